@@ -1,10 +1,10 @@
-//! The commit that a release is built from, for `--version`.
+//! Embeds the commit that a release is built from, for `--version`.
 
 use std::process::Command;
 use std::{env, fs};
 
-/// Passes the commit on as `CURTAIL_COMMIT`: what that variable says already, what `cargo package` recorded, or, in release
-/// builds, the head of the repository. A development build changes too often to be named by a commit.
+/// Sets `CURTAIL_COMMIT` for the compiler: to its value in the environment, else to the commit that `cargo package` recorded,
+/// else, in release builds, to the head of the repository. Development builds rarely match a commit, so they name none.
 fn main() {
     println!("cargo::rerun-if-env-changed=CURTAIL_COMMIT");
     let release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
@@ -23,10 +23,10 @@ fn packaged() -> Option<String> {
 
 fn head() -> Option<String> {
     let git = |arguments: &[&str]| {
-        let done = Command::new("git").args(arguments).output().ok().filter(|done| done.status.success())?;
-        String::from_utf8(done.stdout).ok().map(|said| said.trim().to_owned())
+        let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+        String::from_utf8(output.stdout).ok().map(|text| text.trim().to_owned())
     };
-    // The crate may lie in a repository of something else.
+    // The crate may be in the repository of another project.
     let tracked = git(&["ls-files", "--error-unmatch", "Cargo.toml"]);
     let commit = tracked.and_then(|_| git(&["rev-parse", "HEAD"]))?;
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| fs::exists(log).unwrap_or(false)) {

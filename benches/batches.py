@@ -1,9 +1,9 @@
-"""The wheel beside `datasets.map` in Python, cutting to a budget. Usage: batches.py FILE RANKS [BUDGET [ROUNDS]]
+"""Compares the wheel with loops in Python under `datasets.map`, which cut to a budget. Usage: batches.py FILE RANKS [BUDGET [ROUNDS]]
 
-FILE has a record with `messages` on every line; RANKS is `o200k_base.tiktoken`. The scripts keep the newest messages that fit, with those
-of the system; they do not keep tool pairs together. The usual loop counts every message and drops the oldest until the rest fits; the
-lazy one counts from the end and stops at the budget; LangChain's `trim_messages` is the third. Times are of processors, of Python and of the program
-together, so that other load disturbs them little. Needs Linux, datasets, pyarrow, tiktoken and the wheel.
+FILE has a record with `messages` on every line; RANKS is `o200k_base.tiktoken`. The loops keep the system messages and the newest messages
+that fit; they do not keep tool pairs together. The usual loop counts every message and drops the oldest until the rest fits; the lazy one
+counts from the end and stops at the budget; the third is `trim_messages` of LangChain. Times are CPU seconds of Python and of the program
+together, which other load affects little. Needs Linux, datasets, pyarrow, tiktoken and the wheel.
 """
 
 import json
@@ -27,7 +27,7 @@ def encoder(path):
 
 
 def seconds_of(pid):
-    """The processor time of a process."""
+    """The CPU time of a process, in seconds."""
     with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
         fields = stat.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -65,7 +65,7 @@ def trim(messages, budget, encode):
     def tokens(some):
         return sum(len(encode(message.content)) for message in some)
 
-    # The dataset has no call ids, which LangChain demands of results.
+    # Results become user messages: LangChain requires call ids of results, and the dataset has none.
     roles = {"system": "system", "assistant": "assistant"}
     known = convert_to_messages([(roles.get(message["role"], "user"), message["content"] or "") for message in messages])
     kept = trim_messages(known, strategy="last", token_counter=tokens, max_tokens=budget, include_system=True)
@@ -84,7 +84,7 @@ def main():
     arrow = text.with_format("arrow")
     table = pyarrow.table({"messages": texts})
     size = sum(map(len, texts)) / 1e6
-    # Without a name, `map` hashes the encoder of the loops at every call, which takes longer than a small file.
+    # Without a fingerprint, `map` hashes the encoder of the loops at every call, which takes longer than cutting a small file.
     named = {"new_fingerprint": "benchmark"}
     curtail = Curtail(["limit", "-t", budget])
     curtail.one(texts[0])

@@ -1,6 +1,6 @@
-//! The time of a chain compared with that of its stages alone: medians of paired runs on one core.
+//! Compares the speed of a chain with that of each of its stages alone: medians of paired runs on one core.
 //!
-//! Arguments are files of records instead of generated chats.
+//! Arguments are files of records, which are used instead of generated chats.
 
 #![allow(
     unreachable_pub,
@@ -33,8 +33,8 @@ fn main() {
     };
     let mut out = std::io::stdout().lock();
     for (name, text) in &texts {
-        let told = measure(text);
-        writeln!(out, "{name}: {told}").expect("standard output");
+        let speeds = measure(text);
+        writeln!(out, "{name}: {speeds}").expect("standard output");
     }
 }
 
@@ -46,7 +46,8 @@ fn generated() -> String {
     text
 }
 
-/// Each stage alone and then the chain, again and again; the ratio is that of the chain to the dearest of its own round.
+/// Runs each stage alone and then the chain, in rounds. The ratio is the chain's time to that of the slowest stage in
+/// its round.
 fn measure(text: &str) -> String {
     let stages = STAGES.map(|stage| cutter(&[stage]));
     let all = cutter(&STAGES);

@@ -1,4 +1,4 @@
-//! Chats with tools as they are in datasets: 20 to 60 messages, tool outputs of 0.2 to 20 KB with escapes.
+//! Generates chats with tools like those of datasets: 20 to 60 messages, tool outputs of 0.2 to 20 KB with escapes.
 //!
 //! The same seed gives the same chats on every machine.
 
@@ -51,14 +51,14 @@ const WORDS: &[&str] = &[
     "map",
 ];
 
-/// A small generator of numbers (xorshift, Marsaglia 2003).
+/// A generator of chats, with pseudorandom numbers (xorshift, Marsaglia 2003).
 pub struct Chats {
     state: u64,
     next: usize,
 }
 
 impl Chats {
-    /// Chats that `seed` decides.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, next: 0 }
     }
@@ -79,16 +79,16 @@ impl Chats {
         self.next += 1;
         write!(line, r#"{{"id": "chat-{:08}", "messages": ["#, self.next).unwrap();
         line.push_str(r#"{"role": "system", "content": "You are a careful assistant.\nUse the tools."}"#);
-        let wanted = 20 + self.below(41);
+        let total = 20 + self.below(41);
         let mut messages = 1;
-        while messages < wanted {
-            messages += self.turn(line, messages, wanted);
+        while messages < total {
+            messages += self.turn(line, messages, total);
         }
         line.push_str("], \"source\": \"generated\"}\n");
     }
 
-    /// A question, rounds of tools, an answer.
-    fn turn(&mut self, line: &mut String, from: usize, wanted: usize) -> usize {
+    /// Appends a question, rounds of tool calls and an answer, and returns the number of messages.
+    fn turn(&mut self, line: &mut String, from: usize, total: usize) -> usize {
         line.push_str(r#", {"role": "user", "content": ""#);
         let length = 40 + self.below(400);
         self.prose(line, length);
@@ -96,7 +96,7 @@ impl Chats {
         let rounds = 1 + self.below(4);
         let mut messages = 1;
         for round in 0..rounds {
-            if from + messages + 2 > wanted {
+            if from + messages + 2 > total {
                 break;
             }
             let id = format!("call_{}_{}_{round}", self.next, from + messages);
@@ -128,7 +128,7 @@ impl Chats {
         }
     }
 
-    /// Listings and logs: lines, indentation, quotes, numbers.
+    /// Appends the output of a tool, like a listing or a log: lines, indentation, quotes, numbers.
     fn output(&mut self, line: &mut String, length: usize) {
         let end = line.len() + length;
         while line.len() < end {

@@ -1,4 +1,4 @@
-"""What a script does today: whether every call has a result and every result a call. Usage: check.py FILE"""
+"""What scripts do without `curtail`: checks that every call has a result and every result a call. Usage: check.py FILE"""
 
 import sys
 

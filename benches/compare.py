@@ -1,10 +1,10 @@
-"""Times `curtail` beside other tools for the same job, and prints the tables of docs/benchmarks.md.
+"""Compares the time of `curtail` with that of other tools for the same job, and prints tables of docs/benchmarks.md.
 
 Usage: compare.py CURTAIL GENERATE [MEGABYTES [ROUNDS]]
 
-CURTAIL is the program, GENERATE the generator of chats (`cargo bench --bench generate --no-run` says where it is). Each round runs
-all programs one after another; what counts is the median of the ratios within the rounds. Everything is written to /dev/null. Peers
-that are not installed are left out: jq, jaq (`cargo install jaq`), node, and of PyPI orjson, langchain-core and datasets.
+CURTAIL is the program, GENERATE the generator of chats (`cargo bench --bench generate --no-run` prints its path). Each round runs
+all programs one after another; the result is the median of the ratios within the rounds. Everything is written to /dev/null. Peers
+that are not installed are skipped: jq, jaq (`cargo install jaq`), node, and from PyPI orjson, langchain-core and datasets.
 """
 
 import importlib.util
@@ -62,7 +62,7 @@ def check(curtail, data):
 
 
 def run(command):
-    """Seconds of wall clock, and the peak of memory in megabytes."""
+    """Wall-clock seconds, and peak memory in megabytes."""
     begun = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         _, status, used = os.wait4(child.pid, 0)

@@ -1,10 +1,10 @@
-"""How seconds and memory grow with the input: twice the input should take twice as long. Nothing is asserted.
+"""Measures how time and memory grow with the input: twice the input should take twice as long. Nothing is asserted.
 
     cargo build --release
     python3 benches/growth.py target/release/curtail [MESSAGES]
 
-Each command is timed three times for each of four sizes, and the fastest run counts; the quotient is that of the last two
-sizes. `tests/it/growth.rs` asserts the same of counted steps, whatever the machine does.
+Each command is timed three times for each of four sizes, and the fastest run is used; the quotient is that of the last two sizes.
+`tests/it/growth.rs` asserts the same of counted steps, which do not depend on the machine.
 """
 
 import os

@@ -1,12 +1,12 @@
-"""Times every command of `curtail` against another build of it, in pairs, so that no change makes one slower unnoticed.
+"""Compares the time of every command of `curtail` with that of another build, in pairs, to detect changes that make one slower.
 
 Usage: regress.py CURTAIL --base OTHER [--rounds N] [--model FOLDER] [--only WORDS] DATA…
 
-CURTAIL and OTHER are two programs, such as that of a commit and that of its parent; DATA are files or folders of transcripts.
-Each round runs every command with both, in turn the one or the other first, with one thread and everything written to /dev/null.
-What counts is the median of the ratios within the rounds, in seconds of the processor, the system's on the program's behalf
-included: other load changes these least. With --model, a folder of a Hugging Face model, what it tokenizes and renders is timed
-as well. --only runs the commands that contain these words. The last line names what is slower by more than 5 %; the exit code is then 1.
+CURTAIL and OTHER are two programs, such as those of a commit and of its parent; DATA are files or folders of transcripts. Each round
+runs every command with both programs, in alternating order, with one thread and everything written to /dev/null. The result is the
+median of the ratios within the rounds, in CPU seconds of user and system, which other load affects least. With --model, a folder of
+a Hugging Face model, commands with its tokenizer and template are timed as well. --only runs the commands that contain WORDS. The last
+line names the commands that are slower by more than 5 %; the exit status is then 1.
 """
 
 import argparse
@@ -35,7 +35,7 @@ SLOWER = 1.05
 
 
 def seconds(program, command, data):
-    """Seconds of the processor; `None` if the program refuses the command."""
+    """CPU seconds; `None` if the program fails."""
     quiet = [] if command[0] == "count" else ["-q"]
     line = [program, *command, *quiet, "--jobs", "1", *data]
     with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
@@ -45,7 +45,7 @@ def seconds(program, command, data):
 
 
 def paired(programs, command, data, rounds):
-    """The seconds of both programs, a pair for each round."""
+    """The CPU seconds of both programs, one pair per round; empty if one fails."""
     pairs = []
     for number in range(rounds):
         turn = programs if number % 2 == 0 else programs[::-1]

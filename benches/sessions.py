@@ -1,11 +1,11 @@
-"""Times `curtail` on a file of sessions beside `cat`, and its start beside jq and ripgrep, and prints the tables of
+"""Compares the time of `curtail` on a file of sessions with `cat`, and its startup with jq and ripgrep, and prints tables of
 docs/benchmarks.md.
 
 Usage: sessions.py CURTAIL DATA [ROUNDS]
 
-CURTAIL is the program, DATA a file with a transcript per line. Each round runs all commands one after another; what counts is the
+CURTAIL is the program, DATA a file with a transcript per line. Each round runs all commands one after another; the result is the
 median of the ratios within the rounds. Everything is written to /dev/null. Run it at real-time priority (`chrt -f 10 python3 …`) if
-other programs use the machine. Processor time is that of the process and of the system on its behalf.
+other programs use the machine. CPU time is that of user and system.
 """
 
 import json
@@ -41,7 +41,7 @@ def start(curtail, chat):
 
 
 def run(command):
-    """Seconds of the clock and of the processor, and the peak of memory in megabytes."""
+    """Wall-clock and CPU seconds, and peak memory in megabytes."""
     begun = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         _, status, used = os.wait4(child.pid, 0)
@@ -52,7 +52,7 @@ def run(command):
 
 
 def sessions(curtail, data, rounds):
-    """Prints a row for each command: on one thread, on all cores, and beside `cat`."""
+    """Prints a row for each command: with one thread, with all cores, and compared with `cat`."""
     copies, runs = [], {name: [] for name in COMMANDS}
     for _ in range(rounds):
         copies.append(run(["cat", data]))

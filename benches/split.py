@@ -1,20 +1,20 @@
-"""Splits long transcripts for training beside what else does it, and prints the tables of docs/benchmarks.md.
+"""Compares `curtail split` with other ways to split long transcripts for training, and prints tables of docs/benchmarks.md.
 
 Usage: split.py CURTAIL [--budgets N,N…] [--rounds N] DATA…
 
-DATA is a file of records (OpenAI's or ShareGPT's messages), or a folder of logs with a message per line. Of PyPI it needs fschat,
-transformers and tiktoken, whose `o200k_base` counts for all. The peers:
+DATA is a file of records (messages of OpenAI or ShareGPT), or a folder of logs with a message per line. From PyPI it needs fschat,
+transformers and tiktoken; all programs count with `o200k_base`. The peers:
 
-- FastChat's `split_long_conversation`, with `o200k_base` as a tokenizer of transformers, which is what it takes, and with tiktoken
-  itself. Its format has only humans and models, so messages of the same side become one turn: results are the human's, calls the model's,
-  and instructions begin the first turn. The conversion is not timed. Definitions of tools and messages of other roles are left out for all.
+- FastChat's `split_long_conversation`, with `o200k_base` as a tokenizer of transformers, as it requires, and with tiktoken itself. Its
+  format has only humans and models, so messages of the same side become one turn: results belong to the human, calls to the model, and
+  instructions begin the first turn. The conversion is not timed. For all programs, tool definitions and messages of other roles are dropped.
 - A loop that fills windows with messages until the budget is full, and repeats the instructions in each.
 
 An assistant message is a valid target of a window that fits if a user message precedes it there (as in the input), its calls are answered
-(as in the input), and no result before it lacks its call. A pair is broken if its call and its result share no window. A message fits alone
-if the budget holds it with the pairs it belongs to, the instructions, and the user's message of its turn. Seconds are those of the processor,
-which other load on the machine changes least. They exclude imports and the tokenizer of Python programs, and include reading and writing;
-those of `curtail` are a whole process with all its threads.
+(as in the input), and no result before it lacks its call. A pair is broken if no window contains both its call and its result. A message
+fits alone if it fits the budget together with the pairs it belongs to, the instructions, and the user message of its turn. Seconds are CPU
+seconds, which other load affects least. For Python programs, they exclude imports and loading the tokenizer, and include reading and
+writing; for `curtail`, they are those of the whole process with all its threads.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def texts(message):
 
 
 def call_texts(message):
-    """The texts of a ShareGPT call, which are counted as those of a call: the name, and the arguments as written."""
+    """The texts of a ShareGPT call that are counted: the name, and the arguments as written."""
     call = message["value"]
     start = call.index('"arguments"') + len('"arguments"')
     start += len(call[start:]) - len(call[start:].lstrip(": "))
@@ -69,7 +69,7 @@ def call_texts(message):
 
 
 def compact(text):
-    """JSON without the white space between its tokens, otherwise as written."""
+    """JSON without white space between its tokens, otherwise as written."""
     quoted = text.split('"')
     inside, parts = False, []
     for number, part in enumerate(quoted):
@@ -80,7 +80,7 @@ def compact(text):
 
 
 class Transcript:
-    """Messages with their tokens and pairs."""
+    """Messages with their token counts and pairs."""
 
     def __init__(self, messages, count):
         self.messages = messages
@@ -96,7 +96,7 @@ class Transcript:
             self.results.setdefault(result, []).append(call)
 
     def find_pairs(self):
-        """Each result and its call: the nearest earlier open one with its id; without ids the one before it."""
+        """Yields each call with its result. The call is the nearest earlier open one with the id of the result."""
         still_open = []
         for at, message in enumerate(self.messages):
             if message.get("from") == "function_call":
@@ -125,7 +125,7 @@ class Transcript:
         return sum(self.tokens[one] for one in needed) <= budget
 
     def valid_targets(self, window, targets, budget):
-        """The targets of a window, a list of numbers of messages, that a trainer can use."""
+        """The targets of a window, a list of message indices, that a trainer can use."""
         if sum(self.tokens[at] for at in window) > budget:
             return
         present, before, asked, whole = set(window), set(), False, True
@@ -140,7 +140,7 @@ class Transcript:
 
 
 def score(transcripts, windows, budget):
-    """The shares of assistant tokens that are valid targets and that fit alone, and the pairs that no window contains whole."""
+    """The share of assistant tokens that are valid targets, the share that fits alone, and the number of broken pairs."""
     kept = possible = total = broken = 0
     for transcript, own in zip(transcripts, windows, strict=True):
         valid = set(itertools.chain.from_iterable(transcript.valid_targets(*window, budget) for window in own))
@@ -162,7 +162,7 @@ def of_children():
 
 
 def curtail(program, budget, data, transcripts, folder):
-    """Seconds and windows of `curtail split`; what it wrote is compared with the input."""
+    """Seconds and windows of `curtail split`. Its output is compared with the input."""
     out, places = folder / "curtail.jsonl", folder / "map.jsonl"
     command = [program, "split", "-q", "-t", budget, "--on-overflow", "keep", "--force", "--map", places, data, "-o", out]
     begun = of_children()
@@ -210,7 +210,7 @@ def naive(budget, data, transcripts, folder, count):
 
 
 def convert(transcript):
-    """A conversation of FastChat; each turn says which messages it contains."""
+    """A conversation in FastChat's format, in which each turn also lists its messages."""
     turns = []
     for at, message in enumerate(transcript.messages):
         speaker = "gpt" if transcript.sides[at] == "assistant" else "human"
@@ -249,7 +249,7 @@ def fastchat(budget, converted, transcripts, folder, tokenizer):
 
 
 def measure(programs, transcripts, budget, rounds):
-    """For each program its windows' scores, and the seconds of all rounds."""
+    """For each program, the score of its windows and the seconds of all rounds."""
     times, found = {name: [] for name, _ in programs}, {}
     for _ in range(rounds):
         for program, run in programs:
@@ -259,7 +259,7 @@ def measure(programs, transcripts, budget, rounds):
 
 
 def tables(measured):
-    """A table of what is kept, and one of seconds."""
+    """Prints a table of scores and one of seconds."""
     programs = list(measured[0][2])
     kept = [name for name in programs if "tiktoken" not in name]
     print("| valid targets / broken pairs | tokens | fits alone | " + " | ".join(kept) + " |")

@@ -1,8 +1,8 @@
-"""Parquet and Arrow files beside pyarrow and `json`, the same cut. Usage: tables.py CURTAIL FILE [ROUNDS]
+"""Compares `curtail` on Parquet and Arrow files with pyarrow and `json`. Usage: tables.py CURTAIL FILE [ROUNDS]
 
-CURTAIL is a program with the feature `parquet`; FILE has a record with `messages` on every line, and becomes a Parquet file and an Arrow
-stream with two more columns. Prints processor seconds, megabytes of texts per second and peak resident megabytes of each, as medians
-of the rounds, and fails if an output differs in another column. Needs Linux and pyarrow.
+CURTAIL is a program with the feature `parquet`; FILE has a record with `messages` on every line, and is converted to a Parquet file and
+an Arrow stream with two more columns. Prints CPU seconds, megabytes of text per second and peak resident megabytes of each program, as
+medians of the rounds, and fails if an output differs in another column. Needs Linux and pyarrow.
 """
 
 import json
@@ -38,7 +38,7 @@ def read(path):
 
 
 def cut_by_hand(path, output):
-    """What a script does today: the last messages of every record, whole pairs not considered."""
+    """What scripts do without `curtail`: keeps the last messages of every record, even if that breaks tool pairs."""
     schema, batches = read(path)
 
     def cut(text):
@@ -56,7 +56,7 @@ def cut_by_hand(path, output):
     write(output, rows(), schema)
 
 
-# Runs a program from a small process: a child's peak begins with that of its parent.
+# Runs a program from a small process, because the peak memory of a child is at least the memory of its parent.
 RUNNER = """
 import os, sys
 child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ)
@@ -66,7 +66,7 @@ print(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, file=sys.
 
 
 def run(command):
-    """Processor seconds and peak megabytes of a process, whose output is dropped."""
+    """CPU seconds and peak megabytes of a process, whose output is discarded."""
     done = subprocess.run([sys.executable, "-S", "-c", RUNNER, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     status, seconds, peak = done.stderr.split()[-3:]
     if int(status):
@@ -90,15 +90,15 @@ def main():
                 "`curtail limit -t 4k`": [program, "limit", "-q", "-t", "4k", old, "-o", new, "--force"],
                 "pyarrow and `json`": [sys.executable, __file__, "--by-hand", old, new],
             }
-            figures = {name: [] for name in works}
+            runs_of = {name: [] for name in works}
             for _ in range(int(rounds)):
                 for name, command in works.items():
-                    figures[name].append(run(command))
+                    runs_of[name].append(run(command))
                     if new in command:
                         schema, batches = read(new)
                         kept = pyarrow.Table.from_batches(batches, schema).drop(["chat"])
                         assert kept.equals(table.drop(["chat"])), name
-            for name, runs in figures.items():
+            for name, runs in runs_of.items():
                 seconds, peak = (statistics.median(values) for values in zip(*runs))
                 print(f"| {ending} | {name} | {seconds:.2f} | {size / seconds:.0f} | {peak:.0f} |", flush=True)
 

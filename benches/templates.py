@@ -1,15 +1,14 @@
-"""Counts and cuts what a chat template renders, beside transformers, and prints the tables of docs/benchmarks.md.
+"""Compares counting and cutting by a chat template with transformers, and prints tables of docs/benchmarks.md.
 
 Usage: templates.py CURTAIL MODEL [--budget N] [--rounds N] DATA…
 
 DATA is a file of records with OpenAI's messages, MODEL the folder of a Hugging Face model with `tokenizer.json` and `chat_template.jinja`.
-If there is no such folder, it is made: OpenAI's `o200k_base` as a tokenizer of transformers, with ChatML's special tokens and the template
-of fixtures/templates. Of PyPI it needs transformers and tiktoken.
+If the folder does not exist, it is made: OpenAI's `o200k_base` as a tokenizer of transformers, with ChatML's special tokens and the template
+of fixtures/templates. From PyPI it needs transformers and tiktoken.
 
-The loop over `apply_chat_template` keeps the instructions and the newest messages that fit, and finds their number by halving, with as few
-renderings as that takes. It does not keep tool pairs together. Seconds are those of the processor, which other load on the machine changes
-least. They exclude imports and the tokenizer of Python; those of `curtail` are a whole process with all its threads, the tokenizer
-included.
+The loop over `apply_chat_template` keeps the instructions and the newest messages that fit, whose number it finds by bisection. It does not
+keep tool pairs together. Seconds are CPU seconds, which other load affects least. For Python, they exclude imports and loading the
+tokenizer; for `curtail`, they are those of the whole process with all its threads, including loading the tokenizer.
 """
 
 import argparse
@@ -45,7 +44,7 @@ def messages_of(record):
 
 
 def counter(model):
-    """What a list of messages counts."""
+    """A function that counts the tokens of a rendered list of messages."""
     from transformers import PreTrainedTokenizerFast
 
     tokenizer = PreTrainedTokenizerFast.from_pretrained(model)
@@ -86,15 +85,15 @@ def limited(data, budget, count, out):
 
 
 def of_children(command):
-    """Seconds of another program, and what it prints."""
+    """CPU seconds of another program, and its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    said = subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE).stdout
+    output = subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, said
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, output
 
 
 def known(data, out):
-    """Records without messages of other roles, which a template does not know; `curtail` gives them to none."""
+    """Writes the records without messages of roles that templates do not know; `curtail` does not render those either."""
     roles = ("system", "developer", "user", "assistant", "tool")
     with open(out, "w", encoding="utf-8") as file:
         for record in read(data):
@@ -132,18 +131,18 @@ def main():
             counting, limiting = {"`curtail`": [], "transformers": []}, {"`curtail`": [], "transformers": []}
             for _ in range(wanted.rounds):
                 command = [wanted.curtail, "count", *flags, "--by", "transcript", "--output-format", "json", data]
-                seconds, said = of_children(command)
+                seconds, output = of_children(command)
                 counting["`curtail`"].append(seconds)
                 seconds, theirs = counted(data, count)
                 counting["transformers"].append(seconds)
-                rows = {row["transcript"]: row["tokens"] for row in json.loads(said)["rows"]}
+                rows = {row["transcript"]: row["tokens"] for row in json.loads(output)["rows"]}
                 ours = [rows[f"{data}:{line}"] for line in range(1, len(theirs) + 1)]
                 wrong = [line for line, tokens in enumerate(theirs, 1) if ours[line - 1] != tokens]
                 assert not wrong, f"other counts than those of transformers in lines {wrong}"
                 limit = [wanted.curtail, "limit", *flags, "-t", wanted.budget, "--on-overflow", "empty", data]
-                seconds, said = of_children(limit)
+                seconds, output = of_children(limit)
                 limiting["`curtail`"].append(seconds)
-                kept = (messages_of(json.loads(line)) for line in said.decode().split("\n") if line)
+                kept = (messages_of(json.loads(line)) for line in output.decode().split("\n") if line)
                 assert all(count(messages) <= wanted.budget for messages in kept if messages)
                 limiting["transformers"].append(limited(data, wanted.budget, count, out))
             print(f"{len(theirs)} counts of {path.stem} are equal", file=sys.stderr)

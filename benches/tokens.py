@@ -1,13 +1,12 @@
-"""Times counting and cutting by tokens beside other programs that do so, and prints the tables of docs/benchmarks.md.
+"""Compares counting and cutting by tokens with other programs, and prints tables of docs/benchmarks.md.
 
 Usage: tokens.py CURTAIL TOKENS [--rounds N] [--limit FILE] [TEXT...]
 
-CURTAIL is the program, TOKENS the benchmark (`cargo bench --bench tokens --no-run` says where it is). Counted are the texts that TOKENS
-draws, and files named as TEXT; cut are the records of FILE. Each round runs all programs one after another, each in a process of its own
-that has counted nothing; what counts is the median of the ratios within the rounds (what takes longer than four seconds for a text is
-measured once). Peers that are not installed are left out: of PyPI
-tiktoken and langchain-core, of npm js-tiktoken and gpt-tokenizer (where NODE_PATH says). bpe-openai is built by cargo in a folder below
-the one for temporary files, once.
+CURTAIL is the program, TOKENS the benchmark (`cargo bench --bench tokens --no-run` prints its path). The texts that TOKENS generates and
+the files TEXT are counted; the records of FILE are cut. Each round runs all programs one after another, each in a new process with empty
+caches; the result is the median of the ratios within the rounds. A program that takes longer than four seconds for a text is measured once.
+Peers that are not installed are skipped: from PyPI tiktoken and langchain-core, from npm js-tiktoken and gpt-tokenizer (found through
+NODE_PATH). bpe-openai is built once by cargo, in a folder for temporary files.
 """
 
 import argparse
@@ -21,8 +20,8 @@ import sys
 import tempfile
 import time
 
-# Seconds: a program that took longer for a text is not asked again.
-PATIENCE = 4
+# Seconds. A program that took longer for a text is not run again.
+SLOW = 4
 HERE = pathlib.Path(__file__).parent
 MAIN_RS = """fn main() {
     let text = std::fs::read_to_string(std::env::args().nth(1).unwrap()).unwrap();
@@ -77,14 +76,14 @@ def limiters(curtail, bench, ranks, budget, data):
             yield f"{name}, a loop in Node", ["node", HERE / "tokens_peer.js", name, "limit", budget, data]
 
 
-def said(command):
-    """Seconds and tokens that a counter writes."""
+def count(command):
+    """The seconds and the number of tokens that a counter prints."""
     seconds, tokens = subprocess.run(list(map(str, command)), stdout=-1, check=True, text=True).stdout.split()
     return float(seconds), int(tokens)
 
 
 def wall(command):
-    """Seconds of wall clock, written to /dev/null."""
+    """Wall-clock seconds, with the output written to /dev/null."""
     begun = time.perf_counter()
     subprocess.run(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     return time.perf_counter() - begun
@@ -97,9 +96,9 @@ def count_table(peers, files, rounds):
         times, tokens = {name: [] for name, _ in peers}, {}
         for _ in range(rounds):
             for name, command in peers:
-                if max(times[name], default=0) > PATIENCE:
+                if max(times[name], default=0) > SLOW:
                     continue
-                seconds, tokens[name] = said([*command, file])
+                seconds, tokens[name] = count([*command, file])
                 times[name].append(seconds)
         base = times["tiktoken-rs"]
         ratios = {name: statistics.median(b / own for b, own in zip(base, times[name])) for name, _ in peers}

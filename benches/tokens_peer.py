@@ -1,7 +1,7 @@
-"""What a script over tiktoken does. Usage: tokens_peer.py RANKS count FILE | limit N FILE | trim N FILE
+"""What scripts with tiktoken do. Usage: tokens_peer.py RANKS count FILE | limit N FILE | trim N FILE
 
-`count` writes seconds and tokens of the first count. `limit` keeps the newest messages of every record that fit N tokens, with those of
-the system, counted from the end backwards; `trim` leaves that to LangChain. RANKS is a file of `HEX ID` lines.
+`count` prints the seconds that the first count takes, and the number of tokens. `limit` keeps the system messages of every record and the
+newest other messages that fit N tokens, counted backwards from the end; `trim` does this with LangChain. RANKS is a file of `HEX ID` lines.
 """
 
 import json

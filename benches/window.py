@@ -1,4 +1,7 @@
-"""What a script does today: the last 40 messages of every record, whole pairs not considered. Usage: window.py json|orjson FILE"""
+"""What scripts do without `curtail`: keeps the last 40 messages of every record, even if that breaks tool pairs.
+
+Usage: window.py json|orjson FILE
+"""
 
 import sys
 
@@ -7,10 +10,10 @@ if sys.argv[1] == "orjson":
 else:
     from json import loads
 
-    from json import dumps as spell
+    from json import dumps as to_text
 
     def dumps(value):
-        return spell(value, ensure_ascii=False).encode()
+        return to_text(value, ensure_ascii=False).encode()
 
 
 with open(sys.argv[2], "rb") as lines:

@@ -1,4 +1,4 @@
-"""The last 40 messages of every record with Hugging Face `datasets`, in two processes. Usage: window_datasets.py FILE"""
+"""Keeps the last 40 messages of every record with Hugging Face `datasets`, in two processes. Usage: window_datasets.py FILE"""
 
 import os
 import sys

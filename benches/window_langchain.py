@@ -1,4 +1,4 @@
-"""The last 40 messages of every record with LangChain's own function. Usage: window_langchain.py FILE"""
+"""Keeps the last 40 messages of every record with `trim_messages` of LangChain. Usage: window_langchain.py FILE"""
 
 import json
 import sys

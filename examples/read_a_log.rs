@@ -13,14 +13,14 @@ fn outline(log: &str) -> Result<Vec<String>, Error> {
     for transcript in source.transcripts()? {
         lines.push(format!("dialect {}", transcript.dialect().unwrap_or("unknown")));
         for message in transcript.messages() {
-            let parts: Vec<String> = message.parts().map(described).collect();
+            let parts: Vec<String> = message.parts().map(describe).collect();
             lines.push(format!("{} {}: {}", message.index(), message.role().name(), parts.join(", ")));
         }
     }
     Ok(lines)
 }
 
-fn described(part: PartView<'_>) -> String {
+fn describe(part: PartView<'_>) -> String {
     let tool = || part.tool().unwrap_or_default();
     match part.kind() {
         PartKind::Text => format!("{} characters", part.text().chars().count()),

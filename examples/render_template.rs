@@ -8,7 +8,7 @@ use std::path::Path;
 use curtail_core::dialects::{Framing, Reading};
 use curtail_tokens::templates::{ChatMessage, ChatTemplate, ToolList};
 
-fn rendered(template: &ChatTemplate, reading: &Reading, record: &str) -> Result<String, Box<dyn std::error::Error>> {
+fn render(template: &ChatTemplate, reading: &Reading, record: &str) -> Result<String, Box<dyn std::error::Error>> {
     let document = reading.parse(record)?;
     let transcripts = reading.transcripts(&document)?;
     let (_, transcript) = transcripts.first().ok_or("no transcript")?;
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let reading = Reading::new(Framing::Records, None, None)?;
     let mut out = std::io::stdout().lock();
     for record in std::fs::read_to_string(records)?.lines() {
-        let text = rendered(&template, &reading, record).unwrap_or_else(|error| format!("error: {error}"));
+        let text = render(&template, &reading, record).unwrap_or_else(|error| format!("error: {error}"));
         writeln!(out, "{}", serde_json::to_string(&text)?)?;
     }
     Ok(())
@@ -37,5 +37,5 @@ fn a_record_is_rendered() {
     let template = ChatTemplate::compile("{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}").unwrap();
     let reading = Reading::new(Framing::Records, None, None).unwrap();
     let record = r#"{"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi"}]}"#;
-    assert_eq!(rendered(&template, &reading, record).unwrap(), "user: Hello\nassistant: Hi\n");
+    assert_eq!(render(&template, &reading, record).unwrap(), "user: Hello\nassistant: Hi\n");
 }

@@ -1,5 +1,5 @@
-//! Standard output and standard error: the only place that writes to them. Text for people and logs is made visible first;
-//! data (transcripts, pages, exports) is written as it is.
+//! The only module that writes to standard output and standard error. Control characters in text for people are made visible;
+//! data (transcripts, pages, exports) is written unchanged.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
@@ -11,17 +11,17 @@ use anstyle::Style;
 use curtail_core::error::FileError;
 use curtail_core::visible::{self, JsonWriter, one_line};
 
-/// The variables with keys. No text for people shows one, nor a key that was read from a file.
+/// The environment variables with API keys. Text for people shows neither these keys nor keys from files.
 const KEYS: [&str; 3] = ["CURTAIL_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 
-/// A shorter value is not masked: it would mask parts of words everywhere.
+/// Shorter values are not masked, because they would mask parts of words everywhere.
 const SHORTEST_KEY: usize = 8;
 
-/// Whether standard output was closed when the program started. What stands in its place since would swallow all output.
+/// Whether standard output was closed when the program started. Its replacement, `/dev/null`, would swallow all output.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Notes whether standard input and output were closed before the program started: then reading the one, or writing to the other,
-/// is an error.
+/// Records whether standard input and output were closed before the program started, so that reading or writing them becomes an
+/// error.
 #[doc(hidden)]
 pub fn note_closed_streams(input: bool, output: bool) {
     curtail_io::note_closed_input(input);
@@ -82,7 +82,7 @@ pub(crate) fn try_out_json(text: &str) -> io::Result<()> {
     write_all(&mut io::stdout().lock(), masked(&visible::json(text)).as_bytes())
 }
 
-/// Prints data on standard output as it is, except that a terminal shows what it would obey; a closed pipe is not an error.
+/// Prints data on standard output unchanged, except for control characters on a terminal; a closed pipe is not an error.
 pub(crate) fn data(text: &str) -> Result<(), FileError> {
     let mut stdout = io::stdout().lock();
     closed_is_fine(out_is_open().and_then(|()| match stdout.is_terminal() {
@@ -91,10 +91,10 @@ pub(crate) fn data(text: &str) -> Result<(), FileError> {
     }))
 }
 
-/// Standard output for a report in a format that escapes what people would see, such as that of a CI. Nothing of it may appear
-/// before it is flushed.
+/// Standard output for a report in a format that escapes control characters itself, such as that of a CI. The report may appear
+/// only when it is flushed.
 pub(crate) fn report() -> impl Write + Send {
-    // What no terminal shows is written in pieces and not line by line.
+    // Without a terminal, output need not be flushed line by line.
     let out = if out_is_terminal() { Box::new(anstream::stdout()) } else { unbuffered() };
     io::BufWriter::with_capacity(64 * 1024, out)
 }
@@ -104,8 +104,8 @@ pub(crate) fn out_has_colors() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
-/// Standard output for JSON that is written in parts, such as transcripts. Bytes stay as they are, except that a terminal gets
-/// escapes for what it would obey.
+/// Standard output for JSON that is written in parts, such as transcripts. Bytes are unchanged, except that control characters are
+/// escaped on a terminal.
 pub(crate) fn transcripts() -> Box<dyn Write + Send> {
     let raw = unbuffered();
     if io::stdout().is_terminal() { Box::new(JsonWriter(raw)) } else { raw }
@@ -126,7 +126,7 @@ pub(crate) fn err_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Sets whether colors are used, whatever the streams are.
+/// Sets whether colors are used, independently of the streams.
 pub(crate) fn use_colors(colors: bool) {
     let choice = if colors { anstream::ColorChoice::Always } else { anstream::ColorChoice::Never };
     choice.write_global();
@@ -138,8 +138,8 @@ pub(crate) fn paged(text: &str) -> String {
     if out_has_colors() { text } else { anstream::adapter::strip_str(&text).to_string() }
 }
 
-/// Prints an error of the command line, or the help that was asked for; a closed pipe is not an error. Its arguments must have
-/// been made visible.
+/// Prints an error of the command line, or the help that was requested; a closed pipe is not an error. The arguments that it
+/// quotes must have been made visible.
 pub(crate) fn usage(error: &clap::Error) -> Result<(), FileError> {
     let open = if error.use_stderr() { Ok(()) } else { out_is_open() };
     closed_is_fine(open.and_then(|()| error.print()))
@@ -166,7 +166,7 @@ fn closed_is_fine(done: io::Result<()>) -> Result<(), FileError> {
     }
 }
 
-/// Standard output without a buffer: what is written to it comes in blocks, and a buffer would only copy them once more.
+/// Standard output without a buffer: it gets whole blocks, which a buffer would only copy once more.
 #[cfg(unix)]
 fn unbuffered() -> Box<dyn Write + Send> {
     use std::os::fd::AsFd as _;
@@ -174,7 +174,7 @@ fn unbuffered() -> Box<dyn Write + Send> {
         return Box::new(Closed);
     }
     match io::stdout().as_fd().try_clone_to_owned() {
-        Ok(own) => Box::new(std::fs::File::from(own)),
+        Ok(descriptor) => Box::new(std::fs::File::from(descriptor)),
         Err(_) => Box::new(io::stdout()),
     }
 }
@@ -184,7 +184,7 @@ fn unbuffered() -> Box<dyn Write + Send> {
     Box::new(io::stdout())
 }
 
-/// Standard output that was closed: whoever writes to it is told.
+/// Standard output that was closed: writing to it is an error.
 #[cfg(unix)]
 struct Closed;
 

@@ -1,4 +1,4 @@
-//! The program `curtail`: its command line, files, batches, reports and pages. To cut transcripts from a program of your own, use
+//! The program `curtail`: its command line, batches, reports and pages. To cut transcripts from your own program, use
 //! the crate `curtail-core`.
 
 #![forbid(unsafe_code)]

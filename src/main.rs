@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     }
     keep_caught_panics_quiet();
     #[cfg(debug_assertions)]
-    return work::counted(curtail::run_program);
+    return work::measured(curtail::run_program);
     #[cfg(not(debug_assertions))]
     curtail::run_program()
 }
@@ -25,7 +25,7 @@ fn keep_caught_panics_quiet() {
     }));
 }
 
-/// What can be seen only before the runtime of the language starts, which opens `/dev/null` in place of a closed stream.
+/// Finds out which streams were closed. That is visible only before Rust's runtime starts, which replaces them by `/dev/null`.
 #[cfg(unix)]
 mod start {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,9 +36,9 @@ mod start {
     /// Whether standard input was closed.
     pub(crate) static INPUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
-    // It is called before `main`, so it asks the system alone and nothing of the standard library.
+    // This runs before `main`, so it uses only system calls, not the standard library.
     #[ctor::ctor(unsafe)]
-    fn look() {
+    fn record_closed_streams() {
         let closed = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
         CLOSED.store(closed, Ordering::Relaxed);
         let closed = rustix::io::fcntl_getfd(rustix::stdio::stdin()).is_err();
@@ -46,8 +46,8 @@ mod start {
     }
 }
 
-/// The work of a run, which a debug build writes to the file that `CURTAIL_WORK` names: tests compare it for inputs of
-/// different sizes, as nothing else runs on the machine that it depends on.
+/// Measures the work of a run, in debug builds. It is written to the file that `CURTAIL_WORK` names. Tests compare it for inputs
+/// of different sizes, because unlike time it does not depend on what else the machine does.
 #[cfg(debug_assertions)]
 mod work {
     use std::alloc::{GlobalAlloc, Layout, System};
@@ -60,7 +60,7 @@ mod work {
     static HELD: AtomicI64 = AtomicI64::new(0);
     static PEAK: AtomicI64 = AtomicI64::new(0);
 
-    /// The allocator of the system, whose bytes are counted.
+    /// The system's allocator, with its bytes counted.
     struct Counting;
 
     #[global_allocator]
@@ -105,8 +105,8 @@ mod work {
         }
     }
 
-    /// Runs `program`, and writes its work if that is asked for.
-    pub(crate) fn counted(program: impl FnOnce() -> ExitCode) -> ExitCode {
+    /// Runs `program`, and writes its work if `CURTAIL_WORK` is set.
+    pub(crate) fn measured(program: impl FnOnce() -> ExitCode) -> ExitCode {
         let Some(path) = std::env::var_os("CURTAIL_WORK").map(PathBuf::from) else { return program() };
         COUNTS.store(true, Ordering::Relaxed);
         curtail_core::steps::count_steps();

@@ -1,4 +1,4 @@
-//! The progress of a batch: bars on a terminal, a line every ten seconds in a log. It knows files, bytes and units, no
+//! The progress of a batch: bars on a terminal, a line every ten seconds in a log. It knows files, bytes and units, not
 //! messages.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use curtail_core::visible::one_line;
 use curtail_io::Source;
 
 /// A batch that ends sooner than this shows no bar.
-const PATIENCE: Duration = Duration::from_millis(500);
+const BAR_DELAY: Duration = Duration::from_millis(500);
 /// How often a log gets a line.
 const LOG_EVERY: Duration = Duration::from_secs(10);
 /// A file of at least this size gets its own bar; the bars of smaller files would disappear before they can be read.
@@ -38,16 +38,25 @@ pub struct Progress(Option<Mutex<Watch>>);
 #[derive(Debug)]
 struct Watch {
     show: Show,
-    begun: Instant,
-    /// When a line was last written.
-    said: Instant,
+    start: Instant,
+    /// When the last line was written.
+    last_line: Instant,
     total: Option<u64>,
     read: u64,
     units: u64,
     summaries: u64,
     bars: Option<Bars>,
-    /// The files in progress: name, length if known, bytes read.
-    files: BTreeMap<usize, (String, Option<u64>, u64)>,
+    /// The files in progress, by number.
+    files: BTreeMap<usize, FileProgress>,
+}
+
+#[derive(Debug)]
+struct FileProgress {
+    name: String,
+    /// Its length, if known.
+    len: Option<u64>,
+    /// Bytes that were read of it.
+    read: u64,
 }
 
 #[derive(Debug)]
@@ -67,13 +76,24 @@ impl Progress {
         let total = sources.iter().map(Source::len_hint).sum();
         let now = Instant::now();
         let (read, units, summaries, files) = (0, 0, 0, BTreeMap::new());
-        Self(Some(Mutex::new(Watch { show, begun: now, said: now, total, read, units, summaries, bars: None, files })))
+        Self(Some(Mutex::new(Watch {
+            show,
+            start: now,
+            last_line: now,
+            total,
+            read,
+            units,
+            summaries,
+            bars: None,
+            files,
+        })))
     }
 
     /// Records that the file with this number was opened.
     pub fn begin(&self, number: usize, source: &Source) {
         let Some(mut watch) = self.watch() else { return };
-        watch.files.insert(number, (source.name.clone(), source.len_hint(), 0));
+        let file = FileProgress { name: source.name.clone(), len: source.len_hint(), read: 0 };
+        watch.files.insert(number, file);
         watch.draw();
     }
 
@@ -82,8 +102,8 @@ impl Progress {
         let Some(mut watch) = self.watch() else { return };
         watch.read += bytes;
         watch.units += units as u64;
-        if let Some((.., read)) = watch.files.get_mut(&number) {
-            *read += bytes;
+        if let Some(file) = watch.files.get_mut(&number) {
+            file.read += bytes;
         }
         watch.draw();
     }
@@ -135,20 +155,20 @@ impl Progress {
 impl Watch {
     fn draw(&mut self) {
         match self.show {
-            Show::Lines if self.said.elapsed() >= LOG_EVERY => {
-                self.said = Instant::now();
+            Show::Lines if self.last_line.elapsed() >= LOG_EVERY => {
+                self.last_line = Instant::now();
                 self.line();
             }
             Show::Never | Show::Lines => {}
-            Show::Bars if self.bars.is_none() && self.begun.elapsed() < PATIENCE => {}
+            Show::Bars if self.bars.is_none() && self.start.elapsed() < BAR_DELAY => {}
             Show::Bars | Show::BarsNow => self.bars(),
         }
     }
 
     fn bars(&mut self) {
-        let (total, begun, done) = (self.total, self.begun, self.done());
-        let bars = self.bars.get_or_insert_with(|| Bars::new(total, begun));
-        for (number, (name, len, read)) in &self.files {
+        let (total, start, done) = (self.total, self.start, self.done());
+        let bars = self.bars.get_or_insert_with(|| Bars::new(total, start));
+        for (number, FileProgress { name, len, read }) in &self.files {
             if len.is_some_and(|len| len >= OWN_BAR) {
                 let bar = bars.files.entry(*number).or_insert_with(|| file_bar(&bars.all, &bars.sum, name, *len));
                 bar.set_position(*read);
@@ -160,7 +180,7 @@ impl Watch {
 
     /// `curtail: 1.2 GiB of 5.0 GiB, 120 MiB/s, 12,345 transcripts, 31 seconds left`
     fn line(&self) {
-        let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);
+        let seconds = self.start.elapsed().as_secs_f64().max(1e-3);
         let rate = self.rate(seconds);
         let total = self.total.map_or_else(String::new, |total| format!(" of {}", HumanBytes(total)));
         let left = self.total.filter(|&total| total > self.read && rate > 0).map_or_else(String::new, |total| {
@@ -175,7 +195,7 @@ impl Watch {
     fn done(&self) -> String {
         let summaries = match self.summaries {
             0 => String::new(),
-            made => format!(", {} summaries", HumanCount(made)),
+            count => format!(", {} summaries", HumanCount(count)),
         };
         format!("{} transcripts{summaries}", HumanCount(self.units))
     }
@@ -192,14 +212,14 @@ impl Watch {
 }
 
 impl Bars {
-    fn new(total: Option<u64>, begun: Instant) -> Self {
+    fn new(total: Option<u64>, start: Instant) -> Self {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let sum = all.add(total.map_or_else(ProgressBar::no_length, ProgressBar::new));
         sum.set_style(style(match total {
             Some(_) => "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {msg}, {eta} left",
             None => "{spinner} {bytes} {bytes_per_sec} {msg}, {elapsed}",
         }));
-        let sum = sum.with_elapsed(begun.elapsed());
+        let sum = sum.with_elapsed(start.elapsed());
         sum.enable_steady_tick(Duration::from_millis(250));
         Self { all, sum, files: BTreeMap::new() }
     }
@@ -212,7 +232,7 @@ fn file_bar(all: &MultiProgress, sum: &ProgressBar, name: &str, len: Option<u64>
     bar
 }
 
-/// The templates are valid; if one were not, the plain bar would be used.
+/// The style of `template`. All templates here are valid; an invalid one would fall back to the plain bar.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

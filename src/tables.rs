@@ -1,4 +1,4 @@
-//! Replaces `tables` in a build without that feature, and reports what is missing.
+//! Replaces the crate for tables in a build without the feature `parquet`: opening a table is an error that says what to install.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct WantedColumn<'w> {
     pub most: Option<usize>,
 }
 
-/// The rows of a table, of which there are none.
+/// The rows of a table, which this build cannot read.
 pub(crate) enum Rows {}
 
 /// The output of a table, which this build cannot write.

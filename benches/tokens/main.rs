@@ -1,8 +1,10 @@
-//! Counting beside tiktoken-rs: medians of paired runs, one core, with an empty cache. Then how the time grows with
-//! runs that are slow to encode. Arguments are files to count instead of the generated texts.
+//! Compares the speed of counting with that of tiktoken-rs: medians of paired runs on one core, with an empty cache.
+//! Then measures how the time grows with texts that are slow to encode. Arguments are files to count instead of the
+//! generated texts.
 //!
-//! For `benches/tokens.py`, which has more peers: `--texts DIR` writes the texts and the ranks of `o200k_base`, `--count ours FILE`
-//! and `--count tiktoken-rs FILE` write seconds and tokens, `--limit N FILE` cuts records as a program over tiktoken-rs does.
+//! For `benches/tokens.py`, which compares more programs: `--texts DIR` writes the texts and the ranks of `o200k_base`,
+//! `--count ours FILE` and `--count tiktoken-rs FILE` write seconds and tokens, and `--limit N FILE` cuts records with
+//! a loop over tiktoken-rs.
 
 #![allow(
     unreachable_pub,
@@ -35,7 +37,7 @@ fn main() -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["--texts", folder] => write_texts(Path::new(folder)),
-        ["--count", who, file] => count(who, &fs::read_to_string(file)?),
+        ["--count", program, file] => count(program, &fs::read_to_string(file)?),
         ["--limit", budget, file] => {
             let budget = budget.parse().expect("a number of tokens");
             naive::limit(tiktoken_rs::o200k_base_singleton(), budget, file, &mut BufWriter::new(stdout().lock()))
@@ -57,17 +59,17 @@ fn write_texts(folder: &Path) -> Result<()> {
     fs::write(folder.join("ranks"), ranks.map(line).collect::<String>())
 }
 
-/// Writes the seconds that the first count takes, and the tokens.
-fn count(who: &str, text: &str) -> Result<()> {
+/// Writes the seconds that the first count takes, and the number of tokens.
+fn count(program: &str, text: &str) -> Result<()> {
     let ours = tokenizer_by_name("o200k_base").expect("an encoding");
-    let theirs = (who != "ours").then(tiktoken_rs::o200k_base_singleton);
+    let theirs = (program != "ours").then(tiktoken_rs::o200k_base_singleton);
     let start = Instant::now();
     let tokens = theirs.map_or_else(|| ours.count(text), |theirs| theirs.count_ordinary(text));
     writeln!(stdout(), "{} {tokens}", start.elapsed().as_secs_f64())
 }
 
 fn table(files: Vec<String>) -> Result<()> {
-    let given = !files.is_empty();
+    let is_generated = files.is_empty();
     let texts = if files.is_empty() { texts::all(4_000_000) } else { read_texts(files)? };
     let mut out = stdout().lock();
     for (encoding, theirs) in [
@@ -76,17 +78,17 @@ fn table(files: Vec<String>) -> Result<()> {
     ] {
         writeln!(out, "{encoding:12} {:>10} {:>12} {:>8}", "ours MB/s", "tiktoken-rs", "ratio")?;
         for (name, text) in &texts {
-            let (ours, ratio) = beside(encoding, theirs(), text);
+            let (ours, ratio) = compare(encoding, theirs(), text);
             writeln!(out, "{name:12} {ours:>10.1} {:>12.1} {ratio:>8.2}", ours / ratio)?;
         }
     }
-    if !given {
+    if is_generated {
         growth(&mut out)?;
     }
     Ok(())
 }
 
-/// A text for each file.
+/// The name and the text of each file.
 fn read_texts(files: Vec<String>) -> Result<Vec<(String, String)>> {
     files
         .into_iter()
@@ -94,11 +96,11 @@ fn read_texts(files: Vec<String>) -> Result<Vec<(String, String)>> {
         .collect()
 }
 
-/// Median speed in MB/s, and median of the ratios of the pairs.
-fn beside(encoding: &str, theirs: &CoreBPE, text: &str) -> (f64, f64) {
+/// Our median speed in MB/s, and the median of the ratios of the pairs.
+fn compare(encoding: &str, theirs: &CoreBPE, text: &str) -> (f64, f64) {
     let (mut speeds, mut ratios) = (Vec::new(), Vec::new());
     for _ in 0..PAIRS {
-        let ours = cold(encoding, text);
+        let ours = cold_seconds(encoding, text);
         let start = Instant::now();
         black_box(theirs.count_ordinary(black_box(text)));
         ratios.push(start.elapsed().as_secs_f64() / ours);
@@ -107,8 +109,8 @@ fn beside(encoding: &str, theirs: &CoreBPE, text: &str) -> (f64, f64) {
     (median(speeds), median(ratios))
 }
 
-/// Seconds to count on a thread that has counted nothing.
-fn cold(encoding: &str, text: &str) -> f64 {
+/// The seconds that counting takes on a new thread, whose cache is empty.
+fn cold_seconds(encoding: &str, text: &str) -> f64 {
     thread::scope(|scope| {
         let counting = scope.spawn(|| {
             let tokenizer = tokenizer_by_name(encoding).expect("an encoding");
@@ -120,7 +122,7 @@ fn cold(encoding: &str, text: &str) -> f64 {
     })
 }
 
-/// Ten times as long should take ten times as long.
+/// Prints how the time grows with the length: a text that is ten times as long should take ten times as long.
 fn growth(out: &mut impl Write) -> Result<()> {
     writeln!(out, "{:12} {:>10} {:>12} {:>8}", "runs", "1 MB, ms", "10 MB, ms", "ratio")?;
     for (name, text) in texts::runs(10_000_000) {
@@ -128,14 +130,14 @@ fn growth(out: &mut impl Write) -> Result<()> {
         while !text.is_char_boundary(short_end) {
             short_end += 1;
         }
-        let short = least((0..PAIRS).map(|_| cold("o200k_base", &text[..short_end])));
-        let long = least((0..3).map(|_| cold("o200k_base", &text)));
+        let short = least((0..PAIRS).map(|_| cold_seconds("o200k_base", &text[..short_end])));
+        let long = least((0..3).map(|_| cold_seconds("o200k_base", &text)));
         writeln!(out, "{name:12} {:>10.1} {:>12.1} {:>8.1}", short * 1e3, long * 1e3, long / short)?;
     }
     Ok(())
 }
 
-/// What a busy machine adds is no growth.
+/// The shortest time, which other load on the machine affects least.
 fn least(seconds: impl Iterator<Item = f64>) -> f64 {
     seconds.fold(f64::MAX, f64::min)
 }

@@ -1,5 +1,5 @@
-//! A simple program with tiktoken-rs: it keeps system messages and the newest messages of every record that fit a budget,
-//! counted backwards from the end. It does not know tool pairs.
+//! A simple program with tiktoken-rs: it keeps the system messages and the newest other messages of every record that
+//! fit a budget, counted backwards from the end. It does not keep tool pairs together.
 
 use std::io::{BufRead, BufReader, Result, Write};
 
@@ -21,10 +21,11 @@ pub(crate) fn limit(encoding: &CoreBPE, budget: usize, file: &str, out: &mut imp
 }
 
 fn cut(encoding: &CoreBPE, budget: usize, messages: &mut Vec<Value>) {
-    let system = |message: &Value| message["role"] == "system";
-    let fixed: usize = messages.iter().filter(|message| system(message)).map(|message| tokens(encoding, message)).sum();
+    let is_system = |message: &Value| message["role"] == "system";
+    let fixed: usize =
+        messages.iter().filter(|message| is_system(message)).map(|message| tokens(encoding, message)).sum();
     let (mut left, mut start) = (budget.saturating_sub(fixed), messages.len());
-    for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| !system(message)) {
+    for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| !is_system(message)) {
         let Some(rest) = left.checked_sub(tokens(encoding, message)) else {
             break;
         };
@@ -33,7 +34,7 @@ fn cut(encoding: &CoreBPE, budget: usize, messages: &mut Vec<Value>) {
     let mut at = 0;
     messages.retain(|message| {
         at += 1;
-        at > start || system(message)
+        at > start || is_system(message)
     });
 }
 

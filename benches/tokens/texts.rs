@@ -1,6 +1,7 @@
-//! Texts as models see them, drawn from the words of the vocabulary: frequent ones often, rare ones rarely, and names that
-//! the vocabulary does not know, which come back as names do. Of the pieces that a pattern splits 4 MB into, 4 of 100 are new
-//! to the text, as in as much documentation, source code or program output; of Chinese phrases 3 of 10. The same on every run.
+//! Generates texts like those that models read, from words of the vocabulary, by frequency, and from names that the
+//! vocabulary does not contain, which recur like real names. Of the pieces into which a pattern splits 4 MB, 4 of 100
+//! occur for the first time, as in 4 MB of documentation, source code or program output; of Chinese phrases, 3 of 10.
+//! Every run gives the same texts.
 
 #![expect(clippy::format_push_string, reason = "nothing is measured here")]
 #![expect(
@@ -10,30 +11,30 @@
     reason = "ranks of words"
 )]
 
-/// Draws numbers that look random.
+/// A generator of pseudorandom numbers.
 struct Dice(u64);
 
-/// Makes a line or so of a kind of text.
+/// A kind of text: its name, and a function that makes a line or so of it.
 type Kind = (&'static str, fn(&Words, &mut Dice) -> String);
 
-/// Words by how frequent they are.
+/// Words, the most frequent first.
 struct Words {
     english: Vec<String>,
-    /// Two words that grew together.
+    /// Two words written as one.
     names: Vec<String>,
     chinese: Vec<String>,
     phrases: Vec<String>,
 }
 
-/// One text of each kind, each about that many bytes long.
+/// One text of each kind, each of about `bytes` bytes, with its name.
 pub(crate) fn all(bytes: usize) -> Vec<(String, String)> {
     let words = Words::from_vocabulary();
     let kinds: [Kind; 5] = [("chat", chat), ("code", code), ("chinese", chinese), ("logs", log), ("tool json", json)];
     let mut texts: Vec<(String, String)> = Vec::new();
     for (name, kind) in kinds {
-        texts.push((name.to_owned(), grown(bytes, 1, |dice| kind(&words, dice))));
+        texts.push((name.to_owned(), repeated(bytes, 1, |dice| kind(&words, dice))));
     }
-    let mixed = grown(bytes, 2, |dice| {
+    let mixed = repeated(bytes, 2, |dice| {
         let (_, kind) = kinds[[0, 0, 0, 1, 1, 1, 2, 3, 4, 4][dice.below(10)]];
         (0..20).map(|_| kind(&words, dice)).collect()
     });
@@ -41,7 +42,7 @@ pub(crate) fn all(bytes: usize) -> Vec<(String, String)> {
     texts
 }
 
-/// Runs that a counter may be slow on.
+/// Texts without splits or of one character, on which a counter may be slow.
 pub(crate) fn runs(bytes: usize) -> Vec<(String, String)> {
     let mut dice = Dice(3);
     let ones = ["a", " ", "\t", "\n", "=", "1", "中", "👍", "\u{301}"];
@@ -54,7 +55,7 @@ pub(crate) fn runs(bytes: usize) -> Vec<(String, String)> {
     runs
 }
 
-fn grown(bytes: usize, seed: u64, mut part: impl FnMut(&mut Dice) -> String) -> String {
+fn repeated(bytes: usize, seed: u64, mut part: impl FnMut(&mut Dice) -> String) -> String {
     let (mut dice, mut text) = (Dice(seed), String::new());
     while text.len() < bytes {
         text.push_str(&part(&mut dice));
@@ -72,7 +73,7 @@ impl Dice {
         self.below(many) == 0
     }
 
-    /// The first ranks about as often as their inverse, rare ones still more rarely.
+    /// Draws a word: a frequent one about as often as the inverse of its rank, and a rare one still more rarely.
     fn rank<'a>(&mut self, words: &'a [String]) -> &'a str {
         let exponent = (self.below(1 << 20) as f64 / f64::from(1 << 20)).powf(1.8);
         &words[(words.len() as f64).powf(exponent) as usize - 1]
@@ -187,7 +188,7 @@ fn log(words: &Words, dice: &mut Dice) -> String {
     let level = ["INFO", "INFO", "INFO", "DEBUG", "WARN", "ERROR"][dice.below(6)];
     let place = format!("{}.{}", words.english(dice), words.english(dice));
     let id = format!("{:08x}-{:04x}", dice.below(1 << 30), dice.below(1 << 16));
-    let what = match dice.below(4) {
+    let message = match dice.below(4) {
         0 => format!("GET /api/v1/{}/{} 200 {}ms", words.english(dice), dice.below(100_000), dice.below(900)),
         1 => format!(
             "{} {} failed: {} (attempt {})",
@@ -213,7 +214,7 @@ fn log(words: &Words, dice: &mut Dice) -> String {
             dice.below(1000)
         ),
     };
-    format!("{time}.{:03}Z {level:5} [{place}] request_id={id} {what}\n", dice.below(1000))
+    format!("{time}.{:03}Z {level:5} [{place}] request_id={id} {message}\n", dice.below(1000))
 }
 
 fn json(words: &Words, dice: &mut Dice) -> String {

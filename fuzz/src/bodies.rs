@@ -19,10 +19,11 @@ pub fn json(data: &[u8]) {
         (Err(_), Err(_)) => {}
         (Ok(document), Err(_)) => match reference(&with_replaced_surrogates(text)) {
             Ok(reference) => document.roots().for_each(|root| same(root, &reference)),
-            // Deep nesting and numbers past the range of a double are limits of one side only.
+            // Only `serde_json` limits the depth of nesting and the range of numbers.
             Err(error) => {
-                let words = error.to_string();
-                assert!(words.contains("recursion limit") || words.contains("number out of range"), "{words}: {text}");
+                let message = error.to_string();
+                let is_limit = message.contains("recursion limit") || message.contains("number out of range");
+                assert!(is_limit, "{message}: {text}");
             }
         },
         (Err(error), Ok(_)) => panic!("{error:?}: {text}"),
@@ -33,7 +34,7 @@ fn reference(text: &str) -> serde_json::Result<serde_json::Value> {
     serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// `text` with the escape of U+FFFD in place of every escape of a surrogate that is not half of a pair.
+/// `text` with every escape of a lone surrogate replaced by that of U+FFFD.
 fn with_replaced_surrogates(text: &str) -> String {
     let unit = |at: usize| {
         let hex = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
@@ -73,7 +74,7 @@ fn same(value: Value<'_>, reference: &serde_json::Value) {
     }
 }
 
-/// The first bytes choose dialect, framing and case; the rest is the text.
+/// The first three bytes choose dialect, framing and case; the rest is the text.
 fn chosen(data: &[u8]) -> Option<(Option<&'static str>, Framing, usize, &str)> {
     let [dialect, framing, case, text @ ..] = data else { return None };
     let dialect = ALL.get(usize::from(*dialect)).map(|dialect| dialect.name());
@@ -81,9 +82,9 @@ fn chosen(data: &[u8]) -> Option<(Option<&'static str>, Framing, usize, &str)> {
     Some((dialect, framing, usize::from(*case), std::str::from_utf8(text).ok()?))
 }
 
-/// The dialect of `text` if it is read; it is written back byte for byte if there is nothing to do.
+/// The dialect of `text`, if it can be read. Checks that an empty chain writes the text back byte for byte.
 ///
-/// What is left of a damaged transcript can look like another dialect, so the laws are checked in the dialect of the input.
+/// The laws are checked in this dialect, because the rest of a damaged transcript can look like another one.
 fn read_dialect(dialect: Option<&str>, framing: Framing, text: &str) -> Option<&'static str> {
     let reading = Reading::new(framing, dialect, None).ok()?;
     let mut out = String::new();
@@ -96,7 +97,7 @@ fn read_dialect(dialect: Option<&str>, framing: Framing, text: &str) -> Option<&
     named.transcripts(&document).is_ok().then_some(detected)
 }
 
-/// Reading never panics, and what is read keeps the laws.
+/// Reading never panics, and the laws hold for transcripts that can be read.
 pub fn laws(data: &[u8]) {
     let Some((dialect, framing, case, text)) = chosen(data) else { return };
     let Some(dialect) = read_dialect(dialect, framing, text) else { return };
@@ -126,7 +127,8 @@ pub fn repair(data: &[u8]) {
     assert_eq!(once, twice, "{dialect:?}: repairing twice");
 }
 
-/// A configuration is read or refused with a place; every chain of it is built or refused.
+/// A configuration is read or rejected, and each of its chains is built or rejected, without a panic and always the
+/// same way.
 pub fn config(data: &[u8]) {
     let Ok(folder) = tempfile::tempdir() else { return };
     let path = folder.path().join("curtail.toml");
@@ -137,7 +139,7 @@ pub fn config(data: &[u8]) {
     assert_eq!(first, curtail::reads_configuration(&path), "a configuration is read the same way twice");
 }
 
-/// A store imports what it can read, refuses the rest, and exports what it imported.
+/// A store imports or rejects any data, and exports what it imported.
 pub fn import(data: &[u8]) {
     let Ok(folder) = tempfile::tempdir() else { return };
     let open = |name: &str| Store::open(&folder.path().join(name)).unwrap_or_else(|error| panic!("{error}"));

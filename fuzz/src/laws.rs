@@ -1,4 +1,4 @@
-//! The laws of the property tests, and the chains that they are tried with.
+//! The laws of the property tests, and the chains on which they are checked.
 
 #[path = "../../tests/core/laws/bytes.rs"]
 mod bytes;

@@ -1,4 +1,4 @@
-//! What the fuzz targets do. The laws are those of the property tests.
+//! The bodies of the fuzz targets. Their laws are those of the property tests.
 
 #![allow(dead_code, reason = "the property tests use more of the shared modules")]
 

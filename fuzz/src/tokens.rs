@@ -1,4 +1,4 @@
-//! What a `tokenizer.json` counts, by the own engine and by the library.
+//! Counts with a `tokenizer.json`, by the engine of `curtail` and by the library.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ mod variants;
 
 static ALL: LazyLock<Vec<variants::Both>> = LazyLock::new(variants::all);
 
-/// Both count the same. The first byte chooses the file.
+/// The engine and the library count the same. The first byte chooses the file.
 pub fn tokens(data: &[u8]) {
     let [file, text @ ..] = data else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };

@@ -1,7 +1,7 @@
 """Cut LLM transcripts to size without breaking their tool calls.
 
-A `Curtail` runs the program `curtail` beside the interpreter and sends records through pipes. It has no second
-implementation: what it returns is what the program writes.
+A `Curtail` runs the program `curtail` as a separate process and sends records through pipes. There is no second
+implementation: it returns what the program writes.
 """
 
 from ._curtail import Curtail

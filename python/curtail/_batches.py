@@ -1,4 +1,4 @@
-"""Batches of columns: mappings, and tables of Arrow."""
+"""Cuts batches of columns: mappings, and Arrow tables and record batches."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ._records import DROPPED
 if TYPE_CHECKING:
     import pyarrow
 
-#: Cuts records, the first of which has a number; a record that is skipped becomes `DROPPED`.
+#: Cuts records, given the number of the first one. A record that is skipped becomes `DROPPED`.
 Cut = Callable[[Sequence[Any], int], list[Any]]
 
 
 def cut(answers: Cut, run: _files.Run | None, batch: Any, column: str) -> Any:
-    """Cuts `column` of a batch of any kind; `run` runs the program on a file."""
+    """Cuts `column` of a batch of any kind. `run` runs the program on a file, if that may be tried."""
     if isinstance(batch, Mapping):
         return _cut_mapping(answers, batch, column)
     kind = f"{type(batch).__module__.partition('.')[0]}.{type(batch).__name__}"
@@ -40,7 +40,7 @@ def _cut_mapping(answers: Cut, batch: Mapping[str, Any], column: str) -> dict[st
 
 
 def _plain(value: Any) -> Any:
-    """A list in place of an array: Ray passes columns of numpy, and lists in them as arrays."""
+    """An array as a list, because Ray passes lists in columns as numpy arrays."""
     return [_plain(item) for item in value] if hasattr(value, "dtype") and hasattr(value, "__len__") else value
 
 
@@ -51,7 +51,7 @@ def _take(values: Any, kept: Sequence[int], count: int) -> Any:
 
 
 def _like(values: Any, done: list[Any]) -> Any:
-    """A column of objects of numpy, if the batch had one."""
+    """The column as a numpy array of objects, if it was a numpy array before."""
     if not hasattr(values, "dtype"):
         return done
     import numpy
@@ -113,7 +113,7 @@ def cut_array(answers: Cut, array: pyarrow.Array, first: int) -> tuple[pyarrow.A
     """Cuts an array of text, bytes or objects.
 
     Returns:
-        The array, with nulls in place of rows that are skipped, and a mask of the rows that are not if there are any.
+        The array, with nulls in place of skipped rows; and if rows are skipped, a mask of those that are not.
     """
     import pyarrow
 
@@ -135,7 +135,7 @@ def cut_array(answers: Cut, array: pyarrow.Array, first: int) -> tuple[pyarrow.A
 
 
 def binary_of(kind: pyarrow.DataType) -> pyarrow.DataType | None:
-    """The type of bytes that a type of text casts to without a copy; `None` for objects."""
+    """The binary type to which a text type can be cast without a copy; `None` for objects."""
     import pyarrow
 
     types = pyarrow.types

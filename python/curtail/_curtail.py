@@ -34,18 +34,18 @@ class Curtail:
     """A command with its flags, such as `Curtail(["limit", "-t", "8k"])`.
 
     The program starts with the first record and runs until `close`, the end of a `with` block, or the end of the
-    interpreter. Records are bytes, text, or objects that `json` can write. Bytes and text come back byte for byte as the
-    program writes them. An object is written as JSON, which costs as much time as the cut; the answer contains the same
-    message objects if messages were only dropped, and is read from JSON otherwise. An object that the cut does not change
-    is returned itself. `None`, empty text and white space are no records and stay as they are.
+    interpreter. Records are bytes, text, or objects that `json` can write. Bytes and text are returned byte for byte as
+    the program writes them. An object is written as JSON, which takes as much time as the cut; the answer contains the
+    same message objects if messages were only dropped, and is parsed from JSON otherwise. An object that the cut does not
+    change is returned itself. `None`, empty text and white space are not records and are returned unchanged.
 
-    All records of a `Curtail` have one dialect, as the records of a file do. An instance may be shared by threads, copied
-    into other processes and inherited by a fork; each process then has a program of its own.
+    All records of a `Curtail` have one dialect, like the records of a file. An instance may be shared by threads, copied
+    into other processes and inherited by a fork; each process then starts its own program.
 
     Args:
         args: the command and its flags, without paths, output flags, `--framing` and `--on-error`.
-        program: the path of the program, if it is not the one that was installed with this module.
-        jobs: the threads of the program; 0 for all cores. One is right where a framework runs several workers.
+        program: the path of the program; by default the one that was installed with this module.
+        jobs: the number of threads of the program; 0 for all cores. Use 1 where a framework runs several workers.
         restart: whether records without an answer are sent once more, to a new program, if the program is killed.
 
     Raises:
@@ -68,7 +68,7 @@ class Curtail:
     def _set(self, args: tuple[str, ...], program: str | None, jobs: int, restart: bool) -> None:
         self.args, self.jobs, self.restart = args, jobs, restart
         self._named = program
-        # Whether the program cuts tables by itself. It is not tried again once it refused one.
+        # Whether to let the program cut tables from files. Once it has refused one, this is not tried again.
         self._cuts_files = True
         self._program = program or find_program()
         self._lock = threading.Lock()
@@ -86,12 +86,12 @@ class Curtail:
         return cast(T, self._settled([record], "raise")[0])
 
     def map(self, records: Iterable[T], *, on_error: OnError = "raise", ahead: int = 512) -> Iterator[T]:
-        """Cuts every record, in order, with a program of its own that ends with the iterator.
+        """Cuts every record, in order, with a separate program that ends with the iterator.
 
         Args:
             records: bytes, text or objects.
-            on_error: how to handle a record that fails; with `return`, its error is in its place.
-            ahead: how many records are read before the first answer; 1 where a record depends on the answer before.
+            on_error: how to handle a record that fails; with `return`, its error is yielded in its place.
+            ahead: how many records are read before the first answer; 1 if a record depends on the previous answer.
         """
         source = iter(records)
         first = 0
@@ -101,12 +101,12 @@ class Curtail:
                 first += len(chunk)
 
     def batch(self, batch: Any, column: str = "messages", *, on_error: OnError = "raise") -> Any:
-        """Cuts a column of a batch; every other column stays as it is.
+        """Cuts a column of a batch; all other columns are unchanged.
 
         Args:
             batch: a mapping of columns (as `datasets` and Ray pass), or a `pyarrow` Table or RecordBatch.
-            column: the column of transcripts: JSON text, bytes, or objects. Null stays null.
-            on_error: how to handle a row that fails. `skip` drops the row from all columns; `return` is refused.
+            column: the column of transcripts: JSON text, bytes, or objects. Nulls are kept.
+            on_error: how to handle a row that fails. `skip` drops the row from all columns; `return` is rejected.
 
         Returns:
             A batch of the same kind.
@@ -121,7 +121,7 @@ class Curtail:
     def whole(self, data: T, framing: str = "lines") -> T:
         """Cuts one transcript of many lines: a log (`lines`) or a JSON document (`document`), as bytes or text.
 
-        A program is started for it, because only the end of its input says that the transcript is complete.
+        A program is started for each call, because only the end of its input shows that the transcript is complete.
         """
         sent = encode(data)
         done = self._run([*self.args, "--framing", framing], sent)
@@ -130,15 +130,15 @@ class Curtail:
         return cast(T, done.stdout.decode() if isinstance(data, str) else done.stdout)
 
     def check(self, record: Any) -> list[Finding]:
-        """What `curtail check` finds in one record.
+        """The findings of `curtail check` in one record.
 
         The flags are those of the command if it is `check`, such as `Curtail(["check", "--strict"])`, and the defaults
-        if it is another command.
+        otherwise.
         """
         return self.check_all([record])[0]
 
     def check_all(self, records: Iterable[Any]) -> list[list[Finding]]:
-        """What `curtail check` finds in each record; one program checks them all, so that duplicates are found, too."""
+        """The findings of `curtail check` in each record. One program checks all of them, so duplicates are found as well."""
         lines = [encode(record).rstrip(b"\n") for record in records]
         if any(b"\n" in line for line in lines) and len(lines) > 1:
             raise ArgumentError("a record has several lines; check it alone")
@@ -158,7 +158,7 @@ class Curtail:
 
     @property
     def pid(self) -> int | None:
-        """The program's process, if one is running."""
+        """The process id of the program, if it is running."""
         process = self._process
         return process.pid if process is not None and process.runs() else None
 
@@ -183,7 +183,7 @@ class Curtail:
 
     @classmethod
     def unchecked(cls, args: Iterable[str], *, program: str | None = None, jobs: int = 1) -> Curtail:
-        """A `Curtail` whose flags are known to be right; starts no program until the first record."""
+        """A `Curtail` whose flags are known to be valid. No program is started before the first record."""
         curtail = cls.__new__(cls)
         curtail._set(tuple(args), program, jobs, False)
         return curtail
@@ -194,7 +194,7 @@ class Curtail:
         return copy
 
     def _validate(self) -> None:
-        """Lets the program read nothing with these flags, so that a mistake is an error here and not at the first record."""
+        """Runs the program without records, so that invalid flags are an error here and not at the first record."""
         checks = self.args[0] == "check"
         done = self._run([*self.args, "--framing", "records", "--allow-empty"] if checks else self._command(), b"")
         if done.returncode != 0:
@@ -215,12 +215,12 @@ class Curtail:
     def _settled(
         self, records: Sequence[Any], on_error: OnError, first: int = 0, sparse: bool = False
     ) -> list[Any]:
-        """The answer to each record, in its form; `DROPPED` for those that are skipped."""
+        """The answer to each record, in the form of the record; `DROPPED` for those that are skipped."""
         lines = encode_all(records, sparse)
         return settle(records, lines, self._cut(lines), on_error, first)
 
     def _cut(self, lines: Sequence[Line]) -> list[Line]:
-        """The answer to each line, which may have a line end, several lines, or nothing but white space."""
+        """The answer to each line. A line may have a line end, be several lines, or be only white space."""
         if self.args[0] == "check":
             raise ArgumentError("`check` cuts nothing; use check()")
         answers: list[Line] = list(lines)
@@ -241,7 +241,7 @@ class Curtail:
         return answers
 
     def _cut_file(self, old: str, new: str) -> bool:
-        """Cuts a file of Arrow; whether the program did."""
+        """Cuts an Arrow file; returns whether the program accepted it."""
         from ._files import COLUMN
 
         done = self._run([*self._threaded(), "--column", COLUMN, "--color", "never", "--progress", "never", old, "-o", new], b"")
@@ -269,7 +269,7 @@ class Curtail:
                 status, said = self._stop()
                 index = len(answers)
                 if status == 2:
-                    # Longer than --max-record, or so broken that the program does not read on: it says so.
+                    # The record is longer than --max-record, or so broken that the program stopped with an error.
                     error = cast(RecordError, error_of(status, said, lines[index]))
                     error.line = 1
                     answers.append(error)
@@ -289,7 +289,7 @@ class Curtail:
             self._process.send(lines)
             return self._process.receive(len(lines))
         except BaseException:
-            # What was not read would be taken for the next answers.
+            # Answers that were not read would be taken for answers to the next records.
             self._stop()
             raise
 
@@ -301,7 +301,7 @@ class Curtail:
         return process.close() if process is not None else (0, "")
 
     def _forked(self) -> None:
-        """In a child: the program belongs to the parent, and the lock may be held by one of its threads."""
+        """Resets this in a forked child: the program belongs to the parent, one of whose threads may hold the lock."""
         self._lock = threading.Lock()
         if self._finalizer is not None:
             self._finalizer.detach()

@@ -1,4 +1,4 @@
-"""What can go wrong, with the place and the program's words."""
+"""The exceptions of this package, with the place of an error and the program's message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SHOWN = 200
 
 
 class CurtailError(Exception):
-    """Every error of this module."""
+    """The base class of all errors of this package."""
 
 
 class ProgramNotFoundError(CurtailError, FileNotFoundError):
@@ -41,10 +41,10 @@ class RecordError(CurtailError, ValueError):
     """A record could not be read or cut.
 
     Attributes:
-        reason: what is wrong, in the program's words.
+        reason: the program's error message.
         index: the number of the record in the call, from 0.
         line: the line within the record, from 1; more than 1 only if the record has several lines.
-        column: the column within the line, from 1, in characters; `None` if the reason has no place.
+        column: the column within the line, from 1, in characters; `None` if the error has no place.
         record: the record as it was sent.
     """
 
@@ -62,7 +62,7 @@ class RecordError(CurtailError, ValueError):
         return (type(self), (self.reason, self.index, self.column, self.record, self.line))
 
     def at(self, index: int) -> RecordError:
-        """The same error with another number of the record."""
+        """The same error for another record number."""
         return RecordError(self.reason, index, self.column, self.record, self.line)
 
     def __str__(self) -> str:
@@ -73,6 +73,6 @@ class RecordError(CurtailError, ValueError):
 
 
 def shown(record: bytes) -> str:
-    """The beginning of a record, to recognize it by."""
+    """The beginning of a record, by which it can be recognized."""
     text = record[: 4 * _SHOWN].decode("utf-8", "backslashreplace")
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -1,4 +1,4 @@
-"""Answers in the form that a type of Arrow has for them: a struct has the fields that its type names, and no others."""
+"""Converts answers to values of Arrow types, in which a struct has exactly the fields of its type."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 
 
 def fitted(answer: Any, record: Any, kind: pyarrow.DataType, index: int) -> Any:
-    """An answer as a value of a type. A text where the type has a list of parts becomes a part.
+    """An answer as a value of an Arrow type. Text becomes a list with one part where the type has a list of parts.
 
     Args:
-        answer: what the program made of the record.
-        record: the value before, which says how it names its parts of text.
-        kind: the type.
+        answer: the answer of the program.
+        record: the value before the cut, whose type names for text parts are used.
+        kind: the Arrow type.
         index: the number of the record.
 
     Raises:
-        RecordError: the type has no field for something in the answer; the error names the field.
+        RecordError: the type has no field for a member of the answer; the error names it.
     """
     return _Fitting(record, index).value(answer, kind, "", None)
 
 
 def array_of(values: list[Any], kind: pyarrow.DataType, first: int) -> pyarrow.Array:
-    """An array of values, the first of which has a number.
+    """An array of values, where `first` is the number of the first one.
 
     Raises:
-        RecordError: the type does not hold one of the values.
+        RecordError: the type cannot represent one of the values.
     """
     import pyarrow
 
@@ -50,7 +50,7 @@ class _Fitting:
         self._record, self._index = record, index
 
     def value(self, value: Any, kind: pyarrow.DataType, field: str, role: Any) -> Any:
-        """A value of the field of this name, in a message of this role."""
+        """The value for the field of this name, in a message of this role."""
         import pyarrow
 
         types = pyarrow.types
@@ -84,7 +84,7 @@ class _Fitting:
         return members
 
     def _part(self, text: str, kind: pyarrow.DataType, field: str, role: Any) -> Any:
-        """A text as an item of a list."""
+        """Text as an item of a list."""
         import pyarrow
 
         item = kind.value_type
@@ -92,9 +92,9 @@ class _Fitting:
             return text
         part = {"text": text}
         if item.get_field_index("type") >= 0:
-            # The API of OpenAI's Responses names the parts by who wrote them.
-            told = not {"input_text", "output_text"}.isdisjoint(_types(self._record))
-            part["type"] = "text" if not told else "output_text" if role == "assistant" else "input_text"
+            # In OpenAI's Responses API, the type of a part depends on who wrote it.
+            by_author = not {"input_text", "output_text"}.isdisjoint(_types(self._record))
+            part["type"] = "text" if not by_author else "output_text" if role == "assistant" else "input_text"
         return part
 
     def _refused(self, field: str, kind: pyarrow.DataType, value: Any) -> RecordError:
@@ -113,7 +113,7 @@ def _is_list(kind: pyarrow.DataType) -> bool:
 
 
 def _short(kind: pyarrow.DataType) -> str:
-    """A type without what is in it: that of a message fills a page."""
+    """A type without its fields: the full type of a message would fill a page."""
     import pyarrow
 
     return "a struct" if pyarrow.types.is_struct(kind) else "a list" if _is_list(kind) else str(kind)

@@ -1,4 +1,4 @@
-"""Columns of structs through a file of Arrow that the program reads by itself: Python makes no object of a message."""
+"""Cuts columns of structs through an Arrow file that the program reads, so that Python creates no message objects."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow
 
-#: Runs the program on a file of Arrow; whether it wrote the other one.
+#: Runs the program on an Arrow file; returns whether it wrote the other one.
 Run = Callable[[str, str], bool]
 
 #: The name of the column in the file.
 COLUMN = "messages"
-# Bytes of a column for which it pays to start a program.
+# The smallest column, in bytes, for which starting a program is worthwhile.
 _LEAST = 1 << 20
-# Files here are in memory.
+# A folder whose files are in memory.
 _MEMORY = "/dev/shm"
 
 
@@ -26,8 +26,8 @@ def cut_column(run: Run, column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray |
     """Cuts a column of lists of structs.
 
     Returns:
-        The column with fewer messages. `None` if it is small or of another type, or if the program refuses the file, because
-        a record cannot be read or an answer contains more than some of its messages.
+        The column with fewer messages. `None` if it is small or of another type, or if the program refuses the file because
+        a record cannot be read or an answer does more than drop messages.
     """
     import pyarrow
 
@@ -47,7 +47,7 @@ def cut_column(run: Run, column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray |
             with pyarrow.OSFile(new, "rb") as source:
                 done = pyarrow.ipc.open_file(source).read_all().column(0)
     except (OSError, pyarrow.ArrowException):
-        # No room for the file, or a type that files cannot hold.
+        # There is no space for the file, or files cannot contain the type.
         return None
     return done if done.type == column.type and len(done) == len(column) else None
 

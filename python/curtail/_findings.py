@@ -1,4 +1,4 @@
-"""What `curtail check` finds, as data."""
+"""The findings of `curtail check` as data."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Place:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a provider would reject, or that a dataset should not have.
+    """Something that a provider would reject, or that a dataset should not contain.
 
     Attributes:
         code: the rule's code, such as `P001`.
         rule: its name, such as `orphan-result`.
         level: `deny` or `warn`.
         message: what is wrong.
-        help: what to do.
+        help: how to fix it.
         at: where it is.
-        provider_answer: what the provider would answer.
-        other_half: the other half of the pair, if there is one.
+        provider_answer: the provider's error message.
+        other_half: the place of the counterpart of the call or result, if there is one.
     """
 
     code: str
@@ -54,7 +54,7 @@ class Finding:
 
 
 def findings_of(report: bytes) -> list[Finding]:
-    """The findings of a report of the format `json`."""
+    """The findings of a report in the format `json`."""
     return [_finding(found) for found in json.loads(report)["findings"]]
 
 

@@ -1,4 +1,4 @@
-"""The program as a co-process: records in, answers out, in order, through pipes that cannot block each other."""
+"""The program as a co-process: it answers records in order, through pipes that cannot block each other."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from collections.abc import Sequence
 
 logger = logging.getLogger("curtail")
 
-# Records are written in pieces of about this size, so that the program works while Python joins the next ones.
+# Records are written in pieces of about this many bytes, so that the program works while Python joins the next ones.
 _PIECE = 256 * 1024
-# Bytes that a pipe holds, if the system allows it: each time one is full, the processes wait for each other.
+# The size of a pipe in bytes, if the system allows it: whenever a pipe is full, the processes wait for each other.
 _PIPE = 1 << 20
-# Lines of standard error that an exception can quote.
+# The number of lines of standard error that an exception can quote.
 _REMEMBERED = 20
-# Seconds that the program has to end after its input has.
-_PATIENCE = 5.0
+# The seconds that the program may take to exit after the end of its input.
+_EXIT_TIMEOUT = 5.0
 
 
 class _Answers:
-    """What the program has written so far; filled by a thread, so that a write never waits for a read."""
+    """The output of the program so far. A thread reads it, so that writing records never waits for reading answers."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -33,7 +33,7 @@ class _Answers:
         self._ended = False
 
     def read(self, descriptor: int) -> None:
-        """Reads until the end; the thread's work."""
+        """Reads until the end. This is the work of the thread."""
         while True:
             try:
                 chunk = os.read(descriptor, 1 << 20)
@@ -50,7 +50,7 @@ class _Answers:
                 return
 
     def take(self, count: int) -> list[bytes]:
-        """The next `count` lines without their ends, or fewer if the program ended."""
+        """The next `count` lines without line ends, or fewer if the program ended."""
         with self._changed:
             self._wanted = count
             self._changed.wait_for(lambda: self._ended or self._lines >= count)
@@ -85,7 +85,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The program's process."""
+        """The process id of the program."""
         return self._popen.pid
 
     def runs(self) -> bool:
@@ -93,7 +93,7 @@ class Process:
         return self._popen.poll() is None
 
     def send(self, records: Sequence[bytes]) -> None:
-        """Writes records, each without a line end. What the program no longer reads is noticed by `receive`."""
+        """Writes records, each without a line end. If the program no longer reads them, `receive` returns fewer answers."""
         begin, size = 0, 0
         for end, record in enumerate(records, 1):
             size += len(record) + 1
@@ -116,18 +116,18 @@ class Process:
         return True
 
     def close(self) -> tuple[int, str]:
-        """Ends the program, and returns its status and the last of what it said."""
+        """Ends the program, and returns its exit status and its last lines on standard error."""
         try:
             self._stdin.close()
         except OSError:
             pass
         try:
-            self._popen.wait(_PATIENCE)
+            self._popen.wait(_EXIT_TIMEOUT)
         except subprocess.TimeoutExpired:
             self._popen.kill()
             self._popen.wait()
         for thread in self._threads:
-            thread.join(_PATIENCE)
+            thread.join(_EXIT_TIMEOUT)
         self._stdout.close()
         self._stderr.close()
         return self._popen.returncode, "\n".join(self._said)
@@ -139,12 +139,12 @@ class Process:
                 stream.close()
             except OSError:
                 pass
-        # The parent waits for the program. Without a status here, a warning would be printed.
+        # The parent waits for the program. Without a status here, Python would print a warning.
         self._popen.returncode = 0
 
 
 def _widen(pipe: int) -> None:
-    """Lets a pipe hold more. It stays as it is where the system is not Linux, or where its user has too many."""
+    """Enlarges a pipe, except on systems other than Linux or if the user has too many large pipes."""
     with contextlib.suppress(ImportError, AttributeError, OSError):
         import fcntl
 
@@ -152,7 +152,7 @@ def _widen(pipe: int) -> None:
 
 
 def _listen(descriptor: int, said: deque[str]) -> None:
-    """Logs what the program says, and remembers the last of it."""
+    """Logs what the program writes to standard error, and remembers the last lines."""
     with open(descriptor, "rb", closefd=False) as stream:
         try:
             for line in stream:
@@ -162,7 +162,7 @@ def _listen(descriptor: int, said: deque[str]) -> None:
 
 
 def log(said: bytes) -> None:
-    """Logs what a program said that has ended."""
+    """Logs what a program wrote to standard error, once it has ended."""
     for line in said.splitlines():
         _log_line(line)
 

@@ -1,4 +1,4 @@
-"""Where the program is."""
+"""Finds the program."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _NAME = "curtail.exe" if os.name == "nt" else "curtail"
 def find_program() -> str:
     """The path of the program that belongs to this module.
 
-    The order is: the variable `CURTAIL_PROGRAM`, the scripts of this installation, and `PATH`.
+    The places, in order, are the environment variable `CURTAIL_PROGRAM`, the scripts of this installation, and `PATH`.
 
     Raises:
-        ProgramNotFoundError: none of these has it.
+        ProgramNotFoundError: it is in none of these places.
     """
     looked = list(_candidates())
     for path in looked:
@@ -37,7 +37,7 @@ def _candidates() -> Iterator[str]:
         if not os.path.isfile(named):
             raise ProgramNotFoundError(f"CURTAIL_PROGRAM names {named}, which is not a file")
         yield named
-    # `pip install --target` puts scripts into `bin` beside the package.
+    # `pip install --target` puts scripts into a folder `bin` next to the package.
     beside = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     yield os.path.join(beside, "bin", _NAME)
     yield os.path.join(sysconfig.get_path("scripts"), _NAME)

@@ -1,4 +1,4 @@
-"""Records as lines of bytes, and answers in the form of their records."""
+"""Converts records to lines of bytes, and answers to the form of their records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._errors import ProgramError, RecordError
 #: How to handle a record that fails: `raise` its error, `skip` the record, `keep` it unchanged, or `return` the error.
 OnError = Literal["raise", "skip", "keep", "return"]
 
-#: A line to send or to return, or why there is none.
+#: A line to send or to return, or the error in its place.
 Line = bytes | RecordError
 
 _PLACE = re.compile(r"^stdin:(\d+):(\d+): (.*)$")
@@ -22,18 +22,19 @@ _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
 class Dropped:
-    """In place of a record that is skipped."""
+    """The placeholder of a record that is skipped."""
 
 
 DROPPED = Dropped()
 
 
 def encode(record: Any, sparse: bool = False) -> bytes:
-    """A record as bytes: as it is, or written as JSON. `None`, a null of a table, has none. With `sparse`, an object has no
-    nulls: those that a table fills in say that a message lacks the key.
+    """A record as bytes: bytes and text unchanged, an object as JSON, and `None`, a null of a table, as no bytes.
+
+    With `sparse`, nulls in an object are omitted: in a table, they only mean that a message lacks the key.
 
     Raises:
-        RecordError: it is neither bytes nor text nor an object that JSON can hold.
+        RecordError: it is neither bytes nor text nor an object that JSON can represent.
     """
     if isinstance(record, bytes):
         line = record
@@ -48,7 +49,7 @@ def encode(record: Any, sparse: bool = False) -> bytes:
         line = b""
     else:
         return _encode_object(_without_nulls(record) if sparse else record)
-    # The program would decompress them, and take what follows for a part of the same stream.
+    # The program would decompress them, and treat all further records as a part of the compressed stream.
     if line.startswith(_PACKED):
         raise RecordError("compressed bytes; decompress them first", column=1, record=line)
     return line
@@ -61,7 +62,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def encode_all(records: Sequence[Any], sparse: bool = False) -> list[Line]:
-    """Every record as bytes, or the reason why it is none."""
+    """Every record as bytes, or the error of one that cannot be encoded."""
     lines: list[Line] = []
     for record in records:
         try:
@@ -80,7 +81,7 @@ class Encoded(bytes):
     key: str | None
     #: The messages; none if it has no such list.
     messages: list[Any]
-    #: Writes the parts of the object as they stand in it.
+    #: The function that wrote the object, which writes its parts the same way.
     dumps: Callable[[Any], bytes]
 
     def parts(self) -> tuple[bytes, list[bytes], bytes]:
@@ -99,14 +100,14 @@ class Encoded(bytes):
 
 
 def _time(value: Any) -> str:
-    """A time as ISO 8601: tables make datetimes of texts that look like some."""
+    """A time as ISO 8601. Tables convert texts that look like times to datetimes."""
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
 def _times(value: Any, found: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
-    """The times in a record, by their key and their text."""
+    """Collects the times in a record, by their key and their text."""
     if type(value) is dict:
         for key, member in value.items():
             if isinstance(member, (datetime.date, datetime.time)):
@@ -132,7 +133,7 @@ def _loads(answer: bytes, record: Any) -> Any:
 
 
 def _encoder(ensure_ascii: bool) -> Callable[[Any], str]:
-    """What `json.dumps` does with compact separators, without making an encoder for every call."""
+    """A function like `json.dumps` with compact separators, which does not create an encoder for every call."""
     plain = json.JSONEncoder(ensure_ascii=ensure_ascii, allow_nan=False, separators=(",", ":"), default=_time)
     make = getattr(encoder, "c_make_encoder", None)
     if make is None:
@@ -149,7 +150,7 @@ except ImportError:
 else:
     _dumps_fast = _orjson
 
-# Escapes are faster to write where nothing needs one.
+# The ASCII encoder is faster for texts in which nothing needs an escape.
 _encode_ascii, _encode_any = _encoder(True), _encoder(False)
 
 
@@ -165,12 +166,12 @@ def _encode_object(record: Any) -> bytes:
     key, messages = _messages_of(record)
     values = [value for message in messages for value in message.values()]
     texts = [value for value in values if type(value) is str]
-    # It writes what is no JSON in ways of its own, so that it gets texts alone.
+    # orjson also writes values that are not JSON, each in its way, so it only gets messages of texts.
     fast = _dumps_fast if len(texts) == len(values) > 0 and (key is None or len(record) == 1) else None
     slow = _dumps_ascii if all(text.isascii() for text in texts) else _dumps_any
     encoded = None
     try:
-        # Half of a surrogate pair has no UTF-8, but an escape.
+        # A lone surrogate cannot be written as UTF-8, but as an escape.
         for dumps in (fast, slow, _dumps_ascii):
             encoded = _encoded(record, dumps) if dumps and encoded is None else encoded
         if encoded is None:
@@ -182,7 +183,7 @@ def _encode_object(record: Any) -> bytes:
 
 
 def _encoded(record: Any, dumps: Callable[[Any], bytes]) -> Encoded | None:
-    """The record, written by `dumps`; `None` if it cannot write its texts."""
+    """The record as written by `dumps`; `None` if `dumps` cannot write one of its values."""
     try:
         encoded = Encoded(dumps(record))
     except UnicodeEncodeError:
@@ -196,7 +197,7 @@ def _encoded(record: Any, dumps: Callable[[Any], bytes]) -> Encoded | None:
 
 
 def _messages_of(record: Any) -> tuple[str | None, list[Any]]:
-    """The list of messages, and its key; no messages if there is none."""
+    """The key of the list of messages, and the messages; no messages if there is no such list."""
     if type(record) is list and _is_list_of_objects(record):
         return None, record
     if type(record) is dict and all(type(key) is str for key in record):
@@ -211,7 +212,7 @@ def _is_list_of_objects(value: list[Any]) -> bool:
 
 
 def _kept(record: Any, line: Encoded, answer: bytes) -> Any:
-    """The record with the messages that the answer kept, which are the same objects; `None` if it changed more."""
+    """The record with only the messages that the answer kept, as the same objects; `None` if the answer changed more."""
     if not line.messages:
         return None
     head, parts, tail = line.parts()
@@ -220,7 +221,7 @@ def _kept(record: Any, line: Encoded, answer: bytes) -> Any:
         return None
     messages = []
     for message, part in zip(record if line.key is None else record[line.key], parts):
-        # A message ends with its brace, so that no other message begins like it.
+        # A serialized message ends with its closing brace, so it cannot be the beginning of another message.
         if answer.startswith(part, at, end):
             messages.append(message)
             at += len(part) + 1
@@ -232,7 +233,7 @@ def _kept(record: Any, line: Encoded, answer: bytes) -> Any:
 def settle(
     records: Sequence[Any], lines: Sequence[Line], answers: Sequence[Line], on_error: OnError, first: int
 ) -> list[Any]:
-    """The answers in the form of the records, the first of which has the number `first`."""
+    """The answers in the form of the records, where `first` is the number of the first one. Handles errors by `on_error`."""
     settled: list[Any] = []
     for nth, (record, line, answer) in enumerate(zip(records, lines, answers)):
         if isinstance(answer, bytes):
@@ -264,13 +265,13 @@ def reported(record: bytes, answer: bytes) -> RecordError:
 
 
 def words_of(stderr: bytes) -> str:
-    """What the program said, without its name."""
+    """The program's message on standard error, without the program's name."""
     lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines()
     return "\n".join(line.removeprefix("curtail: ").removeprefix("error: ") for line in lines)
 
 
 def error_of(status: int, said: str, record: bytes) -> RecordError | ProgramError:
-    """Why a program ended that should have read `record`."""
+    """The error of a program that ended instead of answering `record`."""
     if status != 2:
         return ProgramError(status, said)
     last = said.splitlines()[-1] if said else "the program gives no reason"

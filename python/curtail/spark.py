@@ -1,4 +1,4 @@
-"""Spark: a column of transcripts, cut by the same program on every executor, on a classic and on a Connect session.
+"""Spark: cuts a column of transcripts with the program on every executor, in classic and Connect sessions.
 
 Executors need the program and this module: install the wheel in their Python, or call `ship` once.
 """
@@ -35,7 +35,7 @@ _REFUSED = {
     "--state": _STATE,
     **dict.fromkeys(("--summarizer-cmd", "--endpoint", "--api-key-file", "--cache"), _ASKS),
 }
-# A key of a processor, as `curtail run --print` writes it, and its value.
+# A key of a processor and its value, in the format of `curtail run --print`.
 _KEY = re.compile(r"""([a-z-]+) = ("(?:[^"\\]|\\.)*"|'[^']*'|[^,}]*)""")
 
 
@@ -48,20 +48,20 @@ def cut(
     skipped: Observation | None = None,
     framing: Literal["records", "lines", "document"] = "records",
 ) -> DataFrame:
-    """Cuts the transcripts of a column; all other columns, and the order within a partition, stay.
+    """Cuts the transcripts of a column. All other columns and the order within a partition are unchanged.
 
     Args:
-        df: the rows; a null, an empty text and white space stay as they are.
+        df: the rows; nulls, empty texts and white space are kept unchanged.
         args: a command and its flags, such as `["limit", "-t", "8k"]`. Pass `--dialect` if the rows may have several:
             without it, each partition detects its own.
         column: the column, of text or bytes.
         on_error: how to handle a row that fails. `column` keeps the row and adds the reason as `curtail_error`.
         skipped: counts the rows that `skip` drops, as `skipped.get["skipped"]` after an action.
-        framing: `records` for one transcript in each row; `lines` if a row is a whole log, and `document` if it is a
+        framing: `records` if each row is one record; `lines` if a row is a whole log, and `document` if it is a
             whole JSON document: a program is started for each such row.
 
     Raises:
-        ArgumentError: the command has an effect beside its output, or the program rejects the flags.
+        ArgumentError: the command has side effects, or the program rejects the flags.
     """
     _check(args)
     if on_error not in ("raise", "skip", "column"):
@@ -87,14 +87,14 @@ def cut(
 def cut_threads(
     df: DataFrame, args: Sequence[str], by: str | Sequence[str], order: str, column: str = "value"
 ) -> DataFrame:
-    """Cuts logs of which each row is one message or event.
+    """Cuts logs whose rows are messages or events.
 
     Args:
         df: the rows of many logs.
         args: a command and its flags.
-        by: the column or columns that name the log of a row.
-        order: the column by which the rows of a log are ordered.
-        column: the column of messages, of text.
+        by: the column or columns that identify the log of a row.
+        order: the column by which the rows of a log are sorted.
+        column: the column of messages, as text.
 
     Returns:
         The columns `by`, `position` (from 0, in the log after the cut) and `column`.
@@ -112,12 +112,12 @@ def cut_threads(
 
 
 def read_transcripts(spark: SparkSession, path: str | list[str]) -> DataFrame:
-    """The lines of JSONL files as a column `value`. Lines end with `\\n` alone, so a `\\r` stays with its record."""
+    """The lines of JSONL files as a column `value`. Lines end only with `\\n`, so a `\\r` belongs to its record."""
     return spark.read.text(path, lineSep="\n")
 
 
 def write_transcripts(df: DataFrame, path: str, column: str = "value", mode: str = "error") -> None:
-    """Writes a column as JSONL files, each row with a `\\n`."""
+    """Writes a column as JSONL files, one line per row."""
     df.select(column).write.mode(mode).text(path, lineSep="\n")
 
 
@@ -126,7 +126,7 @@ def ship(spark: SparkSession, program: str | None = None) -> None:
 
     Args:
         spark: a classic or a Connect session.
-        program: a program for the executors' system, if it is not the one of this machine.
+        program: the path of a program for the executors' system; by default the program of this machine.
     """
     folder = mkdtemp(prefix="curtail-")
     module = os.path.join(folder, "curtail-module.zip")
@@ -153,14 +153,14 @@ def _check(args: Sequence[str]) -> None:
     try:
         curtail = Curtail(args)
     except ProgramNotFoundError:
-        # The driver need not have it.
+        # The driver does not need the program.
         return
     if args[0] == "run":
         _check_chain(curtail)
 
 
 def _check_chain(curtail: Curtail) -> None:
-    """Refuses a configuration file whose processors keep state, ask a model or run a program."""
+    """Rejects a configuration file whose processors keep state, ask a model or run a program."""
     printed = curtail._run([*curtail.args, "--print"], b"").stdout.decode()
     for processor in printed.splitlines():
         for key, value in _KEY.findall(processor):
@@ -172,7 +172,7 @@ def _check_chain(curtail: Curtail) -> None:
 def _cutter(
     args: tuple[str, ...], column: str, framing: str, raises: bool
 ) -> Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
-    """The work of a partition, with one program for all its batches."""
+    """A function that cuts the batches of a partition with one program."""
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         first = 0
@@ -187,7 +187,7 @@ def _cutter(
 
 
 def _rows(curtail: Curtail, framing: str) -> Callable[[Sequence[Any], int], list[Any]]:
-    """Cuts rows; an error is in the place of its row."""
+    """A function that cuts rows, and returns an error in place of a row that fails."""
 
     def whole(value: Any) -> Any:
         try:
@@ -260,7 +260,7 @@ def _thread_cutter(
 
 
 def _program_here() -> str:
-    """The program on this executor: installed, shipped by `ship`, or beside the task (`--files`)."""
+    """The program on this executor: shipped by `ship`, in the folder of the task (`--files`), or installed."""
     for path in _shipped():
         if os.access(path, os.X_OK):
             return path
@@ -279,7 +279,7 @@ def _place(error: RecordError) -> str:
 
 
 def _located(error: RecordError) -> CurtailError:
-    """The error with its row: the exception itself does not reach the driver, only its text does."""
+    """The error with its row in the text, because only the text of an exception reaches the driver."""
     from pyspark import TaskContext
 
     context = TaskContext.get()

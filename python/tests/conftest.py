@@ -1,4 +1,4 @@
-"""Transcripts and the program, for all tests. `CURTAIL_SITE` is a folder that the wheel was installed into."""
+"""Fixtures for all tests: transcripts and the program. `CURTAIL_SITE` is the folder into which the wheel was installed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import curtail  # noqa: E402
 
 
 def chat(number: int, rounds: int = 4, extra: str = "") -> bytes:
-    """A record of so many rounds of question, call, result and answer, spelt as no program would write it again."""
+    """A record of `rounds` rounds of question, call, result and answer, formatted as no serializer would write it."""
     messages = ['{"role": "system", "content": "be brief"}']
     for turn in range(rounds):
         call = f'{{"id": "c{turn}", "type": "function", "function": {{"name": "look", "arguments": "{{}}"}}}}'
@@ -43,7 +43,7 @@ def chats() -> list[bytes]:
 
 @pytest.fixture
 def objects(chats: list[bytes]) -> list[object]:
-    """The same, as objects."""
+    """The records of `chats` as objects."""
     return [json.loads(record) for record in chats]
 
 

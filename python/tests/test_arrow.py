@@ -1,4 +1,4 @@
-"""Arrow and Parquet files through the program, beside what pyarrow reads of them."""
+"""Arrow and Parquet files that the program cuts, compared with what pyarrow reads from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = ["string", "large_string", "string_view", "binary", "large_binary", "bin
 
 
 def table_of(texts, kind):
-    """The texts beside columns of most other types, some of whose values are null."""
+    """A table of the texts and of columns of most other types, with some nulls."""
     count = len(texts)
     number = lambda step: [None if n % step == 0 else n for n in range(count)]  # noqa: E731
     columns = {
@@ -39,7 +39,7 @@ def table_of(texts, kind):
 
 
 def write(path, table, codec=None, rows=7):
-    """A file, or a stream if the name says so, with batches of so many rows."""
+    """Writes a file, or a stream if the name says so, with batches of a given number of rows."""
     options = ipc.IpcWriteOptions(compression=codec)
     make = ipc.new_stream if path.suffix == ".arrow" else ipc.new_file
     with make(path, table.schema, options=options) as writer:
@@ -81,7 +81,7 @@ def test_every_other_column_stays(tmp_path, run, texts, kind, name, codec):
     table = pyarrow.Table.from_batches(after)
     table.validate(full=True)
     assert table.equals(wanted, check_metadata=True)
-    # Without a codec, every text is there as it is.
+    # Without a codec, the file contains every text unchanged.
     assert (new.read_bytes().count(b'"role": "assistant"') >= len(texts) - texts.count(None)) == (codec is None)
 
 
@@ -139,7 +139,7 @@ def test_lists_of_structs_lose_elements(tmp_path, run, large):
         for row in range(40)
     ]
     column = pyarrow.array(rows, (pyarrow.large_list if large else pyarrow.list_)(kind))
-    # A slice: its lists do not begin where its elements do.
+    # In a slice, the offsets of lists do not begin at 0.
     table = pyarrow.table({"id": pyarrow.array(range(40)), "messages": column}).slice(3)
     path, new = tmp_path / "in.arrow", tmp_path / "out.arrow"
     write(path, table)

@@ -37,7 +37,7 @@ def test_bytes_and_text_are_what_the_program_writes(chats, run):
     ["plain", "r\u00e9sum\u00e9 \u4f60 \U0001f600", "half \ud800", 'quoted " \\ \u2028 \x7f \0', float("nan"), 1 << 70, None, {1: "a"}],
 )
 def test_objects_are_written_alike_with_and_without_orjson(said, monkeypatch):
-    """Messages of texts go through the library where it is installed; what it writes in its own way does not."""
+    """Messages of texts are written by orjson if it is installed; values that it writes differently from `json` are not."""
     from curtail import _records
 
     assert _records._dumps_fast, "orjson is not installed"
@@ -80,7 +80,7 @@ def test_objects_are_cut_like_their_text_and_keep_their_messages(run):
             kept = answer if isinstance(answer, list) else answer["messages"]
             assert all(any(message is old for old in messages) for message in kept)
             assert isinstance(answer, list) or list(answer) == list(record)
-    # A message that changes is read from the answer, and its object stays as it was.
+    # A message that changes is parsed from the answer, and its object is not modified.
     long = {"messages": [{"role": "user", "content": "word " * 400}, {"role": "assistant", "content": "yes"}]}
     with Curtail(["limit", "-t", "40", "--on-overflow", "truncate"]) as curtail:
         short = curtail.one(long)
@@ -133,7 +133,7 @@ def test_errors_have_the_record_the_place_and_the_words(chats):
         assert (str(again), again.record) == (str(error), records[1])
         with pytest.raises(RecordError):
             curtail.one(records[1])
-        # The program goes on.
+        # The program continues.
         pid = curtail.pid
         assert curtail.one(chats[0]) and curtail.pid == pid
 
@@ -272,14 +272,14 @@ def test_a_killed_program_is_an_error_and_the_next_record_starts_another(chats):
         first = curtail.pid
         os.kill(first, signal.SIGKILL)
         os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
-        # It is noticed before anything is sent.
+        # This is detected before anything is sent.
         assert curtail.one(chats[8]) == expected
         assert curtail.pid != first
 
 
 @pytest.mark.parametrize("restart", [False, True])
 def test_a_program_that_is_killed_at_work(restart, tmp_path):
-    # Answers two records, and is killed at the third by itself, the first time it is run.
+    # Answers two records and kills itself at the third, but only in its first run.
     program = tmp_path / "curtail"
     mark = tmp_path / "killed"
     program.write_text(
@@ -321,7 +321,7 @@ def test_a_fork_has_a_program_of_its_own(chats):
             os._exit(0)
     assert os.read(reads, 5) == b"right"
     assert curtail.one(chats[7]) and curtail.pid == parent
-    # The child must not hold the pipe of the parent's program open.
+    # The child must not keep the pipe of the parent's program open.
     curtail.close()
     assert gone(parent) and os.waitpid(child, os.WNOHANG) == (0, 0)
     os.close(ends)

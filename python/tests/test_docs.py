@@ -1,4 +1,4 @@
-"""The code blocks of the pages run, each by itself, print what their `#>` lines say, and are short enough to be copied."""
+"""Each code block of the pages runs by itself, prints what its `#>` lines say, and is short enough to be copied."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_blocks_run(page, line, code, tmp_path):
     assert done.stdout.splitlines() == shown, f"{page}:{line}"
 
 
-#: A template of one word per message and key, in place of a model's.
+#: A template that renders one word per message and key, in place of a model's template.
 TOKENIZER = '''
 class tokenizer:
     @staticmethod
@@ -52,7 +52,7 @@ class tokenizer:
 
 
 def test_the_steps_of_training_run(tmp_path):
-    """The console blocks of the page, and then its block of Python, on what they wrote."""
+    """Runs the console blocks of the page, and then its Python block on their output."""
     page = (ROOT / "docs/training.md").read_text()
     (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
     folder = tmp_path / "bin"

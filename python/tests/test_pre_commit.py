@@ -1,4 +1,4 @@
-"""The hooks of a release, installed from the wheel by pre-commit itself."""
+"""The pre-commit hooks of a release, which pre-commit installs from the wheel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ repos:
 
 def run(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     identity = {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    # A commit of this project may run the tests as its own hook.
+    # The tests may run in a hook of a commit of this project.
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return subprocess.run(words, cwd=folder, env={**kept, **identity, **environment}, capture_output=True, text=True)
 
@@ -37,7 +37,7 @@ def repository(folder: Path) -> Path:
 
 @pytest.fixture
 def hooks(tmp_path: Path) -> Path:
-    """The repository of the hooks, as a release renders it."""
+    """The repository of the hooks, as made for a release."""
     release = tmp_path / "release"
     release.mkdir()
     render = ROOT / ".github" / "packaging" / "render"
@@ -53,7 +53,7 @@ def test_the_hooks_need_the_wheel_alone(tmp_path, hooks):
     user.mkdir()
     shutil.copy(ROOT / "fixtures" / "check" / "broken.jsonl", user / "chat.jsonl")
     repository(user)
-    # The rest of what pip asks for, such as setuptools, comes from the index; curtail-cli is not there.
+    # Other packages that pip needs, such as setuptools, come from the index, which does not have curtail-cli.
     wheels = {"PIP_FIND_LINKS": str(Path(SITE).parent / "wheels"), "PRE_COMMIT_HOME": str(tmp_path / "home")}
     path = os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep) if not Path(part, "cargo").exists())
 

@@ -1,4 +1,4 @@
-"""Spark with executors of their own, on a classic and on a Connect session: the same bytes as one process."""
+"""Spark with separate executors, in a classic and a Connect session, writes the same bytes as one process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CLUSTER = "local-cluster[2,1,1024]"
 
 @pytest.fixture(scope="session", params=["classic", "connect"])
 def spark(request):
-    """Two executor JVMs. The classic session finds the wheel installed on its executors; the other one ships it."""
+    """Two executor JVMs. The classic session uses the wheel that is installed on its executors; the other one ships it."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     builder = SparkSession.builder.appName("curtail")
@@ -52,7 +52,7 @@ def spark(request):
 
 @pytest.fixture(scope="session")
 def conversations(tmp_path_factory):
-    """A file of 5,000 conversations with everything that splits lines wrongly, and what one process makes of it."""
+    """A file of 5,000 conversations with everything that may split lines wrongly, and the output of one process for it."""
     records = [chat(number, 1 + number % 9, ["", "\u2028", "\u0085", "\u2029"][number % 4]) for number in range(5000)]
     for number in range(0, 5000, 10):
         records[number] += b"\r"

@@ -46,7 +46,7 @@ pub struct Checked {
     /// The findings, in order. Byte offsets ignore repairs in earlier texts.
     pub findings: Vec<Finding>,
     /// Fingerprints of transcripts, each with the finding to report if an earlier transcript has the same one.
-    pub prints: Vec<(u128, Finding)>,
+    pub fingerprints: Vec<(u128, Finding)>,
     /// How many transcripts were examined.
     pub transcripts: usize,
     /// The dialect of the first transcript with messages.
@@ -57,13 +57,13 @@ pub struct Checked {
     pub changed: bool,
     /// The repaired texts, if they were requested.
     pub text: String,
-    /// Whether some of the texts is not UTF-8, so that they cannot be written.
+    /// Whether one of the texts is not UTF-8, so that they cannot be written back.
     pub is_garbled: bool,
     /// The differences, as the hunks of a unified diff.
     pub diff: String,
     /// By how many bytes the repair made the texts longer.
     pub grown: isize,
-    /// The levels for the file at hand.
+    /// The levels for the current file, with its number.
     verdicts: Option<(usize, Verdicts)>,
 }
 
@@ -99,7 +99,7 @@ impl Work for Checking {
         };
         let done = examined.map(|examined| {
             out.findings.extend(examined.findings.into_iter().map(moved));
-            out.prints.extend(examined.prints.into_iter().map(|(print, finding)| (print, moved(finding))));
+            out.fingerprints.extend(examined.fingerprints.into_iter().map(|(print, finding)| (print, moved(finding))));
             out.transcripts += examined.transcripts;
             out.dialect = out.dialect.or(examined.dialect);
         });
@@ -117,7 +117,7 @@ impl Work for Checking {
         }
         // A text that is not UTF-8 cannot be written back unchanged.
         out.is_garbled = true;
-        let finding = broken(unit.text, level, &read_error);
+        let finding = invalid_json(unit.text, level, &read_error);
         out.findings.push(match unit.row {
             Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
             None => finding.moved(unit.line - 1, unit.offset.cast_signed() + out.grown),
@@ -130,7 +130,7 @@ impl Work for Checking {
 #[derive(Default)]
 pub(super) struct Examined {
     pub(super) findings: Vec<Finding>,
-    pub(super) prints: Vec<(u128, Finding)>,
+    pub(super) fingerprints: Vec<(u128, Finding)>,
     transcripts: usize,
     dialect: Option<&'static str>,
 }
@@ -139,7 +139,7 @@ impl Checking {
     fn verdicts(&self, unit: &Unit<'_>, out: &mut Checked) -> Verdicts {
         let number = unit.opened.number;
         match &out.verdicts {
-            Some((own, verdicts)) if *own == number => verdicts.clone(),
+            Some((file, verdicts)) if *file == number => verdicts.clone(),
             _ => {
                 let verdicts = self.levels.for_path(&unit.opened.source.name);
                 out.verdicts = Some((number, verdicts.clone()));
@@ -166,7 +166,7 @@ impl Checking {
             return Err(read_error);
         }
         let (read_errors, rest) = salvage(reading, text, read_error);
-        examined.findings.extend(read_errors.iter().map(|read_error| broken(text, level, read_error)));
+        examined.findings.extend(read_errors.iter().map(|read_error| invalid_json(text, level, read_error)));
         if let Some(rest) = &rest
             && let Ok(document) = reading.parse(rest)
         {
@@ -204,14 +204,14 @@ impl Checking {
                 }
             }
             if branches.len() > 1 {
-                forget_repeated(&mut examined.findings, first);
+                remove_repeated(&mut examined.findings, first);
             }
             let level = verdicts.level_of(DUPLICATE_TRANSCRIPT);
             if level > Level::Allow && branches.iter().any(|transcript| !transcript.messages.is_empty()) {
                 let lines = lines.get_or_insert_with(|| LineIndex::new(text));
                 let message = String::from("the transcript has the same messages as an earlier one");
                 let finding = Finding::in_text(DUPLICATE_TRANSCRIPT, level, lines, start, message);
-                examined.prints.push((fingerprint(dialect, &branches), finding));
+                examined.fingerprints.push((fingerprint(dialect, &branches), finding));
             }
             examined.transcripts += 1;
         }
@@ -236,11 +236,11 @@ impl Checking {
     }
 }
 
-/// Leaves out findings from `first` on that an earlier branch of the same row has as well.
-fn forget_repeated(findings: &mut Vec<Finding>, first: usize) {
+/// Removes findings from the index `first` on that an earlier branch of the same transcript has as well.
+fn remove_repeated(findings: &mut Vec<Finding>, first: usize) {
     let mut seen = Vec::new();
-    let own = findings.split_off(first);
-    findings.extend(own.into_iter().filter(|finding| {
+    let of_branches = findings.split_off(first);
+    findings.extend(of_branches.into_iter().filter(|finding| {
         let place = (finding.rule.code, finding.at.offset);
         let new = !seen.contains(&place);
         seen.push(place);
@@ -256,7 +256,7 @@ fn token_counts(counting: &Counting, transcript: &Transcript<'_>) -> Result<Toke
     Ok(TokenCounts { outside: counting.outside(&view), messages, total })
 }
 
-fn broken(text: &str, level: Level, read_error: &ReadError) -> Finding {
+fn invalid_json(text: &str, level: Level, read_error: &ReadError) -> Finding {
     let offset = u32::try_from(read_error.offset).unwrap_or(u32::MAX);
     Finding::in_text(INVALID_JSON, level, &LineIndex::new(text), offset, read_error.what.clone())
 }
@@ -287,7 +287,7 @@ fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadErr
 /// transcripts, two have the same fingerprint with a probability below 10^-20.
 fn fingerprint(dialect: &dyn Dialect, transcripts: &[Transcript<'_>]) -> u128 {
     let messages = || transcripts.iter().flat_map(|transcript| &transcript.messages);
-    let half = |salt: u8| {
+    let salted = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         (salt, dialect.name()).hash(&mut hasher);
         for value in messages().filter_map(Message::value) {
@@ -295,11 +295,11 @@ fn fingerprint(dialect: &dyn Dialect, transcripts: &[Transcript<'_>]) -> u128 {
         }
         hasher.finish()
     };
-    u128::from(half(0)) << 64 | u128::from(half(1))
+    u128::from(salted(0)) << 64 | u128::from(salted(1))
 }
 
-/// The rules whose findings a repair removes, each with the kind of its faults. Those of `missing-id` and `result-not-first`
-/// are of several kinds.
+/// The rules whose findings a repair removes, each with the kind of fault that it reports. `missing-id` and `result-not-first`
+/// report faults of several kinds, so they are not in this list.
 const REPAIRED: [(&str, FaultKind); 8] = [
     ("P001", FaultKind::OrphanResult),
     ("P002", FaultKind::UnansweredCall),
@@ -330,13 +330,13 @@ impl Checking {
         cut.changed.then_some(text)
     }
 
-    /// The faults that no finding is about: a repair leaves them.
+    /// The faults to leave unrepaired, because no finding is reported for them.
     fn exempt(&self, verdicts: &Verdicts, found: &Examined) -> Exempt {
         let allows = |code| rule_named(code).is_ok_and(|rule| verdicts.level_of(rule) == Level::Allow);
         let kinds = REPAIRED.iter().filter(|(code, _)| allows(code)).map(|(_, kind)| *kind);
         let profile = self.inspection.profile.map(|profile| profile.provider_rules);
-        let own = || found.dialect.and_then(dialect_named).map(Dialect::provider_rules);
-        let is_stored = self.inspection.stateful && profile.or_else(own).is_some_and(|rules| rules.server_state);
+        let of_dialect = || found.dialect.and_then(dialect_named).map(Dialect::provider_rules);
+        let is_stored = self.inspection.stateful && profile.or_else(of_dialect).is_some_and(|rules| rules.server_state);
         let kinds = kinds.chain(is_stored.then_some(FaultKind::OrphanResult));
         let mut exempt = kinds.fold(Exempt::default(), Exempt::and);
         (exempt.missing_ids, exempt.not_first, exempt.unread) = (allows("P009"), allows("S012"), self.live);

@@ -1,9 +1,10 @@
-//! The work of every command that cuts: units run through a [`TextCutter`], and outputs that are files are written by the worker.
+//! The work of every command that cuts: runs each unit through a [`TextCutter`]. The worker that cut a whole file also writes its
+//! output file.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::dropping::{DropRecords, DroppedRecord, Held};
+use super::dropping::{DropRecords, DroppedRecord, Held, LengthsBefore};
 use super::{Opened, Unit, Work};
 use crate::tables::TableSink;
 use curtail_core::checks::Verdicts;
@@ -36,10 +37,10 @@ pub enum OutputSink {
 }
 
 impl OutputSink {
-    /// Appends what came of a block.
+    /// Appends the output of a block.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system refused to write.
     pub fn write(&mut self, out: &CutOutput) -> Result<(), FileError> {
         match self {
             Self::File(sink) => sink.write(&out.output()),
@@ -53,9 +54,9 @@ impl OutputSink {
 pub enum ExplainFormat {
     /// Not at all.
     None,
-    /// A line for a decision.
+    /// One line per decision.
     Text,
-    /// A JSON object for a decision.
+    /// One JSON object per decision.
     Json,
 }
 
@@ -76,19 +77,19 @@ pub struct CutOutput {
     pub totals: Totals,
     /// Messages and tokens after every stage.
     pub stages: Vec<StageCount>,
-    /// Bytes of text that were read for it.
+    /// Bytes of text that were read.
     pub bytes: u64,
     /// The windows of a split.
     pub windows: Vec<WindowPlace>,
     /// Whether there are several windows, each in a file of its own.
     pub parts: bool,
-    /// The dialect of its first transcript.
+    /// The dialect of the first transcript.
     pub dialect: Option<&'static str>,
-    /// What came of the row at hand, unless that is all of its text.
+    /// The result of the current row; `None` if it is one row of text.
     pub(super) row: Option<RowResult>,
-    /// The number of rows that came of `rows`.
+    /// The number of output rows in `rows`.
     pub row_count: usize,
-    /// What came of each row, if the input is a table.
+    /// The result of each row, if the input is a table.
     pub rows: Vec<RowResult>,
     /// The row group of these rows, from 1.
     pub group: usize,
@@ -96,16 +97,16 @@ pub struct CutOutput {
     pub dropped: Vec<DroppedRecord>,
     /// What was written for records that may be copies of earlier ones.
     pub(super) held: Vec<Held>,
-    /// The levels of findings for the file at hand.
+    /// The levels of findings for the current file, with its number.
     pub(super) verdicts: Option<(usize, Verdicts)>,
     /// The result of writing, if the block was a whole file with its own output.
     pub written: Option<Result<(), FileError>>,
 }
 
-/// A window, with its lines.
+/// A window of a split, and where it is.
 #[derive(Debug)]
 pub struct WindowPlace {
-    /// What it contains; its ranges of bytes are those of its block.
+    /// The window; its byte ranges are relative to its block.
     pub window: Window,
     /// The line of the input on which its record begins, from 1.
     pub line: usize,
@@ -136,10 +137,10 @@ impl CutOutput {
         let mut places = unit.locator();
         for window in windows {
             let start = window.written.start;
-            let kept = self.garbled.partition_point(|(place, _)| *place <= at)
+            let garbled = self.garbled.partition_point(|(place, _)| *place <= at)
                 ..self.garbled.partition_point(|(place, _)| *place <= start);
-            let kept = self.garbled[kept].iter().map(|(_, bytes)| lines(bytes)).sum::<usize>();
-            output_line += lines(&self.text.as_bytes()[at..start]) + kept;
+            let garbled_lines = self.garbled[garbled].iter().map(|(_, bytes)| lines(bytes)).sum::<usize>();
+            output_line += lines(&self.text.as_bytes()[at..start]) + garbled_lines;
             at = start;
             self.windows.push(WindowPlace { line: places.place(window.offset).line, output_line, row: None, window });
         }
@@ -186,26 +187,23 @@ impl Work for Cutting {
     type Out = CutOutput;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<(), ReadError> {
-        let examined = self.drops.as_ref().map(|drops| drops.examine(unit, out)).transpose()?;
-        let examined = self.drops.as_ref().zip(examined);
-        if let Some((drops, finding)) = examined.as_ref().and_then(|(drops, own)| Some((drops, own.findings.first()?)))
+        let examined =
+            self.drops.as_ref().map(|drops| drops.examine(unit, out).map(|found| (drops, found))).transpose()?;
+        if let Some((drops, found)) = &examined
+            && let Some(finding) = found.findings.first()
         {
-            out.dropped.push(drops.dropped(unit, finding));
-            out.text.push_str(&drops.report(unit, finding));
-            out.row = unit.row.map(|_| RowResult::Dropped);
-            out.changed = true;
-            out.bytes += unit.text.len() as u64;
+            out.drop_record(drops, unit, finding);
             return Ok(());
         }
-        let (before, output_before) = (out.text.len(), out.output_len());
+        let before = LengthsBefore { text: out.text.len(), output: out.output_len() };
         let mut cut = self.cutter.cut(&unit.opened.reading, unit.text, &mut out.text)?;
         match unit.row {
             Some(_) if self.cutter.chain.splitting.is_some() && cut.windows.is_empty() => {
-                out.text.truncate(before);
+                out.text.truncate(before.text);
                 out.row = Some(RowResult::Dropped);
             }
             Some(row) => {
-                out.note_row(row, unit.text, before, &cut)?;
+                out.note_row(row, unit.text, before.text, &cut)?;
                 out.add_rows(unit, row, std::mem::take(&mut cut.windows));
             }
             None => {
@@ -216,7 +214,7 @@ impl Work for Cutting {
         out.changed |= cut.changed;
         out.bytes += unit.text.len() as u64;
         if let Some((drops, examined)) = &examined {
-            let held = Held::new(drops, unit, examined, &mut cut, [before, output_before], out);
+            let held = Held::new(drops, unit, examined, &mut cut, before, out);
             out.held.extend(held);
         }
         out.totals.add(cut.totals);
@@ -252,7 +250,7 @@ impl Work for Cutting {
     }
 
     fn whole(&self, opened: &Opened, out: &mut CutOutput) {
-        // What may be a copy of an earlier record is known when the output is in order.
+        // Whether a record is a copy of an earlier one is known only once the results are in order.
         if self.targets.are_files() && self.drops.is_none() {
             out.written = Some(self.write(opened, out));
         }
@@ -312,7 +310,7 @@ impl Cutting {
         Ok(sink.map(|sink| TableSink::new(table, sink)).transpose()?.map(|sink| OutputSink::Table(Box::new(sink))))
     }
 
-    /// Ends the output of a file. A file that did not change is left as it is, or copied.
+    /// Completes the output of a file. A file that did not change is not replaced in place, and is copied elsewhere.
     ///
     /// # Errors
     /// The system refused to write; an earlier output is unchanged.
@@ -381,14 +379,14 @@ fn write_text(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision:
     out.push('\n');
 }
 
-/// The line in place of a record.
+/// The line that is written in place of a record that failed.
 pub(super) fn report(place: Option<TextPlace>, reason: &str) -> String {
     let (line, column) = place.map(|place| (place.line, place.column)).unzip();
     // Strings and numbers cannot fail to be written as JSON.
     format!("!{}\n", serde_json::to_string(&Reported { line, column, reason }).unwrap_or_default())
 }
 
-/// The answer to a record that failed. No record begins with the `!` before it.
+/// The JSON of a line in place of a record that failed. The line begins with `!`, which no record does.
 #[derive(serde::Serialize)]
 struct Reported<'e> {
     line: Option<usize>,

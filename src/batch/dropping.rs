@@ -1,4 +1,4 @@
-//! Leaves out records with findings: most rules look at a record by itself, and duplicates show when the records are in order.
+//! Drops records with findings. Most rules need only the record itself; copies are found once the results are in order.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,17 +12,17 @@ use curtail_core::error::TextPlace;
 use curtail_core::pipeline::{Cut, StageCount, Totals};
 use curtail_io::RowResult;
 
-/// The findings for which records are left out.
+/// Which findings drop a record, and what happens to it.
 pub struct DropRecords {
-    /// What is looked for.
+    /// The check whose findings drop a record.
     pub checking: Checking,
-    /// Whether the records that are left out are written elsewhere.
+    /// Whether dropped records are written elsewhere.
     pub keeps_records: bool,
     /// Whether the reason is written in place of each, for a program that awaits an answer.
     pub reports: bool,
 }
 
-/// A record that was left out.
+/// A record that was dropped.
 #[derive(Debug)]
 pub struct DroppedRecord {
     /// Where it begins.
@@ -33,12 +33,12 @@ pub struct DroppedRecord {
     pub record: Option<String>,
 }
 
-/// What was written for a record that may be a copy of an earlier one.
+/// A record that may be a copy of an earlier one, and where its output is.
 #[derive(Debug)]
 pub(super) struct Held {
-    prints: Vec<u128>,
+    fingerprints: Vec<u128>,
     dropped: DroppedRecord,
-    /// What is written in place of a copy.
+    /// The text to write in its place if it is a copy.
     report: String,
     /// Its bytes in the text.
     text: Range<usize>,
@@ -51,7 +51,7 @@ pub(super) struct Held {
 }
 
 impl DropRecords {
-    /// What is found in `unit`.
+    /// Examines `unit`.
     ///
     /// # Errors
     /// It is not a record, or not a transcript.
@@ -64,7 +64,7 @@ impl DropRecords {
         }
         let number = unit.opened.number;
         let verdicts = match &out.verdicts {
-            Some((own, verdicts)) if *own == number => verdicts.clone(),
+            Some((file, verdicts)) if *file == number => verdicts.clone(),
             _ => self.checking.levels.for_path(&unit.opened.source.name),
         };
         let examined = self.checking.examine(&unit.opened.reading, &verdicts, unit.text);
@@ -72,8 +72,8 @@ impl DropRecords {
         examined
     }
 
-    /// The record `unit`, left out because of `finding`.
-    pub(super) fn dropped(&self, unit: &Unit<'_>, finding: &Finding) -> DroppedRecord {
+    /// The record `unit`, dropped because of `finding`.
+    fn dropped(&self, unit: &Unit<'_>, finding: &Finding) -> DroppedRecord {
         DroppedRecord {
             place: TextPlace { line: unit.line, column: 1 },
             reason: reason(finding),
@@ -81,8 +81,8 @@ impl DropRecords {
         }
     }
 
-    /// What is written in place of `unit`.
-    pub(super) fn report(&self, unit: &Unit<'_>, finding: &Finding) -> String {
+    /// The text to write in place of `unit`.
+    fn report(&self, unit: &Unit<'_>, finding: &Finding) -> String {
         let place = TextPlace { line: unit.line, column: 1 };
         if self.reports { report(Some(place), &reason(finding)) } else { String::new() }
     }
@@ -92,23 +92,30 @@ fn reason(finding: &Finding) -> String {
     format!("{} {}: {}", finding.rule.code, finding.rule.name, finding.message)
 }
 
+/// The lengths of the text and of the output of a block before a record was added.
+#[derive(Clone, Copy)]
+pub(super) struct LengthsBefore {
+    pub(super) text: usize,
+    pub(super) output: usize,
+}
+
 impl Held {
-    /// What `cut` wrote for `unit` behind the places `from` of the text and the output.
+    /// The record `unit` with its result `cut`, which was written after the lengths `before`; `None` without a fingerprint.
     pub(super) fn new(
         drops: &DropRecords,
         unit: &Unit<'_>,
         examined: &Examined,
         cut: &mut Cut,
-        from: [usize; 2],
+        before: LengthsBefore,
         out: &CutOutput,
     ) -> Option<Self> {
-        let (_, first) = examined.prints.first()?;
+        let (_, first) = examined.fingerprints.first()?;
         Some(Self {
-            prints: examined.prints.iter().map(|(print, _)| *print).collect(),
+            fingerprints: examined.fingerprints.iter().map(|(print, _)| *print).collect(),
             dropped: drops.dropped(unit, first),
             report: drops.report(unit, first),
-            text: from[0]..out.text.len(),
-            output: from[1]..out.output_len(),
+            text: before.text..out.text.len(),
+            output: before.output..out.output_len(),
             row: unit.row.map(|_| out.rows.len()),
             totals: std::mem::take(&mut cut.totals),
             stages: std::mem::take(&mut cut.stages),
@@ -117,12 +124,21 @@ impl Held {
 }
 
 impl CutOutput {
-    /// Takes out the records whose messages are among those `seen`, and adds all others to these.
+    /// Drops the record `unit` because of `finding`.
+    pub(super) fn drop_record(&mut self, drops: &DropRecords, unit: &Unit<'_>, finding: &Finding) {
+        self.dropped.push(drops.dropped(unit, finding));
+        self.text.push_str(&drops.report(unit, finding));
+        self.row = unit.row.map(|_| RowResult::Dropped);
+        self.changed = true;
+        self.bytes += unit.text.len() as u64;
+    }
+
+    /// Drops the records whose fingerprints are all in `seen`, and adds the fingerprints of the others to it.
     pub fn drop_copies(&mut self, seen: &mut HashSet<u128>) {
-        let mut gone = [Gone::default(), Gone::default()];
+        let (mut in_text, mut in_output) = (Replacements::default(), Replacements::default());
         for held in std::mem::take(&mut self.held) {
             let mut is_new = false;
-            held.prints.iter().for_each(|print| is_new |= seen.insert(*print));
+            held.fingerprints.iter().for_each(|print| is_new |= seen.insert(*print));
             if is_new {
                 self.totals.add(held.totals);
                 StageCount::add(&mut self.stages, &held.stages);
@@ -130,19 +146,18 @@ impl CutOutput {
             }
             self.changed = true;
             self.dropped.push(held.dropped);
-            gone[0].add(held.text, held.report.clone());
-            gone[1].add(held.output, held.report);
+            in_text.add(held.text, held.report.clone());
+            in_output.add(held.output, held.report);
             if let Some(row) = held.row.and_then(|row| self.rows.get_mut(row)) {
                 self.row_count -= row.count();
                 *row = RowResult::Dropped;
             }
         }
-        let [in_text, in_output] = gone;
         if in_text.ranges.is_empty() {
             return;
         }
         self.dropped.sort_by_key(|dropped| dropped.place.line);
-        self.text = in_text.cut(&self.text);
+        self.text = in_text.apply(&self.text);
         self.garbled.iter_mut().for_each(|(place, _)| *place = in_text.moved(*place));
         for row in &mut self.rows {
             if let RowResult::Text(end) = row {
@@ -154,34 +169,34 @@ impl CutOutput {
 
 /// Ascending ranges of a text, each with what is written in its place.
 #[derive(Default)]
-struct Gone {
+struct Replacements {
     ranges: Vec<(Range<usize>, String)>,
-    /// By how many bytes the ranges up to each make the text longer.
+    /// By how many bytes the replacements up to each make the text longer.
     sums: Vec<isize>,
 }
 
-impl Gone {
+impl Replacements {
     fn add(&mut self, range: Range<usize>, text: String) {
         let grown = text.len().cast_signed() - range.len().cast_signed();
         self.sums.push(self.sums.last().unwrap_or(&0) + grown);
         self.ranges.push((range, text));
     }
 
-    /// Where the place `at` is without the ranges.
+    /// Where the offset `at` is after the replacements.
     fn moved(&self, at: usize) -> usize {
         let count = self.ranges.partition_point(|(range, _)| range.end <= at);
         at.saturating_add_signed(count.checked_sub(1).map_or(0, |last| self.sums[last]))
     }
 
-    fn cut(&self, text: &str) -> String {
-        let mut left = String::with_capacity(text.len());
+    fn apply(&self, text: &str) -> String {
+        let mut result = String::with_capacity(text.len());
         let mut at = 0;
-        for (range, instead) in &self.ranges {
-            left.push_str(&text[at..range.start]);
-            left.push_str(instead);
+        for (range, replacement) in &self.ranges {
+            result.push_str(&text[at..range.start]);
+            result.push_str(replacement);
             at = range.end;
         }
-        left.push_str(&text[at..]);
-        left
+        result.push_str(&text[at..]);
+        result
     }
 }

@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use curtail_io::{Buffer, Source};
 
 /// How many folded results a worker keeps for its next blocks.
-const SPARE: usize = 4;
+const MAX_REUSED: usize = 4;
 
 impl Batch {
     /// Works on all `sources` and passes the events to `fold`, in the order of the input.
@@ -21,7 +21,7 @@ impl Batch {
         let mut buffer = Buffer::default();
         let Some(first) = feed.next(&mut buffer) else { return };
         let folding = Folding { fold: &mut fold, progress: &self.progress, closed: None, stopped: false };
-        // For a single small input, the number of cores is not even asked for.
+        // A single small input needs one thread, so the number of cores is not looked up.
         let jobs = if feed.is_done() { 1 } else { self.threads() };
         let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
         match pool {
@@ -74,7 +74,7 @@ impl Batch {
         let shared = Shared {
             feed: Mutex::new(feed),
             // The first task has its ticket already: the others cannot use them all up before its worker starts.
-            tickets: Tickets { free: Mutex::new(ahead - 1), came: Condvar::new() },
+            tickets: Tickets { free: Mutex::new(ahead - 1), freed: Condvar::new() },
             halt: AtomicBool::new(false),
             used: std::iter::repeat_with(Mutex::default).take(jobs).collect(),
             order: Mutex::new(Order { early: BTreeMap::new(), next: 0, folding: Some(folding) }),
@@ -93,7 +93,7 @@ impl Batch {
         let (mut given, buffer) =
             first.map_or_else(|| (None, Buffer::default()), |(task, buffer)| (Some(task), buffer));
         let mut worker = Worker { batch: self, work, buffer, ends: Vec::new() };
-        let _released = Released { tickets: &shared.tickets, halt: &shared.halt };
+        let _released = ReleaseOnDrop { tickets: &shared.tickets, halt: &shared.halt };
         loop {
             if given.is_none() {
                 shared.tickets.take();
@@ -145,7 +145,7 @@ impl<Out: Default> Shared<'_, '_, Out> {
             self.halt.fetch_or(folding.stopped, Ordering::Relaxed);
             work.reset(&mut done.out);
             let mut used = lock(&self.used[worker]);
-            if used.len() < SPARE {
+            if used.len() < MAX_REUSED {
                 used.push(done.out);
             }
             drop(used);
@@ -159,29 +159,29 @@ impl<Out: Default> Shared<'_, '_, Out> {
 /// Bounds how far workers run ahead of the fold, so that the blocks after a slow one cannot fill the memory.
 struct Tickets {
     free: Mutex<usize>,
-    came: Condvar,
+    freed: Condvar,
 }
 
 impl Tickets {
     fn take(&self) {
-        let free = self.came.wait_while(lock(&self.free), |free| *free == 0);
+        let free = self.freed.wait_while(lock(&self.free), |free| *free == 0);
         *free.unwrap_or_else(PoisonError::into_inner) -= 1;
     }
 
     fn give(&self) {
         *lock(&self.free) += 1;
-        self.came.notify_one();
+        self.freed.notify_one();
     }
 }
 
-/// Gives back the ticket of a worker that ends. One that ends by a panic ends the others too: the result that it owes would
-/// never come.
-struct Released<'s> {
+/// Returns the ticket of a worker that ends. If it ends by a panic, the others stop too: they would wait forever for its
+/// result.
+struct ReleaseOnDrop<'s> {
     tickets: &'s Tickets,
     halt: &'s AtomicBool,
 }
 
-impl Drop for Released<'_> {
+impl Drop for ReleaseOnDrop<'_> {
     fn drop(&mut self) {
         self.halt.fetch_or(std::thread::panicking(), Ordering::Relaxed);
         self.tickets.give();
@@ -218,7 +218,7 @@ impl<Out> Folding<'_, Out> {
             return;
         }
         if done.unrelated {
-            opened.leave();
+            opened.skip_rest();
             self.closed = Some(opened.number);
             self.progress.end(opened.number);
             self.emit(Event::PassedOver(&opened));
@@ -234,7 +234,7 @@ impl<Out> Folding<'_, Out> {
             wanted = wanted && self.emit(Event::Failed(failure));
         }
         if done.last || done.broken || !wanted {
-            opened.leave();
+            opened.skip_rest();
             self.closed = Some(opened.number);
             self.progress.end(opened.number);
             let complete = done.last && !done.broken && wanted;

@@ -19,10 +19,11 @@ const SMALL: u64 = 1024 * 1024;
 pub(super) struct Task {
     /// Its number in the batch, from 0.
     pub(super) number: usize,
-    pub(super) what: What,
+    pub(super) kind: TaskKind,
 }
 
-pub(super) enum What {
+/// The input of a task.
+pub(super) enum TaskKind {
     /// A file that one worker opens, reads and processes alone.
     File(Source, usize),
     /// An opened file of one transcript or document; the worker's buffer contains its first block.
@@ -38,7 +39,7 @@ pub(super) enum What {
         last: bool,
         /// Bytes of the file, before decompression, that were read for it.
         taken: u64,
-        /// What else is known of its content.
+        /// Its rows, and the bytes that the worker must still read.
         read: ReadBlock,
     },
     /// A file that could not be opened or read to its end.
@@ -62,12 +63,12 @@ impl LineNumber {
     }
 }
 
-/// What is known of a block besides its text.
+/// The parts of a block that are not in the buffer.
 #[derive(Debug, Default)]
 pub(super) struct ReadBlock {
     /// Where its rows are, if the file is a table.
     pub(super) rows: Option<RowBlock>,
-    /// Its first bytes, if the worker reads them.
+    /// Its first bytes, if the worker must still read them.
     pub(super) unread: Option<Unread>,
 }
 
@@ -93,14 +94,14 @@ pub(super) struct Start<'p> {
     pub(super) line: &'p dyn Fn() -> usize,
 }
 
-/// What is read of an open input.
+/// Reads an open input, block by block.
 pub(super) enum Reader {
     Lines(Box<Blocks>),
     Rows(Box<Rows>),
 }
 
 impl Reader {
-    /// Whether all was handed out.
+    /// Whether everything was handed out.
     pub(super) fn is_done(&self) -> bool {
         match self {
             Self::Lines(blocks) => blocks.is_done(),
@@ -120,20 +121,20 @@ impl Reader {
         matches!(self, Self::Lines(blocks) if blocks.is_live())
     }
 
-    /// Fills `buffer` with the next whole lines or rows. A row may stand `alone`.
+    /// Fills `buffer` with the next whole lines or rows; with `one_row`, with a single row.
     pub(super) fn next(
         &mut self,
         buffer: &mut Buffer,
         start: Start<'_>,
-        alone: bool,
+        one_row: bool,
     ) -> Result<Option<RowBlock>, FileError> {
         match self {
             Self::Lines(blocks) => next_lines(blocks, buffer, start).map(|()| None),
-            Self::Rows(rows) => rows.next_block(buffer, alone).map(Some),
+            Self::Rows(rows) => rows.next_block(buffer, one_row).map(Some),
         }
     }
 
-    /// As [`Reader::next`], but the first bytes may be left for the worker.
+    /// As [`Reader::next`], but the worker may have to read the first bytes.
     fn claim(&mut self, buffer: &mut Buffer, start: Start<'_>) -> Result<ReadBlock, FileError> {
         match self {
             Self::Lines(blocks) => {
@@ -186,22 +187,23 @@ impl Current {
         self.split.is_done() && self.reader.is_done()
     }
 
-    /// Reads the next block. `first` is the first one, which is already in the buffer.
+    /// Reads the next block, or its next record if records are handed out `one_by_one`. `first` is the first block, which is
+    /// already in the buffer.
     fn read_block(
         &mut self,
         buffer: &mut Buffer,
         first: Option<ReadBlock>,
-        alone: bool,
+        one_by_one: bool,
     ) -> Result<ReadBlock, FileError> {
         let line = || self.line.wait();
         let start = Start { name: &self.opened.source.name, line: &line };
         let rows = match (first, &mut self.reader) {
-            (first, Reader::Lines(_)) if alone => {
+            (first, Reader::Lines(_)) if one_by_one => {
                 self.split(buffer, first.is_some())?;
                 None
             }
             (Some(read), _) => return Ok(read),
-            (None, rows @ Reader::Rows(_)) if alone => rows.next(buffer, start, alone)?,
+            (None, rows @ Reader::Rows(_)) if one_by_one => rows.next(buffer, start, one_by_one)?,
             (None, reader) => return reader.claim(buffer, start),
         };
         Ok(ReadBlock { rows, unread: None })
@@ -235,36 +237,38 @@ impl<'w> Feed<'w> {
 
     /// The next task. If it is a block, `buffer` contains its text.
     pub(super) fn next(&mut self, buffer: &mut Buffer) -> Option<Task> {
-        if self.current.as_ref().is_some_and(|current| current.opened.left.load(Ordering::Relaxed)) {
+        if self.current.as_ref().is_some_and(|current| current.opened.rest_skipped.load(Ordering::Relaxed)) {
             self.current = None;
         }
-        let what = match self.current.take() {
+        let kind = match self.current.take() {
             Some(current) => self.block(current, None, buffer),
             None => self.open(buffer)?,
         };
         // An input that stalled when the user ended the batch has not failed.
-        if matches!(what, What::Broken(..)) && self.limits.stop.load(Ordering::Relaxed) {
+        if matches!(kind, TaskKind::Broken(..)) && self.limits.stop.load(Ordering::Relaxed) {
             return None;
         }
         self.tasks += 1;
-        Some(Task { number: self.tasks - 1, what })
+        Some(Task { number: self.tasks - 1, kind })
     }
 
-    fn open(&mut self, buffer: &mut Buffer) -> Option<What> {
+    fn open(&mut self, buffer: &mut Buffer) -> Option<TaskKind> {
         let source = self.sources.pop_front()?;
         let number = self.files;
         self.files += 1;
         let small = if self.limits.block < BLOCK { self.limits.block as u64 } else { SMALL };
         if !self.one_by_one && !self.sources.is_empty() && source.len_hint().is_some_and(|len| len <= small) {
-            return Some(What::File(source, number));
+            return Some(TaskKind::File(source, number));
         }
         let unopened = Unopened { input_options: self.input_options, source: &source, number };
         Some(match unopened.open(&self.limits, buffer) {
-            Err(error) => What::Broken(Err(source), error),
-            Ok(First { opened, reader: Reader::Lines(blocks), .. }) if opened.reading.framing != Framing::Records => {
-                What::Whole(opened, blocks)
+            Err(error) => TaskKind::Broken(Err(source), error),
+            Ok(FirstBlock { opened, reader: Reader::Lines(blocks), .. })
+                if opened.reading.framing != Framing::Records =>
+            {
+                TaskKind::Whole(opened, blocks)
             }
-            Ok(First { opened, reader, rows }) => {
+            Ok(FirstBlock { opened, reader, rows }) => {
                 let (line, split) = (LineNumber::default(), SplitBlock::default());
                 line.set(1);
                 let read = ReadBlock { rows, unread: None };
@@ -274,11 +278,11 @@ impl<'w> Feed<'w> {
     }
 
     /// Hands out the next block, and keeps the rest of the file for later. `first` is the first one, which is in the buffer.
-    fn block(&mut self, mut current: Current, first: Option<ReadBlock>, buffer: &mut Buffer) -> What {
+    fn block(&mut self, mut current: Current, first: Option<ReadBlock>, buffer: &mut Buffer) -> TaskKind {
         let (offset, is_first) = (current.offset, first.is_some());
         let read = match current.read_block(buffer, first, self.one_by_one) {
             Ok(read) => read,
-            Err(error) => return What::Broken(Ok(current.opened), error),
+            Err(error) => return TaskKind::Broken(Ok(current.opened), error),
         };
         current.offset += buffer.len();
         let line = std::mem::take(&mut current.line);
@@ -291,12 +295,12 @@ impl<'w> Feed<'w> {
         let opened = Arc::clone(&current.opened);
         let last = current.is_done();
         self.current = (!last).then_some(current);
-        What::Block { opened, lines, offset, first: is_first, last, taken, read }
+        TaskKind::Block { opened, lines, offset, first: is_first, last, taken, read }
     }
 }
 
 /// An input with its first block, which is in the buffer.
-pub(super) struct First {
+pub(super) struct FirstBlock {
     pub(super) opened: Arc<Opened>,
     pub(super) reader: Reader,
     /// Where the rows of the block are, if it is a table.
@@ -313,7 +317,7 @@ pub(super) struct Unopened<'s> {
 
 impl Unopened<'_> {
     /// Opens it, reads its first block and decides how it is read.
-    pub(super) fn open(&self, limits: &Limits, buffer: &mut Buffer) -> Result<First, FileError> {
+    pub(super) fn open(&self, limits: &Limits, buffer: &mut Buffer) -> Result<FirstBlock, FileError> {
         let mut blocks = Box::new(Blocks::open(self.source, limits)?);
         if let Some(format) = blocks.table() {
             return self.open_table(format, &blocks, buffer);
@@ -329,7 +333,7 @@ impl Unopened<'_> {
             framing => framing,
         });
         let reading = self.reading(framing, head)?;
-        Ok(First { opened: self.opened(&blocks, reading, None), reader: Reader::Lines(blocks), rows: None })
+        Ok(FirstBlock { opened: self.opened(&blocks, reading, None), reader: Reader::Lines(blocks), rows: None })
     }
 
     /// Opens a table. Each row is a transcript, unless the user named another framing.
@@ -337,7 +341,7 @@ impl Unopened<'_> {
         not(feature = "parquet"),
         allow(unreachable_code, unused_mut, unused_variables, reason = "without the feature there is no table")
     )]
-    fn open_table(&self, format: TableFormat, blocks: &Blocks, buffer: &mut Buffer) -> Result<First, FileError> {
+    fn open_table(&self, format: TableFormat, blocks: &Blocks, buffer: &mut Buffer) -> Result<FirstBlock, FileError> {
         let Self { input_options, source, .. } = self;
         let framing = input_options.framing.unwrap_or(Framing::Records);
         let reads = |text: &str| {
@@ -355,7 +359,7 @@ impl Unopened<'_> {
         let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));
         let reading = self.reading(framing, head)?;
         let opened = self.opened(blocks, reading, Some(table));
-        Ok(First { opened, reader: Reader::Rows(Box::new(rows)), rows: Some(block) })
+        Ok(FirstBlock { opened, reader: Reader::Rows(Box::new(rows)), rows: Some(block) })
     }
 
     /// How an input that begins with `head` is read.
@@ -376,27 +380,27 @@ impl Unopened<'_> {
             reading,
             table,
             rebuilt: false,
-            left: Arc::default(),
+            rest_skipped: Arc::default(),
         })
     }
 }
 
-/// Reads a file that is one unit to its end, unless none of its first lines is JSON: an endless stream of other data must
-/// end.
+/// Reads the rest of a file that is one unit, unless none of its first lines is JSON: an endless stream of other data must
+/// not be read forever.
 pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buffer) -> Result<(), FileError> {
     let (name, framing) = (opened.source.name.as_str(), opened.reading.framing);
-    let hopeless = framing == Framing::Lines
+    let without_json = framing == Framing::Lines
         && !buffer.is_empty()
         && valid_prefix(buffer).lines().take(16).all(|line| Document::parse_all(line).is_err());
-    if hopeless || blocks.is_done() {
+    if without_json || blocks.is_done() {
         return Ok(());
     }
     // A broken line of a log may be a finding, so reading continues.
-    let doubt = |head: &[u8]| if framing == Framing::Document { fault_of_head(head, name, 1) } else { None };
-    blocks.rest(buffer, &doubt).map_err(|error| at_line(error, &|| 1))
+    let fault = |head: &[u8]| if framing == Framing::Document { fault_of_head(head, name, 1) } else { None };
+    blocks.rest(buffer, &fault).map_err(|error| at_line(error, &|| 1))
 }
 
-/// Makes the text of `opened`, which is in `buffer`, the document that its patches make, if it is a log of patches.
+/// If the text of `opened`, which is in `buffer`, is a log of patches, replaces it by the document that the patches build.
 pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(), FileError> {
     let name = opened.source.name.as_str();
     let lines = opened.reading.framing == Framing::Lines;

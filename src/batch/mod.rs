@@ -95,9 +95,9 @@ pub struct InputOptions {
     pub dialect: Option<String>,
     /// The key under which records contain their messages; `None` for the usual keys.
     pub messages_key: Option<String>,
-    /// The most bytes of a record, a log or a document, unpacked; `None` for no limit.
+    /// Maximum bytes of a record, a log or a document after decompression; `None` for no limit.
     pub max_record: Option<usize>,
-    /// Bytes that are read at once, for results that are many times as large as their input; `None` for the usual size.
+    /// Bytes to read at once, for results that are many times as large as their input; `None` for the usual size.
     pub block: Option<usize>,
     /// The column of a table that holds the transcripts; `None` to find it.
     pub column: Option<String>,
@@ -124,7 +124,7 @@ pub enum OnError {
     /// The rest of the file is not read.
     #[default]
     Fail,
-    /// The record is left out, and the rest of the file is read.
+    /// The record is dropped, and the rest of the file is read.
     Skip,
     /// The record is passed to [`Work::keep`], and the rest of the file is read.
     Keep,
@@ -150,32 +150,32 @@ pub struct Opened {
     /// Whether its text was made from a log of patches, so that places in it are not those of the file.
     pub rebuilt: bool,
     /// Whether the rest of it is skipped.
-    left: Arc<AtomicBool>,
+    rest_skipped: Arc<AtomicBool>,
 }
 
 impl Opened {
-    /// The same input, in the dialect that `text` decides. Records of an input that stalls are not awaited, so the first
-    /// ones to arrive may not decide it.
+    /// The same input, in the dialect of `text`. Records of a live input are read as they arrive, and the first ones may not
+    /// show the dialect.
     fn sniffed(&self, text: &str) -> Self {
         let reading = Reading { dialect: self.reading.dialect_of_head(text), ..self.reading.clone() };
         let (source, stamp, table) = (self.source.clone(), self.stamp.clone(), self.table.clone());
-        Self { source, stamp, reading, table, left: Arc::clone(&self.left), ..*self }
+        Self { source, stamp, reading, table, rest_skipped: Arc::clone(&self.rest_skipped), ..*self }
     }
 
     /// The same input, whose text is a document that was made from its patches.
     fn rebuilt(&self) -> Self {
         let reading = Reading { framing: Framing::Document, ..self.reading.clone() };
         let (source, stamp, table) = (self.source.clone(), self.stamp.clone(), self.table.clone());
-        Self { source, stamp, reading, table, rebuilt: true, left: Arc::clone(&self.left), ..*self }
+        Self { source, stamp, reading, table, rebuilt: true, rest_skipped: Arc::clone(&self.rest_skipped), ..*self }
     }
 
-    /// Whether the file may be that of another program, and nothing in `text`, its beginning, is a message.
+    /// Whether the file is probably not a transcript: its name is doubtful, and its beginning, `text`, shows no message.
     fn is_unrelated(&self, text: &[u8]) -> bool {
         self.source.doubtful && !text.is_empty() && !self.reading.shows_messages(feed::valid_prefix(text))
     }
 
-    fn leave(&self) {
-        self.left.store(true, Ordering::Relaxed);
+    fn skip_rest(&self) {
+        self.rest_skipped.store(true, Ordering::Relaxed);
     }
 }
 
@@ -225,7 +225,7 @@ impl<'u> Unit<'u> {
         self.opened.reading.writable_transcripts(document)
     }
 
-    /// The places of ascending bytes of the text in the file, in one pass. A row is one line, whatever its text contains.
+    /// Locates ascending offsets of the text in the file, in one pass. A row counts as one line, whatever its text contains.
     #[must_use]
     pub const fn locator(&self) -> Locator<'u> {
         match self.row {
@@ -241,7 +241,7 @@ impl<'u> Unit<'u> {
     }
 }
 
-/// The lines of ascending places in a text, in one pass.
+/// Finds the lines of ascending offsets in a text, in one pass.
 #[derive(Debug, Clone)]
 pub struct LineCounter<'u> {
     text: &'u [u8],
@@ -253,7 +253,7 @@ pub struct LineCounter<'u> {
 }
 
 impl LineCounter<'_> {
-    /// The line in the file of the byte at `offset`. A place before the last one costs a pass from the start.
+    /// The line in the file of the byte at `offset`. An offset before the last one costs a pass from the start.
     pub fn line_at(&mut self, offset: usize) -> usize {
         if self.is_row {
             return self.first;
@@ -283,7 +283,7 @@ pub trait Work: Sync {
     /// Keeps a unit that failed unchanged, under [`OnError::Keep`].
     fn keep(&self, _record: &[u8], _out: &mut Self::Out) {}
 
-    /// Puts the reason in place of a unit that failed, under [`OnError::Report`].
+    /// Writes the reason in place of a unit that failed, under [`OnError::Report`].
     fn report(&self, _error: &FileError, _out: &mut Self::Out) {}
 
     /// Handles a unit that is not UTF-8 from `read_error.offset` on; `unit` is the text before it.
@@ -294,14 +294,14 @@ pub trait Work: Sync {
         Err(read_error)
     }
 
-    /// Records the result of a row. [`RowResult::Text`] has no meaning yet: it is for the command to say where the new text
+    /// Records the result of a row. The offset in [`RowResult::Text`] has no meaning yet: the command sets where the new text
     /// ends.
     fn row(&self, _place: RowPlace, _result: RowResult, _out: &mut Self::Out) {}
 
     /// Finishes a file whose whole result is in `out`, on the worker's thread, for example by compressing it.
     fn whole(&self, _opened: &Opened, _out: &mut Self::Out) {}
 
-    /// Resets an `Out` that was folded for the next block; override it to reuse its buffers.
+    /// Makes a folded `Out` ready for the next block; override it to reuse its buffers.
     fn reset(&self, out: &mut Self::Out) {
         *out = Self::Out::default();
     }

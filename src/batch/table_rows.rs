@@ -12,8 +12,8 @@ use curtail_core::pipeline::{Cut, Window};
 use curtail_io::{Packing, RowPlace, RowResult, TableFormat};
 
 impl CutOutput {
-    /// Notes what `cut` made of the row at `place` with the text `old`: its text from `before` on. The windows of one
-    /// transcript become rows of their own, whose texts then follow each other.
+    /// Records the result of the row at `place`, whose text was `old` and is now the text from `before` on. The windows of one
+    /// transcript become separate rows, whose texts follow each other.
     ///
     /// # Errors
     /// A list of structs changed in a way that is not dropping elements.
@@ -52,7 +52,7 @@ fn windows_of_one(windows: &[Window]) -> Vec<Range<usize>> {
 /// Which elements of the list `before` are kept in `after`.
 ///
 /// # Errors
-/// Not only elements were dropped: a column of structs has no place for a message that reads differently.
+/// A message was changed or added, which a column of structs cannot hold.
 fn kept_elements(before: &str, after: &str, changed: bool) -> Result<RowResult, ReadError> {
     if !changed {
         return Ok(RowResult::Unchanged);
@@ -73,7 +73,7 @@ fn kept_elements(before: &str, after: &str, changed: bool) -> Result<RowResult, 
     }
 }
 
-/// Refuses a name that promises another content than that of a table of this format.
+/// Refuses an output name whose extension does not fit a table of this format.
 pub(super) fn refuse_name(path: &Path, format: TableFormat) -> Result<(), FileError> {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     let name = format.name();

@@ -4,8 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use curtail_core::json::{Text, Value, ValueKind};
 
-/// Hashes `value`. White space, the order of keys, escapes and the spelling of numbers make no difference. Lists and objects
-/// wait on a stack of their own, so deep nesting uses no machine stack.
+/// Hashes `value`. White space, the order of keys, escapes and the notation of numbers make no difference. Unfinished lists and
+/// objects are kept in a `Vec`, so deep nesting cannot overflow the call stack.
 pub(super) fn value_hash(value: Value<'_>, salt: u8) -> u64 {
     let mut open: Vec<Container<'_>> = Vec::new();
     let mut next = Some((None, value));
@@ -16,23 +16,23 @@ pub(super) fn value_hash(value: Value<'_>, salt: u8) -> u64 {
                 next = open.last_mut().and_then(|container| container.rest.next());
                 continue;
             }
-            Some((key, value)) => (key, hashed(&(salt, scalar(value)))),
+            Some((key, value)) => (key, hash_of(&(salt, scalar(value)))),
             None => match open.pop() {
-                Some(done) => (done.key, hashed(&(salt, done.is_object, done.hash))),
+                Some(done) => (done.key, hash_of(&(salt, done.is_object, done.hash))),
                 None => return 0,
             },
         };
         let Some(container) = open.last_mut() else { return hash };
-        // The members of an object have no order, and their sum has none.
+        // The members of an object are unordered, and so is a sum.
         container.hash = match key {
-            Some(key) => container.hash.wrapping_add(hashed(&(salt, key.decode(), hash))),
-            None => hashed(&(salt, container.hash, hash)),
+            Some(key) => container.hash.wrapping_add(hash_of(&(salt, key.decode(), hash))),
+            None => hash_of(&(salt, container.hash, hash)),
         };
         next = container.rest.next();
     }
 }
 
-/// A list or an object of which some values are hashed.
+/// A list or an object that is partly hashed.
 struct Container<'a> {
     /// Its key in the object that contains it.
     key: Option<Text<'a>>,
@@ -49,13 +49,13 @@ impl<'a> Container<'a> {
     }
 }
 
-fn hashed(what: &impl Hash) -> u64 {
+fn hash_of(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
+    value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// A kind, and a text that equal values of the kind share.
+/// The kind of a scalar, and a text that equal values of this kind share.
 fn scalar(value: Value<'_>) -> (char, String) {
     match value.text() {
         Some(text) => ('s', text.decode().into_owned()),
@@ -80,7 +80,7 @@ fn decimal(number: &str) -> String {
             let places = i128::from(power) - fraction.len() as i128 + (digits.len() - significant.len()) as i128;
             format!("{sign}{significant}e{places}")
         }
-        // A power that no number type holds stays as it is written.
+        // A power that does not fit is kept as it is written.
         Err(_) => format!("{sign}{number}e{power}"),
     }
 }

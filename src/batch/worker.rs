@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::feed::{First, LineNumber, ReadBlock, Reader, Start, Task, Unopened, What, read_whole, rebuild};
+use super::feed::{FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, read_whole, rebuild};
 use super::{Batch, Failure, OnError, Opened, Unit, Work};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::{ErrorKind, FileError, Locator, TextPlace};
@@ -58,8 +58,8 @@ impl<W: Work> Worker<'_, W> {
             unrelated: false,
         };
         let progress = &self.batch.progress;
-        match task.what {
-            What::Block { opened, lines, offset, first, last, taken, read } => {
+        match task.kind {
+            TaskKind::Block { opened, lines, offset, first, last, taken, read } => {
                 (done.first, done.last) = (first, last);
                 let rows = self.complete(&opened, read, &lines.0, &lines.1, &mut done);
                 if first {
@@ -70,9 +70,9 @@ impl<W: Work> Worker<'_, W> {
                 progress.advance(opened.number, taken, units);
                 done.opened = Some(opened);
             }
-            What::Whole(opened, mut blocks) => self.whole(opened, &mut blocks, &mut done),
-            What::File(source, number) => self.file(&source, number, &mut done),
-            What::Broken(opened, error) => {
+            TaskKind::Whole(opened, mut blocks) => self.whole(opened, &mut blocks, &mut done),
+            TaskKind::File(source, number) => self.file(&source, number, &mut done),
+            TaskKind::Broken(opened, error) => {
                 done.broken = true;
                 done.first = false;
                 done.opened = opened.ok();
@@ -86,7 +86,7 @@ impl<W: Work> Worker<'_, W> {
         done
     }
 
-    /// Reads what is missing in the buffer, finds its lines, and makes the number of the next one known. Returns its rows.
+    /// Completes the buffer, finds its lines, and publishes the number of the line after them. Returns its rows.
     fn complete(
         &mut self,
         opened: &Opened,
@@ -98,7 +98,7 @@ impl<W: Work> Worker<'_, W> {
         if let Some(Err(error)) = read.unread.map(|unread| unread.read(&mut self.buffer, &opened.source.name)) {
             self.buffer.clear();
             done.broken = true;
-            opened.leave();
+            opened.skip_rest();
             done.failures.push(Failure { error, record: None });
         }
         let lines = match &read.rows {
@@ -124,12 +124,12 @@ impl<W: Work> Worker<'_, W> {
         let limits = input_options.limits(&self.batch.stop);
         let unopened = Unopened { input_options, source, number };
         let (opened, mut reader, rows) = match unopened.open(&limits, &mut self.buffer) {
-            Ok(First { opened, reader: Reader::Lines(mut blocks), .. })
+            Ok(FirstBlock { opened, reader: Reader::Lines(mut blocks), .. })
                 if opened.reading.framing != Framing::Records =>
             {
                 return self.whole(opened, &mut blocks, done);
             }
-            Ok(First { opened, reader, rows }) => (opened, reader, rows),
+            Ok(FirstBlock { opened, reader, rows }) => (opened, reader, rows),
             Err(error) => return done.failures.push(Failure { error, record: None }),
         };
         done.unrelated = opened.is_unrelated(&self.buffer);
@@ -170,7 +170,7 @@ impl<W: Work> Worker<'_, W> {
         done.opened = Some(opened);
     }
 
-    /// All records or rows of the buffer. Returns how many there were.
+    /// Works on all records or rows of the buffer, and returns how many there were.
     fn block(&self, opened: &Opened, place: FilePlace, rows: Option<&RowBlock>, done: &mut Done<W::Out>) -> usize {
         match rows {
             _ if done.unrelated => 0,
@@ -179,7 +179,7 @@ impl<W: Work> Worker<'_, W> {
         }
     }
 
-    /// All rows of the buffer, or those before the first that fails.
+    /// Works on the rows of the buffer up to the first that fails.
     fn rows(&self, opened: &Opened, block: &RowBlock, done: &mut Done<W::Out>) -> usize {
         for (index, text) in block.texts.iter().enumerate() {
             if self.batch.stop.load(Ordering::Relaxed) {
@@ -210,7 +210,8 @@ impl<W: Work> Worker<'_, W> {
         block.texts.len()
     }
 
-    /// All records of the buffer, which begins at `block`, or those before the first that fails or before the batch is stopped: a block may take minutes where a model is asked for every record. Returns how many lines that was.
+    /// Works on the records of the buffer, which begins at `block`, and returns how many lines that was. Ends early at the first
+    /// that fails and when the batch is stopped: where every record asks a model, a block may take minutes.
     fn records(&self, opened: &Opened, block: FilePlace, done: &mut Done<W::Out>) -> usize {
         let mut start = 0;
         for (nth, &end) in self.ends.iter().enumerate() {
@@ -227,7 +228,7 @@ impl<W: Work> Worker<'_, W> {
         self.ends.len()
     }
 
-    /// Works on one unit, and returns whether that went well.
+    /// Works on one unit, and returns whether that succeeded.
     fn unit(
         &self,
         opened: &Opened,
@@ -242,14 +243,14 @@ impl<W: Work> Worker<'_, W> {
             self.fail(opened, record, error, done);
             return false;
         }
-        let tried = if let Ok(text) = simdutf8::basic::from_utf8(record) {
+        let result = if let Ok(text) = simdutf8::basic::from_utf8(record) {
             self.work.unit(&unit(text), &mut done.out)
         } else {
             let text = super::feed::valid_prefix(record);
             let read_error = ReadError { offset: text.len(), what: String::from("invalid UTF-8") };
             self.work.garbled(&unit(text), read_error, &mut done.out)
         };
-        let Err(read_error) = tried else { return true };
+        let Err(read_error) = result else { return true };
         let (mut locator, what) = match row {
             Some(row) => (Locator::for_row(record, line), format!("{} ({row})", read_error.what)),
             None => (Locator::new(record, line), read_error.what),
@@ -263,7 +264,7 @@ impl<W: Work> Worker<'_, W> {
         match self.batch.on_error {
             OnError::Fail => {
                 done.broken = true;
-                opened.leave();
+                opened.skip_rest();
             }
             OnError::Skip => {}
             // A table has no place for a reason.

@@ -125,12 +125,12 @@ pub(super) fn run(args: &CheckArgs, global: &Global) -> anyhow::Result<ExitCode>
     }
     let (levels, config) = args.levels()?;
     let checking = args.checking(levels)?;
-    let named = sources.len();
+    let found = sources.len();
     sources.retain(|source| !skips(&checking.levels, source, global));
     let silenced = config.map(|config| Silenced {
         config,
         lowered: sources.iter().any(|source| checking.levels.lowers(&source.name)),
-        skipped: named - sources.len(),
+        skipped: found - sources.len(),
     });
     let interrupt = Interrupt::watch(args.writes())?;
     // A terminal shows findings at the end: until then it is free for progress, unless differences are shown.
@@ -139,9 +139,9 @@ pub(super) fn run(args: &CheckArgs, global: &Global) -> anyhow::Result<ExitCode>
     let mut outcome = Outcome::default();
     outcome.silenced = silenced.filter(Silenced::is_something);
     (outcome.limit, outcome.only_counts, outcome.colors) = (args.max_findings, args.statistics, colors);
-    let mut findings =
+    let mut reporter =
         CheckReporter::new(global, args.output_format, outcome, args.writes(), args.diff, Arc::clone(&progress));
-    missing.iter().for_each(|error| findings.miss(error));
+    missing.iter().for_each(|error| reporter.miss(error));
     let batch = Batch {
         jobs: global.jobs,
         at_once: None,
@@ -150,8 +150,8 @@ pub(super) fn run(args: &CheckArgs, global: &Global) -> anyhow::Result<ExitCode>
         stop: interrupt.flag(),
         progress,
     };
-    batch.run(sources, &checking, |event| findings.event(event));
-    let status = findings.finish(args.allow_empty, args.exit_zero);
+    batch.run(sources, &checking, |event| reporter.event(event));
+    let status = reporter.finish(args.allow_empty, args.exit_zero);
     Ok(interrupt.status().map_or(status, ExitCode::from))
 }
 
@@ -183,13 +183,13 @@ impl CheckArgs {
         Ok(Checking { inspection, live: self.input.live, levels, counting, repair })
     }
 
-    /// The levels, and the name of the configuration that some of them are from.
+    /// The levels, and the name of the configuration file if there is one.
     fn levels(&self) -> anyhow::Result<(Levels, Option<String>)> {
         let config = self.config.load()?;
         let table = config.as_ref().map_or_else(|| Ok(Table::default()), |config| config.section("check"))?;
         if let Some(config) = &config {
             config.refuse_many_paths(table.paths.len())?;
-            Levels::new(&table, &Table::default()).map_err(|error| config.error_at(error.culprit(), &error))?;
+            Levels::new(&table, &Table::default()).map_err(|error| config.error_about(error.culprit(), &error))?;
         }
         let folder = config.as_ref().map(Config::folder);
         let flags = Table {
@@ -211,9 +211,7 @@ impl CheckArgs {
     }
 }
 
-// The results of a check, in order: collects findings, writes repaired files, and sets the exit status.
-
-/// Collects the results of a batch of checks.
+/// Collects the results of a batch of checks in input order: reports findings, writes repaired files, and sets the exit status.
 struct CheckReporter<'g> {
     global: &'g Global,
     /// Whether repaired files are written.
@@ -232,12 +230,14 @@ struct CheckReporter<'g> {
     /// By how many bytes repair has made the current file longer, before the current block.
     grown: isize,
     changed: bool,
-    /// Whether some of the current file is not UTF-8, so that it is not written.
+    /// Whether a part of the current file is not UTF-8, so that the file is not written.
     garbled: bool,
     /// The current repaired file.
     sink: Option<FileSink>,
     scratch: Scratch,
+    /// Whether differences of the current file were printed.
     hunks: bool,
+    /// Whether differences of any file were printed.
     differs: bool,
     /// Whether it was reported how the current file is read.
     described: bool,
@@ -327,16 +327,16 @@ impl<'g> CheckReporter<'g> {
         for finding in checked.findings.drain(..) {
             self.outcome.add(file, finding.moved(0, grown));
         }
-        for (print, finding) in checked.prints.drain(..) {
-            self.seen(print, file, finding.moved(0, grown));
+        for (print, finding) in checked.fingerprints.drain(..) {
+            self.compare_with_earlier(print, file, finding.moved(0, grown));
         }
         self.report_new(opened);
         self.print_diff(opened, &checked.diff);
         if self.write { self.keep(opened, &checked.text) } else { Flow::Continue }
     }
 
-    /// Compares a transcript with all before it.
-    fn seen(&mut self, print: u128, file: usize, mut finding: Finding) {
+    /// Adds `finding` if an earlier transcript has the same fingerprint.
+    fn compare_with_earlier(&mut self, print: u128, file: usize, mut finding: Finding) {
         let (first, line) = *self.seen.entry(print).or_insert((file, finding.at.line));
         let (first, here) = (self.outcome.file(first), self.outcome.file(file));
         if (first, line) != (here, finding.at.line) {
@@ -345,14 +345,14 @@ impl<'g> CheckReporter<'g> {
         }
     }
 
-    /// Writes the new findings, unless the report is written at the end. Of an input that may stall, they appear at once.
+    /// Writes the new findings, unless the report is written at the end. Findings of a live input are flushed at once.
     fn report_new(&mut self, opened: &Opened) {
         let Some(out) = &mut self.report else { return };
         let wrote = self.format.write_new(&mut self.outcome, out);
         let wrote = wrote.and_then(|()| if opened.stamp.is_none() { out.flush() } else { Ok(()) });
         if let Err(error) = wrote {
             self.report = Some(Box::new(std::io::sink()));
-            self.broken(&error);
+            self.report_failed(&error);
         }
     }
 
@@ -414,7 +414,7 @@ impl<'g> CheckReporter<'g> {
         self.progress.aside(|| report::record_error(error, self.global));
     }
 
-    /// Prints lines of JSON to standard output; a closed pipe is not an error.
+    /// Prints a part of a difference to standard output; a closed pipe is not an error.
     fn print(&mut self, lines: &str) {
         let wrote = self.progress.aside(|| console::out_json(lines));
         if let Err(error) = wrote {
@@ -422,13 +422,14 @@ impl<'g> CheckReporter<'g> {
         }
     }
 
-    fn broken(&mut self, error: &std::io::Error) {
+    /// Reports that the report could not be written, unless its reader closed the pipe.
+    fn report_failed(&mut self, error: &std::io::Error) {
         if error.kind() != std::io::ErrorKind::BrokenPipe {
             self.fail(&FileError::system("standard output", error));
         }
     }
 
-    /// Notes what was changed and silenced, where the report does not say it.
+    /// Reports what was changed and silenced, for formats whose report does not contain it.
     fn note_rest(&self) {
         let changed = self.outcome.changed.iter().map(|file| format!("changed: {file}"));
         let silenced = self.outcome.silenced.iter().map(ToString::to_string);
@@ -447,7 +448,7 @@ impl<'g> CheckReporter<'g> {
             let mut out = self.report.take().unwrap_or_else(|| Box::new(console::report()));
             let wrote = (self.format.write)(&self.outcome, &mut out).and_then(|()| out.flush());
             if let Err(error) = wrote {
-                self.broken(&error);
+                self.report_failed(&error);
             }
         }
         if self.diff || self.format.name != FORMATS[0].name {

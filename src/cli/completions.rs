@@ -1,4 +1,4 @@
-//! `curtail completions`: the script with which a shell completes commands and flags.
+//! `curtail completions`: scripts that make a shell complete commands and flags.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `curtail config`: the configuration in use, and the schema of configurations.
+//! `curtail config`: shows the configuration in use, or the schema of `curtail.toml`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use curtail_core::checks::{ALL, Group};
 use curtail_core::visible::one_line;
 use curtail_memory::summarizers::shown_endpoint;
 
-/// The choice of a configuration.
+/// The flags that choose a configuration.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ConfigFlags {
     /// Configuration file; by default the closest `curtail.toml` is used
@@ -95,7 +95,7 @@ pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<ExitCode> {
 
 /// The JSON Schema of `curtail.toml`.
 pub(super) fn schema_text() -> String {
-    format!("{:#}\n", schema(PROCESSOR_SPECS, &check()))
+    format!("{:#}\n", schema(PROCESSOR_SPECS, &check_schema()))
 }
 
 /// The file, its processors with their lines, and the environment variables that override them.
@@ -119,19 +119,19 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     Ok(lines)
 }
 
-/// A JSON Schema of the table of `curtail check`.
-/// A value on one line; an address without its password.
+/// A value on one line; an endpoint without its password.
 pub(super) fn shown_value(name: &str, value: &str) -> String {
     let shown = if name == "endpoint" { shown_endpoint(value.trim_matches('"')) } else { String::from(value) };
     let quote = if name == "endpoint" { "\"" } else { "" };
     format!("{quote}{}{quote}", one_line(&shown))
 }
 
-fn check() -> serde_json::Value {
+/// A JSON Schema of the table of `curtail check`.
+fn check_schema() -> serde_json::Value {
     let groups = std::iter::once("all").chain(Group::ALL.iter().map(|group| group.name()));
     let names: Vec<&str> = groups.chain(ALL.iter().flat_map(|rule| [rule.name, rule.code])).collect();
     let rules = |description: &str| json!({"description": description, "type": "array", "items": {"enum": names}});
-    let levels = |more: serde_json::Value| {
+    let levels_with = |more: serde_json::Value| {
         let mut properties = json!({
             "deny": rules("Rules and groups that fail the check"),
             "warn": rules("Rules and groups that only warn"),
@@ -143,11 +143,11 @@ fn check() -> serde_json::Value {
         json!({"type": "object", "additionalProperties": false, "properties": properties})
     };
     let path = json!({"path": {"description": "Files: a glob that is matched against each path as it was given", "type": "string"}});
-    let mut paths = levels(path);
+    let mut paths = levels_with(path);
     paths["properties"]["skip"] =
         json!({"description": "Whether these files are not checked at all", "type": "boolean"});
     paths["required"] = json!(["path"]);
-    levels(json!({
+    levels_with(json!({
         "strict": {"description": "Whether warnings fail the check", "type": "boolean"},
         "paths": {"description": "Levels for single paths", "type": "array", "items": paths},
     }))

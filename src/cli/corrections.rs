@@ -4,7 +4,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use curtail_core::suggest::closest;
 
-/// Names of flags and values in other programs, each with the name here.
+/// Names that other programs have for flags and values, each with the name here.
 const SYNONYMS: &[(&str, &str)] = &[
     ("--budget", "--max-tokens"),
     ("--keep-last", "--size"),
@@ -36,9 +36,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
 
 const BUDGET: &str = "`limit` and `split` take a budget of tokens: --max-tokens N";
 
-/// How `check` chooses rules, for those who look for the flags of other linters.
+/// Flags with which other linters choose rules.
 const RULE_FLAGS: [&str; 8] =
     ["--select", "--ignore", "--rule", "--rules", "--enable", "--disable", "--only", "--extend-select"];
+
+/// How `check` chooses rules.
 const RULES: &str =
     "-D, -W and -A RULE choose what is denied, warned of and allowed; `-A all -D pairing` checks one group";
 
@@ -54,7 +56,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("verify", "check"),
 ];
 
-/// Names of commands that there is none for, each with what to do.
+/// Names of commands that have no equivalent here, each with what to do.
 const ADVICE: &[(&[&str], &str)] = &[
     (
         &["convert", "export", "import", "translate", "transform"],
@@ -71,7 +73,7 @@ const EXAMPLES: &[(&str, &str)] =
 
 const SPAWN: &str = "`curtail memory spawn --resource SHARED --to THREAD` copies a shared state to a new thread";
 
-/// What to do about a command that does not exist, or about a flag or value that `usage` needs in another place.
+/// What to do about a command that does not exist, or about a missing or misplaced argument.
 fn command_advice(error: &clap::Error) -> Option<String> {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     match error.kind() {
@@ -95,17 +97,18 @@ fn command_advice(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// `error` with a suggestion, if a known name is close to the wrong one. `command` is the one that was `given`.
+/// `error` with a suggestion, if a known name is close to the wrong one. `command` is the command that failed, and `given` are
+/// all arguments.
 pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: &[String]) -> clap::Error {
     let known = flags_of(command);
     if let Some(advice) = command_advice(&error) {
         return with_tip(error, advice);
     }
-    if let Some(ours) = ours(&error) {
-        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![ours.to_owned()]));
+    if let Some(our_name) = our_name(&error) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![our_name.to_owned()]));
     }
     match error.kind() {
-        ErrorKind::ValueValidation => return bounded(&error, command, given).unwrap_or(error),
+        ErrorKind::ValueValidation => return number_error(&error, command, given).unwrap_or(error),
         ErrorKind::UnknownArgument => {
             let flag = text(&error, ContextKind::InvalidArg).unwrap_or_default();
             let name = flag.split('=').next().unwrap_or_default();
@@ -135,7 +138,7 @@ pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: 
     error
 }
 
-/// What to do instead of `flag`, where no other flag takes its place.
+/// What to do instead of `flag`, if no other flag replaces it.
 fn advice(flag: &str, known: &[String]) -> Option<&'static str> {
     if RULE_FLAGS.contains(&flag) && known.iter().any(|known| known == "--deny") {
         return Some(RULES);
@@ -144,10 +147,10 @@ fn advice(flag: &str, known: &[String]) -> Option<&'static str> {
     elsewhere.map(|(_, advice)| *advice)
 }
 
-/// Our name for a command that other programs have.
-fn ours(error: &clap::Error) -> Option<&'static str> {
+/// Our name for a command that other programs call differently.
+fn our_name(error: &clap::Error) -> Option<&'static str> {
     let name = text(error, ContextKind::InvalidSubcommand)?;
-    COMMANDS.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours)
+    COMMANDS.iter().find(|(other, _)| *other == name).map(|(_, our_name)| *our_name)
 }
 
 /// `error` with this advice and no other.
@@ -158,9 +161,9 @@ fn with_tip(mut error: clap::Error, advice: String) -> clap::Error {
     error
 }
 
-/// What is wrong with a number that is out of bounds, by the flag that was `given`.
-fn bounded(error: &clap::Error, command: &clap::Command, given: &[String]) -> Option<clap::Error> {
-    let said = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+/// The error for a number that is out of bounds. It names the flag, short or long, as it was `given`.
+fn number_error(error: &clap::Error, command: &clap::Command, given: &[String]) -> Option<clap::Error> {
+    let message = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     let flag = text(error, ContextKind::InvalidArg)?;
     let value = text(error, ContextKind::InvalidValue)?;
     let long = flag.split(' ').next()?;
@@ -169,14 +172,14 @@ fn bounded(error: &clap::Error, command: &clap::Command, given: &[String]) -> Op
     let short = arg.get_short().map(|short| format!("-{short}"));
     let named = short.filter(|short| given.iter().any(|word| word.starts_with(short.as_str())));
     let named = named.as_deref().unwrap_or(long);
-    let what = if said.starts_with("must be") {
-        said
+    let what = if message.starts_with("must be") {
+        message
     } else if value.parse::<f64>().is_ok_and(|number| number < 0.0) {
         String::from("must not be negative")
-    } else if said.starts_with("invalid digit") {
+    } else if message.starts_with("invalid digit") {
         format!("takes a whole number, not `{value}`")
-    } else if said.starts_with("range ") {
-        return Some(clap::Error::raw(error.kind(), format!("{said}\n")));
+    } else if message.starts_with("range ") {
+        return Some(clap::Error::raw(error.kind(), format!("{message}\n")));
     } else {
         return None;
     };
@@ -197,14 +200,14 @@ fn flags_of(command: &clap::Command) -> Vec<String> {
 /// Our name for what other programs call `name`, if it is known.
 fn synonym(name: &str, known: &[String]) -> Option<&'static str> {
     let mut synonyms =
-        SYNONYMS.iter().filter(|(other, ours)| *other == name && known.iter().any(|known| known == ours));
-    synonyms.next().map(|(_, ours)| *ours)
+        SYNONYMS.iter().filter(|(other, our_name)| *other == name && known.iter().any(|known| known == our_name));
+    synonyms.next().map(|(_, our_name)| *our_name)
 }
 
 fn suggestion(name: &str, known: &[String]) -> Option<String> {
     let name = name.split('=').next().unwrap_or(name);
-    if let Some(ours) = synonym(name, known) {
-        return Some(ours.to_owned());
+    if let Some(our_name) = synonym(name, known) {
+        return Some(our_name.to_owned());
     }
     // The dashes that all flags share would make any two of them similar.
     let dashes = if name.starts_with("--") { "--" } else { "" };

@@ -2,8 +2,8 @@
 
 use curtail_core::visible::one_line;
 
-/// A field on one line, in quotation marks if it needs them. What a spreadsheet would run as a formula follows an
-/// apostrophe, so it is a text there.
+/// A field on one line, in quotation marks if it needs them. A text that a spreadsheet would run as a formula gets an
+/// apostrophe in front, which makes it a text there.
 pub(super) fn field(text: &str) -> String {
     let field = one_line(text);
     let number = || text.parse::<f64>().is_ok_and(f64::is_finite);

@@ -22,7 +22,7 @@ use curtail_core::processors::{Counting, OnSummary};
 use curtail_io::{Destination, Existing, FileUses, MANIFEST, Manifest, Scratch, Source, Targets};
 use curtail_tokens::tokenizers;
 
-/// What is done to the inputs.
+/// What to do with the inputs.
 #[derive(Default)]
 pub(super) struct Job {
     /// The processors.
@@ -31,18 +31,18 @@ pub(super) struct Job {
     pub(super) counting: Option<Counting>,
     /// The options of the processors: jobs with the same text make the same cuts.
     pub(super) options: String,
-    /// Where to write where the windows of a split come from.
+    /// Where to write the map of a split, which lists the origin of each window.
     pub(super) map: Option<PathBuf>,
-    /// Files that the options name. What they contain decides what is written as well.
+    /// Files that the options name. Their content also affects the output.
     pub(super) reads: Vec<PathBuf>,
-    /// The findings for which records are left out.
+    /// The check whose findings drop a record.
     pub(super) drops: Option<Checking>,
     /// The configuration file, whose values are among the options.
     pub(super) config: Option<PathBuf>,
 }
 
-/// Runs a command that has one processor.
-pub(super) fn with(flags: &CutFlags, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
+/// Runs a command that has only the processors of `options`.
+pub(super) fn run_options(flags: &CutFlags, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
     let chain = flags.with_repair(Chain::default().at("", options.processors()?));
     let reads = options.files();
     let (counting, options) = (options.counting()?, format!("{options:?}"));
@@ -52,7 +52,7 @@ pub(super) fn with(flags: &CutFlags, global: &Global, options: &impl Options) ->
 /// Reads the inputs, cuts them and writes the result.
 pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
     let Job { chain, counting, options, map, reads, drops, config } = job;
-    let begun = Instant::now();
+    let start = Instant::now();
     counting.iter().for_each(|counting| report::counted(counting, global));
     let input_options = flags.input.input_options()?;
     flags.refuse_detached_suffix()?;
@@ -64,7 +64,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
         Ok(targets) => targets,
         Err(errors) => return Ok(refuse(&errors)),
     };
-    let finished_before = leave_out_finished(&targets, flags, manifest.as_ref(), &mut sources);
+    let finished_before = remove_finished(&targets, flags, manifest.as_ref(), &mut sources);
     announce_backups(&targets, manifest.as_mut(), &sources)?;
     let counting = flags.stats.map(|_| counting_of_totals(counting)).transpose()?;
     let mut cutting = batch::Cutting {
@@ -74,8 +74,8 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
         drops: drops.map(|checking| flags.drop_records(checking)),
     };
     let progress = Arc::new(Progress::new(global.progress_display(cutting.targets.is_stdout()), &sources));
-    let counted = Arc::clone(&progress);
-    cutting.cutter.chain.on_summary = Some(OnSummary::new(move |_| counted.summary()));
+    let summaries = Arc::clone(&progress);
+    cutting.cutter.chain.on_summary = Some(OnSummary::new(move |_| summaries.summary()));
     let interrupt =
         Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
     let mut reporter =
@@ -88,7 +88,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let at_once = cutting.cutter.chain.at_once();
     let batch = Batch { jobs: global.jobs, at_once, input_options, on_error, stop: interrupt.flag(), progress };
     batch.run(sources, &cutting, |event| reporter.event(event));
-    reporter.finish(begun, interrupt.status())
+    reporter.finish(start, interrupt.status())
 }
 
 fn refuse(errors: &[FileError]) -> ExitCode {
@@ -100,17 +100,17 @@ fn refuse(errors: &[FileError]) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// How totals are counted, by the counting of the processors if they have one.
+/// How totals are counted: as the processors count, if they do.
 fn counting_of_totals(counting: Option<Counting>) -> anyhow::Result<Counting> {
     match counting {
-        // A reserve is room of the budget and no token of the transcript.
+        // A reserve is a part of the budget, not of the transcript.
         Some(counting) => Ok(Counting { reserve: 0, ..counting }),
         None => Ok(Counting::new(tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?)),
     }
 }
 
 /// Removes the inputs that an earlier run finished, and returns their number.
-fn leave_out_finished(
+fn remove_finished(
     targets: &Targets,
     flags: &CutFlags,
     manifest: Option<&Manifest>,
@@ -150,7 +150,7 @@ impl CutFlags {
         }
     }
 
-    /// How the records with findings of `checking` are left out.
+    /// Drops the records with findings of `checking`.
     const fn drop_records(&self, checking: Checking) -> DropRecords {
         let Output { rejects, on_error, .. } = &self.output;
         DropRecords { checking, keeps_records: rejects.is_some(), reports: matches!(on_error, OnError::Report) }
@@ -197,7 +197,7 @@ impl CutFlags {
         Manifest::load(&path, &identity(self, options, reads)).map(Some)
     }
 
-    /// Plans the outputs. No file that a flag names is an input or another output.
+    /// Plans the outputs. Refuses a file that is named by a flag and is also an input or another output.
     fn targets(
         &self,
         manifest: Option<&Manifest>,
@@ -223,7 +223,8 @@ impl CutFlags {
         if errors.is_empty() { Ok(targets) } else { Err(errors) }
     }
 
-    /// Refuses `--on-error report` wherever an answer for each record would not be what a program reads from the pipe.
+    /// Refuses `--on-error report` unless records come from standard input and answers go to standard output: it is for programs
+    /// that await an answer for each record.
     fn refuse_reports_in_files(&self) -> Result<(), FileError> {
         let pipe = self.input.paths.iter().all(|path| is_standard(path))
             && self.destination() == Destination::Stdout
@@ -235,7 +236,7 @@ impl CutFlags {
         Err(FileError::new(ErrorKind::Usage, "", what))
     }
 
-    /// Refuses `-i .bak FILE`, the way BSD sed takes a suffix. Here `.bak` would be an input that is missing, and
+    /// Refuses `-i .bak FILE`, which is how BSD sed takes a suffix. Here `.bak` would be a missing input, and
     /// FILE would be replaced without a backup.
     fn refuse_detached_suffix(&self) -> Result<(), FileError> {
         if self.output.in_place.is_none() {
@@ -257,8 +258,9 @@ impl CutFlags {
     }
 }
 
-/// The version and a digest of the options that decide what is written: two runs with the same line make the same cuts. The
-/// chain's own options are `chain`, and the files that they name are `reads`, whose content decides as well. Every flag is named here, so that a new one cannot be forgotten.
+/// The version and a digest of everything that affects the output: two runs with the same line make the same cuts. `chain` are
+/// the options of the processors, and `reads` the files that these options name, whose content is part of the digest. Every flag
+/// is named here, so that a new one cannot be forgotten.
 fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
     let CutFlags {
         input,

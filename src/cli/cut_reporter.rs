@@ -23,7 +23,7 @@ use curtail_core::processors::Counting;
 use curtail_io::Manifest;
 
 /// Notes shown without --verbose: a dataset can have one for every record.
-const NOTES: usize = 10;
+const MAX_NOTES: usize = 10;
 
 /// Collects the results of a batch of cuts.
 pub(super) struct CutReporter<'f> {
@@ -36,36 +36,37 @@ pub(super) struct CutReporter<'f> {
     stdout: Stdout,
     rejects: Option<Rejects>,
     file: CurrentFile,
-    tally: Tally,
-    /// The transcripts that were written, if copies are left out.
+    outcome: RunOutcome,
+    /// The fingerprints of the transcripts that were written, if copies are dropped.
     seen: HashSet<u128>,
     pub(super) sums: Sums,
     /// The map of a split.
     pub(super) map: Option<SplitMap>,
 }
 
-/// What is known of the file whose events arrive.
+/// The state of the current file.
 #[derive(Default)]
 struct CurrentFile {
     /// Its output, if it is written block by block.
     sink: Option<OutputSink>,
-    /// Whether its output is in place.
-    standing: bool,
+    /// Whether its output is complete.
+    written: bool,
     /// Whether anything in it changed.
     changed: bool,
-    /// Whether it was said how it is read.
+    /// Whether it was reported how it is read.
     described: bool,
     /// Whether it is written in parts.
     parts: bool,
 }
 
-/// What is said at the end of a batch, whether `--stats` is given or not.
+/// What the last messages of a batch need, with or without `--stats`.
 #[derive(Default)]
-struct Tally {
+struct RunOutcome {
+    /// How many notes there were, shown or not.
     notes: usize,
-    /// Outputs that exist already and do not belong to the batch.
+    /// Outputs that already exist and are not of this batch.
     existing: usize,
-    /// Files in directories that are no transcripts.
+    /// Files in directories that are not transcripts.
     passed_over: usize,
     failed: bool,
 }
@@ -90,7 +91,7 @@ impl<'f> CutReporter<'f> {
             stdout: Stdout::open(),
             rejects: Rejects::open(flags)?,
             file: CurrentFile::default(),
-            tally: Tally::default(),
+            outcome: RunOutcome::default(),
             seen: HashSet::new(),
             sums: Sums::default(),
             map: None,
@@ -123,7 +124,7 @@ impl<'f> CutReporter<'f> {
             },
             Event::Failed(failure) => self.failure(failure),
             Event::PassedOver(opened) => {
-                self.tally.passed_over += 1;
+                self.outcome.passed_over += 1;
                 self.progress.aside(|| report::passed_over(opened, self.global));
                 Flow::Continue
             }
@@ -131,10 +132,10 @@ impl<'f> CutReporter<'f> {
         }
     }
 
-    /// Leaves out copies, and notes the records that are left out.
+    /// Drops copies of earlier records, and notes all dropped records.
     fn dropped(&mut self, opened: &Opened, output: &mut CutOutput) -> Result<(), FileError> {
         output.drop_copies(&mut self.seen);
-        output.notes.extend(output.dropped.iter().map(|own| (own.place, format!("dropped: {}", own.reason))));
+        output.notes.extend(output.dropped.iter().map(|record| (record.place, format!("dropped: {}", record.reason))));
         self.sums.dropped_records += output.dropped.len();
         output.dropped.drain(..).try_for_each(|dropped| {
             let Some(rejects) = &mut self.rejects else { return Ok(()) };
@@ -149,13 +150,13 @@ impl<'f> CutReporter<'f> {
     }
 
     fn done(&mut self, opened: &Opened, output: &CutOutput, whole: bool) -> Flow {
-        self.say(opened, output);
+        self.report_block(opened, output);
         self.sums.add(output);
         let targets = &self.cutting.targets;
         self.file.changed |= output.changed;
         self.file.parts |= output.parts && !targets.is_in_place();
         let wrote = match &output.written {
-            Some(written) => written.clone().map(|()| self.file.standing = true),
+            Some(written) => written.clone().map(|()| self.file.written = true),
             None if targets.is_stdout() => self.write_stdout(opened, output),
             None if targets.are_files() && (!whole || self.cutting.drops.is_some()) => {
                 self.file.write(self.cutting, opened, output)
@@ -165,7 +166,7 @@ impl<'f> CutReporter<'f> {
         let mapped = |()| self.map.as_mut().map_or(Ok(()), |map| map.add(opened, output, targets));
         let Err(error) = wrote.and_then(mapped) else { return Flow::Continue };
         if error.kind == ErrorKind::BrokenPipe && targets.is_stdout() {
-            self.stdout.gone = true;
+            self.stdout.closed = true;
         } else {
             self.fail(&error);
         }
@@ -182,32 +183,36 @@ impl<'f> CutReporter<'f> {
         refuse_parts(opened, output)?;
         let output = output.output();
         if self.inputs > 1 && opened.reading.framing != Framing::Records && !output.is_empty() {
-            return Err(FileError::new(ErrorKind::Usage, &opened.source.name, several(opened.reading.framing)));
+            return Err(FileError::new(
+                ErrorKind::Usage,
+                &opened.source.name,
+                several_documents(opened.reading.framing),
+            ));
         }
         self.stdout.append(&output).map_err(|error| FileError::system("standard output", &error))
     }
 
-    fn say(&mut self, opened: &Opened, output: &CutOutput) {
+    fn report_block(&mut self, opened: &Opened, output: &CutOutput) {
         let name = &opened.source.name;
-        let mut said = String::new();
+        let mut reading = String::new();
         if self.global.verbose && !std::mem::replace(&mut self.file.described, true) {
-            said = report::reading(opened, output.dialect);
+            reading = report::reading(opened, output.dialect);
         }
-        let most = match (self.global.quiet, self.global.verbose) {
+        let limit = match (self.global.quiet, self.global.verbose) {
             (true, _) => 0,
             (_, true) => usize::MAX,
-            _ => NOTES.saturating_sub(self.tally.notes),
+            _ => MAX_NOTES.saturating_sub(self.outcome.notes),
         };
-        let noted = output.notes.len().min(most);
-        self.tally.notes += output.notes.len();
-        if said.is_empty() && noted == 0 && output.explained.is_empty() {
+        let shown = output.notes.len().min(limit);
+        self.outcome.notes += output.notes.len();
+        if reading.is_empty() && shown == 0 && output.explained.is_empty() {
             return;
         }
         self.progress.aside(|| {
-            if !said.is_empty() {
-                report::note(&said);
+            if !reading.is_empty() {
+                report::note(&reading);
             }
-            for (place, note) in &output.notes[..noted] {
+            for (place, note) in &output.notes[..shown] {
                 report::warning(&FileError::new(ErrorKind::Content, name, note.as_str()).at(*place));
             }
             console::err(&output.explained);
@@ -229,7 +234,7 @@ impl<'f> CutReporter<'f> {
                 self.sums.failed_files += usize::from(self.file.sink.is_none());
             }
         }
-        let reject = Reject::of(failure);
+        let reject = Reject::from_failure(failure);
         let Some(Err(error)) = self.rejects.as_mut().map(|rejects| rejects.add(&reject)) else { return Flow::Continue };
         self.fail(&error);
         Flow::Stop
@@ -238,11 +243,11 @@ impl<'f> CutReporter<'f> {
     fn closed(&mut self, opened: &Opened, complete: bool) -> Flow {
         if let Some(sink) = self.file.sink.take().filter(|_| complete) {
             match self.cutting.commit(opened, sink, self.file.changed) {
-                Ok(()) => self.file.standing = true,
+                Ok(()) => self.file.written = true,
                 Err(error) => self.fail(&error),
             }
         }
-        let done = self.file.standing || !self.cutting.targets.are_files();
+        let done = self.file.written || !self.cutting.targets.are_files();
         if let Some(Err(error)) = self.map.as_mut().map(|map| map.end(done)) {
             self.fail(&error);
         }
@@ -251,7 +256,7 @@ impl<'f> CutReporter<'f> {
         } else {
             self.sums.failed_files += 1;
         }
-        if let (true, Some(manifest), Some(input)) = (self.file.standing, &mut self.manifest, &opened.source.path)
+        if let (true, Some(manifest), Some(input)) = (self.file.written, &mut self.manifest, &opened.source.path)
             && let Some(output) = self.cutting.targets.path_of_part(&opened.source, self.file.parts.then_some(1))
             && let Err(error) = manifest.record(input, &output)
         {
@@ -262,50 +267,51 @@ impl<'f> CutReporter<'f> {
     }
 
     fn fail(&mut self, error: &FileError) {
-        self.tally.failed = true;
-        self.tally.existing += usize::from(error.kind == ErrorKind::Exists);
-        if error.kind != ErrorKind::Exists || self.tally.existing == 1 {
+        self.outcome.failed = true;
+        self.outcome.existing += usize::from(error.kind == ErrorKind::Exists);
+        if error.kind != ErrorKind::Exists || self.outcome.existing == 1 {
             self.progress.aside(|| report::record_error(error, self.global));
         }
     }
 
     /// Ends the batch: prints totals and returns the status. `interrupted` is the status after Ctrl-C.
-    pub(super) fn finish(mut self, begun: Instant, interrupted: Option<u8>) -> anyhow::Result<ExitCode> {
+    pub(super) fn finish(mut self, start: Instant, interrupted: Option<u8>) -> anyhow::Result<ExitCode> {
         self.progress.finish();
         if let Some(error) = self.stdout.flush() {
             self.fail(&error);
         }
-        if self.stdout.gone {
+        if self.stdout.closed {
             return Ok(ExitCode::SUCCESS);
         }
         if interrupted.is_some() {
             report::warning(&format!("interrupted after {} files; every written file is complete", self.sums.files));
         }
-        self.tally.report(self.global, self.inputs);
+        self.outcome.report(self.global, self.inputs);
         self.finish_files();
         self.report_unmatched_globs();
-        self.print_sums(begun);
+        self.print_sums(start);
         self.report_nothing_to_do();
-        let all_done = !self.tally.failed && interrupted.is_none();
+        let all_done = !self.outcome.failed && interrupted.is_none();
         if let Some(manifest) = self.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
             manifest.remove()?;
         }
         let changed = self.flags.fail_on_change && self.sums.totals.changed + self.sums.dropped_records > 0;
         Ok(ExitCode::from(match interrupted {
             Some(status) => status,
-            None if self.tally.failed => 2,
+            None if self.outcome.failed => 2,
             None => u8::from(changed),
         }))
     }
 
-    /// Ends the outputs and the map. Inputs that another program wrote to after they were replaced are as they were before.
+    /// Completes the outputs and the map. An input that another program wrote to while it was replaced is restored, and counts as
+    /// failed.
     fn finish_files(&mut self) {
         for error in self.cutting.targets.finish() {
             self.fail(&error);
             self.sums.files = self.sums.files.saturating_sub(1);
             self.sums.failed_files += 1;
         }
-        if let Some(Err(error)) = self.map.take().map(|map| map.finish(self.tally.failed)) {
+        if let Some(Err(error)) = self.map.take().map(|map| map.finish(self.outcome.failed)) {
             self.fail(&error);
         }
     }
@@ -314,8 +320,8 @@ impl<'f> CutReporter<'f> {
     fn report_nothing_to_do(&self) {
         let complete = self.sums.finished_before + self.cutting.targets.same();
         if complete > 0
-            && complete + self.tally.passed_over == self.inputs
-            && !self.tally.failed
+            && complete + self.outcome.passed_over == self.inputs
+            && !self.outcome.failed
             && !self.global.quiet
             && self.flags.stats.is_none()
         {
@@ -338,13 +344,13 @@ impl<'f> CutReporter<'f> {
         }
     }
 
-    fn print_sums(&self, begun: Instant) {
+    fn print_sums(&self, start: Instant) {
         let chain = &self.cutting.cutter.chain;
         let tokenizer = self.cutting.cutter.counting.as_ref().map_or_else(String::new, Counting::name);
         let text = match self.flags.stats {
             None => return,
-            Some(StatsFlag::Json) => self.sums.json(chain, &tokenizer, begun.elapsed()),
-            Some(StatsFlag::Text) => self.sums.table(chain, &tokenizer, begun.elapsed()),
+            Some(StatsFlag::Json) => self.sums.json(chain, &tokenizer, start.elapsed()),
+            Some(StatsFlag::Text) => self.sums.table(chain, &tokenizer, start.elapsed()),
         };
         console::err(&format!("{text}\n"));
     }
@@ -360,11 +366,11 @@ impl CurrentFile {
     }
 }
 
-impl Tally {
-    /// Says how much was not said, and that there was nothing to read.
+impl RunOutcome {
+    /// Reports how many messages were held back, and that there was nothing to read.
     fn report(&self, global: &Global, inputs: usize) {
-        if self.notes > NOTES && !global.verbose && !global.quiet {
-            report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - NOTES));
+        if self.notes > MAX_NOTES && !global.verbose && !global.quiet {
+            report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - MAX_NOTES));
         }
         if self.existing > 1 {
             report::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
@@ -376,7 +382,8 @@ impl Tally {
     }
 }
 
-fn several(framing: Framing) -> String {
+/// Why a file cannot share standard output with others.
+fn several_documents(framing: Framing) -> String {
     format!(
         "several inputs share standard output, which only the framing `records` allows, and this one has the framing `{}`; \
          pass --output-dir or --in-place",
@@ -400,7 +407,7 @@ struct Reject<'r> {
 }
 
 impl<'r> Reject<'r> {
-    fn of(failure: &'r Failure) -> Self {
+    fn from_failure(failure: &'r Failure) -> Self {
         let FileError { name: file, place, what: reason, .. } = &failure.error;
         let (line, column) = place.map(|place| (place.line, place.column)).unzip();
         Self { file, line, column, reason, record: failure.record.as_deref().map(String::from_utf8_lossy) }
@@ -433,17 +440,17 @@ pub(super) struct Stdout {
     last: Option<u8>,
     /// Whether the next block is the first of a file.
     fresh: bool,
-    /// Whether its reader went away.
-    pub(super) gone: bool,
+    /// Whether its reader closed the pipe.
+    pub(super) closed: bool,
 }
 
 impl Stdout {
-    /// Standard output, to which nothing was written.
+    /// Opens standard output.
     pub(super) fn open() -> Self {
-        Self { file: console::transcripts(), last: None, fresh: true, gone: false }
+        Self { file: console::transcripts(), last: None, fresh: true, closed: false }
     }
 
-    /// What is written next begins another file.
+    /// Makes the next block the first of another file.
     fn next_file(&mut self) {
         self.fresh = true;
     }
@@ -463,14 +470,14 @@ impl Stdout {
         self.file.write_all(output)
     }
 
-    /// Ends the output; returns the error, unless it is that the reader went away.
+    /// Flushes the output; returns the error, unless the reader closed the pipe.
     pub(super) fn flush(&mut self) -> Option<FileError> {
         match self.file.flush() {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.gone = true;
+                self.closed = true;
                 None
             }
-            Err(error) if !self.gone => Some(FileError::system("standard output", &error)),
+            Err(error) if !self.closed => Some(FileError::system("standard output", &error)),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! The environment variables besides those of flags: read once when the program starts, and passed down.
+//! The environment variables that belong to no flag: read once when the program starts, and passed down.
 
 /// The environment of a run.
 #[derive(Debug, Clone, Copy, Default)]

@@ -51,7 +51,7 @@ impl FilterArgs {
         cut::run(&self.cutting, global, Job { chain, counting, options, reads, drops, ..Job::default() })
     }
 
-    /// Looks for the findings of --drop-records-with, and for no others.
+    /// A check that reports only the findings of --drop-records-with.
     fn checking(&self) -> anyhow::Result<Checking> {
         let rules = &self.drop_records_with;
         if let Some(long) = rules.iter().find(|rule| ["D002", "too-long"].contains(&rule.as_str())) {
@@ -285,7 +285,7 @@ impl Options for FilterOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let mut processors = Processors::new();
         let pins = if self.pin.is_empty() { Pins::default() } else { pins(&self.pin)? };
-        // It is first, so that its numbers are those of the input.
+        // First, so that message numbers are those of the input.
         if let Some(RangeFlag { from, to }) = self.range {
             processors.push(Box::new(MessageRange { from, to, pins }));
         }
@@ -357,7 +357,7 @@ impl FilterOptions {
         })
     }
 
-    /// Shortens results, if a flag asks for it.
+    /// Shortens results, if a flag requests it.
     fn caps(&self) -> anyhow::Result<Option<CapResults>> {
         if self.cap_result.is_none() && self.cap_tool.is_empty() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The help besides the flags: commands in groups, examples, and a short page for `-h` with the most frequent flags.
+//! The parts of the help that clap does not generate: commands in groups, examples, and a short `-h` with the most used flags.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -117,7 +117,7 @@ pub(super) fn with_pages(root: Command) -> Command {
     with_screen(with_flags(root))
 }
 
-/// `root` with its first screen alone.
+/// `root` with only its first screen.
 pub(super) fn outlined(root: Command) -> Command {
     with_screen(root.mut_args(concise))
 }
@@ -128,7 +128,7 @@ fn with_screen(root: Command) -> Command {
     root.help_template(template).after_help(footer)
 }
 
-/// `root`, each of whose commands has its own page and takes the global flags.
+/// `root`, whose commands have their own pages and take the global flags.
 pub(super) fn with_flags(root: Command) -> Command {
     let global: Vec<Arg> = root.get_arguments().filter(|arg| arg.is_global_set()).cloned().map(concise).collect();
     let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
@@ -140,19 +140,19 @@ pub(super) fn with_flags(root: Command) -> Command {
 /// The page of the command at `path`, such as `memory apply`, and of the commands below it.
 fn page(command: Command, path: &str, global: &[Arg]) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
-    let command = names.iter().fold(excluding(command).mut_args(concise), |command, name| {
+    let command = names.iter().fold(with_exclude_alias(command).mut_args(concise), |command, name| {
         command.mut_subcommand(name, |inner| page(inner, &format!("{path} {name}"), global))
     });
     let redundant = REDUNDANT.iter().filter(|(name, _)| *name == path).flat_map(|(_, flags)| flags.iter());
     let command = redundant.fold(command, |command, flag| command.mut_arg(*flag, |arg| arg.hide(true)));
     let shown = global.iter().map(|arg| arg.clone().hide(!has_effect(path, arg.get_id().as_str())));
-    let examples = of_command(path, command.get_styles());
+    let examples = examples_of(path, command.get_styles());
     // A command that defines a global flag itself keeps its own definition, which hides the flag where it has no effect.
     command.args(shown).after_help(examples)
 }
 
 /// The command with `--exclude` for `--exclude-path`, unless `--exclude` is a flag of its own there.
-fn excluding(command: Command) -> Command {
+fn with_exclude_alias(command: Command) -> Command {
     let takes = |arg: &Arg| arg.get_all_aliases().is_some_and(|names| names.contains(&EXCLUDE));
     let has_flag = command.get_arguments().any(|arg| arg.get_id() == "exclude_path");
     if has_flag && !command.get_arguments().any(takes) {
@@ -203,7 +203,7 @@ fn first_screen(root: &Command) -> StyledStr {
 /// A command line and what it does.
 type Example = (&'static str, &'static str);
 
-/// The examples of each command: three wherever there is more than one way to use it.
+/// The examples of each command: three if there is more than one way to use it.
 const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "window",
@@ -498,7 +498,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
 ];
 
 /// The examples of the command at `path`, with a heading; nothing for a command without examples.
-fn of_command(path: &str, styles: &Styles) -> StyledStr {
+fn examples_of(path: &str, styles: &Styles) -> StyledStr {
     let mut text = StyledStr::new();
     let Some((_, examples)) = EXAMPLES.iter().find(|(name, _)| *name == path) else { return text };
     let header = styles.get_header();
@@ -511,7 +511,7 @@ fn of_command(path: &str, styles: &Styles) -> StyledStr {
     text
 }
 
-// What `--version` says: the version, the commit, the features and the encodings of this build.
+// The long form of `--version`: the version, the commit, the features and the encodings of this build.
 
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     let features = if cfg!(feature = "parquet") { "parquet" } else { "none (without parquet)" };
@@ -523,6 +523,6 @@ static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The long form, without the name of the program.
-pub(super) fn long() -> &'static str {
+pub(super) fn long_version() -> &'static str {
     &LONG_VERSION
 }

@@ -31,9 +31,9 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error).with_context(|| name.to_string()),
     };
     file.write_all(START.as_bytes()).with_context(|| name.to_string())?;
-    // Other names are not found.
+    // A file with another name is not found, and must be passed with -c.
     let found = matches!(args.file.to_str(), Some("curtail.toml" | ".curtail.toml"));
-    let named = if found { String::new() } else { format!(" -c {}", word(&args.file.to_string_lossy())) };
-    report::note(&format!("wrote {name}; `curtail run{named} --print` shows its chain"));
+    let flag = if found { String::new() } else { format!(" -c {}", word(&args.file.to_string_lossy())) };
+    report::note(&format!("wrote {name}; `curtail run{flag} --print` shows its chain"));
     Ok(ExitCode::SUCCESS)
 }

@@ -301,7 +301,7 @@ impl Input {
         Ok(input_options)
     }
 
-    /// What the paths name; nothing below `except`.
+    /// What to look for: everything that the paths name, except what is below `except`.
     pub(super) fn wanted<'w>(&'w self, except: Option<&'w Path>) -> Wanted<'w> {
         let stdin_name = self.stdin_filename.as_deref();
         let (globs, excludes) = (&self.glob, &self.exclude_path);
@@ -310,13 +310,13 @@ impl Input {
 
     /// The inputs that the paths name and an error for each one not found; nothing below `except`.
     pub(super) fn sources(&self, except: Option<&Path>) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
-        found(&self.wanted(except)).map(|Inputs { sources, errors, .. }| (sources, errors))
+        find_inputs(&self.wanted(except)).map(|Inputs { sources, errors, .. }| (sources, errors))
     }
 
-    /// As [`Input::sources`], of files that are changed in place. Symbolic links in directories are not followed, and named once:
-    /// they may lead to files that do not belong to the directory.
+    /// As [`Input::sources`], for files that are changed in place. Symbolic links in directories may lead to files that do not
+    /// belong to the directory, so they are not followed, and one warning names them.
     pub(super) fn sources_in_place(&self, global: &Global) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
-        let Inputs { sources, errors, links } = found(&Wanted { skips_links: true, ..self.wanted(None) })?;
+        let Inputs { sources, errors, links } = find_inputs(&Wanted { skips_links: true, ..self.wanted(None) })?;
         if !links.is_empty() && !global.quiet {
             let shown = if global.verbose { links.len() } else { 3 };
             let names: Vec<_> = links.iter().take(shown).map(|link| link.to_string_lossy()).collect();
@@ -331,8 +331,8 @@ impl Input {
     }
 }
 
-/// What the paths lead to. A terminal is no input: nobody types a transcript.
-fn found(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
+/// Finds the inputs. A terminal as standard input is an error: nobody types a transcript.
+fn find_inputs(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
     let mut found = curtail_io::find_sources(wanted)?;
     let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
     for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
@@ -388,7 +388,7 @@ pub(super) enum StatsFlag {
 }
 
 impl CutFlags {
-    /// `chain`, after `--live` and the repair of `--repair`: what a cut keeps depends on which pairs are whole.
+    /// `chain`, preceded by the stages of `--live` and `--repair`: what a cut keeps depends on which pairs are complete.
     pub(super) fn with_repair(&self, chain: Chain) -> Chain {
         let mut before = Chain::default();
         if self.input.live {

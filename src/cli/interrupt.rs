@@ -18,21 +18,21 @@ const SIGNALS: &[i32] = &[SIGINT];
 
 /// A received signal that ends the program.
 pub(super) struct Interrupt {
-    came: Arc<AtomicBool>,
+    received: Arc<AtomicBool>,
     /// Its number.
     signal: Arc<AtomicUsize>,
 }
 
 impl Interrupt {
-    /// Handles signals if `gently`; otherwise they end the program at once, as in any filter.
-    pub(super) fn watch(gently: bool) -> std::io::Result<Self> {
-        let interrupt = Self { came: Arc::default(), signal: Arc::default() };
+    /// Handles signals if `graceful`; otherwise they end the program at once, as in any filter.
+    pub(super) fn watch(graceful: bool) -> std::io::Result<Self> {
+        let interrupt = Self { received: Arc::default(), signal: Arc::default() };
         // A file that exceeds `ulimit -f` is an error like a full disk, not the end of the process.
         #[cfg(unix)]
         flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
-        // A program that `nohup` started outlives its terminal.
-        let ignored = if gently { ignored_signals() } else { 0 };
-        for &signal in SIGNALS.iter().filter(|_| gently) {
+        // A program that `nohup` started must outlive its terminal.
+        let ignored = if graceful { ignored_signals() } else { 0 };
+        for &signal in SIGNALS.iter().filter(|_| graceful) {
             if SIGNALS[0] == signal || ignored >> (signal - 1) & 1 == 0 {
                 interrupt.register(signal)?;
             }
@@ -42,22 +42,22 @@ impl Interrupt {
 
     fn register(&self, signal: i32) -> std::io::Result<()> {
         // In this order: the first signal finds the flag unset and sets it, the second finds it set.
-        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.came))?;
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.received))?;
         flag::register_usize(signal, Arc::clone(&self.signal), usize::try_from(signal).unwrap_or_default())?;
-        flag::register(signal, Arc::clone(&self.came))?;
+        flag::register(signal, Arc::clone(&self.received))?;
         flag::register(signal, Arc::clone(stop_flag()))?;
         Ok(())
     }
 
     /// The flag that a signal sets.
     pub(super) fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.came)
+        Arc::clone(&self.received)
     }
 
     /// The exit status after a signal, 128 plus its number; `None` without one.
     pub(super) fn status(&self) -> Option<u8> {
         let signal = u8::try_from(self.signal.load(Ordering::Relaxed)).unwrap_or_default();
-        self.came.load(Ordering::Relaxed).then_some(128 + signal)
+        self.received.load(Ordering::Relaxed).then_some(128 + signal)
     }
 }
 

@@ -1,4 +1,4 @@
-//! `curtail limit`: the newest segments that fit a token budget.
+//! `curtail limit`: keeps the newest segments that fit a token budget.
 
 use std::path::PathBuf;
 
@@ -73,13 +73,13 @@ pub(crate) struct LimitOptions {
 impl Options for LimitOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let pins = pins(&self.pin)?;
-        let most = self.max_tokens.or(usize::MAX);
-        self.counting.check_reserve(Tokens(most))?;
+        let budget = self.max_tokens.or(usize::MAX);
+        self.counting.check_reserve(Tokens(budget))?;
         let step = self.step.map_or(1, |step| step.or(1).max(1));
-        ensure!(step <= most.max(1), "--step {step} exceeds --max-tokens {most}: everything would be dropped");
+        ensure!(step <= budget.max(1), "--step {step} exceeds --max-tokens {budget}: everything would be dropped");
         let limit = TokenLimit {
-            max_tokens: most,
-            trigger: self.trigger.map(|trigger| trigger.or(most)),
+            max_tokens: budget,
+            trigger: self.trigger.map(|trigger| trigger.or(budget)),
             counting: self.template.counting(&self.counting)?,
             on_overflow: self.on_overflow,
             preserve_system: pins.system && !self.no_preserve_system,

@@ -1,4 +1,4 @@
-//! The command line: one file per subcommand, which turns flags into values for the other rooms.
+//! The command line: one file per subcommand, which turns flags into values for the other modules.
 
 mod check;
 mod completions;
@@ -64,18 +64,18 @@ struct Cli {
 }
 
 impl Cli {
-    fn of(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+    fn from_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self { global: input::Global::from_arg_matches(matches)?, command: Command::from_arg_matches(matches)? })
     }
 
     /// Runs the command.
     fn dispatch(&self) -> anyhow::Result<ExitCode> {
         match &self.command {
-            Command::Window(args) => cut::with(&args.cutting, &self.global, &args.options),
+            Command::Window(args) => cut::run_options(&args.cutting, &self.global, &args.options),
             Command::Filter(args) => args.run(&self.global),
-            Command::Limit(args) => cut::with(&args.cutting, &self.global, &args.options),
+            Command::Limit(args) => cut::run_options(&args.cutting, &self.global, &args.options),
             Command::Split(args) => args.run(&self.global),
-            Command::Repair(args) => cut::with(&args.cutting, &self.global, &args.options),
+            Command::Repair(args) => cut::run_options(&args.cutting, &self.global, &args.options),
             Command::Check(args) => check::run(args, &self.global),
             Command::Rule(args) => rule::run(args),
             Command::Schema(args) => schema::run(args),
@@ -106,7 +106,7 @@ macro_rules! commands {
             $(#[command(name = $word)] $name($args),)*
         }
 
-        /// The flags of the command that is called `name`.
+        /// The flags of the command `name`.
         fn flags_of(name: &str) -> Option<clap::Command> {
             match name {
                 $($word => Some(<$args as clap::Args>::augment_args(clap::Command::new($word))),)*
@@ -153,13 +153,13 @@ pub(crate) fn command() -> clap::Command {
     help::with_pages(Command::augment_subcommands(root()))
 }
 
-/// The command line as far as the first screen shows it: without the flags of commands.
+/// The command line without the flags of commands, which the first screen does not show.
 fn outline() -> clap::Command {
     help::outlined(root().subcommands(outlines()))
 }
 
 fn root() -> clap::Command {
-    Root::command().long_version(help::long())
+    Root::command().long_version(help::long_version())
 }
 
 /// Whether the configuration file at `path` is read and every processor in it can be built. Fuzz targets call it.
@@ -179,7 +179,7 @@ pub fn main() -> ExitCode {
     }
     let mut cli = match parse_one(&given).map_or_else(|| parse(&given), Ok) {
         Ok(cli) => cli,
-        Err(error) => return refused(error, &given),
+        Err(error) => return report_usage(error, &given),
     };
     cli.global.environment = environment::Environment::of_process();
     cli.global.apply();
@@ -197,13 +197,13 @@ fn failed(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Parses a command line that begins with the name of a command, with the flags of this command alone: those of all commands take a
-/// millisecond. `None` for any other command line, and for one that is not valid: what is wrong with it is said by the whole.
+/// Parses a command line that begins with a command, with only that command's flags: building those of all commands takes a
+/// millisecond. `None` for any other command line, and for an invalid one, whose error [`parse`] reports.
 fn parse_one(given: &[OsString]) -> Option<Cli> {
     let command = flags_of(given.get(1)?.to_str()?)?;
     let root = input::Global::augment_args(clap::Command::new("curtail")).subcommand(command);
     let matches = help::with_flags(root).try_get_matches_from(given).ok()?;
-    Cli::of(&matches).ok()
+    Cli::from_matches(&matches).ok()
 }
 
 fn parse(given: &[OsString]) -> Result<Cli, clap::Error> {
@@ -214,12 +214,12 @@ fn parse(given: &[OsString]) -> Result<Cli, clap::Error> {
     }
     let mut all = command();
     let matches = all.try_get_matches_from_mut(given)?;
-    Cli::of(&matches).map_err(|error| error.format(&mut all))
+    Cli::from_matches(&matches).map_err(|error| error.format(&mut all))
 }
 
-/// Prints the error, or the help that was requested. What the command line says is shown and not obeyed: it is made visible
-/// before it is parsed once more.
-fn refused(error: clap::Error, given: &[OsString]) -> ExitCode {
+/// Prints the error, or the help that was requested. Arguments with control characters, which a terminal would obey, are made
+/// visible and parsed again.
+fn report_usage(error: clap::Error, given: &[OsString]) -> ExitCode {
     let given: Vec<_> = given.iter().map(|argument| argument.to_string_lossy()).collect();
     let visible: Vec<String> = given.iter().map(|argument| one_line(argument).into_owned()).collect();
     let error = match given == visible {
@@ -230,7 +230,7 @@ fn refused(error: clap::Error, given: &[OsString]) -> ExitCode {
             };
         }
         true => error,
-        false => command().try_get_matches_from(&visible).err().unwrap_or_else(|| unnamed(&error)),
+        false => command().try_get_matches_from(&visible).err().unwrap_or_else(|| without_arguments(&error)),
     };
     let all = command();
     let error =
@@ -240,8 +240,8 @@ fn refused(error: clap::Error, given: &[OsString]) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// An error without what the command line says.
-fn unnamed(error: &clap::Error) -> clap::Error {
+/// An error of the same kind that quotes no argument.
+fn without_arguments(error: &clap::Error) -> clap::Error {
     clap::Error::new(error.kind()).with_cmd(&command())
 }
 

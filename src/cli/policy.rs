@@ -1,4 +1,4 @@
-//! `--policy`: processors as on a command line, with `|` between them.
+//! `--policy`: processors written as on a command line, with `|` between them.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ pub(super) enum Summarizers {
     /// The built-in one.
     BuiltIn,
     /// The built-in one, unless the user passes `--allow-summarizer`.
-    Asked,
+    IfAllowed,
     /// All of them.
     All,
 }
@@ -47,7 +47,7 @@ impl Rules {
         Ok(chain)
     }
 
-    /// Refuses the processors of a configuration that a policy may not have.
+    /// Refuses the steps of a configuration that a policy may not have.
     pub(super) fn check_steps(&self, config: &Config, steps: &[Step<'_>]) -> anyhow::Result<()> {
         for step in steps {
             let place = || format!("{}:{}", config.file, step.entry.place.0);
@@ -65,7 +65,7 @@ impl Rules {
         let is_refused = chain.stages.iter().any(|stage| stage.processor.traits().sends);
         let remedy = match self.summarizers {
             Summarizers::BuiltIn => "",
-            Summarizers::Asked => ", or pass --allow-summarizer",
+            Summarizers::IfAllowed => ", or pass --allow-summarizer",
             Summarizers::All => return Ok(()),
         };
         if is_refused {
@@ -85,8 +85,11 @@ pub(super) fn chain(text: &str, rules: &Rules) -> anyhow::Result<Chain> {
 pub(super) fn parse(text: &str) -> anyhow::Result<Vec<PolicyCommand>> {
     let text = preset_named(text.trim()).map_or(text, |preset| preset.command);
     let wrong = |what: String| anyhow!("--policy `{text}`: {what}");
-    let split = split(text).map_err(|what| wrong(what.to_owned()))?;
-    split.into_iter().map(|words| PolicyCommand::from_words(words).map_err(|error| wrong(error.to_string()))).collect()
+    let commands = split(text).map_err(|what| wrong(what.to_owned()))?;
+    commands
+        .into_iter()
+        .map(|words| PolicyCommand::from_words(words).map_err(|error| wrong(error.to_string())))
+        .collect()
 }
 
 impl PolicyCommand {
@@ -121,7 +124,7 @@ impl PolicyCommand {
     }
 }
 
-/// The words of each command, split as a shell splits them: at white space outside quotes.
+/// The words of each command, split as in a shell: at white space outside quotes.
 fn split(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;
@@ -158,18 +161,18 @@ fn split(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
     Ok(commands)
 }
 
-// Policies with names: each is short for commands, wherever a policy is taken.
+// Presets: names that stand for commands, wherever a policy is accepted.
 
 /// A policy with a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Preset {
     /// Its name.
     pub(super) name: &'static str,
-    /// The commands that it is short for, with their flags.
+    /// The commands that it stands for, with their flags.
     pub(super) command: &'static str,
     /// What it does, in a line.
     about: &'static str,
-    /// Whether `replay` tries it without being asked: it decides about a request from the one before, not from the beginning.
+    /// Whether `replay` compares it by default.
     pub(super) usual: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The only list of the processors of a chain, each under the name of its command.
+//! The only list of the processors that a chain may have, each under the name of its command.
 
 use super::filter::FilterOptions;
 use super::limit::LimitOptions;

@@ -1,4 +1,4 @@
-//! The process that renders chat templates for another process of this program: within limits, so that no template can hang
+//! Renders chat templates in a child process of this program, with limits on time and memory: no template can hang the program
 //! or fill the memory of the machine.
 
 use std::ffi::OsString;
@@ -10,22 +10,22 @@ use curtail_tokens::templates::{self, ChatTemplate};
 /// The first argument of such a process. No command has this name.
 pub(super) const COMMAND: &str = "__render";
 
-/// The most memory of a process that renders. Only Unix has such a limit.
+/// Maximum memory of a rendering process, in bytes. Only Unix has such a limit.
 #[cfg(unix)]
 const MEMORY: u64 = 2 << 30;
 
-/// The seconds of the processor that one rendering may take. Only Unix has such a limit.
+/// Maximum CPU time of one rendering, in seconds. Only Unix has such a limit.
 #[cfg(unix)]
 const SECONDS: u64 = 30;
 
-/// Has `template` rendered by processes of this program.
+/// Makes `template` render in child processes of this program.
 pub(super) fn isolate(template: &mut ChatTemplate) -> std::io::Result<()> {
     let program = std::env::current_exe()?;
     template.isolate(vec![program.into_os_string(), OsString::from(COMMAND)]);
     Ok(())
 }
 
-/// Renders what standard input contains.
+/// Renders the templates that arrive on standard input.
 pub(super) fn serve() -> ExitCode {
     limit_memory();
     match templates::serve(std::io::stdin().lock(), console::transcripts(), limit_time) {
@@ -34,24 +34,24 @@ pub(super) fn serve() -> ExitCode {
     }
 }
 
-/// Limits the memory of this process. A system without that limit goes on without it.
+/// Limits the memory of this process, on systems that can.
 #[cfg(unix)]
 fn limit_memory() {
-    lower(rustix::process::Resource::As, MEMORY);
+    lower_limit(rustix::process::Resource::As, MEMORY);
 }
 
-/// Limits the time of the processor that this process may take from now on.
+/// Limits the CPU time that this process may use from now on.
 #[cfg(unix)]
 fn limit_time() {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    lower(rustix::process::Resource::Cpu, u64::try_from(used.tv_sec).unwrap_or(0).saturating_add(SECONDS));
+    lower_limit(rustix::process::Resource::Cpu, u64::try_from(used.tv_sec).unwrap_or(0).saturating_add(SECONDS));
 }
 
 #[cfg(unix)]
-fn lower(resource: rustix::process::Resource, most: u64) {
+fn lower_limit(resource: rustix::process::Resource, most: u64) {
     let maximum = rustix::process::getrlimit(resource).maximum;
     let current = Some(maximum.map_or(most, |maximum| maximum.min(most)));
-    // No core file is written of a process that a template ended.
+    // A process that exceeds its limit writes no core file.
     let _ = rustix::process::setrlimit(
         rustix::process::Resource::Core,
         rustix::process::Rlimit { current: Some(0), maximum: Some(0) },

@@ -18,14 +18,14 @@ pub(super) fn error(what: &impl Display) {
     console::message(AnsiColor::Red.on_default().bold(), what);
 }
 
-/// The errors of chat templates that were printed, each with how often it came again.
-static OF_TEMPLATES: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+/// The errors of chat templates that were printed, each with the number of repetitions that were not.
+static TEMPLATE_ERRORS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
 
-/// Prints the error of a record. What a chat template refuses for the same reason is printed once, unless `--verbose`
-/// asks for all: usually it is the template that is wrong, and then every record has the error.
+/// Prints the error of a record. Without `--verbose`, an error of a chat template is printed once: usually the template is
+/// wrong, and then every record has the error.
 pub(super) fn record_error(error: &FileError, global: &Global) {
     if error.what.starts_with(REFUSED) && !global.verbose {
-        let mut known = OF_TEMPLATES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(repeated) = known.get_mut(&error.what) {
             *repeated += 1;
             return;
@@ -37,7 +37,7 @@ pub(super) fn record_error(error: &FileError, global: &Global) {
 
 /// Prints how many errors were not printed because they repeated another one.
 pub(super) fn finish() {
-    let known = std::mem::take(&mut *OF_TEMPLATES.lock().unwrap_or_else(PoisonError::into_inner));
+    let known = std::mem::take(&mut *TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
     for (what, repeated) in known.into_iter().filter(|(_, repeated)| *repeated > 0) {
         let more =
             if repeated == 1 { String::from("1 more transcript") } else { format!("{repeated} more transcripts") };
@@ -55,7 +55,7 @@ pub(super) fn note(what: &impl Display) {
     console::message(Style::new(), what);
 }
 
-/// Warns that there is nothing to read: a directory without transcripts is no error, but seldom what was meant.
+/// Warns that there is nothing to read: a directory without transcripts is not an error, but rarely intended.
 pub(super) fn warn_empty(is_empty: bool, global: &Global) {
     if is_empty && !global.quiet {
         warning(&"no transcripts found (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst)");
@@ -67,7 +67,7 @@ pub(super) fn reading(opened: &Opened, dialect: Option<&str>) -> String {
     format!("{}: {}, {}", opened.source.name, opened.reading.framing.name(), dialect.unwrap_or("no message"))
 }
 
-/// With `--verbose`, says what is to be known about how tokens are counted.
+/// With `--verbose`, prints what the tokenizer remarks about its counts.
 pub(super) fn counted(counting: &Counting, global: &Global) {
     if global.verbose {
         counting.tokenizer.remark().iter().for_each(note);

@@ -56,7 +56,7 @@ pub(super) struct RunArgs {
     cutting: CutFlags,
 }
 
-/// Runs the chain, or writes it.
+/// Runs the chain, or prints it.
 pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<ExitCode> {
     if args.list_presets {
         console::out(&policy::list())?;
@@ -68,7 +68,7 @@ pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<ExitCode> {
     let config = args.config.required()?;
     let steps = config.steps(args.network.as_deref(), args.agent.as_deref())?;
     if args.print {
-        console::out(&printed(&config, &steps))?;
+        console::out(&chain_lines(&config, &steps))?;
         return Ok(ExitCode::SUCCESS);
     }
     if steps.is_empty() {
@@ -107,7 +107,7 @@ fn run_preset(name: &str, args: &RunArgs, global: &Global) -> anyhow::Result<Exi
 }
 
 /// One line per processor: its number, level, options and place in the file.
-fn printed(config: &Config, steps: &[Step<'_>]) -> String {
+fn chain_lines(config: &Config, steps: &[Step<'_>]) -> String {
     let width = steps.iter().map(|step| step.level.chars().count()).max().unwrap_or_default();
     let mut lines = String::new();
     for (nth, Step { level, entry }) in steps.iter().enumerate() {

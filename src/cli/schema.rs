@@ -1,4 +1,4 @@
-//! `curtail schema`: what the JSON outputs contain. The schemas are the files that the pages publish.
+//! `curtail schema`: prints the JSON Schemas of outputs, which are also published with the documentation.
 
 use std::process::ExitCode;
 
@@ -44,7 +44,7 @@ fn names() -> Vec<&'static str> {
     SCHEMAS.iter().map(|(name, _)| *name).chain(["configuration"]).collect()
 }
 
-/// The outputs, each with what its schema says of it.
+/// The outputs, each with the description in its schema.
 fn list() -> anyhow::Result<String> {
     let mut list = format!("{:<14} A `curtail.toml`.\n", "configuration");
     for (name, schema) in SCHEMAS {

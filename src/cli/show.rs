@@ -1,4 +1,4 @@
-//! `curtail show`: how a transcript is read, to find out why a cut is not as expected.
+//! `curtail show`: shows how a transcript is read, to find out why a cut is not as expected.
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -97,7 +97,7 @@ pub(super) fn run(args: &ShowArgs, global: &Global) -> anyhow::Result<ExitCode> 
     report::warn_empty(sources.is_empty() && missing.is_empty(), global);
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    // Whether anything was reported about the current file.
+    // `seen` tells whether anything was reported about the current file.
     let (mut wrote, mut seen) = (Ok(()), false);
     let input_options = args.input.input_options()?;
     let batch = Batch { jobs: global.jobs, input_options, on_error: OnError::Skip, ..Batch::default() };
@@ -153,7 +153,7 @@ fn text(shown: &ShownTranscript<'_>, out: &mut dyn Write) -> std::io::Result<()>
     writeln!(out, "{}", one_line(&headline(shown)))?;
     writeln!(out, "   #  line  turn  seg  role       parts")?;
     shown.outline.items.iter().try_for_each(|item| match &item.what {
-        OutlineKind::Message(said) => message(said, item.line, out),
+        OutlineKind::Message(message) => message_lines(message, item.line, out),
         OutlineKind::With(index) => metadata(item, &format!("belongs to message {index}"), out),
         OutlineKind::Pinned(_) => metadata(item, "stays", out),
     })
@@ -179,12 +179,12 @@ fn headline(shown: &ShownTranscript<'_>) -> String {
     facts.join(", ")
 }
 
-fn message(message: &OutlineMessage, line: usize, out: &mut dyn Write) -> std::io::Result<()> {
+fn message_lines(message: &OutlineMessage, line: usize, out: &mut dyn Write) -> std::io::Result<()> {
     let mut about: Vec<String> = message.properties.iter().map(|property| format!("[{property}]")).collect();
     if message.thread > 0 {
         about.push(format!("[thread {}]", message.thread));
     }
-    let mut lines = about.into_iter().chain(message.parts.iter().map(|part| one_line(&described(part)).into_owned()));
+    let mut lines = about.into_iter().chain(message.parts.iter().map(|part| one_line(&part_line(part)).into_owned()));
     let first = lines.next().unwrap_or_else(|| String::from("(nothing)"));
     let (index, turn, segment, role) = (message.index, message.turn, message.segment, message.role);
     writeln!(out, "{index:>4}  {line:>4}  {turn:>4}  {segment:>3}  {role:<9}  {first}")?;
@@ -192,7 +192,7 @@ fn message(message: &OutlineMessage, line: usize, out: &mut dyn Write) -> std::i
 }
 
 /// A part as text.
-fn described(part: &OutlinePart) -> String {
+fn part_line(part: &OutlinePart) -> String {
     let mut facts = vec![String::from(part.kind)];
     facts.extend(part.name.clone());
     facts.extend(part.id.as_ref().map(|id| format!("id={id}")));

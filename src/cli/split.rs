@@ -1,4 +1,4 @@
-//! `curtail split`: one long transcript becomes several that fit, for training.
+//! `curtail split`: splits long transcripts into several that fit a token budget, for training.
 
 use std::fmt;
 use std::fs::File;
@@ -131,12 +131,12 @@ impl SplitOptions {
     /// The split that these options describe.
     ///
     /// # Errors
-    /// As [`CountingOptions::counting`]; `none` beside another value of `--pin`.
+    /// As [`CountingOptions::counting`]; `none` is combined with another value of `--pin`.
     pub(crate) fn splitting(&self) -> anyhow::Result<Splitting> {
         let pins = pins(&self.pin)?;
         self.max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
-        let all = self.targets == TargetRule::LastTurn;
-        let overlap = self.overlap.map_or(if all { Overlap::ALL } else { Overlap::NONE }, |overlap| overlap.0);
+        let last_turn = self.targets == TargetRule::LastTurn;
+        let overlap = self.overlap.map_or(if last_turn { Overlap::ALL } else { Overlap::NONE }, |overlap| overlap.0);
         let split = Split {
             overlap,
             pins,
@@ -157,7 +157,7 @@ impl SplitOptions {
         self.template.counting(&self.counting)
     }
 
-    /// The files that decide what is counted.
+    /// The files that affect the count.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.template.files(&self.counting)
     }
@@ -198,8 +198,8 @@ pub(super) struct SplitMap {
     file: File,
     /// Whether this run made the file.
     is_new: bool,
-    /// Where the lines of the current input begin, if the file can be shortened again.
-    begun: Option<u64>,
+    /// Where the lines of the current input begin; `None` if the file cannot be truncated.
+    input_start: Option<u64>,
     /// Lines, or rows of a table, of the current output that were written before the current block.
     lines: usize,
 }
@@ -237,20 +237,20 @@ impl SplitMap {
     pub(super) fn open(path: &Path, flags: &CutFlags) -> Result<Self, FileError> {
         let name = path.to_string_lossy().into_owned();
         let continues = flags.output.resume.is_some();
-        let there = path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0);
-        if there && !flags.output.force && !continues {
+        let has_content = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+        if has_content && !flags.output.force && !continues {
             return Err(FileError::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
         }
         let is_new = !path.exists();
         let opened = File::options().write(true).create(true).truncate(!continues).open(path);
         let mut file = opened.map_err(|error| FileError::system(&name, &error))?;
-        let begun = file.seek(SeekFrom::End(0)).ok();
-        Ok(Self { name: path.to_owned(), file, is_new, begun, lines: 0 })
+        let input_start = file.seek(SeekFrom::End(0)).ok();
+        Ok(Self { name: path.to_owned(), file, is_new, input_start, lines: 0 })
     }
 
     /// Begins an input.
     pub(super) fn begin(&mut self) {
-        self.begun = self.file.stream_position().ok();
+        self.input_start = self.file.stream_position().ok();
         self.lines = 0;
     }
 
@@ -269,9 +269,9 @@ impl SplitMap {
                 row: window.row.map(|row| row.row),
                 window: window.number,
                 windows: window.count,
-                pinned: pairs(&window.pinned),
-                context: pairs(&window.context),
-                own: pairs(&window.own),
+                pinned: bounds(&window.pinned),
+                context: bounds(&window.context),
+                own: bounds(&window.own),
                 targets: &window.targets,
                 messages: window.messages,
                 tokens: window.tokens,
@@ -284,37 +284,37 @@ impl SplitMap {
             Some(_) => output.row_count,
             None => memchr::memchr_iter(b'\n', &output.output()).count(),
         };
-        self.file.write_all(&text).map_err(|error| self.broken(&error))
+        self.file.write_all(&text).map_err(|error| self.system_error(&error))
     }
 
-    /// Ends an input; without an output, its lines are rolled back.
+    /// Ends an input, and removes its lines if its output was not written.
     pub(super) fn end(&mut self, written: bool) -> Result<(), FileError> {
-        match self.begun.filter(|_| !written) {
-            Some(begun) => self.roll_back(begun).map_err(|error| self.broken(&error)),
+        match self.input_start.filter(|_| !written) {
+            Some(input_start) => self.truncate_to(input_start).map_err(|error| self.system_error(&error)),
             None => Ok(()),
         }
     }
 
     /// Ends the run. After a failure, a new map without lines is removed.
     pub(super) fn finish(self, failed: bool) -> Result<(), FileError> {
-        let is_empty = self.file.metadata().is_ok_and(|there| there.is_file() && there.len() == 0);
+        let is_empty = self.file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0);
         match failed && self.is_new && is_empty {
-            true => std::fs::remove_file(&self.name).map_err(|error| self.broken(&error)),
+            true => std::fs::remove_file(&self.name).map_err(|error| self.system_error(&error)),
             false => Ok(()),
         }
     }
 
-    fn roll_back(&mut self, begun: u64) -> io::Result<()> {
-        self.file.set_len(begun)?;
-        self.file.seek(SeekFrom::Start(begun)).map(drop)
+    fn truncate_to(&mut self, input_start: u64) -> io::Result<()> {
+        self.file.set_len(input_start)?;
+        self.file.seek(SeekFrom::Start(input_start)).map(drop)
     }
 
-    fn broken(&self, error: &io::Error) -> FileError {
+    fn system_error(&self, error: &io::Error) -> FileError {
         FileError::system(self.name.to_string_lossy(), error)
     }
 }
 
-fn pairs(ranges: &[Range<usize>]) -> Vec<[usize; 2]> {
+fn bounds(ranges: &[Range<usize>]) -> Vec<[usize; 2]> {
     ranges.iter().map(|range| [range.start, range.end]).collect()
 }
 

@@ -91,15 +91,15 @@ pub(super) fn store_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
 impl StoreArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         match &self.command {
-            StoreCommand::Export { place, file } => export(place, named(file.as_deref()))?,
-            StoreCommand::Import { place, on_clash, file } => import(place, *on_clash, named(file.as_deref()))?,
+            StoreCommand::Export { place, file } => export(place, named_file(file.as_deref()))?,
+            StoreCommand::Import { place, on_clash, file } => import(place, *on_clash, named_file(file.as_deref()))?,
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
 /// The file, unless it is a standard stream.
-fn named(file: Option<&Path>) -> Option<&Path> {
+fn named_file(file: Option<&Path>) -> Option<&Path> {
     file.filter(|file| !is_standard(file))
 }
 
@@ -110,16 +110,16 @@ fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
         store.export(&mut BufWriter::new(console::transcripts()))?;
         return Ok(());
     };
-    let taken = || anyhow!("{}: already exists (not overwritten); name another file", file.display());
+    let exists = || anyhow!("{}: already exists (not overwritten); name another file", file.display());
     if file.is_file() {
-        return Err(taken());
+        return Err(exists());
     }
     let scratch = Scratch::default();
     let mut out = BufWriter::new(FileSink::create(file, Packing::Plain, None, &scratch)?.private());
     store.export(&mut out)?;
     let sink = out.into_inner().map_err(|failed| FileError::system(file.to_string_lossy(), failed.error()))?;
     sink.commit(Replace::No, &scratch).map_err(|error| match error.kind {
-        ErrorKind::Exists => taken(),
+        ErrorKind::Exists => exists(),
         _ => error.into(),
     })?;
     Ok(())
@@ -131,12 +131,12 @@ fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Re
         Some(file) => Box::new(BufReader::new(File::open(file).with_context(|| name.clone())?)),
         None => Box::new(curtail_io::input().with_context(|| name.clone())?.lock()),
     };
-    let taken = place.open()?.import(&mut input, on_clash).map_err(|error| match error {
+    let imported = place.open()?.import(&mut input, on_clash).map_err(|error| match error {
         StoreError::Import { line: 0, reason } => anyhow!("{name}: {reason}"),
         StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),
         error => error.into(),
     })?;
-    let states = if taken == 1 { "state" } else { "states" };
-    report::note(&format!("imported {taken} {states}"));
+    let states = if imported == 1 { "state" } else { "states" };
+    report::note(&format!("imported {imported} {states}"));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `--stats`: totals before and after, and the time.
+//! `--stats`: totals before and after the cut, and the time it took.
 
 use std::time::Duration;
 
@@ -17,26 +17,26 @@ pub(super) struct Sums {
     pub(super) failed_files: usize,
     /// Records that failed and were dropped or kept unchanged.
     pub(super) failed_records: usize,
-    /// Records that were dropped for what was found in them.
+    /// Records that were dropped because of findings.
     pub(super) dropped_records: usize,
     /// Files that an earlier run had finished.
     pub(super) finished_before: usize,
     /// Transcripts, messages, tokens.
     pub(super) totals: Totals,
-    /// What remains after every stage.
+    /// Messages and tokens after every stage.
     pub(super) stages: Vec<StageCount>,
     /// Bytes of text that were read.
     bytes: u64,
 }
 
-/// A stage of the chain and what remains after it.
+/// A stage of the chain, and the messages and tokens after it.
 #[derive(Serialize)]
-struct After<'r> {
+struct StageRow<'r> {
     #[serde(skip_serializing_if = "str::is_empty")]
     level: &'r str,
     processor: &'r str,
     #[serde(flatten)]
-    left: StageCount,
+    remaining: StageCount,
 }
 
 /// What `--stats=json` writes.
@@ -50,7 +50,7 @@ struct StatsReport<'r> {
     finished_before: usize,
     #[serde(flatten)]
     totals: Totals,
-    stages: Vec<After<'r>>,
+    stages: Vec<StageRow<'r>>,
     tokenizer: &'r str,
     bytes: u64,
     seconds: f64,
@@ -98,9 +98,9 @@ impl Sums {
         table.add_row(row("messages", totals.messages_before, totals.messages_after));
         table.add_row(row(&format!("tokens ({tokenizer})"), totals.tokens_before, totals.tokens_after));
         if chain.stages.len() > 1 {
-            for (nth, After { level, processor, left }) in self.after(chain).enumerate() {
+            for (nth, StageRow { level, processor, remaining }) in self.after(chain).enumerate() {
                 let stage = if level.is_empty() { processor.to_owned() } else { format!("{processor} at {level}") };
-                let (messages, tokens) = (group(left.messages), group(left.tokens));
+                let (messages, tokens) = (group(remaining.messages), group(remaining.tokens));
                 table.add_row([
                     format!("after {}. {stage}", nth + 1),
                     format!("{messages} messages"),
@@ -127,9 +127,9 @@ impl Sums {
         text
     }
 
-    fn after<'c>(&self, chain: &'c Chain) -> impl Iterator<Item = After<'c>> {
+    fn after<'c>(&self, chain: &'c Chain) -> impl Iterator<Item = StageRow<'c>> {
         let stages = chain.stages.iter().zip(self.stages.iter().copied());
-        stages.map(|(stage, left)| After { level: &stage.level, processor: stage.processor.name(), left })
+        stages.map(|(stage, remaining)| StageRow { level: &stage.level, processor: stage.processor.name(), remaining })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a rate, exact to 53 bits")]

@@ -85,7 +85,7 @@ pub(super) struct ViewArgs {
 /// Bytes that are read at once: a page is hundreds of times as large as a short transcript.
 const BLOCK: usize = 32 * 1024;
 
-/// What a policy may be here.
+/// What a policy of `view` may contain.
 const RULES: policy::Rules = policy::Rules { command: "view", summarizers: policy::Summarizers::BuiltIn };
 
 /// Draws every transcript.
@@ -96,7 +96,7 @@ struct Viewer {
     max_text: usize,
     /// How text is printed; `None` for pages.
     terminal: Option<Terminal>,
-    /// Whether each transcript has a page of its own, so that anchors need not differ.
+    /// Whether each transcript has its own page, so that anchors need no prefix.
     alone: bool,
     /// Number of inputs.
     files: usize,
@@ -122,9 +122,9 @@ impl Work for Viewer {
             let place = self.place(unit, nth, count);
             let counting = calibrated(&self.counting, dialect, &transcript)?;
             let chain = self.policy.as_ref().map(|policy| policy.chain.calibrated(dialect, &transcript)).transpose()?;
-            let own = self.policy.as_ref().zip(chain.flatten());
-            let own = own.map(|(policy, chain)| Policy { chain, label: policy.label.clone() });
-            let policy = own.as_ref().or(self.policy.as_ref());
+            let recalibrated = self.policy.as_ref().zip(chain.flatten());
+            let recalibrated = recalibrated.map(|(policy, chain)| Policy { chain, label: policy.label.clone() });
+            let policy = recalibrated.as_ref().or(self.policy.as_ref());
             let sources =
                 Sources { counting: &counting, verdicts: &verdicts, lines: &lines, policy, prices: Some(&self.prices) };
             let conversation = Conversation::from_transcript(place, dialect, transcript, &sources)
@@ -210,7 +210,7 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
 }
 
 impl ViewArgs {
-    /// The pages of `sources`, of which none is written yet.
+    /// Plans the pages of `sources`.
     fn pages(&self, sources: &[Source], policy: bool) -> anyhow::Result<Pages> {
         let output = self.output.clone().filter(|file| !is_standard(file));
         let reads = self.counting.files();
@@ -265,12 +265,12 @@ struct Pages {
     count: usize,
     /// Their rows in the list of transcripts.
     rows: Spool,
-    /// The sections of the one page.
+    /// The sections of the page, if all transcripts are on one.
     sections: Spool,
     bytes: usize,
-    /// What is compared, if there are two transcripts.
+    /// What is compared if there are two transcripts.
     outlines: Vec<Outline>,
-    /// What separates them.
+    /// What separates sections.
     between: &'static str,
     /// The name of the first input.
     title: Option<String>,
@@ -350,7 +350,7 @@ impl Pages {
                 write(&path, self.force, &self.scratch, |put| {
                     [&before, html.as_str(), after].into_iter().try_for_each(put)
                 })?;
-                listed.link = Some(encoded(&name));
+                listed.link = Some(link(&name));
             } else if self.bytes == 0 || self.bytes + html.len() <= PAGE_BYTES {
                 if self.bytes > 0 {
                     self.sections.push(self.between)?;
@@ -366,7 +366,7 @@ impl Pages {
         Ok(())
     }
 
-    /// The file name of a transcript's page: that of its input, with what distinguishes it from the others in there.
+    /// The file name of a transcript's page: the name of its input, and a number if the input has several transcripts.
     fn name(source: &Source, listed: &Listed) -> PathBuf {
         let within = listed.name.strip_prefix(&source.name).unwrap_or_default();
         let within: String = within.chars().filter(char::is_ascii_digit).collect();
@@ -383,8 +383,8 @@ impl Pages {
         Ok(text)
     }
 
-    /// Writes the page, or the index of the pages, and opens it if asked to. A terminal shows no page: instead of printing one
-    /// there, it is written to a temporary file and opened.
+    /// Writes the page, or the index of the pages, and opens it if `open`. A page that would be printed on a terminal is written
+    /// to a temporary file and opened instead.
     fn finish(mut self, open: bool) -> anyhow::Result<()> {
         let on_terminal = self.directory.is_none() && self.output.is_none() && !open && console::out_is_terminal();
         let path = match (&self.directory, self.output.clone()) {
@@ -444,13 +444,13 @@ fn page_name(source: &Source, within: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The file of a page that is only opened. It is not removed, because the browser may read it later.
+/// A temporary file for a page that is only opened. It is not removed, because the browser may read it later.
 fn temporary() -> anyhow::Result<PathBuf> {
     let file = tempfile::Builder::new().prefix("curtail-").suffix(".html").tempfile()?;
     Ok(file.keep()?.1)
 }
 
-/// Writes the file at `path`, in the pieces that `pieces` hands over.
+/// Writes the file at `path`. `pieces` calls its argument with each piece of the text.
 fn write(
     path: &Path,
     force: bool,
@@ -464,31 +464,29 @@ fn write(
 }
 
 /// A relative path as a link.
-fn encoded(path: &Path) -> String {
+fn link(path: &Path) -> String {
     let text = path.to_string_lossy().replace('\\', "/");
-    let mut link = String::from("./");
+    let mut url = String::from("./");
     for byte in text.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' => link.push(char::from(byte)),
-            _ => link.push_str(&format!("%{byte:02X}")),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' => url.push(char::from(byte)),
+            _ => url.push_str(&format!("%{byte:02X}")),
         }
     }
-    link
+    url
 }
 
-// Text that is written later: in memory while it is short, and in a temporary file once it is long.
-
-/// Bytes that stay in memory.
-const SHORT: usize = 4 * 1024 * 1024;
-/// Bytes that are handed back at once.
+/// How many bytes a [`Spool`] keeps in memory.
+const MAX_IN_MEMORY: usize = 4 * 1024 * 1024;
+/// Maximum bytes of a piece of a [`Spool`].
 const CHUNK: usize = 64 * 1024;
 
-/// Text that is written later.
+/// Text that is written later: in memory while it is short, and in a temporary file once it is long.
 struct Spool(SpooledTempFile);
 
 impl Default for Spool {
     fn default() -> Self {
-        Self(SpooledTempFile::new(SHORT))
+        Self(SpooledTempFile::new(MAX_IN_MEMORY))
     }
 }
 
@@ -498,12 +496,12 @@ impl Spool {
         self.0.write_all(text.as_bytes())
     }
 
-    /// Hands back all of the text, in pieces.
+    /// Passes all of the text to `put`, in pieces.
     fn copy(mut self, mut put: impl FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
         self.0.rewind()?;
         let mut piece = Vec::with_capacity(CHUNK);
         while io::Read::by_ref(&mut self.0).take((CHUNK - piece.len()) as u64).read_to_end(&mut piece)? > 0 {
-            // A piece may end inside a character, whose rest comes with the next one.
+            // A piece may end inside a character, whose remaining bytes come with the next one.
             let whole = std::str::from_utf8(&piece).map_or_else(|error| error.valid_up_to(), str::len);
             put(std::str::from_utf8(&piece[..whole])?)?;
             piece.drain(..whole);
@@ -512,7 +510,7 @@ impl Spool {
     }
 }
 
-// Long text: through a pager on a terminal, and as it is elsewhere.
+// Long text goes through a pager on a terminal.
 
 /// Prints text with ANSI colors. On a terminal it goes through `$PAGER`, or `less -R`.
 fn print(text: &str) -> anyhow::Result<()> {
@@ -523,7 +521,7 @@ fn print(text: &str) -> anyhow::Result<()> {
     Ok(console::out(text)?)
 }
 
-/// Whether the pager took the text.
+/// Shows the text in the pager; `false` if that failed.
 fn paged(pager: &str, text: &str) -> bool {
     let text = console::paged(text);
     let mut command = Command::new("sh");
@@ -533,7 +531,7 @@ fn paged(pager: &str, text: &str) -> bool {
     }
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut stdin) = child.stdin.take() {
-        // A pager that is quit early has read what its user wanted.
+        // Quitting a pager early is not an error.
         drop(stdin.write_all(text.as_bytes()));
     }
     child.wait().is_ok_and(|status| status.success())
@@ -541,11 +539,11 @@ fn paged(pager: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, SHORT, Spool};
+    use super::{CHUNK, MAX_IN_MEMORY, Spool};
 
     #[test]
     fn long_text_comes_back_whole() -> anyhow::Result<()> {
-        let text = "añ€😀\n".repeat(SHORT / 8);
+        let text = "añ€😀\n".repeat(MAX_IN_MEMORY / 8);
         let mut spool = Spool::default();
         spool.push(&text[..12])?;
         spool.push(&text[12..])?;

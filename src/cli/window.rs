@@ -1,4 +1,4 @@
-//! `curtail window`: the newest part of a transcript, by number of items.
+//! `curtail window`: keeps the newest part of a transcript, by number of items.
 
 use anyhow::ensure;
 use clap::ValueEnum;

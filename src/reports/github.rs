@@ -1,6 +1,7 @@
 //! Findings as workflow commands: GitHub shows them beside the lines of a change.
 //!
-//! What a log would obey is shown by its code. Escapes follow the toolkit's `core.issueCommand`: `%`, CR and LF everywhere, in properties also `:` and `,`.
+//! Control characters, which a log would obey, are shown by their codes. Escapes follow the toolkit's `core.issueCommand`: `%`, CR
+//! and LF everywhere, in properties also `:` and `,`.
 
 use std::io::{self, Write};
 

@@ -44,11 +44,11 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
 
 fn issue<'o>(file: &'o str, finding: &Finding, seen: &mut HashMap<String, usize>) -> Issue<'o> {
     let (rule, path) = (finding.rule, file.strip_prefix("./").unwrap_or(file));
-    // What stays the same when lines above the finding are added or removed. Equal findings are distinguished by their
-    // order.
-    let same = format!("{path}\n{}\n{}\n{}", rule.code, finding.message, finding.excerpt.text);
-    let nth = seen.entry(same.clone()).and_modify(|count| *count += 1).or_default();
-    let fingerprint = format!("{:032x}", fnv1a_128(format!("{same}\n{nth}").bytes()));
+    // The fingerprint must not change when lines above the finding are added or removed, so it contains no line number. Equal
+    // findings are distinguished by their order.
+    let identity = format!("{path}\n{}\n{}\n{}", rule.code, finding.message, finding.excerpt.text);
+    let nth = seen.entry(identity.clone()).and_modify(|count| *count += 1).or_default();
+    let fingerprint = format!("{:032x}", fnv1a_128(format!("{identity}\n{nth}").bytes()));
     let answer = finding.answer.map_or_else(String::new, |answer| format!(" (the provider answers: {answer})"));
     Issue {
         description: format!("{}{answer}", finding.message),

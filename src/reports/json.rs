@@ -14,12 +14,12 @@ const VERSION: u32 = 1;
 #[derive(Serialize)]
 struct Document<'o> {
     version: u32,
-    findings: Vec<One<'o>>,
+    findings: Vec<FindingEntry<'o>>,
     summary: Summary<'o>,
 }
 
 #[derive(Serialize)]
-struct One<'o> {
+struct FindingEntry<'o> {
     file: &'o str,
     code: &'static str,
     rule: &'static str,
@@ -45,19 +45,19 @@ struct Summary<'o> {
     hidden: usize,
     changed: &'o [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    silenced: Option<BySilenced<'o>>,
-    rules: Vec<ByRule>,
+    silenced: Option<SilencedEntry<'o>>,
+    rules: Vec<RuleEntry>,
 }
 
 #[derive(Serialize)]
-struct BySilenced<'o> {
+struct SilencedEntry<'o> {
     config: &'o str,
     lowered: bool,
     skipped: usize,
 }
 
 #[derive(Serialize)]
-struct ByRule {
+struct RuleEntry {
     code: &'static str,
     rule: &'static str,
     denied: usize,
@@ -67,7 +67,7 @@ struct ByRule {
 pub(super) const FORMAT: Format = Format { name: "json", summary: "One JSON document", write, finding: None };
 
 fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    let findings = outcome.shown().iter().map(|FileFinding { file, finding }| One {
+    let findings = outcome.shown().iter().map(|FileFinding { file, finding }| FindingEntry {
         file: outcome.file(*file),
         code: finding.rule.code,
         rule: finding.rule.name,
@@ -79,7 +79,7 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         other_half: finding.other.as_ref(),
     });
     let counts = outcome.by_rule().into_iter();
-    let rules = counts.map(|count| ByRule {
+    let rules = counts.map(|count| RuleEntry {
         code: count.rule.code,
         rule: count.rule.name,
         denied: count.denied,
@@ -95,7 +95,7 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         errors: outcome.errors,
         hidden: outcome.hidden(),
         changed: &outcome.changed,
-        silenced: silenced.map(|Silenced { config, lowered, skipped }| BySilenced {
+        silenced: silenced.map(|Silenced { config, lowered, skipped }| SilencedEntry {
             config,
             lowered: *lowered,
             skipped: *skipped,

@@ -1,4 +1,4 @@
-//! Findings, written for a terminal, a program or a CI: one format per file, and the only list of formats.
+//! Writes findings for a terminal, a program or a CI: one format per file, and the only list of formats.
 //!
 //! To add a format: a file here, a line in [`FORMATS`]. The command line and its help read the list.
 
@@ -24,7 +24,7 @@ pub struct Outcome {
     pub transcripts: usize,
     /// Number of findings that repair removed.
     pub repaired: usize,
-    /// Number of errors: what could not be read or written was not checked.
+    /// Number of inputs or records that could not be read or written.
     pub errors: usize,
     /// Number of files that had an error.
     pub failed: usize,
@@ -34,7 +34,7 @@ pub struct Outcome {
     pub changed: Vec<String>,
     /// What a configuration silenced, if anything.
     pub silenced: Option<Silenced>,
-    /// How many findings are shown at most; all by default.
+    /// Maximum number of findings to show; all by default.
     pub limit: Option<usize>,
     /// Whether findings are counted and not shown.
     pub only_counts: bool,
@@ -48,7 +48,7 @@ pub struct Outcome {
     counts: BTreeMap<&'static str, Count>,
 }
 
-/// What a configuration keeps out of a report.
+/// What a configuration removes from a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Silenced {
     /// The name of the file.
@@ -60,7 +60,7 @@ pub struct Silenced {
 }
 
 impl Silenced {
-    /// Whether it keeps anything out.
+    /// Whether it removes anything.
     #[must_use]
     pub const fn is_something(&self) -> bool {
         self.lowered || self.skipped > 0
@@ -99,8 +99,8 @@ pub struct Count {
 }
 
 impl Outcome {
-    /// Adds a finding about the file with this index in [`Outcome::files`]. Every finding is counted; one that is not shown
-    /// is not kept.
+    /// Adds a finding about the file with this index in [`Outcome::files`]. Every finding is counted, but one that is not shown
+    /// is not stored.
     pub fn add(&mut self, file: usize, finding: Finding) {
         let none = Count { rule: finding.rule, denied: 0, warned: 0 };
         let count = self.counts.entry(finding.rule.code).or_insert(none);
@@ -162,11 +162,11 @@ impl Outcome {
 /// A format of reports.
 #[derive(Debug)]
 pub struct Format {
-    /// The format's name, as `--output-format` spells it.
+    /// The name of the format, a value of `--output-format`.
     pub name: &'static str,
     /// What the format is for; the help of `--output-format` shows it.
     pub summary: &'static str,
-    /// Writes the report, or what is missing of it.
+    /// Writes the report, without findings that [`Format::write_new`] has written.
     pub write: fn(&Outcome, &mut dyn Write) -> io::Result<()>,
     /// Writes one finding, if a report in this format begins with its findings.
     finding: Option<fn(&Outcome, &FileFinding, &mut dyn Write) -> io::Result<()>>,

@@ -47,11 +47,11 @@ fn write_finding(
     FileFinding { file, finding }: &FileFinding,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let text = described(&one_line(outcome.file(*file)), finding, &Styles::new(outcome.colors));
+    let text = finding_text(&one_line(outcome.file(*file)), finding, &Styles::new(outcome.colors));
     out.write_all(printed(&text).as_bytes())
 }
 
-fn described(file: &str, finding: &Finding, styles: &Styles) -> String {
+fn finding_text(file: &str, finding: &Finding, styles: &Styles) -> String {
     let Styles { error, warning, frame, message: bold } = styles;
     let (label, style) = match finding.level {
         Level::Deny => ("error", error),
@@ -90,16 +90,16 @@ fn write_counts(counts: &[Count], out: &mut dyn Write) -> io::Result<()> {
 
 /// The result of the check in one line.
 fn summary(outcome: &Outcome) -> String {
-    let many = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let counted = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let found = match (outcome.denied(), outcome.warned()) {
         (0, 0) => String::from("no findings"),
-        (denied, 0) => many(denied, "error"),
-        (0, warned) => many(warned, "warning"),
-        (denied, warned) => format!("{}, {}", many(denied, "error"), many(warned, "warning")),
+        (denied, 0) => counted(denied, "error"),
+        (0, warned) => counted(warned, "warning"),
+        (denied, warned) => format!("{}, {}", counted(denied, "error"), counted(warned, "warning")),
     };
     let total = outcome.files.len() + outcome.missing;
-    let (files, transcripts) = (many(total, "file"), many(outcome.transcripts, "transcript"));
-    let checked = format!("checked {} of {files}: {}", total - outcome.failed, many(outcome.errors, "error"));
+    let (files, transcripts) = (counted(total, "file"), counted(outcome.transcripts, "transcript"));
+    let checked = format!("checked {} of {files}: {}", total - outcome.failed, counted(outcome.errors, "error"));
     let mut line = match (outcome.transcripts, outcome.found(), outcome.errors) {
         (0, 0, 0) => format!("nothing was checked: no transcript in {files}"),
         (0, 0, _) => checked,

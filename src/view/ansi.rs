@@ -1,17 +1,17 @@
-//! Output of a terminal: the codes that select colors become classes, and all others are shown.
+//! Terminal output as HTML: codes that select colors and styles become classes, and all others are shown.
 
 use maud::{Markup, PreEscaped, Render as _};
 
 use super::visible::Body;
 
-/// Longest sequence of parameters that is read as a color.
-const LONGEST: usize = 64;
+/// Maximum length of the parameters of a color code.
+const MAX_PARAMETERS: usize = 64;
 
-/// How text is shown.
+/// The colors and style of text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Look {
-    ink: Option<u8>,
-    ground: Option<u8>,
+struct TextStyle {
+    foreground: Option<u8>,
+    background: Option<u8>,
     bold: bool,
     dim: bool,
     italic: bool,
@@ -19,32 +19,32 @@ struct Look {
     inverse: bool,
 }
 
-/// The text of a terminal as spans.
+/// Terminal output as spans.
 pub(super) fn colored(text: &str) -> Markup {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
-    let (mut look, mut rest) = (Look::default(), text);
+    let (mut style, mut rest) = (TextStyle::default(), text);
     while let Some(at) = memchr::memchr(0x1b, rest.as_bytes()) {
-        let Some((codes, after)) = select(&rest[at..]) else {
-            look.push(&rest[..=at], &mut out);
+        let Some((codes, after)) = style_code(&rest[at..]) else {
+            style.push(&rest[..=at], &mut out);
             rest = &rest[at + 1..];
             continue;
         };
-        look.push(&rest[..at], &mut out);
-        look.apply(codes);
+        style.push(&rest[..at], &mut out);
+        style.apply(codes);
         rest = after;
     }
-    look.push(rest, &mut out);
+    style.push(rest, &mut out);
     PreEscaped(out)
 }
 
-/// The parameters of a sequence that selects a look, and what follows it.
-fn select(text: &str) -> Option<(&str, &str)> {
+/// The parameters of a code that selects a style, and what follows the code.
+fn style_code(text: &str) -> Option<(&str, &str)> {
     let body = text.strip_prefix("\u{1b}[")?;
-    let end = body.bytes().take(LONGEST).position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':'))?;
+    let end = body.bytes().take(MAX_PARAMETERS).position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':'))?;
     Some((&body[..end], body[end..].strip_prefix('m')?))
 }
 
-impl Look {
+impl TextStyle {
     fn push(self, text: &str, out: &mut String) {
         if text.is_empty() {
             return;
@@ -52,10 +52,14 @@ impl Look {
         if self == Self::default() {
             return Body(text).render_to(out);
         }
-        let (ink, ground) = if self.inverse { (self.ground, self.ink.or(Some(7))) } else { (self.ink, self.ground) };
+        let (foreground, background) = if self.inverse {
+            (self.background, self.foreground.or(Some(7)))
+        } else {
+            (self.foreground, self.background)
+        };
         let mut classes: Vec<String> = Vec::new();
-        classes.extend(ink.map(|ink| format!("f{ink}")));
-        classes.extend(ground.map(|ground| format!("g{ground}")));
+        classes.extend(foreground.map(|foreground| format!("f{foreground}")));
+        classes.extend(background.map(|background| format!("g{background}")));
         let flags = [(self.bold, "bo"), (self.dim, "di"), (self.italic, "it"), (self.underline, "un")];
         classes.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, class)| String::from(*class)));
         out.push_str("<span class=\"");
@@ -79,14 +83,14 @@ impl Look {
                 23 => self.italic = false,
                 24 => self.underline = false,
                 27 => self.inverse = false,
-                30..=37 => self.ink = Some(small(code - 30)),
-                40..=47 => self.ground = Some(small(code - 40)),
-                90..=97 => self.ink = Some(small(code - 82)),
-                100..=107 => self.ground = Some(small(code - 92)),
-                38 => self.ink = chosen(&mut codes).or(self.ink),
-                48 => self.ground = chosen(&mut codes).or(self.ground),
-                39 => self.ink = None,
-                49 => self.ground = None,
+                30..=37 => self.foreground = Some(small(code - 30)),
+                40..=47 => self.background = Some(small(code - 40)),
+                90..=97 => self.foreground = Some(small(code - 82)),
+                100..=107 => self.background = Some(small(code - 92)),
+                38 => self.foreground = extended_color(&mut codes).or(self.foreground),
+                48 => self.background = extended_color(&mut codes).or(self.background),
+                39 => self.foreground = None,
+                49 => self.background = None,
                 _ => {}
             }
         }
@@ -97,8 +101,8 @@ fn small(code: u16) -> u8 {
     u8::try_from(code).unwrap_or(7)
 }
 
-/// The color after 38 or 48: one of 256, or its parts.
-fn chosen(codes: &mut impl Iterator<Item = u16>) -> Option<u8> {
+/// The color after 38 or 48: one of 256, or its red, green and blue.
+fn extended_color(codes: &mut impl Iterator<Item = u16>) -> Option<u8> {
     match codes.next()? {
         5 => {
             let code = codes.next()?;

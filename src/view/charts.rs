@@ -12,7 +12,7 @@ use super::visible::{Shown, counted, figure, percent};
 /// Units across a strip.
 const WIDTH: usize = 100_000;
 /// Above this number of messages, neighbors that would be too thin to see are drawn as one.
-const MANY: usize = 600;
+const MAX_SEPARATE: usize = 600;
 /// The patterns that the charts of a page share.
 pub(super) const PATTERNS: &str = concat!(
     "<svg class=\"patterns\" aria-hidden=\"true\" focusable=\"false\"><defs>",
@@ -26,7 +26,7 @@ struct Rectangle {
     last: usize,
     x: usize,
     width: usize,
-    /// Who wrote it, or most of it.
+    /// Who wrote most of it, which is also the name of its color.
     shade: &'static str,
     state: State,
     tokens: usize,
@@ -71,7 +71,7 @@ fn title(block: &Rectangle, conversation: &Conversation<'_>) -> String {
     }
 }
 
-/// The messages, each with its left edge; a message without tokens is as wide as one with a token.
+/// The left edge of each message, and the end of the last; a message without tokens is as wide as one with a token.
 fn edges(conversation: &Conversation<'_>) -> Vec<usize> {
     let weight = |tokens: usize| tokens.max(1);
     let total: usize = conversation.costs.iter().map(|cost| weight(cost.tokens)).sum();
@@ -86,7 +86,7 @@ fn edges(conversation: &Conversation<'_>) -> Vec<usize> {
 
 fn blocks(conversation: &Conversation<'_>) -> Vec<Rectangle> {
     let edges = edges(conversation);
-    let thin = if conversation.messages.len() > MANY { WIDTH / MANY } else { 0 };
+    let thin = if conversation.messages.len() > MAX_SEPARATE { WIDTH / MAX_SEPARATE } else { 0 };
     let mut blocks: Vec<Rectangle> = Vec::new();
     let mut widest = 0;
     for (at, cost) in conversation.costs.iter().enumerate() {
@@ -115,8 +115,8 @@ fn ticks(conversation: &Conversation<'_>) -> Markup {
         // Writing to a String cannot fail.
         let _ = write!(turns, "M{} 35V44", edges[turn]);
     }
-    let starts = conversation.messages.iter().enumerate().filter(|(_, message)| message.begins_context());
-    for (at, _) in starts {
+    let boundary_messages = conversation.messages.iter().enumerate().filter(|(_, message)| message.closes_calls());
+    for (at, _) in boundary_messages {
         let _ = write!(boundaries, "M{} 0V44", edges[at]);
     }
     html! {
@@ -136,7 +136,7 @@ pub(super) fn curve(conversation: &Conversation<'_>) -> Markup {
     let y = |request: &Request| 196 - request.tokens * 190 / most.max(1);
     let line = |points: &[Request]| steps(points.iter().map(|point| (x(point), y(point))));
     let recorded = line(requests);
-    let label = described(requests, &provided, policy);
+    let label = description(requests, &provided, policy);
     html! {
         figure class="curve" {
             div class="plot" {
@@ -159,7 +159,7 @@ fn request(provided: &Provided) -> Request {
 }
 
 /// The chart in a sentence.
-fn described(requests: &[Request], provided: &[Request], policy: &[Request]) -> String {
+fn description(requests: &[Request], provided: &[Request], policy: &[Request]) -> String {
     let most = |requests: &[Request]| figure(requests.iter().map(|request| request.tokens).max().unwrap_or(0));
     let mut text = format!("Tokens at {}: at most {} as recorded", counted(requests.len(), "request"), most(requests));
     for (name, requests) in [("as the provider counted", provided), ("with the policy", policy)] {
@@ -170,7 +170,7 @@ fn described(requests: &[Request], provided: &[Request], policy: &[Request]) -> 
     text
 }
 
-/// What the curves are, and their peaks.
+/// The legend of the curves, with their peaks.
 fn caption(conversation: &Conversation<'_>, provided: &[Request], policy: &[Request]) -> Markup {
     let requests = &conversation.requests;
     let peak = |requests: &[Request]| requests.iter().max_by_key(|request| request.tokens).copied();
@@ -197,7 +197,7 @@ fn caption(conversation: &Conversation<'_>, provided: &[Request], policy: &[Requ
     }
 }
 
-/// A path that goes from point to point in steps, up to the right edge.
+/// A path that connects the points by steps, and continues to the right edge.
 pub(super) fn steps(points: impl Iterator<Item = (usize, usize)>) -> String {
     let mut path = String::new();
     for (nth, (x, y)) in points.enumerate() {

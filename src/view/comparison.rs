@@ -1,4 +1,4 @@
-//! Two transcripts on one page: what both begin with, where they part, what each has alone, and the tokens of both.
+//! Compares two transcripts on one page: their common beginning, their differences, and the tokens of both.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -15,10 +15,10 @@ use super::visible::{Shown, counted, figure, percent};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Part};
 
-/// Places at which the transcripts differ that are listed; the others are counted.
-const PLACES: usize = 200;
-/// Messages of a place that are listed for each of the two.
-const ROWS: usize = 40;
+/// Maximum number of differences that are listed; further ones are counted.
+const MAX_DIFFERENCES: usize = 200;
+/// Maximum number of messages of a difference that are listed for each transcript.
+const MAX_ROWS: usize = 40;
 
 /// Two transcripts and what they have in common.
 struct Comparison<'o> {
@@ -32,7 +32,7 @@ struct Comparison<'o> {
 /// A place where the transcripts differ.
 #[derive(Default)]
 struct Difference {
-    /// Messages before it that are the same in both.
+    /// Messages before it that both transcripts have.
     same: usize,
     one: Range<usize>,
     other: Range<usize>,
@@ -43,7 +43,7 @@ struct Difference {
 /// The section in which two transcripts are compared.
 pub(crate) fn comparison(one: &Outline, other: &Outline) -> Markup {
     let matches = align(&one.entries, &other.entries);
-    let is_same = |(nth, found): &(usize, &Match)| found.at == (*nth, *nth) && found.likeness != Likeness::Changed;
+    let is_same = |(nth, found): &(usize, &Match)| found.at == (*nth, *nth) && found.agreement != Agreement::Changed;
     let prefix = matches.iter().enumerate().take_while(is_same).count();
     Comparison { one, other, matches, prefix }.draw()
 }
@@ -62,14 +62,14 @@ impl Comparison<'_> {
         }
     }
 
-    fn count(&self, is_counted: impl Fn(Likeness) -> bool) -> usize {
-        self.matches.iter().filter(|found| is_counted(found.likeness)).count()
+    fn count(&self, is_counted: impl Fn(Agreement) -> bool) -> usize {
+        self.matches.iter().filter(|found| is_counted(found.agreement)).count()
     }
 
-    /// What became of the messages of the one in the other, in the words that the effect of a policy has.
+    /// Messages and tokens of both, in the terms that are used for the effect of a policy.
     fn sums(&self) -> Markup {
         let (one, other) = (self.one, self.other);
-        let changed = self.count(|likeness| likeness == Likeness::Changed);
+        let changed = self.count(|agreement| agreement == Agreement::Changed);
         let alone = |entries: &[Entry]| figure(entries.len() - self.matches.len());
         html! {
             p class="names" {
@@ -90,10 +90,10 @@ impl Comparison<'_> {
         }
     }
 
-    /// Up to where the transcripts are the same.
+    /// How far the transcripts are the same.
     fn parting(&self) -> Markup {
         let (one, other) = (&self.one.entries, &self.other.entries);
-        let bytes = self.matches[..self.prefix].iter().filter(|found| found.likeness == Likeness::Bytes).count();
+        let bytes = self.matches[..self.prefix].iter().filter(|found| found.agreement == Agreement::Bytes).count();
         let tokens = one[..self.prefix].iter().map(|entry| entry.tokens).sum();
         html! {
             p class="parting" {
@@ -122,12 +122,12 @@ impl Comparison<'_> {
         }
     }
 
-    /// Messages that both end with, if that is not where they part.
+    /// How many messages both end with, after they differed.
     fn suffix(&self) -> Option<usize> {
         let (one, other) = (self.one.entries.len(), self.other.entries.len());
         let ends = (1..).zip(self.matches[self.prefix..].iter().rev());
         let is_same = |(nth, found): &(usize, &Match)| {
-            found.likeness != Likeness::Changed && (found.at.0 + nth, found.at.1 + nth) == (one, other)
+            found.agreement != Agreement::Changed && (found.at.0 + nth, found.at.1 + nth) == (one, other)
         };
         Some(ends.take_while(is_same).count()).filter(|&suffix| suffix > 0)
     }
@@ -175,7 +175,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Where each message of the one and of the other is, and the number of places.
+    /// The horizontal position of each message of both, and the number of positions.
     fn positions(&self) -> (Vec<usize>, Vec<usize>, usize) {
         let (mut left, mut right, mut place) = (Vec::new(), Vec::new(), 0);
         for (one, other, next) in gaps(&self.matches, self.one.entries.len(), self.other.entries.len()) {
@@ -198,7 +198,7 @@ impl Comparison<'_> {
                 places.push(Difference { same: std::mem::take(&mut same), one, other, changed: None });
             }
             match next {
-                Some(Match { at, likeness: Likeness::Changed }) => {
+                Some(Match { at, agreement: Agreement::Changed }) => {
                     places.push(Difference {
                         same: std::mem::take(&mut same),
                         changed: Some(at),
@@ -213,12 +213,12 @@ impl Comparison<'_> {
         places
     }
 
-    /// What each has alone, side by side, with the number of messages in between that both have.
+    /// The differences side by side, with the number of common messages between them.
     fn differences(&self) -> Markup {
         let places = self.places();
         html! {
             ol class="places" {
-                @for place in places.iter().take(PLACES) {
+                @for place in places.iter().take(MAX_DIFFERENCES) {
                     @if place.same > 0 { li class="same" { (counted(place.same, "message")) " in both" } }
                     @if let Some((left, right)) = place.changed {
                         li class="sides" {
@@ -232,12 +232,13 @@ impl Comparison<'_> {
                         }
                     }
                 }
-                @if places.len() > PLACES { li class="same" { "and " (figure(places.len() - PLACES)) " more places" } }
+                @if places.len() > MAX_DIFFERENCES { li class="same" { "and " (figure(places.len() - MAX_DIFFERENCES)) " more places" } }
             }
         }
     }
 
-    /// Marks in the conversations what only one of them has: style for their ids, because both are drawn before they are compared.
+    /// Marks the messages that only one transcript has, by a style for their ids: both conversations are drawn before they are
+    /// compared.
     fn marks(&self) -> Markup {
         let mut alone: Vec<&str> = Vec::new();
         for (one, other, _) in gaps(&self.matches, self.one.entries.len(), self.other.entries.len()) {
@@ -263,7 +264,7 @@ impl Comparison<'_> {
 
 /// Messages of one of the two.
 fn side(name: &str, entries: &[Entry], range: Range<usize>, state: &str) -> Markup {
-    let rest = range.len().saturating_sub(ROWS);
+    let rest = range.len().saturating_sub(MAX_ROWS);
     let hidden = &entries[range.end - rest..range.end];
     html! {
         div class={ "side " @if range.is_empty() { "none" } @else { (state) } } {
@@ -290,13 +291,13 @@ fn link(entry: &Entry, at: usize) -> Markup {
     html! { a href={ "#" (entry.anchor) } { (entry.writer) " " (at) } }
 }
 
-// Two transcripts side by side: which messages both have, by their bytes or else by their text and tools, and which of them
-// one of the two changed.
+// Aligns two transcripts: finds the messages that both have, by their bytes or else by their text and tools, and the messages
+// that one of the two changed.
 
 /// Characters of a text by which a message is recognized after its end changed.
 const OPENING: usize = 32;
 
-/// What is compared of a transcript.
+/// The parts of a transcript that are compared.
 #[derive(Debug)]
 pub(crate) struct Outline {
     pub(super) name: String,
@@ -307,39 +308,45 @@ pub(crate) struct Outline {
     pub(super) requests: Vec<Request>,
 }
 
-/// A message, as far as it is compared.
+/// The parts of a message that are compared.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) anchor: String,
     pub(super) writer: &'static str,
     pub(super) tokens: usize,
-    /// How it begins.
+    /// The beginning of its text.
     pub(super) words: String,
-    /// Hashes by which it is found in the other transcript, in the order of [`Likeness`].
+    /// Hashes by which it is found in the other transcript, in the order of [`Agreement`].
     keys: [Option<u64>; KEYS.len()],
 }
 
-/// In what two messages agree.
+/// How far two messages agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Likeness {
-    /// Every byte.
+enum Agreement {
+    /// Every byte agrees.
     Bytes,
-    /// Text and tools: an id or a link differs.
+    /// Text and tools agree; an id or a link differs.
     Words,
-    /// An id or a beginning: one of the two was changed.
+    /// An id or a beginning agrees; one of the two was changed.
     Changed,
 }
 
-/// What the keys of a message show when they are found in the other transcript.
-const KEYS: [Likeness; 6] =
-    [Likeness::Bytes, Likeness::Words, Likeness::Changed, Likeness::Changed, Likeness::Changed, Likeness::Changed];
+/// What each key of a message shows when it is found in the other transcript.
+const KEYS: [Agreement; 6] = [
+    Agreement::Bytes,
+    Agreement::Words,
+    Agreement::Changed,
+    Agreement::Changed,
+    Agreement::Changed,
+    Agreement::Changed,
+];
 
 /// A message that both transcripts have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Match {
-    /// Its index in the one transcript and in the other.
+    /// Its index in each transcript.
     pub(super) at: (usize, usize),
-    likeness: Likeness,
+    agreement: Agreement,
 }
 
 impl Outline {
@@ -365,11 +372,11 @@ impl Outline {
 /// The messages that both have, in their order.
 fn align(one: &[Entry], other: &[Entry]) -> Vec<Match> {
     let mut matches = Vec::new();
-    for (nth, likeness) in KEYS.into_iter().enumerate() {
+    for (nth, agreement) in KEYS.into_iter().enumerate() {
         let mut finer = Vec::new();
         for (left, right, next) in gaps(&matches, one.len(), other.len()) {
             let common = common(&one[left.clone()], &other[right.clone()], nth);
-            let found = |(a, b)| Match { at: (left.start + a, right.start + b), likeness };
+            let found = |(a, b)| Match { at: (left.start + a, right.start + b), agreement };
             finer.extend(common.into_iter().map(found));
             finer.extend(next);
         }
@@ -378,7 +385,7 @@ fn align(one: &[Entry], other: &[Entry]) -> Vec<Match> {
     matches
 }
 
-/// What one transcript and the other have between two matches, and the match that follows.
+/// The ranges of both transcripts between two matches, and the match that follows.
 fn gaps(
     matches: &[Match],
     one: usize,
@@ -417,7 +424,8 @@ fn hash(write: impl FnOnce(&mut DefaultHasher)) -> u64 {
     hasher.finish()
 }
 
-/// The keys of a message: all of it, what it says and calls, its id, its first and its last call or result, its beginning.
+/// The keys of a message: its bytes, its text and tools, its id, its first and its last call or result, and the beginning of its
+/// text.
 fn keys(message: &Message<'_>) -> [Option<u64>; KEYS.len()] {
     let words = hash(|hasher| {
         message.role.name().hash(hasher);
@@ -440,7 +448,7 @@ fn opening(text: &Text<'_>) -> String {
     text.decode().chars().take(OPENING).collect()
 }
 
-/// Hashes what a part says, without ids.
+/// Hashes the content of a part, without ids.
 fn contents(part: &Part<'_>, hasher: &mut DefaultHasher) {
     std::mem::discriminant(&part.content).hash(hasher);
     match &part.content {
@@ -478,7 +486,7 @@ fn tool_key(content: &Content<'_>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, KEYS, Likeness, align, keys};
+    use super::{Agreement, Entry, KEYS, align, keys};
     use curtail_core::dialects::{Framing, Reading};
 
     fn entries(text: &str) -> Vec<Entry> {
@@ -496,9 +504,9 @@ mod tests {
         messages.map(entry).collect()
     }
 
-    fn aligned(one: &str, other: &str) -> Vec<(usize, usize, Likeness)> {
+    fn aligned(one: &str, other: &str) -> Vec<(usize, usize, Agreement)> {
         let matches = align(&entries(one), &entries(other));
-        matches.into_iter().map(|found| (found.at.0, found.at.1, found.likeness)).collect()
+        matches.into_iter().map(|found| (found.at.0, found.at.1, found.agreement)).collect()
     }
 
     const ASK: &str = "{\"role\":\"user\",\"content\":\"When does the train to Vienna leave?\"}\n";
@@ -514,14 +522,14 @@ mod tests {
     #[test]
     fn the_same_bytes_come_first_then_the_same_words_then_an_id() {
         let spaced = OK.replace(':', ": ");
-        assert_eq!(aligned(ASK, ASK), [(0, 0, Likeness::Bytes)]);
-        assert_eq!(aligned(OK, &spaced.replace("17: 58", "17:58")), [(0, 0, Likeness::Words)]);
+        assert_eq!(aligned(ASK, ASK), [(0, 0, Agreement::Bytes)]);
+        assert_eq!(aligned(OK, &spaced.replace("17: 58", "17:58")), [(0, 0, Agreement::Words)]);
         let (long, short) = (call("a", "Wien", "17:58 and 18:58"), call("a", "Wien", "17:58 …"));
-        assert_eq!(aligned(&long, &short), [(0, 0, Likeness::Bytes), (1, 1, Likeness::Changed)]);
+        assert_eq!(aligned(&long, &short), [(0, 0, Agreement::Bytes), (1, 1, Agreement::Changed)]);
         // Another run of the same task: the ids differ, the words do not.
         let (one, other) = (call("a", "Wien", "17:58"), call("b", "Wien", "17:58"));
-        assert_eq!(aligned(&one, &other), [(0, 0, Likeness::Words), (1, 1, Likeness::Words)]);
-        assert_eq!(KEYS[0], Likeness::Bytes);
+        assert_eq!(aligned(&one, &other), [(0, 0, Agreement::Words), (1, 1, Agreement::Words)]);
+        assert_eq!(KEYS[0], Agreement::Bytes);
     }
 
     #[test]
@@ -529,8 +537,8 @@ mod tests {
         let (one, other) = (call("a", "Wien", "17:58"), call("b", "Graz", "no train"));
         let left = format!("{ASK}{one}{OK}");
         let right = format!("{ASK}{other}{OK}");
-        assert_eq!(aligned(&left, &right), [(0, 0, Likeness::Bytes), (3, 3, Likeness::Bytes)]);
-        assert_eq!(aligned(&left, &format!("{ASK}{OK}")), [(0, 0, Likeness::Bytes), (3, 1, Likeness::Bytes)]);
+        assert_eq!(aligned(&left, &right), [(0, 0, Agreement::Bytes), (3, 3, Agreement::Bytes)]);
+        assert_eq!(aligned(&left, &format!("{ASK}{OK}")), [(0, 0, Agreement::Bytes), (3, 1, Agreement::Bytes)]);
         assert!(aligned(&one, ASK).is_empty());
         assert!(aligned("", ASK).is_empty());
     }

@@ -1,4 +1,4 @@
-//! Texts of a message: folded if they are long, cut with a note if they are very long, colored if they are diffs.
+//! Draws texts of a message: folded if they are long, cut with a note if they are very long, colored if they are diffs.
 
 use maud::{Markup, html};
 
@@ -8,23 +8,23 @@ use curtail_core::json::{Document, Value};
 /// Bytes and lines of a text that are shown before the rest is folded.
 const FOLD: (usize, usize) = (1_600, 24);
 /// Diffs longer than this many bytes are shown as plain text.
-const LONGEST_DIFF: usize = 200_000;
+const MAX_DIFF: usize = 200_000;
 
 /// A text of the transcript.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Passage<'p> {
     pub(super) text: &'p str,
-    /// Where it is in the file, in bytes.
+    /// Its byte offset in the file.
     pub(super) byte: usize,
-    /// How many of its characters are shown.
-    pub(super) most: usize,
+    /// Maximum number of its characters that are shown.
+    pub(super) max_chars: usize,
     /// Whether it is output of a program or data, not prose.
     pub(super) mono: bool,
 }
 
 /// A passage with its end folded away.
 pub(super) fn passage(passage: Passage<'_>) -> Markup {
-    let (shown, hidden) = capped(passage.text, passage.most);
+    let (shown, hidden) = capped(passage.text, passage.max_chars);
     let (head, rest) = shown.split_at(collapse_point(shown));
     html! {
         (block(head, passage.mono))
@@ -38,13 +38,13 @@ pub(super) fn passage(passage: Passage<'_>) -> Markup {
     }
 }
 
-/// `text` up to `most` characters, and the number of characters after them.
-fn capped(text: &str, most: usize) -> (&str, usize) {
-    // As many bytes as characters are the most that may be shown without counting.
-    if text.len() <= most {
+/// `text` up to `max_chars` characters, and the number of characters after them.
+fn capped(text: &str, max_chars: usize) -> (&str, usize) {
+    // A text has at most as many characters as bytes, so a short one needs no counting.
+    if text.len() <= max_chars {
         return (text, 0);
     }
-    match text.char_indices().nth(most) {
+    match text.char_indices().nth(max_chars) {
         Some((at, _)) => (&text[..at], text[at..].chars().count()),
         None => (text, 0),
     }
@@ -61,22 +61,22 @@ fn note(hidden: usize, byte: usize) -> Markup {
     }
 }
 
-/// Where a text is folded: the length of what is shown, all of it if little would be hidden.
+/// Where a text is folded: the number of bytes to show. All of them if little would be hidden.
 fn collapse_point(text: &str) -> usize {
     let (bytes, lines) = FOLD;
     let by_lines = memchr::memchr_iter(b'\n', text.as_bytes()).nth(lines - 1).map_or(text.len(), |at| at + 1);
     if text.len() <= bytes + bytes / 2 && by_lines == text.len() {
         return text.len();
     }
-    let most = text.floor_char_boundary(by_lines.min(bytes));
-    // A line or a word is not divided if one ends nearby.
-    let ending = &text[text.floor_char_boundary(most.saturating_sub(bytes / 4))..most];
+    let end = text.floor_char_boundary(by_lines.min(bytes));
+    // Cut at the end of a line or a word if one is near.
+    let ending = &text[text.floor_char_boundary(end.saturating_sub(bytes / 4))..end];
     let cut = ending.rfind('\n').or_else(|| ending.rfind(' ')).map_or(0, |at| ending.len() - at - 1);
-    if text.len() - (most - cut) < bytes / 4 && by_lines == text.len() { text.len() } else { most - cut }
+    if text.len() - (end - cut) < bytes / 4 && by_lines == text.len() { text.len() } else { end - cut }
 }
 
 fn block(text: &str, mono: bool) -> Markup {
-    if mono && text.len() <= LONGEST_DIFF && is_diff(text) {
+    if mono && text.len() <= MAX_DIFF && is_diff(text) {
         return diff(text);
     }
     html! {
@@ -110,11 +110,11 @@ pub(super) fn code(text: &str) -> Markup {
     html! { code { (Shown(text)) } }
 }
 
-// Images that are in the transcript itself: base64 of a known format. Nothing is fetched.
+// Images that the transcript itself contains, as base64 of a known format. Nothing is fetched.
 
-/// Characters of base64 above which an image is not shown.
-const LARGEST: usize = 8_000_000;
-/// How the formats that browsers show begin in base64.
+/// Maximum length of the base64 of an image that is shown.
+const MAX_IMAGE: usize = 8_000_000;
+/// The first base64 characters of the formats that browsers show, with their media types.
 const FORMATS: &[(&str, &str)] =
     &[("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"), ("UklGR", "image/webp")];
 
@@ -143,7 +143,7 @@ fn source(text: &str) -> Option<String> {
     };
     let (_, format) = FORMATS.iter().find(|(start, _)| data.starts_with(start))?;
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    (data.len() > 40 && data.len() <= LARGEST && data.bytes().all(is_base64))
+    (data.len() > 40 && data.len() <= MAX_IMAGE && data.bytes().all(is_base64))
         .then(|| format!("data:{format};base64,{data}"))
 }
 
@@ -158,7 +158,7 @@ mod tests {
         {
             let at = collapse_point(&text);
             assert!(text.is_char_boundary(at) && at > 0, "{at} of {}", text.len());
-            let html = passage(Passage { text: &text, byte: 0, most: usize::MAX, mono: true }).0;
+            let html = passage(Passage { text: &text, byte: 0, max_chars: usize::MAX, mono: true }).0;
             assert_eq!(html.contains("<details"), at < text.len());
             let bare: String = html.split('<').filter_map(|tag| tag.split_once('>')).map(|(_, text)| text).collect();
             assert_eq!(
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn very_long_texts_are_cut_with_a_note() {
         assert_eq!(capped("éé", 1), ("é", 1));
-        let html = passage(Passage { text: &"é".repeat(30), byte: 1_234, most: 10, mono: false }).0;
+        let html = passage(Passage { text: &"é".repeat(30), byte: 1_234, max_chars: 10, mono: false }).0;
         assert!(html.contains("20 more characters are not on this page") && html.contains("byte 1,234"), "{html}");
     }
 

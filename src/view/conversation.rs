@@ -1,4 +1,4 @@
-//! The parts of a transcript that are drawn: its messages with their tokens, pairs, turns and findings, and the effect of a
+//! Everything about a transcript that is drawn: its messages with their tokens, pairs, turns and findings, and the effect of a
 //! policy.
 
 use super::effect::Effect;
@@ -15,7 +15,7 @@ use curtail_lab::replay::Prices;
 /// Where a transcript is in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Its name: the file, with what distinguishes it from other transcripts of the file.
+    /// Its name: the file, and its line or number if the file has several transcripts.
     pub name: String,
     /// Number of the first line of the text that it was read from, from 1.
     pub line: usize,
@@ -70,11 +70,11 @@ pub(crate) struct Conversation<'a> {
     pub(super) turns: Vec<usize>,
     pub(super) findings: Vec<Finding>,
     pub(super) requests: Vec<Request>,
-    /// What the provider counted, where the log says it.
+    /// The provider's counts that the log contains.
     pub(super) provided: Vec<Provided>,
     /// When each message was written.
     pub(super) moments: Vec<Option<Moment>>,
-    /// Whether each message is the summary of a compaction, which a program wrote although its role is user.
+    /// Whether each message is the summary of a compaction: a program wrote it, although its role is user.
     pub(super) summaries: Vec<bool>,
     pub(super) story: Story,
     pub(super) effect: Option<Effect<'a>>,
@@ -154,7 +154,7 @@ impl<'a> Conversation<'a> {
         self.outside + self.costs.iter().map(|cost| cost.tokens).sum::<usize>()
     }
 
-    /// Tokens of what the model still reads: of the messages that no boundary replaced and no event rolled back.
+    /// Tokens that the model still reads: those of messages that were neither replaced by a boundary nor rolled back.
     #[must_use]
     pub(crate) fn live_tokens(&self) -> usize {
         let read = self.messages.iter().zip(&self.costs).filter(|(message, _)| message.standing.is_read());

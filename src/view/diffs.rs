@@ -1,16 +1,16 @@
-//! Edits as line diffs.
+//! Draws edits as line diffs.
 
 use maud::{Markup, html};
 use similar::{ChangeTag, TextDiff};
 
 use super::visible::{Body, counted};
 
-/// Lines of both texts beyond which all are shown as removed and added, without being compared.
-const MOST_LINES: usize = 4_000;
+/// Maximum lines of both texts to compare. Longer texts are shown as removed and added.
+const MAX_LINES: usize = 4_000;
 /// Lines of a diff that are shown before the rest is folded.
 const FOLD: usize = 40;
 
-/// A line of a diff: `+`, `-`, a blank, or `@` between parts that are apart.
+/// A line of a diff. Its mark is `+`, `-`, a blank, or `@` between distant parts.
 struct Line {
     mark: char,
     text: String,
@@ -26,9 +26,9 @@ pub(super) struct Diff {
 impl Diff {
     /// Compares two texts line by line.
     pub(super) fn between(old: &str, new: &str) -> Self {
-        let (old, new) = (ended(old), ended(new));
+        let (old, new) = (with_final_newline(old), with_final_newline(new));
         let mut lines = Vec::new();
-        if old.lines().count() + new.lines().count() > MOST_LINES {
+        if old.lines().count() + new.lines().count() > MAX_LINES {
             lines.extend(old.lines().map(|text| Line { mark: '-', text: text.to_owned() }));
             lines.extend(new.lines().map(|text| Line { mark: '+', text: text.to_owned() }));
         } else {
@@ -50,8 +50,8 @@ impl Diff {
         Self::from_lines(lines)
     }
 
-    /// A patch as it is written.
-    pub(super) fn of_patch(patch: &str) -> Self {
+    /// The lines of a patch, unchanged.
+    pub(super) fn from_patch(patch: &str) -> Self {
         let line = |line: &str| {
             let mark = match line.as_bytes().first() {
                 Some(b'+') if !line.starts_with("+++ ") => '+',
@@ -75,24 +75,24 @@ impl Diff {
         let folds = self.lines.len() > FOLD + FOLD / 4;
         let (head, rest) = self.lines.split_at(if folds { FOLD } else { self.lines.len() });
         html! {
-            (drawn(head))
+            (draw_lines(head))
             @if !rest.is_empty() {
                 details class="more" {
                     summary { "Show " (counted(rest.len(), "more line")) }
-                    (drawn(rest))
+                    (draw_lines(rest))
                 }
             }
         }
     }
 }
 
-/// A text whose last line ends, so that it equals the same line elsewhere.
-fn ended(text: &str) -> String {
+/// The text with a final line break, so that its last line equals the same line elsewhere.
+fn with_final_newline(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
-fn drawn(lines: &[Line]) -> Markup {
+fn draw_lines(lines: &[Line]) -> Markup {
     html! {
         pre class="diff" {
             @for line in lines {
@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn a_patch_is_shown_as_it_is_written() {
-        let diff = Diff::of_patch("*** Begin Patch\n*** Update File: <a>\n@@\n-b\u{202e}\n+c</ins>\n d\n*** End Patch");
+        let diff =
+            Diff::from_patch("*** Begin Patch\n*** Update File: <a>\n@@\n-b\u{202e}\n+c</ins>\n d\n*** End Patch");
         assert_eq!((diff.added, diff.removed), (1, 1));
         let html = diff.draw().0;
         assert!(html.contains("<b>*** Update File: &lt;a&gt;\n</b>"), "{html}");

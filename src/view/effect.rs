@@ -65,7 +65,7 @@ impl State {
 pub(super) enum PartFate {
     Kept,
     Dropped,
-    /// Its text is this one now.
+    /// It has this text now.
     Rewritten(String),
 }
 
@@ -99,7 +99,7 @@ impl<'a> Effect<'a> {
         };
         let run = policy.chain.run(layout, messages.to_vec(), watch)?;
         let outside = outside(layout, counting);
-        let (fates, drafts) = outcome(messages, &run.messages, costs, counting, &mut reasons);
+        let (fates, drafts) = fates_and_drafts(messages, &run.messages, costs, counting, &mut reasons);
         let kept = fates.iter().map(|fate| fate.tokens).chain(drafts.iter().map(|draft| draft.tokens));
         let tokens = outside + kept.sum::<usize>();
         let curve = curve(policy, layout, messages, costs, requests, counting)?;
@@ -107,7 +107,7 @@ impl<'a> Effect<'a> {
         Ok(Self { label, fates, drafts, notes, messages: run.messages.len(), tokens, requests: curve })
     }
 
-    /// Tokens after the policy of what a model reads: without messages that the log itself had removed from the context.
+    /// Tokens after the policy that a model reads: without messages that the log itself removed from the context.
     pub(super) fn live_tokens(&self, messages: &[Message<'_>], outside: usize) -> usize {
         let read = messages.iter().zip(&self.fates).filter(|(message, _)| message.standing.is_read());
         let drafts = self.drafts.iter().map(|draft| draft.tokens);
@@ -124,7 +124,7 @@ fn outside(layout: &Layout<'_>, counting: &Counting) -> usize {
     counting.outside(&View::new(&[], &layout.preamble, layout.pairing_rules))
 }
 
-fn outcome<'a>(
+fn fates_and_drafts<'a>(
     before: &[Message<'a>],
     after: &[Message<'a>],
     costs: &[Cost],
@@ -192,7 +192,7 @@ fn text_of(content: &Content<'_>) -> String {
     }
 }
 
-/// What the policy would have sent at some of the requests: it sees the history as recorded each time.
+/// What the policy would have sent at some of the requests. Each time, it sees the history as recorded.
 fn curve<'a>(
     policy: &Policy,
     layout: &Layout<'a>,
@@ -204,7 +204,7 @@ fn curve<'a>(
     let outside = outside(layout, counting);
     let mut curve = Vec::new();
     for Request { message, .. } in sample(requests, SAMPLES) {
-        let run = policy.chain.run(layout, as_then(messages, message), |_, _, _| {})?;
+        let run = policy.chain.run(layout, history_at(messages, message), |_, _, _| {})?;
         let tokens = run.messages.iter().map(|message| match message.source_index() {
             Some(index) if is_unchanged(message) => costs[index].tokens,
             _ => counting.message(message),
@@ -214,8 +214,8 @@ fn curve<'a>(
     Ok(curve)
 }
 
-/// The first `count` messages of `all`, without what later boundaries did to them.
-fn as_then<'a>(all: &[Message<'a>], count: usize) -> Vec<Message<'a>> {
+/// The first `count` messages of `all`, as they were before later boundaries.
+fn history_at<'a>(all: &[Message<'a>], count: usize) -> Vec<Message<'a>> {
     let mut messages = all[..count].to_vec();
     if all[count..].iter().any(Message::is_boundary) {
         for message in messages.iter_mut().filter(|message| !message.standing.is_rolled_back()) {

@@ -1,4 +1,4 @@
-//! Markdown of people and models as HTML: raw HTML stays text, links lead only to the web, and no image is fetched.
+//! Renders the Markdown of people and models as HTML: raw HTML stays text, only web links work, and no image is fetched.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use super::visible::{Body, Shown, counted, line};
 /// Bytes of a text that are shown before the rest is folded.
 const FOLD: usize = 3_000;
 /// Deeper nesting than this is shown as plain text.
-const DEEPEST: usize = 40;
+const MAX_DEPTH: usize = 40;
 
-/// `text` as HTML; `None` if it contains no markup, or so much that nobody wrote it to be read.
+/// `text` as HTML; `None` if it contains no markup, or is nested too deeply to be prose.
 pub(super) fn markdown(text: &str) -> Option<Markup> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = Writer { marked: text.contains(['\\', '&']), ..Writer::default() };
     for (event, place) in Parser::new_ext(text, options).into_offset_iter() {
         writer.event(event, place);
-        if writer.depth > DEEPEST {
+        if writer.depth > MAX_DEPTH {
             return None;
         }
     }
@@ -26,8 +26,8 @@ pub(super) fn markdown(text: &str) -> Option<Markup> {
 }
 
 /// The beginning of `text` on one line, without its markup.
-pub(super) fn plain(text: &str, most: usize) -> String {
-    let head = &text[..text.floor_char_boundary(most * 8)];
+pub(super) fn plain(text: &str, limit: usize) -> String {
+    let head = &text[..text.floor_char_boundary(limit * 8)];
     let mut words = String::new();
     for event in Parser::new_ext(head, Options::ENABLE_STRIKETHROUGH) {
         match event {
@@ -39,14 +39,14 @@ pub(super) fn plain(text: &str, most: usize) -> String {
             Event::SoftBreak | Event::HardBreak | Event::Rule | Event::End(_) => words.push(' '),
             _ => {}
         }
-        if words.len() > most * 5 {
+        if words.len() > limit * 5 {
             break;
         }
     }
-    line(&words.replace(" :", ":").replace("::", ":"), most)
+    line(&words.replace(" :", ":").replace("::", ":"), limit)
 }
 
-/// A block that is not inside another one: where its HTML and its source end.
+/// A top-level block: where its HTML and its source end.
 struct Block {
     html: usize,
     source: usize,
@@ -57,10 +57,10 @@ struct Writer {
     out: String,
     depth: usize,
     blocks: Vec<Block>,
-    /// Whether anything is more than paragraphs of text.
+    /// Whether there is any markup besides paragraphs.
     marked: bool,
     in_head: bool,
-    /// What follows the text of the links and images that are open.
+    /// The HTML that closes each open link or image.
     endings: Vec<String>,
 }
 
@@ -160,7 +160,7 @@ impl Writer {
         self.out.push_str(close);
     }
 
-    /// A tag of a heading, below those of the page.
+    /// A tag of a heading. Its level is below the headings of the page.
     fn heading(&mut self, tag: &str, level: usize) {
         self.out.push_str(tag);
         self.out.push_str(["4", "4", "5", "6"][level.min(3)]);
@@ -176,7 +176,7 @@ impl Writer {
         self.out.push_str(open.0.strip_suffix("</code></pre>").unwrap_or(&open.0));
     }
 
-    /// A link: one that does not lead to the web is text, with its target behind it.
+    /// A link. One that does not lead to the web becomes text, followed by its target.
     fn link(&mut self, target: &str) {
         if is_web(target) {
             let open = html! { a href=(Shown(target)) rel="noopener noreferrer nofollow" {} };

@@ -1,4 +1,4 @@
-//! The conversation: every message with its parts, results inside the calls that they answer, and the reasons of a cut.
+//! Draws the conversation: every message with its parts, results inside the calls that they answer, and the reasons of a cut.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use super::effect::{Drafted, Fate, PartFate, State};
 use super::markdown::markdown;
 use super::overview::tool;
 use super::times::gap;
-use super::tools::{Use, arguments, output};
+use super::tools::{CallKind, arguments, output};
 use super::visible::{Shown, counted, figure, line, size};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Part, PartRef, ToolCall, ToolResult};
@@ -16,9 +16,9 @@ use curtail_core::transcript::{Content, Message, Part, PartRef, ToolCall, ToolRe
 /// The limits that keep a page small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// Characters of a text that are on the page; a note says where the rest is.
+    /// Maximum characters of a text on the page; a note says where the rest is.
     pub max_text: usize,
-    /// Tokens of a conversation from which on its later messages are built when they come into sight.
+    /// Number of tokens from which on the later messages of a conversation are built only when they come into view.
     pub long: usize,
 }
 
@@ -28,15 +28,15 @@ impl Default for Limits {
     }
 }
 
-/// Messages of a long conversation that are on the page at once.
+/// Messages of a long conversation that are built immediately.
 const FIRST_ROWS: usize = 200;
-/// Messages that are built together.
+/// Messages that are built together when they come into view.
 const LATER_ROWS: usize = 100;
 pub(super) const LATER_END: &str = "</noscript></div>";
-/// Bytes of what a program wrote for the model that are shown without being unfolded.
-const SHORT: usize = 400;
+/// A text that a program wrote for the model is folded if it is longer than this many bytes.
+const MAX_UNFOLDED: usize = 400;
 
-/// Distinct names, one per line.
+/// The distinct names in `names`, one per line.
 fn listed<S: AsRef<str>>(names: impl Iterator<Item = S>) -> String {
     let mut distinct: Vec<String> = Vec::new();
     for name in names.flat_map(|names| names.as_ref().lines().map(str::to_owned).collect::<Vec<_>>()) {
@@ -54,21 +54,21 @@ pub(super) struct Chat<'c, 'a> {
 }
 
 impl Chat<'_, '_> {
-    /// Appends all messages to `out`, turn by turn. `shared` if there are other conversations on the page.
+    /// Appends all messages to `out`, turn by turn. `shared` tells whether the page has other conversations.
     pub(super) fn draw(&self, out: &mut String, shared: bool) {
         let is_later = shared || self.conversation.tokens() >= self.limits.long;
         let first = if shared { 0 } else { FIRST_ROWS };
-        let mut begun: Option<usize> = None;
+        let mut later_start: Option<usize> = None;
         let mut drafts = self.conversation.effect.as_ref().map_or(&[][..], |effect| &effect.drafts).iter().peekable();
         let mut turns = (1_usize..).zip(&self.conversation.turns).peekable();
         let mut before = None;
         for at in 0..self.conversation.messages.len() {
-            if is_later && at >= first && begun.is_none_or(|last| at >= last + LATER_ROWS) {
-                if begun.is_some() {
+            if is_later && at >= first && later_start.is_none_or(|last| at >= last + LATER_ROWS) {
+                if later_start.is_some() {
                     out.push_str(LATER_END);
                 }
-                self.begin_later(at, out);
-                begun = Some(at);
+                self.open_later(at, out);
+                later_start = Some(at);
             }
             if let Some((number, _)) = turns.next_if(|(_, start)| **start == at) {
                 out.push_str(&html! { h2 class="turn" { "Turn " (number) } }.0);
@@ -86,14 +86,14 @@ impl Chat<'_, '_> {
         for draft in drafts {
             out.push_str(&self.draft(draft).0);
         }
-        if begun.is_some() {
+        if later_start.is_some() {
             out.push_str(LATER_END);
         }
     }
 
-    /// Begins rows at message `at` that the script builds when they come into sight: parsing all of a long conversation takes
-    /// seconds. Without script they are there at once.
-    fn begin_later(&self, at: usize, out: &mut String) {
+    /// Opens an element with the messages from `at` on, which the script builds when they come into view: parsing all of a long
+    /// conversation takes seconds. Without JavaScript, the page shows them immediately.
+    fn open_later(&self, at: usize, out: &mut String) {
         let conversation = self.conversation;
         let end = (at + LATER_ROWS).min(conversation.messages.len());
         let states = (at..end).filter_map(|at| Some(conversation.effect.as_ref()?.fates[at].state.name()));
@@ -113,15 +113,15 @@ impl Chat<'_, '_> {
         let fate = conversation.effect.as_ref().map(|effect| &effect.fates[at]);
         let state = fate.map_or(State::Kept, |fate| fate.state);
         let (tools, by) = (self.tools(at), conversation.writer(at));
-        let answered = message.calls().filter_map(|(part, _)| self.other(PartRef { message: at, part }));
+        let answered = message.calls().filter_map(|(part, _)| self.counterpart(PartRef { message: at, part }));
         let is_asked = conversation.story.prompts.iter().any(|prompt| prompt.message == at);
-        let joined = if before == Some(by) && !message.begins_context() { " joined" } else { "" };
+        let joined = if before == Some(by) && !message.closes_calls() { " joined" } else { "" };
         let slim = if self.is_slim(at) { " slim" } else { "" };
         html! {
             @if let Some(gap) = at.checked_sub(1).and_then(|last| gap(conversation.moments[last].as_ref(), conversation.moments[at].as_ref())) {
                 p class="gap" { (gap) " later" }
             }
-            @if message.begins_context() && at > 0 { p class="boundary" { "Boundary: the model no longer reads what is above." } }
+            @if message.closes_calls() && at > 0 { p class="boundary" { "Boundary: the model no longer reads what is above." } }
             article id=(conversation.anchor(at)) class={ (by) " " (state.name()) (joined) (slim) }
                 data-message=(at) data-by=(listed([by].into_iter().chain(answered.map(|_| "tool"))))
                 data-state=(state.name()) data-tools=[tools.as_deref().map(Shown)] data-prompt[is_asked] {
@@ -132,26 +132,26 @@ impl Chat<'_, '_> {
         }
     }
 
-    /// The result of a call, or the call of a result.
-    fn other(&self, at: PartRef) -> Option<PartRef> {
+    /// The counterpart of a call or result.
+    fn counterpart(&self, at: PartRef) -> Option<PartRef> {
         self.conversation.pairs.counterpart(at)
     }
 
-    /// Whether a message contains only results of calls in other messages: it is shown with those.
+    /// Whether a message contains only results of calls in other messages: they are shown with these calls.
     fn is_folded(&self, at: usize) -> bool {
         let message = &self.conversation.messages[at];
         let elsewhere = |(nth, part): (usize, &Part<'_>)| {
-            let call = self.other(PartRef { message: at, part: nth });
+            let call = self.counterpart(PartRef { message: at, part: nth });
             part.content.result().is_some() && call.is_some_and(|call| call.message != at)
         };
-        !message.begins_context() && !message.parts.is_empty() && message.parts.iter().enumerate().all(elsewhere)
+        !message.closes_calls() && !message.parts.is_empty() && message.parts.iter().enumerate().all(elsewhere)
     }
 
-    /// Whether there is nothing to show of a message but its heading.
+    /// Whether a message shows nothing but its heading.
     fn is_slim(&self, at: usize) -> bool {
         let message = &self.conversation.messages[at];
         let elsewhere = |(nth, part): (usize, &Part<'_>)| match &part.content {
-            Content::ToolResult(_) => self.other(PartRef { message: at, part: nth }).is_some(),
+            Content::ToolResult(_) => self.counterpart(PartRef { message: at, part: nth }).is_some(),
             Content::Reasoning(text) => text.is_blank(),
             _ => false,
         };
@@ -195,7 +195,7 @@ impl Chat<'_, '_> {
         }
     }
 
-    /// What the provider counted for the request that message `at` begins to answer.
+    /// The provider's counts for the request that message `at` begins to answer.
     fn usage(&self, at: usize) -> Option<String> {
         let provided = &self.conversation.provided;
         let usage = provided[provided.binary_search_by_key(&at, |request| request.message).ok()?].usage;
@@ -229,7 +229,7 @@ impl Chat<'_, '_> {
         html! {
             div class={ (class) (if part.content.call().is_some() { " calls" } else { "" }) } {
                 @match &part.content {
-                    Content::Text(text) => { (self.said(at, part, text)) },
+                    Content::Text(text) => { (self.text_part(at, part, text)) },
                     Content::Reasoning(text) => { (self.reasoning(part, text, tokens)) },
                     Content::ToolCall(call) => { (self.call(at, part, call, tokens)) },
                     Content::ToolResult(result) => { (self.result(at, part, result, tokens)) },
@@ -245,7 +245,7 @@ impl Chat<'_, '_> {
         html! {
             @if let PartFate::Rewritten(text) = fate {
                 p class="quiet" { "changed to" }
-                (passage(Passage { text, byte: 0, most: self.limits.max_text, mono: true }))
+                (passage(Passage { text, byte: 0, max_chars: self.limits.max_text, mono: true }))
             }
         }
     }
@@ -256,10 +256,10 @@ impl Chat<'_, '_> {
         html! { (drawn) p class="media" { (counted(count, "image or file")) ", " (size(raw.len())) } }
     }
 
-    /// What somebody said; what a program wrote for the model is folded.
-    fn said(&self, at: PartRef, part: &Part<'_>, text: &Text<'_>) -> Markup {
+    /// A text of a message. A long text that a program wrote for the model is folded.
+    fn text_part(&self, at: PartRef, part: &Part<'_>, text: &Text<'_>) -> Markup {
         let words = text.decode();
-        if self.conversation.writer(at.message) != "program" || words.len() <= SHORT {
+        if self.conversation.writer(at.message) != "program" || words.len() <= MAX_UNFOLDED {
             return self.prose(part, text);
         }
         html! {
@@ -294,12 +294,12 @@ impl Chat<'_, '_> {
         }
         let byte = self.byte(part);
         let text = text.decode();
-        // Blank lines around prose say nothing.
+        // Blank lines around prose have no meaning.
         let text = if mono { &*text } else { text.trim_matches(['\r', '\n']) };
-        passage(Passage { text, byte, most: self.limits.max_text, mono })
+        passage(Passage { text, byte, max_chars: self.limits.max_text, mono })
     }
 
-    /// Where a part is in the file.
+    /// The byte offset of a part in the file.
     fn byte(&self, part: &Part<'_>) -> usize {
         self.conversation.place.offset + part.place().map_or(0, |place| place.element.span().start as usize)
     }
@@ -317,65 +317,67 @@ impl Chat<'_, '_> {
     }
 
     fn call(&self, at: PartRef, part: &Part<'_>, call: &ToolCall<'_>, tokens: usize) -> Markup {
-        let (raw, name, most) = (call.arguments.decode(), call.name.decode(), self.limits.max_text);
-        let what = Use::of_call(&name, &raw);
+        let (raw, name, max_chars) = (call.arguments.decode(), call.name.decode(), self.limits.max_text);
+        let kind = CallKind::from_call(&name, &raw);
         let byte = self.byte(part);
         html! {
-            details class={ "call " (what.class()) } open[what.is_open()] {
+            details class={ "call " (kind.class()) } open[kind.is_open()] {
                 summary {
                     b { (Shown(&line(&name, 80))) } " "
-                    @match &what {
-                        Use::Other => { span class="preview" { (Shown(&line(&raw, 90))) } },
-                        _ => { (what.target()) },
+                    @match &kind {
+                        CallKind::Other => { span class="preview" { (Shown(&line(&raw, 90))) } },
+                        _ => { (kind.target()) },
                     }
                     " " span class="tokens" { (counted(tokens, "token")) }
-                    @match self.other(at) {
-                        Some(other) => { span class="tokens" { " → " (counted(self.tokens(other), "token")) } },
+                    @match self.counterpart(at) {
+                        Some(counterpart) => { span class="tokens" { " → " (counted(self.tokens(counterpart), "token")) } },
                         None if call.hosted => { span class="tokens" { " → run by the provider" } },
                         None => { span class="missing" { " no result" } },
                     }
                 }
-                @match what.draw(byte, most) {
-                    Some(drawn) => { (arguments(&raw, byte, most, what.shown())) (drawn) },
-                    None => { (arguments(&raw, byte, most, &[])) },
+                @match kind.draw(byte, max_chars) {
+                    Some(drawn) => { (arguments(&raw, byte, max_chars, kind.shown())) (drawn) },
+                    None => { (arguments(&raw, byte, max_chars, &[])) },
                 }
-                @if let Some(other) = self.other(at) { (self.answer(at, other, &what)) }
+                @if let Some(counterpart) = self.counterpart(at) { (self.answer(at, counterpart, &kind)) }
             }
         }
     }
 
     /// The result of the call `at`.
-    fn answer(&self, at: PartRef, other: PartRef, what: &Use) -> Markup {
-        let part = &self.conversation.messages[other.message].parts[other.part];
+    fn answer(&self, at: PartRef, counterpart: PartRef, kind: &CallKind) -> Markup {
+        let part = &self.conversation.messages[counterpart.message].parts[counterpart.part];
         let Content::ToolResult(result) = &part.content else { return html! {} };
-        let is_own = self.is_folded(other.message);
-        let fate = self.conversation.effect.as_ref().map(|effect| &effect.fates[other.message]).filter(|_| is_own);
+        let is_folded = self.is_folded(counterpart.message);
+        let fate =
+            self.conversation.effect.as_ref().map(|effect| &effect.fates[counterpart.message]).filter(|_| is_folded);
         let state = fate.map_or(State::Kept, |fate| fate.state);
-        let is_first =
-            self.conversation.messages[other.message].results().next().map(|(part, _)| part) == Some(other.part);
-        let place = (is_own && is_first).then(|| self.conversation.anchor(other.message));
-        let moment = self.conversation.moments[other.message].as_ref().filter(|_| other.message != at.message);
-        // The line of the command says the tokens of what it printed.
-        let is_plain = is_own && fate.is_none_or(|fate| fate.state == State::Kept && fate.reasons.is_empty());
+        let is_first = self.conversation.messages[counterpart.message].results().next().map(|(part, _)| part)
+            == Some(counterpart.part);
+        let place = (is_folded && is_first).then(|| self.conversation.anchor(counterpart.message));
+        let moment =
+            self.conversation.moments[counterpart.message].as_ref().filter(|_| counterpart.message != at.message);
+        // The line of the command shows the number of tokens of its output.
+        let is_plain = is_folded && fate.is_none_or(|fate| fate.state == State::Kept && fate.reasons.is_empty());
         let drawn =
-            if matches!(what, Use::Shell { .. }) { self.printed(part, result) } else { self.output(part, result) };
+            if matches!(kind, CallKind::Shell { .. }) { self.printed(part, result) } else { self.output(part, result) };
         let body = html! {
             (drawn)
-            @if let Some(fate) = fate.and_then(|fate| fate.parts.get(other.part)) { (self.rewritten(fate)) }
+            @if let Some(fate) = fate.and_then(|fate| fate.parts.get(counterpart.part)) { (self.rewritten(fate)) }
         };
         html! {
             div class={ "result " (state.name()) } id=[place.as_deref()]
-                data-message=[place.is_some().then_some(other.message)] data-state=[place.is_some().then_some(state.name())] {
-                @if !(is_plain && matches!(what, Use::Shell { .. })) { p class="label" {
+                data-message=[place.is_some().then_some(counterpart.message)] data-state=[place.is_some().then_some(state.name())] {
+                @if !(is_plain && matches!(kind, CallKind::Shell { .. })) { p class="label" {
                     "Result "
-                    @if is_own { span class="number" { (other.message) } }
-                    @else if other.message != at.message {
-                        a href={ "#" (self.conversation.anchor(other.message)) } { "message " (other.message) }
+                    @if is_folded { span class="number" { (counterpart.message) } }
+                    @else if counterpart.message != at.message {
+                        a href={ "#" (self.conversation.anchor(counterpart.message)) } { "message " (counterpart.message) }
                     }
                     @if let Some(moment) = moment { " " (moment.draw(false)) }
-                    @if is_own { " " (self.fate(other.message, fate)) }
+                    @if is_folded { " " (self.fate(counterpart.message, fate)) }
                 } }
-                @if what.speaks_for_itself() && state == State::Kept {
+                @if kind.folds_result() && state == State::Kept {
                     details class="aside" { summary { "Show the result" } (body) }
                 } @else { (body) }
             }
@@ -390,7 +392,7 @@ impl Chat<'_, '_> {
     fn result(&self, at: PartRef, part: &Part<'_>, result: &ToolResult<'_>, tokens: usize) -> Markup {
         let name = tool(self.conversation, at);
         html! {
-            @match self.other(at) {
+            @match self.counterpart(at) {
                 Some(call) if call.message == at.message => {},
                 Some(call) => {
                     p class="answer" {
@@ -418,7 +420,7 @@ impl Chat<'_, '_> {
         }
     }
 
-    /// What a command printed.
+    /// The output of a command.
     fn printed(&self, part: &Part<'_>, result: &ToolResult<'_>) -> Markup {
         html! {
             @for text in result.content.iter().filter(|text| !text.is_blank()) {
@@ -447,7 +449,7 @@ impl Chat<'_, '_> {
                     span class="state added" { "added" }
                 }
                 @for text in texts(message) {
-                    (passage(Passage { text: &text, byte: 0, most: self.limits.max_text, mono: false }))
+                    (passage(Passage { text: &text, byte: 0, max_chars: self.limits.max_text, mono: false }))
                 }
             }
         }

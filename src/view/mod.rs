@@ -1,4 +1,4 @@
-//! A transcript for people: one HTML page that opens anywhere, or text for a terminal. It decides nothing about a
+//! Shows a transcript to people: as one HTML page that opens anywhere, or as text for a terminal. It decides nothing about a
 //! transcript, which was read, counted, checked and cut elsewhere.
 
 mod ansi;

@@ -1,4 +1,4 @@
-//! What is above the messages: the facts, the strip, the context, the sums, and the findings.
+//! Draws what precedes the messages: the facts, the strip, the context at each request, the totals, and the findings.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,14 +13,14 @@ use curtail_core::dialects::Dialect;
 use curtail_core::transcript::{Content, Message, PartRef, Role, Transcript, Usage};
 use curtail_lab::calibration::sessions;
 
-/// Findings that are listed; the others are counted.
-const FINDINGS: usize = 100;
-/// Costliest messages that are listed.
-const COSTLIEST: usize = 10;
-/// Tools that are listed.
-const TOOLS: usize = 30;
+/// Maximum number of findings that are listed; further ones are counted.
+const MAX_FINDINGS: usize = 100;
+/// How many of the costliest messages are listed.
+const MAX_COSTLIEST: usize = 10;
+/// Maximum number of tools that are listed.
+const MAX_TOOLS: usize = 30;
 
-/// The name of a conversation, and what it is about.
+/// The title and facts of a conversation, and the effect of the policy.
 pub(super) fn opening(conversation: &Conversation<'_>) -> Markup {
     html! {
         header class="facts" {
@@ -32,7 +32,7 @@ pub(super) fn opening(conversation: &Conversation<'_>) -> Markup {
     }
 }
 
-/// The prompts, and the figures.
+/// The prompts, the strip and the numbers.
 pub(super) fn overview(conversation: &Conversation<'_>) -> Markup {
     let has_tools = !conversation.pairs.calls().is_empty() || !conversation.pairs.results().is_empty();
     let count = conversation.findings.len();
@@ -94,7 +94,7 @@ fn fact(key: &str, name: &str, value: &str) -> Markup {
 }
 
 fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
-    let (before, gone) = (conversation.live_tokens(), conversation.tokens() - conversation.live_tokens());
+    let (before, superseded) = (conversation.live_tokens(), conversation.tokens() - conversation.live_tokens());
     let unread = conversation.messages.iter().filter(|message| !message.standing.is_read()).count();
     let after = effect.live_tokens(&conversation.messages, conversation.outside);
     html! {
@@ -106,7 +106,7 @@ fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
             }
             @if unread > 0 {
                 p class="note" {
-                    "The log itself had already removed " (counted(unread, "message")) " with " (counted(gone, "token"))
+                    "The log itself had already removed " (counted(unread, "message")) " with " (counted(superseded, "token"))
                     " from the context; of those, the policy keeps " (counted(effect.tokens.saturating_sub(after), "token")) " in the file."
                 }
             }
@@ -128,7 +128,7 @@ fn strip(conversation: &Conversation<'_>) -> Markup {
     let mut shades: Vec<&str> = (0..conversation.messages.len()).map(|at| conversation.writer(at)).collect();
     shades.sort_unstable();
     shades.dedup();
-    let boundaries = conversation.messages.iter().any(Message::begins_context);
+    let boundaries = conversation.messages.iter().any(|message| message.closes_calls());
     html! {
         (charts::strip(conversation, "The conversation, message by message"))
         p class="legend" {
@@ -149,7 +149,7 @@ fn by_writer(conversation: &Conversation<'_>) -> Markup {
 
 fn by_tool(conversation: &Conversation<'_>) -> Markup {
     let tools = tools(conversation);
-    let (listed, others) = tools.split_at(tools.len().min(TOOLS));
+    let (listed, others) = tools.split_at(tools.len().min(MAX_TOOLS));
     html! {
         (charts::bars(listed, "call", conversation.tokens(), |_| String::from("tool")))
         @if !others.is_empty() {
@@ -167,7 +167,7 @@ fn top(conversation: &Conversation<'_>) -> Markup {
         section class="card" {
             h2 { "Costliest messages" }
             ol class="top" {
-                @for at in costliest(conversation, COSTLIEST) {
+                @for at in costliest(conversation, MAX_COSTLIEST) {
                     li {
                         a href={ "#" (conversation.anchor(at)) } { (conversation.writer(at)) " " (at) }
                         span class="figures" {
@@ -182,7 +182,7 @@ fn top(conversation: &Conversation<'_>) -> Markup {
     }
 }
 
-/// What a message says first, on one line.
+/// The beginning of a message, on one line.
 pub(super) fn beginning(conversation: &Conversation<'_>, at: usize) -> String {
     let words = conversation.messages[at].parts.iter().enumerate().find_map(|(nth, part)| match &part.content {
         Content::Text(text) | Content::Reasoning(text) if !text.is_blank() => Some(text.decode().into_owned()),
@@ -205,7 +205,7 @@ fn findings(conversation: &Conversation<'_>) -> Markup {
             h2 { "Findings" }
             @if findings.is_empty() { p class="hint" { "None: the pairs and the form of the transcript are sound." } }
             ul class="findings" {
-                @for finding in findings.iter().take(FINDINGS) {
+                @for finding in findings.iter().take(MAX_FINDINGS) {
                     li class=(finding.level.name()) {
                         span class="rule" { (finding.rule.code) " " (finding.rule.name) }
                         " " (Shown(&finding.message)) " "
@@ -217,14 +217,14 @@ fn findings(conversation: &Conversation<'_>) -> Markup {
                     }
                 }
             }
-            @if findings.len() > FINDINGS {
-                p class="hint" { "and " (figure(findings.len() - FINDINGS)) " more; `curtail check` lists all" }
+            @if findings.len() > MAX_FINDINGS {
+                p class="hint" { "and " (figure(findings.len() - MAX_FINDINGS)) " more; `curtail check` lists all" }
             }
         }
     }
 }
 
-// How full the context was at each request to the model: by our count, and by the provider's.
+// The size of the context at each request to the model: by our count, and by the provider's.
 
 /// A request to the model: everything before one of its replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,7 +241,7 @@ pub(super) fn requests(messages: &[Message<'_>], costs: &[Cost], outside: usize)
     let mut requests = Vec::new();
     for (at, (message, cost)) in messages.iter().zip(costs).enumerate() {
         let (sum, last) = sums.entry(message.thread).or_insert((outside, None));
-        if message.begins_context() {
+        if message.closes_calls() {
             *sum = outside;
         }
         if message.role == Role::Assistant && *last != Some(Role::Assistant) {
@@ -253,7 +253,7 @@ pub(super) fn requests(messages: &[Message<'_>], costs: &[Cost], outside: usize)
     requests
 }
 
-/// At most `most` of the requests, evenly spread, the first and the last among them.
+/// At most `most` of the requests, evenly spaced, with the first and the last.
 pub(super) fn sample(requests: &[Request], most: usize) -> Vec<Request> {
     if requests.len() <= most {
         return requests.to_vec();
@@ -261,7 +261,7 @@ pub(super) fn sample(requests: &[Request], most: usize) -> Vec<Request> {
     (0..most).map(|nth| requests[nth * (requests.len() - 1) / (most - 1)]).collect()
 }
 
-/// What the provider counted for a request.
+/// The provider's counts for a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Provided {
     /// Index of the first message of the reply.
@@ -270,7 +270,7 @@ pub(super) struct Provided {
     pub(super) model: Option<String>,
 }
 
-/// The provider's figures, in the order of the messages.
+/// The provider's counts, in the order of the messages.
 pub(super) fn provided(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Provided> {
     if dialect.usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
         return Vec::new();
@@ -286,7 +286,7 @@ pub(super) fn provided(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Ve
     provided
 }
 
-// Sums over a conversation: tokens by role and by tool, and its costliest messages.
+// Totals of a conversation: tokens by writer and by tool, and its costliest messages.
 
 /// Tokens under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -299,23 +299,36 @@ pub(super) struct Share {
     pub(super) kept: usize,
 }
 
+impl Share {
+    fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), count: 0, tokens: 0, kept: 0 }
+    }
+
+    fn add(&mut self, count: usize, tokens: usize, kept: usize) {
+        self.count += count;
+        self.tokens += tokens;
+        self.kept += kept;
+    }
+}
+
 /// Tokens by writer, the largest first; instructions outside the messages are `outside`.
 pub(super) fn writers(conversation: &Conversation<'_>) -> Vec<Share> {
-    let mut shares: BTreeMap<&'static str, (usize, usize, usize)> = BTreeMap::new();
+    let mut shares: BTreeMap<&'static str, Share> = BTreeMap::new();
     for (at, cost) in conversation.costs.iter().enumerate() {
-        let share = shares.entry(conversation.writer(at)).or_default();
         let kept = conversation.effect.as_ref().map_or(cost.tokens, |effect| effect.fates[at].tokens);
-        *share = (share.0 + 1, share.1 + cost.tokens, share.2 + kept);
+        let writer = conversation.writer(at);
+        shares.entry(writer).or_insert_with(|| Share::new(writer)).add(1, cost.tokens, kept);
     }
     if conversation.outside > 0 {
-        shares.insert("outside", (0, conversation.outside, conversation.outside));
+        let tokens = conversation.outside;
+        shares.insert("outside", Share { name: String::from("outside"), count: 0, tokens, kept: tokens });
     }
-    sorted(shares.into_iter().map(|(name, sums)| (name.to_owned(), sums)))
+    sorted(shares.into_values())
 }
 
 /// Tokens of calls and results by tool, the largest first.
 pub(super) fn tools(conversation: &Conversation<'_>) -> Vec<Share> {
-    let mut shares: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
+    let mut shares: BTreeMap<String, Share> = BTreeMap::new();
     let pairs = &conversation.pairs;
     for &at in pairs.calls().iter().chain(pairs.results()) {
         let tokens = conversation.costs[at.message].parts[at.part];
@@ -324,19 +337,19 @@ pub(super) fn tools(conversation: &Conversation<'_>) -> Vec<Share> {
             .as_ref()
             .is_some_and(|effect| matches!(effect.fates[at.message].parts[at.part], super::effect::PartFate::Dropped));
         let call = conversation.messages[at.message].parts[at.part].content.call().is_some();
-        let share = shares.entry(tool(conversation, at)).or_default();
         let kept = if is_dropped { 0 } else { tokens };
-        *share = (share.0 + usize::from(call), share.1 + tokens, share.2 + kept);
+        let name = tool(conversation, at);
+        shares.entry(name.clone()).or_insert_with(|| Share::new(&name)).add(usize::from(call), tokens, kept);
     }
-    sorted(shares.into_iter())
+    sorted(shares.into_values())
 }
 
 /// The name of the tool that a call or result belongs to; `?` if nothing names it.
 pub(super) fn tool(conversation: &Conversation<'_>, at: PartRef) -> String {
     let content = |at: PartRef| &conversation.messages[at.message].parts[at.part].content;
-    let other = || conversation.pairs.counterpart(at).and_then(|other| content(other).call());
-    let own = content(at).result().and_then(|result| result.name.as_ref());
-    let name = content(at).call().or_else(other).map(|call| &call.name).or(own);
+    let paired_call = || conversation.pairs.counterpart(at).and_then(|other| content(other).call());
+    let result_name = content(at).result().and_then(|result| result.name.as_ref());
+    let name = content(at).call().or_else(paired_call).map(|call| &call.name).or(result_name);
     name.map_or_else(|| String::from("?"), |name| name.decode().into_owned())
 }
 
@@ -349,9 +362,8 @@ fn costliest(conversation: &Conversation<'_>, most: usize) -> Vec<usize> {
     order
 }
 
-fn sorted(shares: impl Iterator<Item = (String, (usize, usize, usize))>) -> Vec<Share> {
-    let share = |(name, (count, tokens, kept))| Share { name, count, tokens, kept };
-    let mut shares: Vec<Share> = shares.map(share).collect();
+fn sorted(shares: impl Iterator<Item = Share>) -> Vec<Share> {
+    let mut shares: Vec<Share> = shares.collect();
     shares.sort_by(|one, other| other.tokens.cmp(&one.tokens).then_with(|| one.name.cmp(&other.name)));
     shares
 }

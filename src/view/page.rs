@@ -1,4 +1,4 @@
-//! A page: one file with its style and script inside, which sends no request to any server.
+//! Builds a page: one file that contains its style and script, and sends no request to any server.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -6,12 +6,12 @@ use super::charts::PATTERNS;
 use super::comparison::Outline;
 use super::conversation::Conversation;
 use super::messages::{Chat, LATER_END, Limits};
-use super::overview::{opening as story, overview};
+use super::overview::{opening as conversation_opening, overview};
 use super::times::Moment;
 use super::visible::{Shown, counted, figure};
 
 const STYLE: &str = include_str!("view.css");
-/// SHA-256 of the script, by which the page allows it and no other.
+/// The SHA-256 of the script, for the policy of the page, which allows no other script.
 const SCRIPT_DIGEST: &str = include_str!("view.js.sha256");
 
 /// A transcript in the list of transcripts.
@@ -19,7 +19,7 @@ const SCRIPT_DIGEST: &str = include_str!("view.js.sha256");
 pub(crate) struct Listed {
     /// Its name.
     pub name: String,
-    /// Where it is: an anchor on the same page or a file; `None` if it is on no page.
+    /// A link to it: an anchor on the same page, or a file; `None` if it is on no page.
     pub link: Option<String>,
     /// Number of messages.
     pub messages: usize,
@@ -57,7 +57,7 @@ impl Listed {
         }
     }
 
-    /// Its row in the list of transcripts; `policy` if the list has a column for what a policy leaves.
+    /// Its row in the list of transcripts. With `policy`, the list has a column for the tokens after the policy.
     #[must_use]
     pub(crate) fn row(&self, policy: bool) -> String {
         let words = self.prompt.as_deref().unwrap_or(&self.name);
@@ -86,7 +86,7 @@ impl Listed {
     }
 }
 
-/// What follows the rows of the list of transcripts.
+/// The HTML after the rows of the list of transcripts.
 pub(crate) const LIST_END: &str = "</tbody></table></div></section>";
 
 /// A transcript that was drawn.
@@ -96,17 +96,17 @@ pub(crate) struct Rendered {
     pub listed: Listed,
     /// Its section of a page, or its text.
     pub html: String,
-    /// What is compared of it, if it is one of two.
+    /// What is compared of it, if it is one of two transcripts.
     pub outline: Option<Outline>,
 }
 
-/// Draws a conversation as a section of a page; `compared` if it is one of two.
+/// Draws a conversation as a section of a page. `compared` tells whether it is one of two transcripts.
 #[must_use]
 pub(crate) fn render(conversation: &Conversation<'_>, limits: Limits, compared: bool) -> Rendered {
     let id = format!("{}top", conversation.place.anchor);
     let mut html = format!("<section class=\"session\" id=\"{id}\">");
     let shared = !conversation.place.anchor.is_empty();
-    html.push_str(&story(conversation).0);
+    html.push_str(&conversation_opening(conversation).0);
     if shared {
         html.push_str("<div class=\"later\" style=\"--rows:2\"><noscript>");
     }
@@ -122,7 +122,7 @@ pub(crate) fn render(conversation: &Conversation<'_>, limits: Limits, compared: 
     Rendered { listed, html, outline }
 }
 
-/// What follows the sections of every page.
+/// The HTML after the sections of every page.
 const CLOSING: &str = concat!(
     "</main><dialog id=\"help\" aria-labelledby=\"help-title\"><h2 id=\"help-title\">Keys</h2><dl>",
     "<div><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous message</dd></div>",
@@ -151,14 +151,14 @@ pub(crate) fn page(title: &str, listed: Option<usize>, policy: bool) -> (String,
     (head, CLOSING)
 }
 
-/// The text before and after what is on a page without a script.
-pub(super) fn still(title: &str) -> (String, &'static str) {
+/// The text before and after the content of a page without a script.
+pub(super) fn without_script(title: &str) -> (String, &'static str) {
     let mut head = opening(title, "");
     head.push_str("<main>");
     (head, "</main></body></html>\n")
 }
 
-/// A page up to the beginning of its body; `scripts` is what the policy allows of scripts.
+/// A page up to the beginning of its body; `scripts` is the part of its Content Security Policy about scripts.
 fn opening(title: &str, scripts: &str) -> String {
     let mut head = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" \
@@ -176,7 +176,7 @@ fn opening(title: &str, scripts: &str) -> String {
     head
 }
 
-/// Filters and search; hidden until the script shows it, because nothing in it works without.
+/// Filters and search. They need the script, so they are hidden until it shows them.
 fn toolbar(policy: bool) -> Markup {
     html! {
         div id="tools" role="search" aria-label="Search and filter messages" hidden {

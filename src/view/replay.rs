@@ -1,21 +1,21 @@
-//! A replay as a page: the context of each policy as curves, and the figures of its table.
+//! Shows a replay as a page: the tokens of each policy as curves, and the columns of its table.
 
 use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use super::page::still;
+use super::page::without_script;
 use super::visible::{Shown, counted, figure};
 use curtail_core::visible::one_line;
 use curtail_lab::replay::{NamedTotal, PolicyReport, PolicyTotal, SessionReport, TotalReport};
 
-/// Policies with a color of their own; later ones share the last.
+/// How many policies have a color of their own; further ones share the last.
 const COLORS: usize = 6;
 
 /// One session as a section of a page.
 #[must_use]
 pub(crate) fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn]) -> String {
-    let rows: Vec<Row<'_>> = session.policies.iter().map(Row::of_session).collect();
+    let rows: Vec<Row<'_>> = session.policies.iter().map(Row::from_session).collect();
     let section = html! {
         section class="session" {
             h2 { (Shown(&session.name)) }
@@ -34,7 +34,7 @@ pub(crate) fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn
     section.0
 }
 
-/// A page of `sections`, each from [`replayed_session`], after the sums over all sessions and `notes` about them.
+/// A page with the totals of all sessions, `notes` about them, and `sections`, which [`replayed_session`] drew.
 #[must_use]
 pub(crate) fn replayed_page(
     total: &TotalReport,
@@ -42,12 +42,12 @@ pub(crate) fn replayed_page(
     sections: &[String],
     columns: &[&ReplayColumn],
 ) -> String {
-    let rows: Vec<Row<'_>> = total.policies.iter().map(Row::of_all).collect();
+    let rows: Vec<Row<'_>> = total.policies.iter().map(Row::from_total).collect();
     let title = format!("Replay of {}", counted(total.sessions, "session"));
-    let (mut page, closing) = still(&title);
+    let (mut page, closing) = without_script(&title);
     let head = html! {
         header class="facts" { h1 { (title) } p class="hint" { (counted(total.requests, "request")) } }
-        (trade(total))
+        (cost_chart(total))
         (table(&rows, columns))
         ul class="notes" { @for note in notes { li { (Shown(note)) } } }
         details class="numbers" {
@@ -63,12 +63,12 @@ pub(crate) fn replayed_page(
     page
 }
 
-/// What each policy costs against what it keeps: a point for each whose sums are comparable.
-fn trade(total: &TotalReport) -> Markup {
+/// The references that each policy keeps against its cost: a point for each policy with comparable totals.
+fn cost_chart(total: &TotalReport) -> Markup {
     let policies: Vec<(usize, &NamedTotal)> =
         total.policies.iter().enumerate().filter(|(_, policy)| policy.failed_sessions == 0).collect();
     let is_priced = policies.iter().all(|(_, policy)| policy.total.cost.is_some());
-    let scale = Scale::of(&policies, is_priced);
+    let scale = Scale::new(&policies, is_priced);
     let most = if is_priced { format!("${:.2}", scale.most) } else { format!("{:.0} tokens", scale.most) };
     html! {
         section class="card trade" {
@@ -85,17 +85,17 @@ fn trade(total: &TotalReport) -> Markup {
     }
 }
 
-/// The axes of the picture.
+/// The axes of the chart.
 struct Scale {
     is_priced: bool,
-    /// The price at the right end.
+    /// The cost, or the tokens, at the right end.
     most: f64,
-    /// The share of references at the bottom: the lowest tenth that all points are above.
+    /// The share of references at the bottom: the highest multiple of 10 % that is clearly below all points.
     floor: f64,
 }
 
 impl Scale {
-    fn of(policies: &[(usize, &NamedTotal)], is_priced: bool) -> Self {
+    fn new(policies: &[(usize, &NamedTotal)], is_priced: bool) -> Self {
         let scale = Self { is_priced, most: 0.0, floor: 0.0 };
         let most = policies.iter().map(|(_, policy)| scale.price(&policy.total)).fold(0.0, f64::max);
         let least = policies.iter().map(|(_, policy)| policy.total.kept_share()).fold(1.0, f64::min);
@@ -115,21 +115,21 @@ impl Scale {
         }
     }
 
-    /// The place of a policy, in percent from the left and from the bottom.
+    /// The position of a policy, in percent from the left and from the bottom.
     fn place(&self, total: &PolicyTotal) -> (f64, f64) {
         let left = if self.most > 0.0 { self.price(total) / self.most * 94.0 } else { 0.0 };
         (left, (total.kept_share() - self.floor) / (1.0 - self.floor) * 94.0)
     }
 }
 
-/// Policies whose points would hide one another, and where they are.
+/// A point, for one policy or for several whose points would overlap.
 struct Dot<'t> {
     left: f64,
     bottom: f64,
     policies: Vec<(usize, &'t NamedTotal)>,
 }
 
-/// A point for each policy; those that are at nearly the same place share one.
+/// The points of the policies; policies at nearly the same position share one.
 fn dots<'t>(policies: &[(usize, &'t NamedTotal)], scale: &Scale) -> Vec<Dot<'t>> {
     let mut dots: Vec<Dot<'t>> = Vec::new();
     for &(nth, policy) in policies {
@@ -153,7 +153,7 @@ fn points(policies: &[(usize, &NamedTotal)], scale: &Scale) -> Markup {
     };
     let policies_shown = match policies.len() {
         1 => String::from("1 policy"),
-        many => format!("{many} policies"),
+        count => format!("{count} policies"),
     };
     html! {
         div class="points" role="img" aria-label={ "References kept against cost, for " (policies_shown) ". The table below has the figures." } {
@@ -172,7 +172,7 @@ fn share(total: &PolicyTotal) -> String {
     format!("{:.1} %", total.kept_share() * 100.0)
 }
 
-/// The tokens of each request, a step curve for each policy, and what the provider counted.
+/// The tokens of each request, as a step curve for each policy and one for the provider's counts.
 fn curves(session: &SessionReport) -> Markup {
     let counted_by_log = || {
         session
@@ -184,7 +184,7 @@ fn curves(session: &SessionReport) -> Markup {
     };
     let tokens = session.policies.iter().flat_map(|policy| policy.requests.iter().map(|request| request.tokens_sent));
     let most = tokens.chain(counted_by_log().flatten()).max().unwrap_or(0);
-    let has_figures = counted_by_log().flatten().next().is_some();
+    let has_counts = counted_by_log().flatten().next().is_some();
     let end = session.requests.max(1);
     let label =
         format!("Tokens sent at each of {}, at most {}", counted(session.requests, "request"), figure(whole(most)));
@@ -197,11 +197,11 @@ fn curves(session: &SessionReport) -> Markup {
                     @for at in &session.compacted_before {
                         path class="boundaries" d={ "M" (at.saturating_sub(1) * 1000 / end) " 0V200" } {}
                     }
-                    // What was recorded is drawn last, dashed, so that a policy that sends the same is seen under it.
+                    // The provider's counts are drawn last and dashed, so that an equal curve is visible below.
                     @for (nth, policy) in session.policies.iter().enumerate().rev() {
                         path class={ "c" (nth.min(COLORS - 1)) } d=(steps(policy.requests.iter().map(|request| Some(request.tokens_sent)), end, most)) {}
                     }
-                    @if has_figures { path class="provided" d=(steps(counted_by_log(), end, most)) {} }
+                    @if has_counts { path class="provided" d=(steps(counted_by_log(), end, most)) {} }
                 }
             }
             figcaption class="legend" {
@@ -210,14 +210,14 @@ fn curves(session: &SessionReport) -> Markup {
                         (Shown(&policy.name)) ", at most " (figure(whole(policy.total.largest_request)))
                     } " "
                 }
-                @if has_figures { span class="key provided" { "the provider's count in the log" } " " }
+                @if has_counts { span class="key provided" { "the provider's count in the log" } " " }
                 @if !session.compacted_before.is_empty() { span class="key boundary" { "compacted by the program" } }
             }
         }
     }
 }
 
-/// A line through the requests that have a figure.
+/// A step line through the requests whose tokens are known.
 fn steps(tokens: impl Iterator<Item = Option<u64>>, end: usize, most: u64) -> String {
     let mut path = String::new();
     for (nth, sent) in tokens.enumerate().filter_map(|(nth, sent)| Some((nth, sent?))) {
@@ -235,13 +235,13 @@ fn steps(tokens: impl Iterator<Item = Option<u64>>, end: usize, most: u64) -> St
 pub(crate) struct ReplayColumn {
     /// Its title.
     pub(crate) title: &'static str,
-    /// The cell of a policy, given also the sums of what was recorded.
+    /// The cell for the totals of a policy and the totals as recorded.
     pub(crate) cell: fn(&PolicyTotal, &PolicyTotal) -> String,
-    /// What it means, if the title does not say it.
+    /// Its meaning, if the title does not explain it.
     pub(crate) meaning: &'static str,
 }
 
-/// A policy in a table: its name, the mark of a sweep, and its sums; no sums if they are not comparable.
+/// A policy in a table: its name, its mark in a sweep, and its totals if they are comparable.
 struct Row<'t> {
     name: &'t str,
     pareto: Option<bool>,
@@ -249,11 +249,11 @@ struct Row<'t> {
 }
 
 impl<'t> Row<'t> {
-    fn of_session(policy: &'t PolicyReport) -> Self {
+    fn from_session(policy: &'t PolicyReport) -> Self {
         Self { name: &policy.name, pareto: None, total: policy.error.is_none().then_some(&policy.total) }
     }
 
-    fn of_all(policy: &'t NamedTotal) -> Self {
+    fn from_total(policy: &'t NamedTotal) -> Self {
         let total = (policy.failed_sessions == 0).then_some(&policy.total);
         Self { name: &policy.name, pareto: policy.pareto, total }
     }

@@ -1,4 +1,4 @@
-//! What a session was about: its first prompt as a title, who worked where and when, and what became of each prompt.
+//! Summarizes a session: its first prompt as a title, the agent, project and times, and the outcome of each prompt.
 
 use maud::{Markup, html};
 
@@ -13,16 +13,16 @@ use curtail_core::transcript::{Content, Message, Pairs, Role};
 use curtail_lab::replay::{CacheUse, Prices};
 use curtail_memory::ledger::{Ledger, is_typed, without_tag};
 
-/// Characters of a title.
-const TITLE: usize = 90;
-/// Prompts that are listed at once; later ones are folded.
-const LISTED: usize = 12;
-/// Names of tools that are listed for a prompt.
-const TOOLS: usize = 4;
-/// Names of files that are listed for a prompt.
-const FILES: usize = 4;
+/// Maximum characters of a title.
+const MAX_TITLE: usize = 90;
+/// How many prompts are listed; later ones are folded.
+const MAX_LISTED: usize = 12;
+/// Maximum number of tools that are listed for a prompt.
+const MAX_TOOLS: usize = 4;
+/// Maximum number of files that are listed for a prompt.
+const MAX_FILES: usize = 4;
 
-/// What is said about a session before its messages.
+/// The facts about a session that precede its messages.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Story {
     /// The beginning of the first prompt.
@@ -36,12 +36,12 @@ pub(super) struct Story {
     pub(super) prompts: Vec<Prompt>,
 }
 
-/// What a person asked, and what became of it.
+/// A prompt of a person, and the work that followed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Prompt {
-    /// The message.
+    /// The index of its message.
     pub(super) message: usize,
-    words: String,
+    text: String,
     calls: usize,
     /// The tools that were called, the most frequent first, with the number of their calls.
     tools: Vec<(String, usize)>,
@@ -50,19 +50,19 @@ pub(super) struct Prompt {
     seconds: Option<f64>,
     files: Vec<String>,
     commits: usize,
-    ended: Ended,
+    end: TurnEnd,
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum Ended {
+enum TurnEnd {
     /// Nobody replied.
     #[default]
     Unanswered,
-    /// With these words of the model.
-    Said(String),
+    /// With this text of the model.
+    Text(String),
     /// With a question of the model.
-    Asked(String),
+    Question(String),
     /// With a call that has no result.
     Pending(String),
     /// With a result that the model did not reply to.
@@ -72,7 +72,7 @@ enum Ended {
 }
 
 impl Story {
-    /// Reads the story of a conversation. `items` are the items of its log.
+    /// Collects the facts of a conversation. `items` are the items of its log.
     pub(super) fn new(
         dialect: &dyn Dialect,
         items: &[Value<'_>],
@@ -86,15 +86,15 @@ impl Story {
         let ends = turns.iter().skip(1).copied().chain([messages.len()]);
         let prompts = turns.iter().copied().zip(ends).map(|(from, to)| Prompt {
             message: from,
-            words: words(&messages[from]),
+            text: prompt_text(&messages[from]),
             tokens: costs[from..to].iter().map(|cost| cost.tokens).sum(),
             seconds: seconds(&moments[from..to]),
-            ..Prompt::worked(messages, pairs, from, to)
+            ..Prompt::from_work(messages, pairs, from, to)
         });
         let prompts: Vec<Prompt> = prompts.collect();
-        let title = prompts.iter().map(|prompt| &prompt.words).find(|words| !words.is_empty());
+        let title = prompts.iter().map(|prompt| &prompt.text).find(|text| !text.is_empty());
         Self {
-            title: title.map(|words| line(words, TITLE)),
+            title: title.map(|text| line(text, MAX_TITLE)),
             agent: agent_of(dialect).map_or_else(|| dialect.name(), |agent| agent.name).to_owned(),
             project: items.iter().find_map(|item| project(*item)).map(|text| text.decode().into_owned()),
             cost: None,
@@ -120,8 +120,8 @@ impl Story {
     }
 }
 
-/// The messages in which a person asks for something: those that begin a turn, without the words of the agent's program, and
-/// without what a compaction repeats.
+/// The messages with prompts of a person: those that begin a turn, without texts that the agent's program wrote, and without
+/// messages that a compaction repeats.
 fn prompts(messages: &[Message<'_>], summaries: &[bool]) -> Vec<usize> {
     let begins: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].begins_turn()).collect();
     let is_new = |at: usize| !summaries[at] && !messages[at].is_in_compaction();
@@ -138,12 +138,12 @@ fn is_asked(message: &Message<'_>) -> bool {
     texts.any(|typed| typed)
 }
 
-/// Whether a person stopped the model: what the agent's program writes then.
+/// Whether this is the text that the agent's program writes when a person stops the model.
 fn is_stop(text: &str) -> bool {
     text.starts_with("[Request interrupted by user") || text.starts_with("<turn_aborted>")
 }
 
-fn words(message: &Message<'_>) -> String {
+fn prompt_text(message: &Message<'_>) -> String {
     let texts = message.parts.iter().filter(|part| !part.instructs()).filter_map(|part| match &part.content {
         Content::Text(text) => Some(text.decode().into_owned()),
         _ => None,
@@ -160,8 +160,8 @@ fn seconds(moments: &[Option<Moment>]) -> Option<f64> {
 }
 
 impl Prompt {
-    /// The work from message `from` to before `to`.
-    fn worked(messages: &[Message<'_>], pairs: &Pairs, from: usize, to: usize) -> Self {
+    /// The work from message `from` up to message `to`, which is excluded.
+    fn from_work(messages: &[Message<'_>], pairs: &Pairs, from: usize, to: usize) -> Self {
         let mut ledger = Ledger::default();
         ledger.read_range(messages, pairs, from..to);
         let files = ledger.changed.iter().filter(|change| !change.is_script());
@@ -170,13 +170,13 @@ impl Prompt {
             tools: tools(messages[from..to].iter()),
             files: files.map(|change| change.path.clone()).collect(),
             commits: ledger.commits.len(),
-            ended: Ended::of_turn(&messages[from..to]),
+            end: TurnEnd::of_turn(&messages[from..to]),
             ..Self::default()
         }
     }
 }
 
-impl Ended {
+impl TurnEnd {
     fn of_turn(messages: &[Message<'_>]) -> Self {
         let stops = |part: &curtail_core::transcript::Part<'_>| match &part.content {
             Content::Text(text) => is_stop(&text.decode()),
@@ -203,7 +203,7 @@ impl Ended {
                 let text = text.decode();
                 let last = text.trim_end().lines().next_back().unwrap_or_default();
                 let is_question = last.trim_end_matches(['*', '_', ' ']).ends_with(['?', '？']);
-                Some(if is_question { Self::Asked(plain(last, 160)) } else { Self::Said(plain(&text, 160)) })
+                Some(if is_question { Self::Question(plain(last, 160)) } else { Self::Text(plain(&text, 160)) })
             }
             Content::ToolCall(call) if !call.hosted => Some(Self::Pending(line(&call.name.decode(), 60))),
             _ => None,
@@ -214,8 +214,8 @@ impl Ended {
         html! {
             @match self {
                 Self::Unanswered => { span class="ended" { "no reply" } },
-                Self::Said(words) => { span class="ended" { "→ " (Shown(words)) } },
-                Self::Asked(words) => { span class="ended" { "→ asks: " (Shown(words)) } },
+                Self::Text(words) => { span class="ended" { "→ " (Shown(words)) } },
+                Self::Question(words) => { span class="ended" { "→ asks: " (Shown(words)) } },
                 Self::Pending(name) => { span class="ended stopped" { "ended while " (Shown(name)) " ran" } },
                 Self::Result => { span class="ended stopped" { "ended with a result, without a reply" } },
                 Self::Stopped => { span class="ended stopped" { "stopped by the person" } },
@@ -224,7 +224,7 @@ impl Ended {
     }
 }
 
-/// Who worked where, when and for how long.
+/// The agent, model, project, date, duration and cost.
 pub(super) fn byline(conversation: &Conversation<'_>) -> Markup {
     let story = &conversation.story;
     let times = conversation.times.as_ref();
@@ -252,7 +252,7 @@ pub(super) fn byline(conversation: &Conversation<'_>) -> Markup {
 /// The list of prompts.
 pub(super) fn prompts_list(conversation: &Conversation<'_>) -> Markup {
     let prompts = &conversation.story.prompts;
-    let (head, rest) = prompts.split_at(prompts.len().min(LISTED));
+    let (head, rest) = prompts.split_at(prompts.len().min(MAX_LISTED));
     html! {
         @if !prompts.is_empty() {
             section class="prompts" aria-label="Prompts" {
@@ -276,7 +276,7 @@ fn item(conversation: &Conversation<'_>, nth: usize) -> Markup {
     let prompt = &prompts[nth];
     let is_new_day = nth.checked_sub(1).is_some_and(|last| date_of(&prompts[last]) != date_of(prompt));
     let moment = moment(prompt);
-    let words = if prompt.words.is_empty() { beginning(conversation, prompt.message) } else { prompt.words.clone() };
+    let words = if prompt.text.is_empty() { beginning(conversation, prompt.message) } else { prompt.text.clone() };
     html! {
         li {
             a href={ "#" (conversation.anchor(prompt.message)) } { (Shown(&line(&words, 160))) }
@@ -288,7 +288,7 @@ fn item(conversation: &Conversation<'_>, nth: usize) -> Markup {
                 @if !prompt.files.is_empty() { span { (files(&prompt.files)) } }
                 @if prompt.commits > 0 { span { (counted(prompt.commits, "commit")) } }
             }
-            (prompt.ended.draw())
+            (prompt.end.draw())
         }
     }
 }
@@ -307,9 +307,9 @@ fn tools<'m>(messages: impl Iterator<Item = &'m Message<'m>>) -> Vec<(String, us
     tools
 }
 
-/// The number of calls, and of which tools.
+/// The number of calls, in total and of the most used tools.
 fn calls(prompt: &Prompt) -> Markup {
-    let named = prompt.tools.len().min(if prompt.tools.len() > TOOLS { TOOLS - 1 } else { TOOLS });
+    let named = prompt.tools.len().min(if prompt.tools.len() > MAX_TOOLS { MAX_TOOLS - 1 } else { MAX_TOOLS });
     let others: usize = prompt.tools[named..].iter().map(|(_, count)| count).sum();
     if let [(name, count)] = prompt.tools.as_slice() {
         return html! { (counted(*count, "call")) " of " code { (Shown(&line(name, 30))) } };
@@ -326,9 +326,9 @@ fn calls(prompt: &Prompt) -> Markup {
 fn files(paths: &[String]) -> Markup {
     let name = |path: &String| line(path.rsplit(['/', '\\']).next().unwrap_or(path), 40);
     html! {
-        "changed " @for (nth, path) in paths.iter().take(FILES).enumerate() {
+        "changed " @for (nth, path) in paths.iter().take(MAX_FILES).enumerate() {
             @if nth > 0 { ", " } code title=(Shown(path)) { (Shown(&name(path))) }
         }
-        @if paths.len() > FILES { " and " (figure(paths.len() - FILES)) " more" }
+        @if paths.len() > MAX_FILES { " and " (figure(paths.len() - MAX_FILES)) " more" }
     }
 }

@@ -1,4 +1,4 @@
-//! A conversation as text for a terminal.
+//! Prints a conversation as text for a terminal.
 
 use std::fmt::Write as _;
 
@@ -18,12 +18,12 @@ use curtail_core::visible::{self, one_line};
 pub(crate) struct Terminal {
     /// Whether arguments, results and reasoning are printed whole.
     pub full: bool,
-    /// Characters of a text that are printed.
+    /// Maximum characters of a text that are printed.
     pub max_text: usize,
 }
 
-/// Lines of a result that are printed when results are folded.
-const FOLDED: usize = 4;
+/// How many lines of a folded text are printed.
+const FOLDED_LINES: usize = 4;
 const QUIET: Style = Style::new().effects(Effects::DIMMED);
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 
@@ -78,7 +78,7 @@ impl TerminalChat<'_, '_> {
         let Self { conversation, .. } = *self;
         let message = &conversation.messages[at];
         let fate = conversation.effect.as_ref().map(|effect| &effect.fates[at]);
-        if message.begins_context() {
+        if message.closes_calls() {
             self.push(&format!("\n{BOLD}==== boundary ===={BOLD:#}"));
         }
         self.heading(at, fate);
@@ -114,7 +114,7 @@ impl TerminalChat<'_, '_> {
     fn part(&mut self, at: PartRef) {
         let Self { conversation, terminal, .. } = *self;
         let part = &conversation.messages[at.message].parts[at.part];
-        let folded = if terminal.full { usize::MAX } else { FOLDED };
+        let folded = if terminal.full { usize::MAX } else { FOLDED_LINES };
         match &part.content {
             Content::Text(text) => self.text(&text.decode(), "", usize::MAX),
             Content::Reasoning(text) if text.is_blank() => {}
@@ -126,9 +126,9 @@ impl TerminalChat<'_, '_> {
                 let (name, arguments) = (call.name.decode(), call.arguments.decode());
                 let shown = if terminal.full { arguments } else { line(&arguments, 100).into() };
                 let (name, shown) = (one_line(&name), visible::lines(&shown));
-                let alone =
+                let unanswered =
                     if conversation.pairs.counterpart(at).is_none() && !call.hosted { " (no result)" } else { "" };
-                self.push(&format!("{BOLD}> {name}{BOLD:#} {shown}{alone}"));
+                self.push(&format!("{BOLD}> {name}{BOLD:#} {shown}{unanswered}"));
             }
             Content::ToolResult(result) => self.result(at, result, folded),
             Content::Media(text) => self.push(&format!("[image or file, {}]", size(text.len_bound()))),
@@ -163,8 +163,8 @@ impl TerminalChat<'_, '_> {
 
     /// Prints the first `lines` lines of a text, each after `indent`.
     fn text(&mut self, text: &str, indent: &str, lines: usize) {
-        let most = self.terminal.max_text;
-        let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+        let limit = self.terminal.max_text;
+        let end = text.char_indices().nth(limit).map_or(text.len(), |(at, _)| at);
         let all = text[..end].trim_end_matches('\n').split('\n');
         for line in all.clone().take(lines) {
             self.push(&format!("{indent}{}", visible::lines(line)));

@@ -1,11 +1,11 @@
-//! Times of messages: when each was written, and how long nothing was.
+//! Times of messages: when each was written, and the gaps between them.
 
 use maud::{Markup, html};
 
 use super::visible::{Shown, counted};
 
-/// Seconds without a message from which on a gap is shown.
-const GAP: f64 = 60.0;
+/// A gap between messages is shown if it has at least this many seconds.
+const MIN_GAP: f64 = 60.0;
 
 /// When a message was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ impl Moment {
         Some(Self { written, seconds })
     }
 
-    /// The time of day, which the script shows in the zone of the reader; `day` adds the date.
+    /// The time of day, which the script shows in the reader's time zone; `day` adds the date.
     pub(super) fn draw(&self, day: bool) -> Markup {
         let clock = self.written.get(11..16).unwrap_or_default();
         html! {
@@ -49,7 +49,7 @@ pub(super) fn date(iso: &str) -> String {
 /// The time between two messages, if it is long enough to be shown.
 pub(super) fn gap(before: Option<&Moment>, after: Option<&Moment>) -> Option<String> {
     let seconds = after?.seconds - before?.seconds;
-    (seconds >= GAP).then(|| duration(seconds))
+    (seconds >= MIN_GAP).then(|| duration(seconds))
 }
 
 /// A number of seconds for people, such as `1 h 12 min`.

@@ -1,5 +1,5 @@
-//! Tool calls as people know them: commands, edits, to-do lists, and what is read or searched. Which one a call is follows from
-//! the shape of its arguments.
+//! Draws tool calls in the form that people know: commands, edits, to-do lists, and what is read or searched. The kind of a call
+//! follows from the names of its arguments and of its tool.
 
 use maud::{Markup, html};
 
@@ -10,31 +10,31 @@ use super::markdown::markdown;
 use super::visible::{Body, Shown, counted, line};
 use curtail_core::json::{Document, Value};
 
-/// Arguments longer than this many bytes are shown as they are.
-const LONGEST: usize = 1_000_000;
+/// Longer arguments, in bytes, are not parsed, and shown unchanged.
+const MAX_ARGUMENTS: usize = 1_000_000;
 /// Lines of the output of a command that are shown before the rest is folded.
 const FOLD: usize = 16;
 
 /// What a call does.
-pub(super) enum Use {
+pub(super) enum CallKind {
     /// It runs a command.
     Shell { command: String, folder: Option<String> },
     /// It changes a file.
     Edit { path: String, diffs: Vec<Diff> },
-    /// It writes a plan or a list: the words, and whether each is done (`x`), begun (`>`) or neither.
+    /// It writes a plan or a list: the text of each item, and whether it is done (`x`), in progress (`>`) or neither.
     List(Vec<(char, String)>),
     /// It writes a text for people.
-    Words(String),
-    /// It looks at something.
-    Look(String),
+    Prose(String),
+    /// It reads or searches something.
+    Lookup(String),
     /// Something else.
     Other,
 }
 
-impl Use {
+impl CallKind {
     /// What the call `name` with these arguments does.
-    pub(super) fn of_call(name: &str, raw: &str) -> Self {
-        if raw.len() > LONGEST {
+    pub(super) fn from_call(name: &str, raw: &str) -> Self {
+        if raw.len() > MAX_ARGUMENTS {
             return Self::Other;
         }
         if raw.trim_start().starts_with("*** Begin Patch") {
@@ -46,8 +46,8 @@ impl Use {
             Some(root) => edit(root)
                 .or_else(|| shell(name, root))
                 .or_else(|| list(root))
-                .or_else(|| words(name, root))
-                .or_else(|| look(name, root))
+                .or_else(|| prose(name, root))
+                .or_else(|| lookup(name, root))
                 .unwrap_or(Self::Other),
             None if is_shell(name) && !raw.trim().is_empty() => Self::Shell { command: raw.to_owned(), folder: None },
             None => Self::Other,
@@ -66,43 +66,43 @@ impl Use {
             [file] => (*file).to_owned(),
             [file, rest @ ..] => format!("{file} and {}", counted(rest.len(), "other file")),
         };
-        Self::Edit { path, diffs: vec![Diff::of_patch(text)] }
+        Self::Edit { path, diffs: vec![Diff::from_patch(text)] }
     }
 
-    /// A name for the style of the call.
+    /// The class for the style of the call.
     pub(super) const fn class(&self) -> &'static str {
         match self {
             Self::Shell { .. } => "shell",
             Self::Edit { .. } => "edit",
             Self::List(_) => "todo",
-            Self::Words(_) => "plan",
-            Self::Look(_) => "look",
+            Self::Prose(_) => "plan",
+            Self::Lookup(_) => "look",
             Self::Other => "other",
         }
     }
 
     /// Whether it is shown without being unfolded.
     pub(super) const fn is_open(&self) -> bool {
-        matches!(self, Self::Shell { .. } | Self::Edit { .. } | Self::List(_) | Self::Words(_))
+        matches!(self, Self::Shell { .. } | Self::Edit { .. } | Self::List(_) | Self::Prose(_))
     }
 
-    /// Whether its result says little beside the call.
-    pub(super) const fn speaks_for_itself(&self) -> bool {
-        matches!(self, Self::Edit { .. } | Self::List(_) | Self::Words(_))
+    /// Whether its result adds little to the call, so that it is folded.
+    pub(super) const fn folds_result(&self) -> bool {
+        matches!(self, Self::Edit { .. } | Self::List(_) | Self::Prose(_))
     }
 
-    /// The arguments that [`Use::draw`] shows.
+    /// The arguments that [`CallKind::draw`] shows.
     pub(super) const fn shown(&self) -> &'static [&'static str] {
         match self {
             Self::Shell { .. } => SHELL,
             Self::Edit { .. } => EDIT,
             Self::List(_) => LISTS,
-            Self::Words(_) => WORDS,
-            Self::Look(_) | Self::Other => &[],
+            Self::Prose(_) => WORDS,
+            Self::Lookup(_) | Self::Other => &[],
         }
     }
 
-    /// What it is about, on the line of its name.
+    /// The command, file or pattern that is shown on the line of its name.
     pub(super) fn target(&self) -> Markup {
         match self {
             Self::Shell { command, .. } => html! { span class="preview" { (Shown(&line(command, 90))) } },
@@ -118,13 +118,13 @@ impl Use {
                 let done = items.iter().filter(|(state, _)| *state == 'x').count();
                 html! { span class="tokens" { (done) " of " (items.len()) " done" } }
             }
-            Self::Words(_) | Self::Other => html! {},
-            Self::Look(target) => html! { code { (Shown(&line(target, 140))) } },
+            Self::Prose(_) | Self::Other => html! {},
+            Self::Lookup(target) => html! { code { (Shown(&line(target, 140))) } },
         }
     }
 
-    /// What it does, as far as people know the form of it; `None` to show the arguments.
-    pub(super) fn draw(&self, byte: usize, most: usize) -> Option<Markup> {
+    /// The call in a form that people know; `None` to show only the arguments.
+    pub(super) fn draw(&self, byte: usize, max_chars: usize) -> Option<Markup> {
         Some(match self {
             Self::Shell { command, folder } => html! {
                 pre class="command" { @if let Some(folder) = folder { span class="of" { (Shown(folder)) " " } } span class="sign" aria-hidden="true" { "$ " } (Body(command)) }
@@ -140,8 +140,10 @@ impl Use {
                     }
                 }
             },
-            Self::Words(text) => markdown(text).unwrap_or_else(|| passage(Passage { text, byte, most, mono: false })),
-            Self::Look(_) | Self::Other => return None,
+            Self::Prose(text) => {
+                markdown(text).unwrap_or_else(|| passage(Passage { text, byte, max_chars, mono: false }))
+            }
+            Self::Lookup(_) | Self::Other => return None,
         })
     }
 }
@@ -201,11 +203,11 @@ const EDIT: &[&str] = &[
 const LISTS: &[&str] = &["todos", "plan", "items", "todo_list"];
 const WORDS: &[&str] = &["plan", "thought", "result", "message"];
 
-fn edit(object: Value<'_>) -> Option<Use> {
+fn edit(object: Value<'_>) -> Option<CallKind> {
     if let Some(patch) =
         text(object, &["input", "patch", "patchText", "diff"]).filter(|text| text.contains("*** Begin Patch"))
     {
-        return Some(Use::patch(&patch));
+        return Some(CallKind::patch(&patch));
     }
     let path = text(object, PATHS)?;
     let replaced = |object: Value<'_>| {
@@ -214,14 +216,14 @@ fn edit(object: Value<'_>) -> Option<Use> {
         Some(Diff::between(&old, &new))
     };
     if let Some(diff) = replaced(object) {
-        return Some(Use::Edit { path, diffs: vec![diff] });
+        return Some(CallKind::Edit { path, diffs: vec![diff] });
     }
     let several: Vec<Diff> = object.some("edits").into_iter().flat_map(Value::items).filter_map(replaced).collect();
     if !several.is_empty() {
-        return Some(Use::Edit { path, diffs: several });
+        return Some(CallKind::Edit { path, diffs: several });
     }
     let whole = text(object, &["content", "contents", "file_text", "new_source", "CodeContent"])?;
-    Some(Use::Edit { path, diffs: vec![Diff::between("", &whole)] })
+    Some(CallKind::Edit { path, diffs: vec![Diff::between("", &whole)] })
 }
 
 fn is_shell(name: &str) -> bool {
@@ -231,7 +233,7 @@ fn is_shell(name: &str) -> bool {
         .any(|part| name.contains(part))
 }
 
-fn shell(name: &str, object: Value<'_>) -> Option<Use> {
+fn shell(name: &str, object: Value<'_>) -> Option<CallKind> {
     let value = SHELL[..5].iter().find_map(|key| object.some(key))?;
     let command = match value.text() {
         Some(text) => text.decode().into_owned(),
@@ -239,9 +241,9 @@ fn shell(name: &str, object: Value<'_>) -> Option<Use> {
             let words: Vec<String> =
                 value.items().filter_map(|word| Some(word.text()?.decode().into_owned())).collect();
             match words.as_slice() {
-                // The shell that runs the command says nothing.
+                // Only the command line matters, not the shell that runs it.
                 [shell, flag, line] if shell.ends_with("sh") && flag.starts_with('-') => line.clone(),
-                [program, patch] if program == "apply_patch" => return Some(Use::patch(patch)),
+                [program, patch] if program == "apply_patch" => return Some(CallKind::patch(patch)),
                 [] => return None,
                 words => words.join(" "),
             }
@@ -251,14 +253,14 @@ fn shell(name: &str, object: Value<'_>) -> Option<Use> {
         .split_once("apply_patch")
         .filter(|(before, rest)| before.trim().is_empty() && rest.contains("*** Begin Patch"))
     {
-        return Some(Use::patch(&patch[patch.find("*** Begin Patch").unwrap_or(0)..]));
+        return Some(CallKind::patch(&patch[patch.find("*** Begin Patch").unwrap_or(0)..]));
     }
     // An editor may name what it does to a file `command`.
-    let is_one = is_shell(name) || text(object, PATHS).is_none();
-    is_one.then(|| Use::Shell { command, folder: text(object, &SHELL[5..]) })
+    let is_command = is_shell(name) || text(object, PATHS).is_none();
+    is_command.then(|| CallKind::Shell { command, folder: text(object, &SHELL[5..]) })
 }
 
-fn list(object: Value<'_>) -> Option<Use> {
+fn list(object: Value<'_>) -> Option<CallKind> {
     let items = LISTS.iter().find_map(|key| object.some(key).filter(|value| value.is_array()))?;
     let item = |item: Value<'_>| {
         let words = text(item, &["content", "step", "text", "title", "description", "task"])?;
@@ -271,10 +273,10 @@ fn list(object: Value<'_>) -> Option<Use> {
         Some((state, words))
     };
     let listed: Vec<(char, String)> = items.items().filter_map(item).collect();
-    (!listed.is_empty() && listed.len() == items.items().count()).then_some(Use::List(listed))
+    (!listed.is_empty() && listed.len() == items.items().count()).then_some(CallKind::List(listed))
 }
 
-fn words(name: &str, object: Value<'_>) -> Option<Use> {
+fn prose(name: &str, object: Value<'_>) -> Option<CallKind> {
     let lower = name.to_ascii_lowercase();
     let keys: &[&str] = if lower.contains("plan") {
         &["plan"]
@@ -283,10 +285,10 @@ fn words(name: &str, object: Value<'_>) -> Option<Use> {
     } else {
         return None;
     };
-    text(object, keys).map(Use::Words)
+    text(object, keys).map(CallKind::Prose)
 }
 
-fn look(name: &str, object: Value<'_>) -> Option<Use> {
+fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
     // An editor may name what it does to a file `command`.
     let verb = text(object, &["command"]).filter(|verb| verb.len() < 20).unwrap_or_default();
     let lower = format!("{name} {verb}").to_ascii_lowercase();
@@ -313,15 +315,15 @@ fn look(name: &str, object: Value<'_>) -> Option<Use> {
         (None, Some(count)) if lower.contains("read") || lower.contains("view") => format!(", {count} lines"),
         _ => String::new(),
     };
-    Some(Use::Look(target + &range))
+    Some(CallKind::Lookup(target + &range))
 }
 
-/// The output of a command, with its exit status if it names one.
-pub(super) fn output(raw: &str, most: usize, byte: usize) -> Markup {
+/// The output of a command, with its exit status if there is one.
+pub(super) fn output(raw: &str, max_chars: usize, byte: usize) -> Markup {
     let (status, text) = status(raw);
     let text = text.replace("\r\n", "\n");
     let text = text.trim_end_matches('\n');
-    let cut = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+    let cut = text.char_indices().nth(max_chars).map_or(text.len(), |(at, _)| at);
     let shown = &text[..cut];
     let folds = shown.lines().count() > FOLD + FOLD / 2 || shown.len() > 6_000;
     let split = match memchr::memchr_iter(b'\n', shown.as_bytes()).nth(FOLD - 1).filter(|&at| at < 4_000) {
@@ -350,20 +352,21 @@ pub(super) fn output(raw: &str, most: usize, byte: usize) -> Markup {
     }
 }
 
-/// The members of a result as JSON that are shown as output and status.
+/// The members of a result in JSON that are shown as output and status.
 const KNOWN: &[&str] = &["output", "stdout", "metadata", "exit_code", "exitCode", "returncode"];
 
-/// The exit status that the text of a result names, and the output beside it.
+/// The exit status in the text of a result, if there is one, and the rest of the text.
 fn status(raw: &str) -> (Option<String>, String) {
     if raw.starts_with('{')
         && let Ok(document) = Document::parse(raw)
         && let Some(root) = document.roots().next()
         && let Some(output) = text(root, &["output", "stdout"])
-        // Nothing else of the result is left out.
+        // A result with other members is shown as JSON, so that nothing is left out.
         && root.members().all(|member| KNOWN.contains(&&*member.key.decode()))
     {
-        let own = root.some("metadata").unwrap_or(root);
-        let code = ["exit_code", "exitCode", "returncode"].iter().find_map(|key| Some(own.some(key)?.raw().to_owned()));
+        let metadata = root.some("metadata").unwrap_or(root);
+        let code =
+            ["exit_code", "exitCode", "returncode"].iter().find_map(|key| Some(metadata.some(key)?.raw().to_owned()));
         return (code, output);
     }
     for start in ["Exit code ", "Exit code: ", "Process exited with code ", "<returncode>"] {
@@ -379,26 +382,23 @@ fn status(raw: &str) -> (Option<String>, String) {
     (None, raw.to_owned())
 }
 
-// The arguments of a tool call as people read them: a name and a value per line, and texts with their line breaks.
+// The arguments of a tool call in a readable form: a name and a value per line, and texts with their line breaks.
 
-/// Arguments longer than this many bytes are shown as they are.
-const LONGEST_VALUE: usize = 1_000_000;
-
-/// The arguments of a call but those in `except`; `byte` is their place in the file.
-pub(super) fn arguments(raw: &str, byte: usize, most: usize, except: &[&str]) -> Markup {
-    let mono = |text: &str| passage(Passage { text, byte, most, mono: true });
-    let document = (raw.len() <= LONGEST_VALUE).then(|| Document::parse(raw).ok()).flatten();
+/// The arguments of a call except those in `except`; `byte` is their offset in the file.
+pub(super) fn arguments(raw: &str, byte: usize, max_chars: usize, except: &[&str]) -> Markup {
+    let mono = |text: &str| passage(Passage { text, byte, max_chars, mono: true });
+    let document = (raw.len() <= MAX_ARGUMENTS).then(|| Document::parse(raw).ok()).flatten();
     let object = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
     let Some(object) = object else {
         return html! { @if !raw.trim().is_empty() && except.is_empty() { (mono(raw)) } };
     };
-    let is_left = |name: &str| !except.contains(&name);
-    if !object.members().any(|member| is_left(&member.key.decode())) {
+    let is_shown = |name: &str| !except.contains(&name);
+    if !object.members().any(|member| is_shown(&member.key.decode())) {
         return html! {};
     }
     html! {
         dl class="arguments" {
-            @for member in object.members().filter(|member| is_left(&member.key.decode())) {
+            @for member in object.members().filter(|member| is_shown(&member.key.decode())) {
                 @let (name, text) = (member.key.decode(), shown(member.value));
                 div {
                     dt { (Shown(&line(&name, 80))) }
@@ -465,10 +465,10 @@ fn indented(raw: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Use, arguments, indented, output, status};
+    use super::{CallKind, arguments, indented, output, status};
 
     fn drawn(name: &str, raw: &str) -> String {
-        let call = Use::of_call(name, raw);
+        let call = CallKind::from_call(name, raw);
         let body = call.draw(0, 1_000).map(|body| body.0).unwrap_or_default();
         format!("{}: {} {body}", call.class(), call.target().0)
     }

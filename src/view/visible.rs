@@ -1,4 +1,4 @@
-//! Escapes text from a transcript for HTML: characters that HTML or a terminal would interpret are shown instead.
+//! Escapes text from a transcript for HTML, so that characters that HTML or a terminal would interpret are displayed.
 
 use maud::Render;
 
@@ -20,7 +20,7 @@ impl Render for Shown<'_> {
     }
 }
 
-/// A long text inside an HTML element: as [`Shown`], but quotation marks stay, since most JSON consists of them.
+/// A long text inside an HTML element: as [`Shown`], but quotation marks are not escaped, because JSON is full of them.
 pub(super) struct Body<'t>(pub(super) &'t str);
 
 impl Render for Body<'_> {
@@ -40,7 +40,7 @@ fn escape(text: &str, out: &mut String, markup: impl Fn(char) -> Option<&'static
         if !(is_suspect(byte) || matches!(byte, b'&' | b'<' | b'>' | b'"')) {
             continue;
         }
-        // The line break that follows is shown.
+        // Only the line feed of a CR LF is kept.
         if text[at..].starts_with("\r\n") {
             out.push_str(&text[from..at]);
             from = at + 1;
@@ -58,15 +58,15 @@ fn escape(text: &str, out: &mut String, markup: impl Fn(char) -> Option<&'static
     out.push_str(&text[from..]);
 }
 
-/// Text on one line, shortened to `most` characters.
-pub(super) fn line(text: &str, most: usize) -> String {
+/// Text on one line, shortened to `limit` characters.
+pub(super) fn line(text: &str, limit: usize) -> String {
     // White space is collapsed, so more characters are read than shown.
-    let head: String = text.chars().take(4 * most).collect();
+    let head: String = text.chars().take(4 * limit).collect();
     let line = head.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= most && head.len() == text.len() {
+    if line.chars().count() <= limit && head.len() == text.len() {
         return line;
     }
-    line.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    line.chars().take(limit.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A number with a comma between groups of three digits.

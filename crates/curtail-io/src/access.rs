@@ -1,10 +1,11 @@
-//! Who may read a file: its mode, its owner, its access list and its other attributes.
+//! Copies the permissions of a file to the one that replaces it: mode, owner, access list and other extended
+//! attributes.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file whose access another one takes over.
+/// A file whose permissions are copied to another one.
 #[derive(Debug)]
 pub(super) struct Model {
     path: PathBuf,
@@ -12,29 +13,28 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The regular file at `path`.
+    /// The regular file at `path`, if there is one.
     pub(super) fn at_path(path: &Path) -> Option<Self> {
         let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
         Some(Self { path: path.to_owned(), metadata })
     }
 }
 
-/// Gives `file`, which only its user may read, the access of `model`, and never more. If it `replaces` the model, it also takes
-/// over all attributes.
+/// Gives `file`, which only its user may read, the permissions of `model`, and never more. If it `replaces` the model,
+/// all extended attributes are copied as well.
 ///
 /// # Errors
-/// It replaces the model, and an attribute or the access list cannot be kept.
+/// The permissions cannot be set; or the file replaces the model, and an attribute or the access list cannot be kept.
 #[cfg(unix)]
 pub(super) fn take_over(file: &File, model: &Model, replaces: bool) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-    let there = &model.metadata;
-    let mut mode = there.mode() & 0o7777;
-    let has_group = keep_group(file, there)?;
+    let mut mode = model.metadata.mode() & 0o7777;
+    let has_group = keep_group(file, &model.metadata)?;
     let kept = match replaces {
         true => attributes::copy_all(file, &model.path, has_group)?,
         false => attributes::copy_access_list(file, &model.path, has_group),
     };
-    // What the group, or the list in its place, was allowed is allowed to everybody, or to nobody here.
+    // Without the model's group or access list, the group of the file gets only those permissions that everybody has.
     if !kept {
         mode &= !0o070 | (mode & 0o007) << 3;
     }
@@ -42,16 +42,16 @@ pub(super) fn take_over(file: &File, model: &Model, replaces: bool) -> io::Resul
 }
 
 /// Gives a file the owner and the group of its model, if permitted; returns whether it has the group. Only root may change the
-/// owner; for any other user, a new file is their own.
+/// owner: for any other user, a new file belongs to this user.
 #[cfg(unix)]
-fn keep_group(file: &File, there: &Metadata) -> io::Result<bool> {
+fn keep_group(file: &File, model: &Metadata) -> io::Result<bool> {
     use std::os::unix::fs::{MetadataExt as _, fchown};
-    let own = file.metadata()?;
-    let same = (own.uid(), own.gid()) == (there.uid(), there.gid());
-    Ok(same
-        || fchown(file, Some(there.uid()), Some(there.gid())).is_ok()
-        || own.gid() == there.gid()
-        || fchown(file, None, Some(there.gid())).is_ok())
+    let new = file.metadata()?;
+    let is_same = (new.uid(), new.gid()) == (model.uid(), model.gid());
+    Ok(is_same
+        || fchown(file, Some(model.uid()), Some(model.gid())).is_ok()
+        || new.gid() == model.gid()
+        || fchown(file, None, Some(model.gid())).is_ok())
 }
 
 #[cfg(not(unix))]
@@ -83,19 +83,21 @@ mod attributes {
 
     const ACCESS_LIST: &str = "system.posix_acl_access";
 
-    /// What the system sets itself, or only root may set: a file without it is no less protected.
-    const OF_THE_SYSTEM: [&str; 3] = ["security.", "trusted.", "com.apple."];
+    /// Prefixes of attributes that the system sets itself, or only root may set: a file without them is no less
+    /// protected.
+    const SYSTEM_PREFIXES: [&str; 3] = ["security.", "trusted.", "com.apple."];
 
-    /// Copies all attributes, and returns whether the file has the group of its model. An access list names a group by its place, so it needs the group to be kept.
+    /// Copies all attributes, and returns `has_group`: whether the file has the group of its model. Without it, an
+    /// access list cannot be copied, because it also applies to the file's group.
     pub(super) fn copy_all(file: &File, model: &Path, has_group: bool) -> io::Result<bool> {
-        let names = grown(|buffer| listxattr(model, buffer))?.unwrap_or_default();
+        let names = read_all(|buffer| listxattr(model, buffer))?.unwrap_or_default();
         for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
             let name = String::from_utf8_lossy(name);
             let is_refused = name == ACCESS_LIST && !has_group;
             let copied = if is_refused { Err(Errno::PERM.into()) } else { copy(file, model, &name) };
-            if copied.is_err() && !OF_THE_SYSTEM.iter().any(|prefix| name.starts_with(prefix)) {
-                let what = format!("its attribute `{name}` cannot be kept; left as it was");
-                return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+            if copied.is_err() && !SYSTEM_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+                let message = format!("its attribute `{name}` cannot be kept; left as it was");
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
             }
         }
         if !names.split(|byte| *byte == 0).any(|name| name == ACCESS_LIST.as_bytes()) {
@@ -104,9 +106,9 @@ mod attributes {
         Ok(has_group)
     }
 
-    /// Copies the access list; returns whether the file has the same one, or both have none, and its group.
+    /// Copies the access list; returns whether the file has the model's group and access list, or neither has a list.
     pub(super) fn copy_access_list(file: &File, model: &Path, has_group: bool) -> bool {
-        match grown(|buffer| getxattr(model, ACCESS_LIST, buffer)) {
+        match read_all(|buffer| getxattr(model, ACCESS_LIST, buffer)) {
             Ok(Some(_)) => has_group && copy(file, model, ACCESS_LIST).is_ok(),
             _ => {
                 remove_access_list(file);
@@ -116,18 +118,18 @@ mod attributes {
     }
 
     fn copy(file: &File, model: &Path, name: &str) -> io::Result<()> {
-        let Some(value) = grown(|buffer| getxattr(model, name, buffer))? else { return Ok(()) };
+        let Some(value) = read_all(|buffer| getxattr(model, name, buffer))? else { return Ok(()) };
         Ok(fsetxattr(file, name, &value, XattrFlags::empty())?)
     }
 
-    /// Removes the list that a folder gives to new files.
+    /// Removes the access list that the file got from its folder when it was created.
     fn remove_access_list(file: &File) {
         let _ = fremovexattr(file, ACCESS_LIST);
     }
 
-    /// What `read` puts into a buffer, which grows until all fits; `None` if there is nothing, or the file system has no
-    /// attributes.
-    fn grown(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> io::Result<Option<Vec<u8>>> {
+    /// Calls `read` with a buffer that grows until the value fits into it; `None` if there is no value, or the file
+    /// system has no attributes.
+    fn read_all(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> io::Result<Option<Vec<u8>>> {
         let mut buffer = vec![0; 256];
         loop {
             match read(&mut buffer) {

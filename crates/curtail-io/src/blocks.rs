@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::buffer::Filled;
-use super::live::{Live, Patience};
+use super::live::{Live, WaitControl};
 use super::plain::{Plain, Unread};
 use super::{Buffer, Packing, Source, Stamp, TableFormat};
 use crate::source;
@@ -16,17 +16,17 @@ use curtail_core::error::{ErrorKind, FileError};
 /// more than that gains: on two cores, 512 KiB take a fifth less time than 128 KiB; on one core, the time is the same.
 pub const BLOCK: usize = 512 * 1024;
 
-/// For a line of at least this length, the beginning is checked before the rest is read.
+/// The length in bytes from which on the beginning of a line is checked before the rest is read.
 const LONG: usize = 4 * 1024 * 1024;
 
-/// When reading stops before the end of an input.
+/// How much is read, and when reading stops before the end of an input.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Bytes that are read at once, [`BLOCK`] by default.
+    /// The number of bytes that are read at once, [`BLOCK`] by default.
     pub block: usize,
     /// The largest line, or text that is read as a whole, in bytes after decompression; `None` for no limit.
     pub max_record: Option<usize>,
-    /// Set from outside to end waiting for an input that stalls.
+    /// Set by the caller to stop waiting for an input that stalls.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -44,18 +44,18 @@ pub struct Blocks {
     name: String,
     packing: Packing,
     stream: Stream,
-    /// Size, time and identity when it was opened, of a regular file.
+    /// Size, time and identity when it was opened; `None` unless it is a regular file.
     stamp: Option<Stamp>,
-    /// Its format if it is a table, which is read by other means.
+    /// Its format if it is a table, which another crate reads.
     table: Option<TableFormat>,
     /// For an input that may stall: whether to wait for it.
-    patience: Option<Arc<Patience>>,
-    /// Bytes read from the file so far, before decompression.
+    wait_control: Option<Arc<WaitControl>>,
+    /// The number of bytes read from the file so far, before decompression.
     taken: Arc<AtomicU64>,
     /// Bytes that were read past the end of the last block.
     carry: Vec<u8>,
-    /// Bytes returned so far.
-    given: u64,
+    /// The number of bytes returned so far.
+    returned: u64,
     ended: bool,
     block: usize,
     max_record: Option<usize>,
@@ -65,31 +65,30 @@ impl Blocks {
     /// Opens `source`.
     ///
     /// # Errors
-    /// What the system says.
+    /// It cannot be opened or read, is a directory, or is compressed in a way that is not supported.
     pub fn open(source: &Source, limits: &Limits) -> Result<Self, FileError> {
         let opened = match &source.path {
             Some(path) => File::open(path).and_then(refuse_directory),
             None => stdin(),
         };
-        // Another program may read on from the place in standard input that this one leaves.
-        let named = source.path.is_some();
         opened
-            .and_then(|file| Self::over(file, named, &source.name, limits))
+            .and_then(|file| Self::from_file(file, source.path.is_some(), &source.name, limits))
             .map_err(|error| FileError::system(&source.name, &error))
     }
 
-    fn over(file: File, named: bool, name: &str, limits: &Limits) -> io::Result<Self> {
+    fn from_file(file: File, has_path: bool, name: &str, limits: &Limits) -> io::Result<Self> {
         let stamp = Stamp::from_metadata(&file.metadata()?);
-        let patience = stamp.is_none().then(|| Patience::until(&limits.stop));
-        let mut stream = match &patience {
-            Some(patience) => Stream::Other(Box::new(Live::new(file, Arc::clone(patience)))),
-            None if named => Stream::Plain(Plain::new(file)?),
+        let wait_control = stamp.is_none().then(|| WaitControl::new(&limits.stop));
+        let mut stream = match &wait_control {
+            Some(wait_control) => Stream::Other(Box::new(Live::new(file, Arc::clone(wait_control)))),
+            None if has_path => Stream::Plain(Plain::new(file)?),
+            // Standard input is read in order, so that another program can continue where this one stops reading.
             None => Stream::Other(Box::new(file)),
         };
-        let head = head(&mut stream, patience.as_deref())?;
-        if let Some((packing, program)) = Packing::foreign(&head) {
-            let what = format!("compressed with {packing}, which is not read; decompress it first (`{program}`)");
-            return Err(io::Error::new(io::ErrorKind::Unsupported, what));
+        let head = head(&mut stream, wait_control.as_deref())?;
+        if let Some((packing, program)) = Packing::unsupported(&head) {
+            let message = format!("compressed with {packing}, which is not read; decompress it first (`{program}`)");
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
         let taken = Arc::new(AtomicU64::new(head.len() as u64));
         let (packing, table) = (Packing::of_head(&head), TableFormat::of_head(&head));
@@ -98,13 +97,13 @@ impl Blocks {
             Packing::Plain => (stream, head),
             packed => {
                 let counted = Counted { stream, taken: Arc::clone(&taken) };
-                let again = BufReader::with_capacity(128 * 1024, io::Cursor::new(head).chain(counted));
-                (Stream::Other(packed.unpack(again)?), Vec::new())
+                let whole = BufReader::with_capacity(128 * 1024, io::Cursor::new(head).chain(counted));
+                (Stream::Other(packed.unpack(whole)?), Vec::new())
             }
         };
         let (name, block, max_record) = (name.to_owned(), limits.block, limits.max_record);
-        let (given, ended) = (0, false);
-        Ok(Self { name, packing, stream, stamp, table, patience, taken, carry, given, ended, block, max_record })
+        let (returned, ended) = (0, false);
+        Ok(Self { name, packing, stream, stamp, table, wait_control, taken, carry, returned, ended, block, max_record })
     }
 
     /// How the input is compressed.
@@ -113,19 +112,19 @@ impl Blocks {
         self.packing
     }
 
-    /// Its format, if it begins as a table does.
+    /// Its format, if it begins like a table.
     #[must_use]
     pub const fn table(&self) -> Option<TableFormat> {
         self.table
     }
 
-    /// Size, time and identity when it was opened, of a regular file.
+    /// Size, time and identity when it was opened; `None` unless it is a regular file.
     #[must_use]
     pub const fn stamp(&self) -> Option<&Stamp> {
         self.stamp.as_ref()
     }
 
-    /// Bytes of the file that are in the blocks so far, before decompression.
+    /// The number of bytes of the file that are in the blocks so far, before decompression.
     #[must_use]
     pub fn taken(&self) -> u64 {
         let taken = self.taken.load(Ordering::Relaxed);
@@ -141,16 +140,16 @@ impl Blocks {
     /// Whether the input is a pipe or a device, which may stall.
     #[must_use]
     pub const fn is_live(&self) -> bool {
-        self.patience.is_some()
+        self.wait_control.is_some()
     }
 
-    /// As [`Blocks::next_lines`], but the first bytes of `block` may be left for [`Unread::read`], which needs no order:
-    /// another thread can claim the next block meanwhile.
+    /// As [`Blocks::next_lines`], but the first bytes of `block` may be left for [`Unread::read`], which can be called
+    /// in any order and on any thread, while another thread claims the next block.
     ///
     /// # Errors
     /// As [`Blocks::next_lines`].
     pub fn claim_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<Option<Unread>, FileError> {
-        // Longer lines are checked before they are read to their end.
+        // A longer line is left to `next_lines`, which checks it before it reads it to its end.
         let most = self.max_record.map_or(LONG, |most| most.clamp(BLOCK, LONG));
         let back = self.carry.len();
         if let Stream::Plain(file) = &mut self.stream
@@ -169,25 +168,25 @@ impl Blocks {
     /// input stalls, these are the lines that have arrived, at least one that is not blank.
     ///
     /// # Errors
-    /// A read or decompression error, a line over the limit, or the error of the check. What was read so far is
+    /// A read or decompression error, a line over the limit, or the error of `doubt`. The bytes read for this block are
     /// lost.
     pub fn next_lines(&mut self, block: &mut Buffer, doubt: Doubt<'_>) -> Result<(), FileError> {
         self.begin(block)?;
         let mut searched = 0;
         while !self.ended {
-            // The bytes by which the compression was recognized may contain a record already.
+            // The bytes that were read to detect the compression may contain a record already.
             let waits = searched > 0 || !has_record(block);
-            let filled = self.read_on(block, doubt, waits)?;
+            let filled = self.read_more(block, doubt, waits)?;
             let newline = memchr::memrchr(b'\n', &block[searched..]).map(|newline| searched + newline + 1);
-            let enough = |end: &usize| filled == Filled::Full || !block[..*end].trim_ascii().is_empty();
-            if let Some(end) = newline.filter(enough).filter(|_| !self.ended) {
+            let is_enough = |end: &usize| filled == Filled::Full || !block[..*end].trim_ascii().is_empty();
+            if let Some(end) = newline.filter(is_enough).filter(|_| !self.ended) {
                 self.carry.extend_from_slice(&block[end..]);
                 block.truncate(end);
                 break;
             }
             searched = block.len();
         }
-        self.given += block.len() as u64;
+        self.returned += block.len() as u64;
         Ok(())
     }
 
@@ -197,19 +196,19 @@ impl Blocks {
     /// As [`Blocks::next_lines`].
     pub fn rest(&mut self, text: &mut Buffer, doubt: Doubt<'_>) -> Result<(), FileError> {
         let carry = std::mem::take(&mut self.carry);
-        text.append(&carry).map_err(|error| self.broken(&error, 0))?;
+        text.append(&carry).map_err(|error| self.read_error(&error, 0))?;
         while !self.ended {
-            self.read_on(text, doubt, true)?;
+            self.read_more(text, doubt, true)?;
         }
         Ok(())
     }
 
-    /// Reads further, at least to the end of a block, so that long lines and texts take only a quarter more memory than
-    /// their length.
-    fn read_on(&mut self, into: &mut Buffer, doubt: Doubt<'_>, waits: bool) -> Result<Filled, FileError> {
+    /// Reads the rest of a block, or a quarter of what `into` already contains, so that a long line or text takes at
+    /// most a quarter more memory than its length.
+    fn read_more(&mut self, into: &mut Buffer, doubt: Doubt<'_>, waits: bool) -> Result<Filled, FileError> {
         let before = into.len();
         let wanted = if before < self.block { self.block - before } else { self.block.max(before / 4) };
-        // One more byte than is permitted shows that there are more.
+        // A byte more than is permitted shows that the limit is exceeded.
         let most = self.max_record.map_or(usize::MAX, |most| most.max(BLOCK).saturating_add(1));
         let filled = self.fill(into, wanted.min(most - before).min(self.expected()), waits)?;
         if before < LONG
@@ -225,59 +224,62 @@ impl Blocks {
         }
     }
 
-    /// At most this many bytes are worth asking for: a small file needs no memory for a whole block. One more than there are finds
-    /// the end.
+    /// How many more bytes to request at most, so that a small file needs no memory for a whole block. It is more than
+    /// the file should have left, to detect the end.
     fn expected(&self) -> usize {
         const UNIT: usize = 16 * 1024;
         let Stream::Plain(file) = &self.stream else { return usize::MAX };
-        let rest = self.stamp.as_ref().and_then(|stamp| stamp.bytes_from(file.place()));
+        let rest = self.stamp.as_ref().and_then(|stamp| stamp.bytes_from(file.offset()));
         rest.and_then(|rest| (rest + 1).checked_next_multiple_of(UNIT)).unwrap_or(usize::MAX)
     }
 
     /// Begins a block with the bytes read past the end of the previous one.
     fn begin(&mut self, block: &mut Buffer) -> Result<(), FileError> {
         block.clear();
-        block.append(&self.carry).map_err(|error| self.broken(&error, 0))?;
+        block.append(&self.carry).map_err(|error| self.read_error(&error, 0))?;
         self.carry.clear();
         Ok(())
     }
 
-    /// Reads further. If nothing has arrived and `waits` is set, waits until something does.
+    /// Reads up to `wanted` more bytes. If nothing has arrived and `waits` is set, waits until something does.
     fn fill(&mut self, into: &mut Buffer, wanted: usize, waits: bool) -> Result<Filled, FileError> {
         let before = into.len();
         loop {
-            let filled = into.fill_from(&mut self.stream, wanted).map_err(|error| self.broken(&error, into.len()))?;
+            let filled =
+                into.fill_from(&mut self.stream, wanted).map_err(|error| self.read_error(&error, into.len()))?;
             self.ended = filled == Filled::Ended;
             if self.packing == Packing::Plain {
                 self.taken.fetch_add((into.len() - before) as u64, Ordering::Relaxed);
             }
-            match &self.patience {
-                Some(patience) if waits && filled == Filled::Stalled && into.len() == before => patience.wait(),
+            match &self.wait_control {
+                Some(control) if waits && filled == Filled::Stalled && into.len() == before => control.allow_wait(),
                 _ => return Ok(filled),
             }
         }
     }
 
-    fn broken(&self, error: &io::Error, unpacked: usize) -> FileError {
+    /// An error with the place in the compressed and the decompressed stream. `unpacked` bytes were decompressed for
+    /// this block.
+    fn read_error(&self, error: &io::Error, unpacked: usize) -> FileError {
         if self.packing == Packing::Plain || error.kind() == io::ErrorKind::OutOfMemory {
             return FileError::system(&self.name, error);
         }
-        let what = format!(
+        let message = format!(
             "the {} stream is {} near byte {}, after {} bytes of text: {error}",
             self.packing.name(),
             if error.kind() == io::ErrorKind::UnexpectedEof { "cut short" } else { "corrupt" },
             self.taken(),
-            self.given + unpacked as u64,
+            self.returned + unpacked as u64,
         );
-        FileError::new(ErrorKind::Compression, &self.name, what)
+        FileError::new(ErrorKind::Compression, &self.name, message)
     }
 }
 
-/// An error for a line, or a text that is read whole, of more than `most` bytes.
+/// The error for a line, or a text that is read as a whole, of more than `most` bytes.
 #[must_use]
 pub fn too_long(name: &str, most: usize) -> FileError {
-    let what = format!("longer than {most} bytes, the limit of --max-record; pass a larger one, or 0 for none");
-    FileError::new(ErrorKind::Content, name, what)
+    let message = format!("longer than {most} bytes, the limit of --max-record; pass a larger one, or 0 for none");
+    FileError::new(ErrorKind::Content, name, message)
 }
 
 /// Whether `block` has a whole line that is not blank.
@@ -285,24 +287,24 @@ fn has_record(block: &[u8]) -> bool {
     memchr::memrchr(b'\n', block).is_some_and(|end| !block[..end].trim_ascii().is_empty())
 }
 
-/// The first four bytes, which identify the compression of a stream, or all bytes of a shorter one. Of a stream that stalls,
-/// only as many as are needed: `[]` and a line break are a record.
-fn head(stream: &mut impl Read, patience: Option<&Patience>) -> io::Result<Vec<u8>> {
+/// The first four bytes, which identify the compression of a stream, or all bytes of a shorter one. If the stream
+/// stalls, fewer are enough once they exclude a compression: `[]` and a line break may be the whole first record.
+fn head(stream: &mut impl Read, wait_control: Option<&WaitControl>) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(4);
     loop {
         let missing = 4 - head.len() as u64;
         match stream.take(missing).read_to_end(&mut head) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock && Packing::may_follow(&head) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && Packing::may_be_packed(&head) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(head),
             read => return read.map(|_| head),
         }
-        if let Some(patience) = patience {
-            patience.wait();
+        if let Some(wait_control) = wait_control {
+            wait_control.allow_wait();
         }
     }
 }
 
-/// Standard input without a buffer, which would only copy the blocks again.
+/// Standard input without a buffer, because a buffer would only copy the blocks again.
 #[cfg(unix)]
 fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd as _;
@@ -321,7 +323,7 @@ fn refuse_directory(file: File) -> io::Result<File> {
 
 /// Where the bytes of an input come from.
 enum Stream {
-    /// A regular file, which can be read at any place.
+    /// A regular file that is not compressed, which can be read at any place.
     Plain(Plain),
     Other(Box<dyn Read + Send>),
 }
@@ -335,6 +337,7 @@ impl Read for Stream {
     }
 }
 
+/// A stream that counts its bytes.
 struct Counted<R> {
     stream: R,
     taken: Arc<AtomicU64>,

@@ -1,4 +1,4 @@
-//! A buffer that is reused: memory that was zeroed once is not zeroed again.
+//! A buffer that is reused, so that its memory is allocated and zeroed only once.
 
 use std::io::{self, ErrorKind, Read};
 use std::ops::Deref;
@@ -42,8 +42,8 @@ impl Buffer {
         self.len = self.len.min(len);
     }
 
-    /// Appends `len` bytes that [`Buffer::front`] replaces.
-    pub(super) fn leave(&mut self, len: usize) -> io::Result<()> {
+    /// Appends `len` bytes of any content, to be written through [`Buffer::front`].
+    pub(super) fn reserve(&mut self, len: usize) -> io::Result<()> {
         self.spare(len)?;
         self.len += len;
         Ok(())
@@ -54,7 +54,7 @@ impl Buffer {
         &mut self.bytes[..len.min(self.len)]
     }
 
-    /// Reads up to `wanted` more bytes; fewer only if `stream` ends or stalls.
+    /// Appends `wanted` bytes from `stream`, or fewer if it ends or stalls.
     pub(super) fn fill_from(&mut self, stream: &mut impl Read, wanted: usize) -> io::Result<Filled> {
         let mut got = 0;
         while got < wanted {
@@ -72,7 +72,7 @@ impl Buffer {
         Ok(Filled::Full)
     }
 
-    /// The `wanted` bytes after the last one. Returns an error if there is not enough memory.
+    /// Memory for `wanted` bytes after the last one; an error if there is not enough.
     fn spare(&mut self, wanted: usize) -> io::Result<&mut [u8]> {
         let end = self.len + wanted;
         if self.bytes.len() < end {

@@ -1,4 +1,4 @@
-//! Compressed streams: recognized by their first bytes when read, chosen by the file's name when written.
+//! Compressed streams: detected by their first bytes when read, chosen by the file's name when written.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Read, Write};
@@ -18,7 +18,7 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// The compression of a file with this name.
+    /// The compression of an output with this name: `.gz`, `.zst`, or none.
     #[must_use]
     pub fn of_name(path: &Path) -> Self {
         match path.extension().and_then(OsStr::to_str) {
@@ -38,15 +38,16 @@ impl Packing {
         }
     }
 
-    /// Whether more bytes may show that a stream that begins with `head` is packed.
-    pub(super) fn may_follow(head: &[u8]) -> bool {
-        let begins: [&[u8]; 2] = [&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd]];
-        let foreign: [&[u8]; 4] = [b"BZh", b"\xfd7zX", &[0x04, 0x22, 0x4d, 0x18], b"PK\x03\x04"];
-        begins.iter().chain(&foreign).any(|magic| head.len() < magic.len() && magic.starts_with(head))
+    /// Whether a stream that begins with `head`, which is too short to decide, may be compressed.
+    pub(super) fn may_be_packed(head: &[u8]) -> bool {
+        let supported: [&[u8]; 2] = [&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd]];
+        let unsupported: [&[u8]; 4] = [b"BZh", b"\xfd7zX", &[0x04, 0x22, 0x4d, 0x18], b"PK\x03\x04"];
+        supported.iter().chain(&unsupported).any(|magic| head.len() < magic.len() && magic.starts_with(head))
     }
 
-    /// The name of a compression that is not read, and the program that undoes it, for a stream that begins with `head`.
-    pub(super) const fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    /// If a stream that begins with `head` is compressed in a way that is not supported: the name of the compression,
+    /// and the command that decompresses it.
+    pub(super) const fn unsupported(head: &[u8]) -> Option<(&'static str, &'static str)> {
         match head {
             [b'B', b'Z', b'h', ..] => Some(("bzip2", "bzip2 -dc")),
             [0xfd, b'7', b'z', b'X', ..] => Some(("xz", "xz -dc")),
@@ -85,11 +86,12 @@ impl Packing {
     }
 }
 
-/// The members of a gzip stream, one after another. Zero bytes behind a member are padding, as block devices and tapes add it.
+/// The members of a gzip stream, one after another. Zero bytes after a member are padding, which block devices and
+/// tapes add.
 enum Members<R> {
     Member(GzDecoder<R>),
-    /// Behind a member.
-    Behind(R),
+    /// After a member.
+    Between(R),
     Ended,
 }
 
@@ -98,20 +100,20 @@ impl<R: BufRead> Read for Members<R> {
         loop {
             *self = match std::mem::replace(self, Self::Ended) {
                 Self::Member(mut member) => match member.read(into) {
-                    Ok(0) if !into.is_empty() => Self::Behind(member.into_inner()),
+                    Ok(0) if !into.is_empty() => Self::Between(member.into_inner()),
                     read => {
                         *self = Self::Member(member);
                         return read;
                     }
                 },
-                Self::Behind(mut rest) => match rest.fill_buf().map(|bytes| (bytes.len(), zeros(bytes))) {
+                Self::Between(mut rest) => match rest.fill_buf().map(|bytes| (bytes.len(), zeros(bytes))) {
                     Ok((0, _)) => return Ok(0),
                     Ok((len, padding)) => {
                         rest.consume(padding);
-                        if padding < len { Self::Member(GzDecoder::new(rest)) } else { Self::Behind(rest) }
+                        if padding < len { Self::Member(GzDecoder::new(rest)) } else { Self::Between(rest) }
                     }
                     Err(error) => {
-                        *self = Self::Behind(rest);
+                        *self = Self::Between(rest);
                         return Err(error);
                     }
                 },
@@ -121,7 +123,7 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// How many bytes at the beginning are zero.
+/// The number of zero bytes at the beginning.
 fn zeros(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| **byte == 0).count()
 }

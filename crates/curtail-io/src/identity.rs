@@ -1,4 +1,5 @@
-//! The identity of a file, whatever its names, and whether a file has changed.
+//! Identifies a file independently of its names, detects whether it has changed, and records what a run uses each file
+//! for.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
@@ -10,7 +11,7 @@ use std::time::SystemTime;
 use super::Source;
 use curtail_core::error::{ErrorKind, FileError};
 
-/// A file: two names of the same file are equal.
+/// The identity of a file, which all of its names share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum FileId {
     /// A file that exists: its device and inode.
@@ -21,24 +22,24 @@ pub(super) enum FileId {
 }
 
 impl FileId {
-    /// The file at `path`, which exists: by its place on the disk where the system reports it.
+    /// The file at `path`: by device and inode if it exists and the system reports them, otherwise by its full path.
     pub(super) fn at_path(path: &Path) -> Self {
         #[cfg(unix)]
-        if let Ok(there) = std::fs::metadata(path) {
-            return Self::from_metadata(&there);
+        if let Ok(metadata) = std::fs::metadata(path) {
+            return Self::from_metadata(&metadata);
         }
         Self::Path(full_path(path))
     }
 
-    /// Everything by which a file at `path` is known, before and after it is written.
+    /// All identities of the file at `path`: it gets another one when it is first written.
     fn all_at_path(path: &Path) -> HashSet<Self> {
         HashSet::from([Self::at_path(path), Self::Path(full_path(path))])
     }
 
     #[cfg(unix)]
-    fn from_metadata(there: &Metadata) -> Self {
+    fn from_metadata(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
-        Self::Existing(there.dev(), there.ino())
+        Self::Existing(metadata.dev(), metadata.ino())
     }
 }
 
@@ -56,13 +57,13 @@ fn full_path(path: &Path) -> PathBuf {
                 _ => full.push(step),
             }
         }
-        // Without `..`, it may exist.
+        // Once `..` is resolved, the path may exist.
         return full.canonicalize().unwrap_or(full);
     }
     absolute
 }
 
-/// Size, time of the last change and identity of a file: if all are the same, the content is assumed to be the same.
+/// Size, time of the last change and identity of a file. If all are the same, the content is assumed to be the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     #[cfg(unix)]
@@ -74,16 +75,16 @@ pub struct Stamp {
 impl Stamp {
     /// The stamp of a regular file; `None` for pipes and devices.
     #[must_use]
-    pub fn from_metadata(there: &Metadata) -> Option<Self> {
-        there.is_file().then(|| Self {
+    pub fn from_metadata(metadata: &Metadata) -> Option<Self> {
+        metadata.is_file().then(|| Self {
             #[cfg(unix)]
-            id: FileId::from_metadata(there),
-            len: there.len(),
-            modified: there.modified().ok(),
+            id: FileId::from_metadata(metadata),
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
         })
     }
 
-    /// Bytes from the place `at` to the end; `None` if the file had none there.
+    /// The number of bytes from the offset `at` to the end; `None` if the file had none there.
     pub(super) fn bytes_from(&self, at: u64) -> Option<usize> {
         self.len.checked_sub(at).filter(|&rest| rest > 0).and_then(|rest| usize::try_from(rest).ok())
     }
@@ -94,8 +95,8 @@ impl Stamp {
     }
 }
 
-/// The files of a run, each with its only use: no output may be an input, a file that is read for it, or another output.
-/// Whatever a command writes is recorded here first.
+/// The files of a run, each with its only use: an output must not be an input, another file that the run reads, or
+/// another output. Every file that a command writes is recorded here first.
 #[derive(Debug, Default)]
 pub struct FileUses(Mutex<HashMap<FileId, FileUse>>);
 
@@ -110,7 +111,7 @@ enum FileUse {
     Flag(&'static str),
 }
 
-/// An input, by its path and its name in messages.
+/// The input of an output: its path, and its name in messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Owner(Option<PathBuf>, String);
 
@@ -135,7 +136,7 @@ impl FileUses {
         Self(Mutex::new(uses))
     }
 
-    /// Records `path` as an output of `source`, which may have several.
+    /// Records `path` as an output of `source`. A source may have several outputs.
     ///
     /// # Errors
     /// The file is an input, a file that the run reads, or the output of another input.
@@ -147,7 +148,7 @@ impl FileUses {
                 "the output is the input; --in-place replaces inputs".to_owned()
             }
             FileUse::Input(Owner(_, input)) => {
-                format!("the output of {name} is an input{}; name another output", named(path, input))
+                format!("the output of {name} is an input{}; name another output", other_name(path, input))
             }
             FileUse::Read => format!("the output of {name} is a file that this run reads; name another output"),
             FileUse::Output(Owner(_, other)) => format!("this output belongs to both {other} and {name}"),
@@ -161,31 +162,34 @@ impl FileUses {
     /// The file is an input, a file that the run reads, or another output.
     pub fn flag(&self, path: &Path, flag: &'static str) -> Result<(), FileError> {
         self.record(path, &FileUse::Flag(flag), |other| match other {
-            FileUse::Input(Owner(_, name)) => format!("{flag} names an input{}; name another file", named(path, name)),
+            FileUse::Input(Owner(_, name)) => {
+                format!("{flag} names an input{}; name another file", other_name(path, name))
+            }
             FileUse::Read => format!("{flag} names a file that this run reads; name another file"),
             FileUse::Output(Owner(_, name)) => format!("{flag} names the output of {name}; name another file"),
             FileUse::Flag(other) => format!("{flag} and {other} name the same file"),
         })
     }
 
-    fn record(&self, path: &Path, purpose: &FileUse, wrong: impl FnOnce(&FileUse) -> String) -> Result<(), FileError> {
+    /// Records the use of `path`. If it has another use already, `message` describes the conflict.
+    fn record(&self, path: &Path, new: &FileUse, message: impl FnOnce(&FileUse) -> String) -> Result<(), FileError> {
         // Writing to a pipe or a device replaces no file.
-        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(());
         }
         let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let ids = FileId::all_at_path(path);
-        // An input may have several outputs, and one is recorded when it is planned and when it is written.
-        let is_taken = |other: &&FileUse| !matches!(purpose, FileUse::Output(_)) || *other != purpose;
-        if let Some(other) = ids.iter().filter_map(|id| uses.get(id)).find(is_taken) {
-            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), wrong(other)));
+        // The same output is recorded when it is planned and again when it is written.
+        let conflicts = |other: &&FileUse| !matches!(new, FileUse::Output(_)) || *other != new;
+        if let Some(other) = ids.iter().filter_map(|id| uses.get(id)).find(conflicts) {
+            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), message(other)));
         }
-        uses.extend(ids.into_iter().map(|id| (id, purpose.clone())));
+        uses.extend(ids.into_iter().map(|id| (id, new.clone())));
         Ok(())
     }
 }
 
-/// ` (NAME)` if the input was named in another way.
-fn named(path: &Path, name: &str) -> String {
+/// ` (NAME)`, unless the name of the input is the path.
+fn other_name(path: &Path, name: &str) -> String {
     if path.as_os_str() == name { String::new() } else { format!(" ({name})") }
 }

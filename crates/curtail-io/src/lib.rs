@@ -1,4 +1,5 @@
-//! Bytes in, bytes out: where inputs come from, how they are compressed, where outputs are written.
+//! Input and output: finds and reads inputs, decompresses and compresses them, and writes outputs without damaging
+//! files.
 //!
 //! This layer knows files, streams and lines, but no messages.
 

@@ -1,4 +1,5 @@
-//! The record of what a batch has finished, so that a later run can continue. It knows files and one line of options.
+//! The record of the outputs that a batch has finished, so that a later run can continue. It knows files and one line
+//! of options.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -13,21 +14,21 @@ use curtail_core::error::{ErrorKind, FileError};
 /// Its name in an output directory. It begins with a dot, so no walk takes it for a transcript.
 pub const MANIFEST: &str = ".curtail-resume";
 
-/// The record of finished outputs. A line is added when an output is complete; an incomplete last line is not read. Lines
-/// are never removed: a run with other options begins a new part.
+/// The record of finished outputs, as JSON lines. A line is added when an output is complete; an incomplete last line
+/// is ignored. Lines are never removed: a run with other options begins a new part.
 #[derive(Debug)]
 pub struct Manifest {
     path: PathBuf,
     options: String,
     /// Opened when the first output is complete, so that a run without outputs leaves no record.
     file: Option<File>,
-    /// The last entry of each output.
+    /// The last entry of each output, and whether it was made with the options of this run.
     entries: HashMap<String, (ManifestEntry, bool)>,
-    /// The backups that the batch makes, whatever its options.
+    /// The backups that were made, with any options.
     backups: HashSet<BackupEntry>,
     /// Whether the last part of the record has the options of this run.
     continues: bool,
-    /// Whether the record ends inside a line.
+    /// Whether the last line of the record is incomplete.
     torn: bool,
 }
 
@@ -37,23 +38,25 @@ struct Head {
     options: String,
 }
 
-/// A backup, with the time and the length of the input that it is one of. It is written before the backup is made.
+/// The line of a backup, which is written before the backup is made.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq, Hash)]
 struct BackupEntry {
     backup: String,
+    /// When the original was written, in nanoseconds since 1970.
     written: u128,
+    /// The length of the original in bytes.
     len: u64,
 }
 
 impl BackupEntry {
-    /// The entry for `backup`, if it is one of the file at `original`.
+    /// The entry for `backup` as a backup of the file at `original`.
     fn new(backup: &Path, original: &Path) -> Self {
-        let (written, len) = written(original).unwrap_or_default();
-        Self { backup: name(backup), written, len }
+        let (written, len) = time_and_len(original).unwrap_or_default();
+        Self { backup: escaped(backup), written, len }
     }
 }
 
-/// Every other line.
+/// The line of a finished output.
 #[derive(Debug, Serialize, Deserialize)]
 struct ManifestEntry {
     input: String,
@@ -79,24 +82,24 @@ impl Manifest {
             continues: false,
             torn: false,
         };
-        let before = match std::fs::metadata(path) {
+        let bytes = match std::fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(manifest),
             Err(error) => return Err(FileError::system(path.to_string_lossy(), &error)),
-            Ok(there) if !there.is_file() => return Err(foreign(path)),
+            Ok(metadata) if !metadata.is_file() => return Err(not_a_record(path)),
             Ok(_) => std::fs::read(path).map_err(|error| FileError::system(path.to_string_lossy(), &error))?,
         };
-        let text = String::from_utf8(before).map_err(|_| foreign(path))?;
+        let text = String::from_utf8(bytes).map_err(|_| not_a_record(path))?;
         if !text.is_empty() && !text.starts_with(SIGNATURE) && !is_torn_signature(&text) {
-            return Err(foreign(path));
+            return Err(not_a_record(path));
         }
         manifest.torn = !text.is_empty() && !text.ends_with('\n');
         for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
-            manifest.line(line);
+            manifest.read_line(line);
         }
         Ok(manifest)
     }
 
-    fn line(&mut self, line: &str) {
+    fn read_line(&mut self, line: &str) {
         if let Ok(head) = serde_json::from_str::<Head>(line) {
             self.continues = head.options == self.options;
         } else if let Ok(entry) = serde_json::from_str::<ManifestEntry>(line) {
@@ -112,33 +115,34 @@ impl Manifest {
         &self.path
     }
 
-    /// Whether an earlier run wrote `output`, and nobody changed it since.
+    /// Whether an earlier run wrote `output`, and it has not changed since.
     #[must_use]
     pub fn is_ours(&self, output: &Path) -> bool {
-        self.entries.get(&name(output)).is_some_and(|(entry, _)| is_unchanged(entry, output))
+        self.entries.get(&escaped(output)).is_some_and(|(entry, _)| is_unchanged(entry, output))
     }
 
-    /// Whether an earlier run made `backup`, and nobody changed it since.
+    /// Whether an earlier run made `backup`, and it has not changed since.
     #[must_use]
     pub fn is_backup(&self, backup: &Path) -> bool {
         self.backups.contains(&BackupEntry::new(backup, backup))
     }
 
-    /// Records that `backup` will be one of the file at `original`, so that a later run knows it however this one ends.
+    /// Records that `backup` is about to be made of the file at `original`, so that a later run recognizes it even if
+    /// this one is killed.
     ///
     /// # Errors
     /// The record cannot be written.
     pub fn announce_backup(&mut self, backup: &Path, original: &Path) -> io::Result<()> {
         let entry = BackupEntry::new(backup, original);
-        if self.backups.insert(entry.clone()) { line(self.file()?, &entry) } else { Ok(()) }
+        if self.backups.insert(entry.clone()) { write_line(self.file()?, &entry) } else { Ok(()) }
     }
 
     /// Whether `output` was made from `input` with the same options, and neither has changed since.
     #[must_use]
     pub fn is_done(&self, input: &Path, output: &Path) -> bool {
-        let Some((entry, true)) = self.entries.get(&name(output)) else { return false };
-        let newer = written(input).is_none_or(|(time, _)| time > entry.written);
-        entry.input == name(input) && is_unchanged(entry, output) && !newer
+        let Some((entry, true)) = self.entries.get(&escaped(output)) else { return false };
+        let is_newer = time_and_len(input).is_none_or(|(time, _)| time > entry.written);
+        entry.input == escaped(input) && is_unchanged(entry, output) && !is_newer
     }
 
     /// Records that `output` was made from `input`.
@@ -146,8 +150,8 @@ impl Manifest {
     /// # Errors
     /// The record cannot be written.
     pub fn record(&mut self, input: &Path, output: &Path) -> io::Result<()> {
-        let (written, len) = written(output).unwrap_or_default();
-        line(self.file()?, &ManifestEntry { input: name(input), output: name(output), written, len })
+        let (written, len) = time_and_len(output).unwrap_or_default();
+        write_line(self.file()?, &ManifestEntry { input: escaped(input), output: escaped(output), written, len })
     }
 
     fn file(&mut self) -> io::Result<&mut File> {
@@ -167,7 +171,7 @@ impl Manifest {
             file.write_all(b"\n")?;
         }
         if !self.continues {
-            line(&mut file, &Head { options: self.options.clone() })?;
+            write_line(&mut file, &Head { options: self.options.clone() })?;
         }
         Ok(file)
     }
@@ -175,7 +179,7 @@ impl Manifest {
     /// Removes the record, because the batch is complete.
     ///
     /// # Errors
-    /// What the system says.
+    /// The file cannot be removed.
     pub fn remove(self) -> io::Result<()> {
         match std::fs::remove_file(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -192,30 +196,30 @@ fn is_torn_signature(text: &str) -> bool {
     SIGNATURE.starts_with(text)
 }
 
-fn foreign(path: &Path) -> FileError {
-    let what = "not overwritten: the file is not empty and no record of --resume; name another file";
-    FileError::new(ErrorKind::Usage, path.to_string_lossy(), what)
+fn not_a_record(path: &Path) -> FileError {
+    let message = "not overwritten: the file is not empty and no record of --resume; name another file";
+    FileError::new(ErrorKind::Usage, path.to_string_lossy(), message)
 }
 
-fn line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
+fn write_line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     file.write_all(&line)
 }
 
-/// A path as unambiguous text, in which bytes that are not UTF-8 are escaped.
-fn name(path: &Path) -> String {
+/// The full path as unambiguous text, in which all but printable ASCII is escaped.
+fn escaped(path: &Path) -> String {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     path.as_os_str().as_encoded_bytes().escape_ascii().to_string()
 }
 
 fn is_unchanged(entry: &ManifestEntry, output: &Path) -> bool {
-    written(output) == Some((entry.written, entry.len))
+    time_and_len(output) == Some((entry.written, entry.len))
 }
 
-/// When a file was written, and its length.
-fn written(path: &Path) -> Option<(u128, u64)> {
-    let there = std::fs::metadata(path).ok()?;
-    let since = there.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some((since.as_nanos(), there.len()))
+/// When a file was written, in nanoseconds since 1970, and its length in bytes.
+fn time_and_len(path: &Path) -> Option<(u128, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((since.as_nanos(), metadata.len()))
 }

@@ -1,4 +1,5 @@
-//! A file that is read at any place: a block is claimed in order, and most of its bytes are read later, on any thread.
+//! A file that is read at any offset: blocks are claimed in order, and most of their bytes are read later, on any
+//! thread.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _};
@@ -7,13 +8,13 @@ use std::sync::Arc;
 use super::buffer::{Buffer, Filled};
 use curtail_core::error::FileError;
 
-/// Bytes that are read at once in search of the end of a line.
+/// The number of bytes that are read at once to find the end of a line.
 const STEP: usize = 64 * 1024;
 
-/// The first step is shorter: most lines end soon.
+/// The first step, which is shorter because most lines end soon.
 const FIRST_STEP: usize = 8 * 1024;
 
-/// A regular file and the place of the next read.
+/// A regular file, and the offset of the next read.
 #[derive(Debug, Clone)]
 pub(super) struct Plain {
     file: Arc<File>,
@@ -21,20 +22,20 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    /// Reads `file` from its current place on.
+    /// Reads `file` from its current offset on.
     pub(super) fn new(mut file: File) -> io::Result<Self> {
         let at = file.stream_position()?;
         Ok(Self { file: Arc::new(file), at })
     }
 
-    /// The place of the next read.
-    pub(super) const fn place(&self) -> u64 {
+    /// The offset of the next read.
+    pub(super) const fn offset(&self) -> u64 {
         self.at
     }
 
-    /// Claims a block of whole lines that begins `back` bytes before the next read: `front` bytes, which are left for later,
-    /// and what follows them up to the end of a line. `None` if no line ends before the block is longer than `most` bytes;
-    /// nothing is claimed then.
+    /// Claims a block of whole lines that begins `back` bytes before the next read. Its first `front` bytes are left
+    /// for later; the rest up to the end of a line is read. `None`, with nothing claimed, if no line ends before the
+    /// block has more than `most` bytes.
     pub(super) fn claim(
         &mut self,
         block: &mut Buffer,
@@ -44,7 +45,7 @@ impl Plain {
     ) -> io::Result<Option<Unread>> {
         let begin = self.at - back as u64;
         block.clear();
-        block.leave(front)?;
+        block.reserve(front)?;
         let mut tail = Self { file: Arc::clone(&self.file), at: begin + front as u64 };
         let mut step = FIRST_STEP;
         while block.len() <= most {
@@ -72,7 +73,7 @@ impl Read for Plain {
     }
 }
 
-/// The first bytes of a claimed block, which were not read yet.
+/// The first bytes of a claimed block, which have not been read yet.
 #[derive(Debug)]
 pub struct Unread {
     file: Arc<File>,
@@ -81,16 +82,16 @@ pub struct Unread {
 }
 
 impl Unread {
-    /// Reads them into `block`. `name` is the file in errors.
+    /// Reads them into `block`. `name` is the name of the file in errors.
     ///
     /// # Errors
-    /// What the system says, or the file became shorter.
+    /// The file cannot be read, or has become shorter.
     pub fn read(self, block: &mut Buffer, name: &str) -> Result<(), FileError> {
-        let mut from = Plain { file: self.file, at: self.at };
-        from.read_exact(block.front(self.len)).map_err(|error| match error.kind() {
+        let mut file = Plain { file: self.file, at: self.at };
+        file.read_exact(block.front(self.len)).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                let what = "the file became shorter while it was read; run the command again";
-                FileError::system(name, &io::Error::other(what))
+                let message = "the file became shorter while it was read; run the command again";
+                FileError::system(name, &io::Error::other(message))
             }
             _ => FileError::system(name, &error),
         })

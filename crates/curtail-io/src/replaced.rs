@@ -1,5 +1,5 @@
-//! Inputs that were replaced a moment ago. Their old versions are looked at once more: a program that opened one before it was
-//! replaced would write on into a file without a name.
+//! Replaces inputs, and checks a moment later whether this was safe: a program that opened an input before it was
+//! replaced would continue to write to its old version, which has no name. Then the old version is put back.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -15,25 +15,27 @@ use crate::sink::{changed, folder_of, held};
 use crate::{Backup, Scratch, Stamp};
 use curtail_core::error::FileError;
 
-/// How many old versions are kept at once, and for how long: a look at all programs takes longer than replacing a file.
-const MOST: usize = 128;
-const LONGEST: Duration = Duration::from_secs(1);
+/// How many old versions are kept at once, and for how long. They are checked together, because a scan of all programs
+/// takes longer than replacing a file.
+const MAX_UNCHECKED: usize = 128;
+const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// A file that was replaced, and its old version.
 #[derive(Debug)]
 pub(super) struct Replaced {
     path: PathBuf,
-    /// Where its old version is; nowhere on a file system without links.
+    /// The path of its old version; `None` on a file system without links.
     old: Option<TempPath>,
-    /// Keeps other runs from sweeping the old version away.
+    /// A lock on the old version, so that other runs do not remove it.
     lock: Option<File>,
+    /// The stamp of the old version when it was read.
     stamp: Option<Stamp>,
-    /// The backup that was made of it.
+    /// The backup that was made of the old version.
     backup: Option<PathBuf>,
     when: Instant,
 }
 
-/// The files that were replaced and are still to be looked at, and errors of those that were not left replaced.
+/// The replaced files that are still to be checked, and the errors of those that were rolled back.
 #[derive(Debug, Default)]
 pub(super) struct Unsettled {
     replaced: Vec<Replaced>,
@@ -41,30 +43,31 @@ pub(super) struct Unsettled {
 }
 
 impl Unsettled {
-    /// Adds a file; returns the files to look at now.
+    /// Adds a file, and returns the files to check now.
     pub(super) fn add(&mut self, replaced: Replaced) -> Vec<Replaced> {
         self.replaced.push(replaced);
-        let is_due = self.replaced.len() >= MOST || self.replaced[0].when.elapsed() > LONGEST;
+        let is_due = self.replaced.len() >= MAX_UNCHECKED || self.replaced[0].when.elapsed() > MAX_AGE;
         if is_due { std::mem::take(&mut self.replaced) } else { Vec::new() }
     }
 
-    /// Adds errors.
+    /// Adds the errors of files that were rolled back.
     pub(super) fn fail(&mut self, errors: Vec<FileError>) {
         self.errors.extend(errors);
     }
 
-    /// All files that are left.
-    pub(super) fn rest(&mut self) -> Vec<Replaced> {
+    /// Takes all files that are still to be checked.
+    pub(super) fn take_all(&mut self) -> Vec<Replaced> {
         std::mem::take(&mut self.replaced)
     }
 
-    /// The errors.
-    pub(super) fn errors(&mut self) -> Vec<FileError> {
+    /// Takes all errors.
+    pub(super) fn take_errors(&mut self) -> Vec<FileError> {
         std::mem::take(&mut self.errors)
     }
 }
 
-/// Replaces the input at `path` by `file` if it has not changed since it was opened, and no program writes to it.
+/// Replaces the input at `path` by `file`, if it has not changed since it was opened and no program has it open for
+/// writing.
 pub(super) fn replace_input(
     file: NamedTempFile,
     path: &Path,
@@ -81,7 +84,7 @@ pub(super) fn replace_input(
     }
     let backup = backup.map(|backup| backup.make(path, scratch)).transpose()?.flatten();
     let lock = File::open(path).ok().filter(|old| old.try_lock_shared().is_ok());
-    let old = put(file, path, scratch)?;
+    let old = swap(file, path, scratch)?;
     let replaced = Replaced { path: path.to_owned(), old, lock, stamp: stamp.cloned(), backup, when: Instant::now() };
     match &replaced.old {
         Some(old) if !is_unchanged(old)? => {
@@ -92,8 +95,8 @@ pub(super) fn replace_input(
     }
 }
 
-/// Puts `file` in the place of the file at `path`, which gets a temporary name.
-fn put(file: NamedTempFile, path: &Path, scratch: &Scratch) -> io::Result<Option<TempPath>> {
+/// Moves `file` to `path`, and returns the temporary path that the file there got, if the file system has links.
+fn swap(file: NamedTempFile, path: &Path, scratch: &Scratch) -> io::Result<Option<TempPath>> {
     if exchange(file.path(), path) {
         return Ok(Some(file.into_temp_path()));
     }
@@ -106,7 +109,7 @@ fn put(file: NamedTempFile, path: &Path, scratch: &Scratch) -> io::Result<Option
     file.persist(path).map(|_| old).map_err(|failed| failed.error)
 }
 
-/// Exchanges two files in one step; `false` if the system cannot do this.
+/// Exchanges two files atomically; `false` if the system does not support this.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn exchange(one: &Path, other: &Path) -> bool {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -118,7 +121,7 @@ fn exchange(_one: &Path, _other: &Path) -> bool {
     false
 }
 
-/// Looks at the old versions of `replaced`. A file whose old version was changed, or is open for writing, gets it back.
+/// Checks the old versions of `replaced`. If one was changed, or is open for writing, it is put back, with an error.
 pub(super) fn settle(replaced: Vec<Replaced>) -> Vec<FileError> {
     if replaced.is_empty() {
         return Vec::new();
@@ -141,15 +144,15 @@ impl Replaced {
         Err(error)
     }
 
-    /// Puts the old version back.
+    /// Puts the old version back, and removes its backup.
     fn roll_back(self) -> io::Result<()> {
         let Some(old) = self.old else { return Ok(()) };
         if !exchange(&old, &self.path)
             && let Err(error) = std::fs::rename(&old, &self.path)
         {
             let kept = old.keep().map_err(|failed| failed.error)?;
-            let what = format!("changed while it was replaced; its old version is {} ({error})", kept.display());
-            return Err(io::Error::other(what));
+            let message = format!("changed while it was replaced; its old version is {} ({error})", kept.display());
+            return Err(io::Error::other(message));
         }
         drop(self.lock);
         self.backup.map_or(Ok(()), std::fs::remove_file)
@@ -160,8 +163,8 @@ impl Replaced {
 // replaced file, and its lines would be lost.
 
 /// How long a scan of all programs is reused: in a batch of many files, a scan for each would take longer than the work
-/// itself. Programs that open a file in the meantime are found after it was replaced.
-const FRESH: Duration = Duration::from_secs(1);
+/// itself. Programs that open a file in the meantime are detected after it was replaced.
+const SCAN_LIFETIME: Duration = Duration::from_secs(1);
 
 /// The files that were open for writing at the last scan.
 #[derive(Debug, Default)]
@@ -170,34 +173,35 @@ pub(super) struct Holders(Mutex<Option<(Instant, HashSet<FileId>)>>);
 impl Holders {
     /// Whether another program has the file at `path` open for writing, as far as the system reports it.
     pub(super) fn hold(&self, path: &Path) -> bool {
-        let mut look = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if look.as_ref().is_none_or(|(when, _)| when.elapsed() > FRESH) {
+        let mut scan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if scan.as_ref().is_none_or(|(when, _)| when.elapsed() > SCAN_LIFETIME) {
             let open = open_for_writing();
-            *look = Some((Instant::now(), open));
+            *scan = Some((Instant::now(), open));
         }
-        look.as_ref().is_some_and(|(_, open)| open.contains(&FileId::at_path(path)))
+        scan.as_ref().is_some_and(|(_, open)| open.contains(&FileId::at_path(path)))
     }
 }
 
 /// The regular files that other programs of this user have open for writing. Only Linux reports them.
 fn open_for_writing() -> HashSet<FileId> {
-    let own = std::process::id().to_string();
+    let this_program = std::process::id().to_string();
     let programs = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let others = programs.filter(|entry| {
         let name = entry.file_name();
-        name != own.as_str() && name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
+        name != this_program.as_str() && name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
     });
     others.flat_map(|program| held_by(&program.path())).collect()
 }
 
+/// The regular files that the program with this folder in `/proc` has open for writing.
 fn held_by(program: &Path) -> Vec<FileId> {
     let descriptors = std::fs::read_dir(program.join("fd")).into_iter().flatten().flatten();
-    let written = descriptors.filter_map(|descriptor| {
+    let files = descriptors.filter_map(|descriptor| {
         std::fs::metadata(descriptor.path()).ok().filter(std::fs::Metadata::is_file)?;
-        let about = std::fs::read_to_string(program.join("fdinfo").join(descriptor.file_name())).ok()?;
-        let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?;
+        let info = std::fs::read_to_string(program.join("fdinfo").join(descriptor.file_name())).ok()?;
+        let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
         let mode = u32::from_str_radix(flags.trim(), 8).ok()? & 3;
         (mode != 0).then(|| FileId::at_path(&descriptor.path()))
     });
-    written.collect()
+    files.collect()
 }

@@ -14,7 +14,7 @@ pub enum TableFormat {
 }
 
 impl TableFormat {
-    /// The format of a file that begins with the four bytes `head`. No text begins so.
+    /// The format of a file that begins with the four bytes `head`. No transcript that is text begins with these bytes.
     #[must_use]
     pub fn of_head(head: &[u8]) -> Option<Self> {
         match head {
@@ -34,7 +34,7 @@ impl TableFormat {
         }
     }
 
-    /// Whether `extension` belongs to the files of this format, or to no table.
+    /// Whether a file of this format may have `extension`: it must not be the one of another table format.
     #[must_use]
     pub fn fits(self, extension: &str) -> bool {
         match extension {
@@ -45,7 +45,7 @@ impl TableFormat {
     }
 }
 
-/// The part of a table that contains a row, by its number, from 1.
+/// The part of a table that contains a row, with its number, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowGroup {
     /// A row group of a Parquet file.
@@ -80,7 +80,7 @@ pub struct RowPlace {
     pub group: RowGroup,
     /// Its number in the row group or batch, from 1.
     pub row: usize,
-    /// Whether its text was made from a list of structs, of which a cut can only drop elements.
+    /// Whether its text was made from a list of structs. Of such a list, a cut can only drop elements.
     pub structs: bool,
 }
 
@@ -90,7 +90,7 @@ impl std::fmt::Display for RowPlace {
     }
 }
 
-/// Rows that are processed together, all of one row group or batch. Their texts are in a buffer, one after the other.
+/// Rows of one row group or batch that are processed together. Their texts are in a buffer, one after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowBlock {
     /// The place of the first row.
@@ -104,22 +104,22 @@ pub struct RowBlock {
 /// The result of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowResult {
-    /// It is null, as before, at this definition level.
+    /// It is still null, at this definition level.
     Null(i16),
     /// It failed and is dropped from the table.
     Dropped,
-    /// It has a new text, which ends at this place of the output.
+    /// It has a new text, which ends at this offset of the output.
     Text(usize),
     /// These elements of its list are kept.
     Elements(Vec<bool>),
     /// All elements of its list are kept.
     Unchanged,
-    /// It became several rows, each with a result of its own.
+    /// It became several rows, each with its result.
     Rows(Vec<RowResult>),
 }
 
 impl RowResult {
-    /// The number of rows that came of it.
+    /// The number of rows that it became.
     #[must_use]
     pub fn count(&self) -> usize {
         match self {

@@ -1,5 +1,5 @@
-//! The temporary files of a run: each is locked while it is written, so that a later run can detect and remove those that a
-//! killed run left behind.
+//! The temporary files of a run. Each is locked while it is written, so that a later run can detect and remove those
+//! that a killed run left behind.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -13,28 +13,28 @@ use super::replaced::{Replaced, Unsettled, settle};
 use crate::replaced::Holders;
 use curtail_core::error::FileError;
 
-/// Renames after which directories are flushed to the disk.
+/// The number of renames after which directories are flushed to the disk.
 const RENAMES: usize = 256;
 
-/// Creates temporary files, and flushes the resulting files to the disk.
+/// Creates temporary files, and flushes outputs to the disk.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Whether nothing is flushed, because the data can be made again.
+    /// Whether nothing is flushed, because the outputs can be made again.
     unsynced: bool,
-    /// Directories that were swept.
+    /// Directories from which abandoned files were removed.
     swept: Mutex<HashSet<PathBuf>>,
     /// Directories with renames that may not be on the disk yet, and the number of the renames.
     renamed: Mutex<(HashSet<PathBuf>, usize)>,
-    /// The files that other programs write to.
+    /// The files that other programs have open for writing.
     holders: Holders,
-    /// Inputs that were replaced a moment ago.
+    /// Replaced inputs that are still to be checked.
     unsettled: Mutex<Unsettled>,
     /// The mode of new files in each directory.
     modes: Mutex<HashMap<PathBuf, u32>>,
 }
 
 impl Scratch {
-    /// Temporary files of a run that flushes to the disk, if `sync`.
+    /// For a run that flushes its outputs to the disk if `sync`.
     #[must_use]
     pub fn new(sync: bool) -> Self {
         let mut scratch = Self::default();
@@ -42,7 +42,7 @@ impl Scratch {
         scratch
     }
 
-    /// A new locked file in `directory`. The first time, files that killed runs left there are removed.
+    /// A new locked file in `directory`. The first call also removes the files that killed runs left there.
     pub(super) fn file_in(&self, directory: &Path) -> io::Result<NamedTempFile> {
         if lock(&self.swept).insert(directory.to_owned()) {
             sweep(directory);
@@ -69,22 +69,22 @@ impl Scratch {
         Ok(mode)
     }
 
-    /// Notes an input that was replaced, to be looked at together with others.
+    /// Records an input that was replaced, to be checked together with others.
     pub(super) fn replaced(&self, replaced: Replaced) {
         let due = lock(&self.unsettled).add(replaced);
         let errors = settle(due);
         lock(&self.unsettled).fail(errors);
     }
 
-    /// Looks at all inputs that were replaced. The errors are those of inputs that another program wrote to meanwhile: they are as
-    /// they were before.
+    /// Checks all inputs that were replaced. Returns the errors of those that another program wrote to in the meantime,
+    /// which were rolled back.
     #[must_use]
     pub fn settle(&self) -> Vec<FileError> {
-        let rest = lock(&self.unsettled).rest();
-        let errors = settle(rest);
+        let unchecked = lock(&self.unsettled).take_all();
+        let errors = settle(unchecked);
         let mut unsettled = lock(&self.unsettled);
         unsettled.fail(errors);
-        unsettled.errors()
+        unsettled.take_errors()
     }
 
     /// Flushes `file` to the disk.
@@ -97,7 +97,7 @@ impl Scratch {
         self.holders.hold(path)
     }
 
-    /// Notes that a file was renamed to `path`, to be flushed together with others.
+    /// Records that a file was renamed to `path`, to be flushed together with others.
     pub(super) fn renamed(&self, path: &Path) {
         let Some(directory) = path.parent().filter(|_| !self.unsynced) else { return };
         let mut renamed = lock(&self.renamed);
@@ -123,14 +123,14 @@ impl Drop for Scratch {
     }
 }
 
-/// The names begin with a dot and end in `.tmp`, so that no walk takes one for an input. Only the user may read these files.
+/// The names end in `.tmp`, so that no walk takes a temporary file for an input. Only the user may read these files.
 fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).rand_bytes(RANDOM).suffix(SUFFIX);
     builder
 }
 
-/// The mode of a new file in `directory`: what the umask and the directory's access list leave.
+/// The mode of a new file in `directory`, which depends on the umask and on the directory's access list.
 #[cfg(unix)]
 fn mode_of_new(directory: &Path) -> io::Result<u32> {
     use std::os::unix::fs::PermissionsExt as _;

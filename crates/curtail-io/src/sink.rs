@@ -1,4 +1,4 @@
-//! A file that is written beside its final place and moved there when it is complete, or not at all.
+//! A file that is written under a temporary name and moved to its path only when it is complete.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::identity::FileId;
 use crate::{BLOCK, Packing, Scratch, Stamp, access, replaced};
 use curtail_core::error::{ErrorKind, FileError};
 
-/// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, it leaves nothing behind.
+/// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, nothing is left.
 pub struct FileSink {
     /// Its final path.
     path: PathBuf,
@@ -20,18 +20,19 @@ pub struct FileSink {
     access: Access,
 }
 
-/// Who may read the file when it is in place.
+/// Who may read the committed file.
 enum Access {
-    /// Who may read this file.
+    /// Those who may read this file.
     Like(access::Model),
-    /// Who may read any new file in its folder.
+    /// Those who may read any new file in its folder.
     Usual,
-    /// Its user alone.
+    /// Only its user.
     Private,
 }
 
-/// Where the bytes are written until then.
+/// Where the bytes are written.
 enum SinkPlace {
+    /// A temporary file in the same folder.
     Beside(NamedTempFile),
     /// A pipe or a device, which cannot be replaced and is written directly.
     Direct(File),
@@ -60,8 +61,8 @@ pub enum Put {
 }
 
 impl FileSink {
-    /// Begins the file for `path`, with the access of `like`, or of the file that is there now. Until it is in place, only its
-    /// user can read it.
+    /// Begins the file for `path`, with the permissions of `like`, or of the file at `path` if there is one. Until it
+    /// is committed, only its user can read it.
     ///
     /// # Errors
     /// The file cannot be created.
@@ -72,15 +73,15 @@ impl FileSink {
     fn begin(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> io::Result<Self> {
         // The target of a symbolic link is replaced, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let there = std::fs::metadata(&path).ok();
+        let existing = std::fs::metadata(&path).ok();
         let like = like.and_then(access::Model::at_path).or_else(|| access::Model::at_path(&path));
         let access = like.map_or(Access::Usual, Access::Like);
-        let place = match there {
-            Some(there) if !there.is_file() => SinkPlace::Direct(File::options().write(true).open(&path)?),
+        let place = match existing {
+            Some(existing) if !existing.is_file() => SinkPlace::Direct(File::options().write(true).open(&path)?),
             _ => {
-                let beside = folder_of(&path);
-                std::fs::create_dir_all(beside)?;
-                SinkPlace::Beside(scratch.file_in(beside)?)
+                let folder = folder_of(&path);
+                std::fs::create_dir_all(folder)?;
+                SinkPlace::Beside(scratch.file_in(folder)?)
             }
         };
         Ok(Self { path, packer: packing.pack(place)?, access })
@@ -94,41 +95,37 @@ impl FileSink {
     /// Appends `bytes`.
     ///
     /// # Errors
-    /// The system refused, for example because the disk is full.
+    /// They cannot be written, for example because the disk is full.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
-        self.packer.write_all(bytes).map_err(|error| self.broken(&error))
+        self.packer.write_all(bytes).map_err(|error| write_error(&self.path.to_string_lossy(), &error))
     }
 
-    /// Moves the file to its place after all its bytes are on the disk.
+    /// Moves the file to its path once all its bytes are on the disk.
     ///
     /// # Errors
-    /// The system refused, the path exists, or the input changed. Nothing is changed then.
+    /// The file cannot be written or moved, the path exists, or the input changed. Then nothing is changed.
     pub fn commit(self, replace: Replace<'_>, scratch: &Scratch) -> Result<Put, FileError> {
         let name = self.path.to_string_lossy().into_owned();
         let path = self.path.clone();
-        let place = self.packer.finish().map_err(|error| full(&name, &error))?;
-        let settled = take_place(place, &path, &self.access, replace, scratch);
-        settled.map_err(|error| match error.kind() {
+        let place = self.packer.finish().map_err(|error| write_error(&name, &error))?;
+        let put = put_in_place(place, &path, &self.access, replace, scratch);
+        put.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists if replace == Replace::IfSame => differs(&name),
             io::ErrorKind::AlreadyExists if matches!(replace, Replace::Input(..)) => backup_exists(&name),
             io::ErrorKind::AlreadyExists => exists(&name),
             io::ErrorKind::StaleNetworkFileHandle => changed(&name),
             io::ErrorKind::ExecutableFileBusy => held(&name),
-            _ => full(&name, &error),
+            _ => write_error(&name, &error),
         })
     }
 
-    /// The file is for its user alone, unless one is there already.
+    /// Lets only its user read the file, unless it replaces a file, whose permissions are kept.
     #[must_use]
     pub fn private(mut self) -> Self {
         if let Access::Usual = self.access {
             self.access = Access::Private;
         }
         self
-    }
-
-    fn broken(&self, error: &io::Error) -> FileError {
-        full(&self.path.to_string_lossy(), error)
     }
 }
 
@@ -137,43 +134,44 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// An error for an output that exists.
+/// The error for an output that exists.
 pub(super) fn exists(name: &str) -> FileError {
     FileError::new(ErrorKind::Exists, name, "the output exists already; --force overwrites it")
 }
 
-/// An error for a backup that exists.
+/// The error for a backup that exists.
 pub(super) fn backup_exists(name: &str) -> FileError {
-    let what =
+    let message =
         "the backup exists already and is never overwritten; choose another suffix, or pass --force to make none";
-    FileError::new(ErrorKind::Exists, name, what)
+    FileError::new(ErrorKind::Exists, name, message)
 }
 
+/// The error for an output of `--resume` that exists with other content.
 fn differs(name: &str) -> FileError {
-    let what = "the output exists already, and neither the record of --resume nor its content shows that it belongs to this \
+    let message = "the output exists already, and neither the record of --resume nor its content shows that it belongs to this \
                 batch; --force overwrites it";
-    FileError::new(ErrorKind::Exists, name, what)
+    FileError::new(ErrorKind::Exists, name, message)
 }
 
-/// An error for an input that changed while it was read.
+/// The error for an input that changed while it was read.
 pub(super) fn changed(name: &str) -> FileError {
     FileError::new(ErrorKind::System, name, "changed while it was read; left as it was")
 }
 
-/// An error for an input that another program writes to.
+/// The error for an input that another program has open for writing.
 pub(super) fn held(name: &str) -> FileError {
-    let what = "another program has the file open for writing; left as it was; stop that program first";
-    FileError::new(ErrorKind::System, name, what)
+    let message = "another program has the file open for writing; left as it was; stop that program first";
+    FileError::new(ErrorKind::System, name, message)
 }
 
 /// The error for an output that cannot be written; the earlier file is unchanged.
-fn full(name: &str, error: &io::Error) -> FileError {
-    let said = FileError::system(name, error);
+fn write_error(name: &str, error: &io::Error) -> FileError {
+    let failed = FileError::system(name, error);
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge | io::ErrorKind::QuotaExceeded => {
-            FileError { what: format!("{}; the file is as it was before", said.what), ..said }
+            FileError { what: format!("{}; the file is as it was before", failed.what), ..failed }
         }
-        _ => said,
+        _ => failed,
     }
 }
 
@@ -200,7 +198,7 @@ impl Write for SinkPlace {
     }
 }
 
-fn take_place(
+fn put_in_place(
     place: SinkPlace,
     path: &Path,
     access: &Access,
@@ -252,18 +250,18 @@ fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
 /// How the backup of an input is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backup<'b> {
-    /// What is added to the input's name.
+    /// The suffix that is added to the input's name.
     pub suffix: &'b OsStr,
-    /// Whether a backup that exists stays as it is, and none is made; otherwise it is an error.
+    /// Whether an existing backup is kept, so that none is made; otherwise it is an error.
     pub may_exist: bool,
 }
 
 impl Backup<'_> {
-    /// Keeps the file at `path` under the backup's name as well: as a second link, or as a copy if the file system has no links.
-    /// Returns the path of the backup if it was made.
+    /// Makes the backup of the file at `path`: a second link, or a copy if the file system has no links. Returns its
+    /// path, or `None` if it exists and is kept.
     pub(super) fn make(self, path: &Path, scratch: &Scratch) -> io::Result<Option<PathBuf>> {
         let backup = backup_path(path, self.suffix);
-        // After a kill between backing up and replacing, both names lead to one file.
+        // If a run was killed after the backup and before the replacement, both are the same file.
         if FileId::at_path(path) == FileId::at_path(&backup) {
             return Ok(None);
         }
@@ -286,13 +284,13 @@ pub(super) fn backup_path(path: &Path, suffix: &OsStr) -> PathBuf {
 }
 
 fn copy(path: &Path, backup: &Path, scratch: &Scratch) -> io::Result<()> {
-    let mut spare = scratch.file_in(folder_of(backup))?;
+    let mut copy = scratch.file_in(folder_of(backup))?;
     let mut original = std::fs::File::open(path)?;
-    io::copy(&mut original, &mut spare)?;
+    io::copy(&mut original, &mut copy)?;
     if let Some(model) = access::Model::at_path(path) {
-        access::take_over(spare.as_file(), &model, false)?;
+        access::take_over(copy.as_file(), &model, false)?;
     }
-    spare.as_file().set_modified(original.metadata()?.modified()?)?;
-    scratch.sync(spare.as_file())?;
-    spare.persist_noclobber(backup).map(drop).map_err(|failed| failed.error)
+    copy.as_file().set_modified(original.metadata()?.modified()?)?;
+    scratch.sync(copy.as_file())?;
+    copy.persist_noclobber(backup).map(drop).map_err(|failed| failed.error)
 }

@@ -19,7 +19,7 @@ const ENDINGS: &[&str] = &["jsonl", "ndjson", "json", "parquet", "arrow", "feath
 #[cfg(not(feature = "tables"))]
 const ENDINGS: &[&str] = &["jsonl", "ndjson", "json"];
 
-/// A directory that no walk looks into: it contains the history of a repository and no transcripts.
+/// A directory that is never walked: it contains the history of a repository and no transcripts.
 const GIT: &str = ".git";
 
 /// One input.
@@ -29,9 +29,10 @@ pub struct Source {
     pub path: Option<PathBuf>,
     /// Its name in messages.
     pub name: String,
-    /// Its path below an output directory.
+    /// The path of its output below an output directory.
     pub relative: PathBuf,
-    /// Whether it was found in a directory under a name that other programs use as well, `.json`: it may be no transcript.
+    /// Whether it was found in a directory and its name ends in `.json`, which other files end in too: it may not be a
+    /// transcript.
     pub doubtful: bool,
 }
 
@@ -63,63 +64,64 @@ impl Source {
 /// The inputs that the user named.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted<'w> {
-    /// Files, directories, globs or `-`; nothing is standard input.
+    /// Files, directories, globs or `-` for standard input; if empty, standard input is read.
     pub paths: &'w [PathBuf],
     /// The name of standard input in messages.
     pub stdin_name: Option<&'w str>,
-    /// A directory that is never walked: that of the outputs.
+    /// The directory of the outputs, which is never walked.
     pub except: Option<&'w Path>,
-    /// If there are any, a walk finds only files that match one of these globs.
+    /// If not empty, a walk finds only files that match one of these globs.
     pub globs: &'w [String],
-    /// A walk passes over files and directories that match one of these globs.
+    /// A walk skips files and directories that match one of these globs.
     pub excludes: &'w [String],
-    /// Whether a walk passes over symbolic links, because what it finds is changed in place.
+    /// Whether a walk skips symbolic links, because the files that it finds are changed in place.
     pub skips_links: bool,
 }
 
-/// What the user's paths lead to.
+/// The inputs that were found.
 #[derive(Debug, Default)]
 pub struct Inputs {
     /// The inputs, in the order in which they were named; files of directories and globs in the order of their names. A file
-    /// that was named twice is read once, at its first place.
+    /// that is named twice is read only the first time.
     pub sources: Vec<Source>,
     /// The errors of inputs that cannot be found or read.
     pub errors: Vec<FileError>,
-    /// Symbolic links that a walk passed over.
+    /// Symbolic links that a walk skipped.
     pub links: Vec<PathBuf>,
 }
 
 /// Finds the inputs.
 ///
 /// # Errors
-/// A usage error: `-` named twice, a glob that does not parse.
+/// `-` is named twice, or a glob is invalid.
 pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
     if wanted.paths.is_empty() {
         return Ok(Inputs { sources: vec![Source::stdin(wanted.stdin_name)], ..Inputs::default() });
     }
-    let mut found = Found {
+    let mut finder = Finder {
         except: wanted.except.and_then(|path| path.canonicalize().ok()),
         globs: (!wanted.globs.is_empty()).then(|| glob_set(wanted.globs)).transpose()?,
         excludes: Arc::new(glob_set(wanted.excludes)?),
         skips_links: wanted.skips_links,
-        ..Found::default()
+        ..Finder::default()
     };
     for path in wanted.paths {
         if path.as_os_str() == "-" {
-            if found.sources.iter().any(|source| source.path.is_none()) {
+            if finder.sources.iter().any(|source| source.path.is_none()) {
                 return Err(FileError::new(ErrorKind::Usage, "", "standard input, `-`, can be named only once"));
             }
-            found.sources.push(Source::stdin(wanted.stdin_name));
+            finder.sources.push(Source::stdin(wanted.stdin_name));
         } else {
-            found.path(path);
+            finder.add(path);
         }
     }
-    found.refuse_events();
-    Ok(Inputs { sources: found.sources, errors: found.errors, links: found.links })
+    finder.reject_event_folders();
+    Ok(Inputs { sources: finder.sources, errors: finder.errors, links: finder.links })
 }
 
+/// The inputs found so far, and where to look for more.
 #[derive(Default)]
-struct Found {
+struct Finder {
     sources: Vec<Source>,
     errors: Vec<FileError>,
     except: Option<PathBuf>,
@@ -130,23 +132,24 @@ struct Found {
     seen: HashSet<PathBuf>,
 }
 
-impl Found {
-    fn path(&mut self, path: &Path) {
+impl Finder {
+    /// Adds the inputs that `path` names.
+    fn add(&mut self, path: &Path) {
         match std::fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => self.directory(path, None),
+            Ok(metadata) if metadata.is_dir() => self.walk(path, None),
             Ok(_) => self.push(Source::file(path.to_owned(), below(path))),
-            Err(error) => match globbed(path) {
-                Some((base, pattern)) => self.glob(path, &base, &pattern),
+            Err(error) => match split_glob(path) {
+                Some((base, pattern)) => self.add_glob(path, &base, &pattern),
                 None => self.errors.push(FileError::system(path.to_string_lossy(), &error)),
             },
         }
     }
 
-    fn glob(&mut self, path: &Path, base: &Path, pattern: &str) {
+    fn add_glob(&mut self, path: &Path, base: &Path, pattern: &str) {
         match globs::compile([pattern], Stars::OneComponent) {
             Ok(glob) => {
                 let before = self.sources.len() + self.errors.len();
-                self.directory(base, Some(&glob));
+                self.walk(base, Some(&glob));
                 if before == self.sources.len() + self.errors.len() {
                     self.fail(path, "no file matches");
                 }
@@ -155,12 +158,12 @@ impl Found {
         }
     }
 
-    fn fail(&mut self, path: &Path, what: &str) {
-        self.errors.push(FileError::new(ErrorKind::System, path.to_string_lossy(), what));
+    fn fail(&mut self, path: &Path, message: &str) {
+        self.errors.push(FileError::new(ErrorKind::System, path.to_string_lossy(), message));
     }
 
-    /// Walks `root`: all transcripts below it, or the files that match a glob. Symlink loops are errors.
-    fn directory(&mut self, root: &Path, glob: Option<&GlobSet>) {
+    /// Adds all transcripts below `root`, or the files that match a glob. Symlink loops are errors.
+    fn walk(&mut self, root: &Path, glob: Option<&GlobSet>) {
         // The walk of an empty root starts at `.`.
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let mut walk = WalkBuilder::new(walked);
@@ -176,22 +179,22 @@ impl Found {
             match entry {
                 Ok(entry) => {
                     let is_skipped = self.skips_links && entry.depth() > 0 && entry.path_is_symlink();
-                    self.entry(root, entry.path(), is_skipped, glob);
+                    self.add_entry(root, entry.path(), is_skipped, glob);
                 }
                 Err(error) => self.walk_error(&error),
             }
         }
     }
 
-    fn entry(&mut self, root: &Path, path: &Path, is_skipped: bool, glob: Option<&GlobSet>) {
-        // The walk of an empty root starts at `.`, and an empty prefix would not remove it.
+    fn add_entry(&mut self, root: &Path, path: &Path, is_skipped: bool, glob: Option<&GlobSet>) {
+        // The walk of an empty root starts at `.`, which is not part of the path of an input.
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let inside = path.strip_prefix(walked).unwrap_or(path);
         let selected = match glob {
             Some(glob) => glob.is_match(inside) && path.is_file(),
             None => is_transcript(path) && path.is_file(),
         };
-        // What is behind a link to a directory may be selected.
+        // The directory that is skipped here may contain selected files.
         if is_skipped && path.is_dir() {
             self.links.push(root.join(inside));
         }
@@ -208,8 +211,8 @@ impl Found {
         }
     }
 
-    /// Replaces the files of each folder of events with an error: one of its files is no transcript.
-    fn refuse_events(&mut self) {
+    /// Replaces the files of each folder of events by one error, because a single event is not a transcript.
+    fn reject_event_folders(&mut self) {
         for (folder, joined) in event_folders(&self.sources) {
             self.sources.retain(|source| {
                 let inside = source.path.as_deref().and_then(Path::parent) == Some(&*folder);
@@ -220,11 +223,11 @@ impl Found {
     }
 
     fn walk_error(&mut self, error: &ignore::Error) {
-        let (path, what) = walk_message(error);
+        let (path, message) = walk_message(error);
         self.errors.push(FileError::new(
             ErrorKind::System,
             path.map(|path| path.to_string_lossy()).unwrap_or_default(),
-            what,
+            message,
         ));
     }
 
@@ -248,12 +251,12 @@ fn walk_message(error: &ignore::Error) -> (Option<&Path>, String) {
     }
 }
 
-/// The path of a file below an output directory: its path as it was named, or only its name if the path is absolute or
-/// contains `..`.
+/// The path of an output below an output directory: the path of the input as it was named, or only its name if the path
+/// is absolute or contains `..`.
 fn below(path: &Path) -> PathBuf {
-    let plain = path.components().all(|step| matches!(step, Component::Normal(_) | Component::CurDir));
+    let is_relative = path.components().all(|step| matches!(step, Component::Normal(_) | Component::CurDir));
     match path.file_name() {
-        Some(name) if !plain => PathBuf::from(name),
+        Some(name) if !is_relative => PathBuf::from(name),
         _ => path.components().filter(|step| matches!(step, Component::Normal(_))).collect(),
     }
 }
@@ -262,7 +265,7 @@ fn is_transcript(path: &Path) -> bool {
     ending(path).is_some()
 }
 
-/// The ending of a transcript's name, without that of its compression.
+/// The ending of a transcript's name, before that of its compression; `None` if the name is not that of a transcript.
 fn ending(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.as_encoded_bytes().to_ascii_lowercase();
     let name = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed.as_bytes())).unwrap_or(&name);
@@ -270,7 +273,7 @@ fn ending(path: &Path) -> Option<&'static str> {
     ENDINGS.iter().copied().find(|ending| ends(ending))
 }
 
-/// Globs of paths below a walked directory. One without a slash matches a name at any depth.
+/// Compiles globs of paths below a walked directory. A glob without a slash matches names at any depth.
 fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
     let anywhere = |glob: &String| {
         let bare = glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/');
@@ -278,14 +281,14 @@ fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
     };
     let anywhere: Vec<String> = globs.iter().map(anywhere).collect();
     globs::compile(anywhere.iter().map(String::as_str), Stars::OneComponent).map_err(|error| {
-        // The error names the glob as it was written.
+        // The error contains the glob as the user wrote it.
         let nth = anywhere.iter().position(|glob| *glob == error.glob);
         let glob = nth.map_or(error.glob, |nth| globs[nth].clone());
         FileError::new(ErrorKind::Usage, "", InvalidGlob { glob, ..error }.to_string())
     })
 }
 
-/// Whether `path` is not a file and looks like the suffix of a backup: `.bak`, `~`, `orig`, or empty.
+/// Whether `path` does not exist and looks like the suffix of a backup, such as `.bak`, `~` or `orig`.
 #[must_use]
 pub fn is_like_suffix(path: &Path) -> bool {
     let name = path.as_os_str().to_string_lossy();
@@ -293,8 +296,8 @@ pub fn is_like_suffix(path: &Path) -> bool {
     plain && name.len() <= 8 && !path.exists()
 }
 
-/// A glob as the directory before its first component with a wildcard, and the pattern below it.
-fn globbed(path: &Path) -> Option<(PathBuf, String)> {
+/// Splits a glob into the directory before its first component with a wildcard, and the rest; `None` without wildcards.
+fn split_glob(path: &Path) -> Option<(PathBuf, String)> {
     let is_wild = |step: &Component<'_>| step.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
     let steps: Vec<Component<'_>> = path.components().collect();
     let first = steps.iter().position(is_wild)?;
@@ -302,9 +305,9 @@ fn globbed(path: &Path) -> Option<(PathBuf, String)> {
     Some((steps[..first].iter().collect(), pattern.to_str()?.to_owned()))
 }
 
-// Folders that contain one conversation of `OpenHands` as one event per file: no file of them is a transcript.
+// Folders that contain a conversation of `OpenHands` with one event per file: none of these files is a transcript.
 
-/// How much of an event is read to recognize it.
+/// The number of bytes of an event that are read to recognize it.
 const HEAD: u64 = 4096;
 
 /// The folders of `sources` that contain events, each with the command that joins its events.
@@ -317,7 +320,7 @@ fn event_folders(sources: &[Source]) -> Vec<(PathBuf, String)> {
     }
     let events = first.into_iter().filter(|(_, (path, count))| *count > 1 && is_event(path));
     let mut folders: Vec<(PathBuf, String)> =
-        events.map(|(folder, (path, _))| (folder.to_owned(), joined(folder, path))).collect();
+        events.map(|(folder, (path, _))| (folder.to_owned(), join_command(folder, path))).collect();
     folders.sort();
     folders
 }
@@ -340,9 +343,10 @@ fn is_event(path: &Path) -> bool {
     read.is_ok() && head.starts_with('{') && has("source") && has("timestamp") && has("id")
 }
 
-fn joined(folder: &Path, first: &Path) -> String {
+/// The shell command that joins the events in `folder`. `first` is one of them.
+fn join_command(folder: &Path, first: &Path) -> String {
     let folder = word(&folder.to_string_lossy());
-    // Numbers without leading zeros are not in the order of their names.
+    // The numbers of version 0 have no leading zeros, so the order of names is not that of the numbers.
     match number(first).is_some_and(|number| number.len() > 4) {
         true => format!("cat {folder}/event-*.json"),
         false => format!("(cd {folder} && cat $(ls -v [0-9]*.json))"),
@@ -351,10 +355,11 @@ fn joined(folder: &Path, first: &Path) -> String {
 
 // Standard input, and whether it was closed when the program started.
 
-/// Whether standard input was closed when the program started. What stands in its place since would be an empty input.
+/// Whether standard input was closed when the program started. Something else is open in its place then, which would be
+/// read as an empty input.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Notes whether standard input was closed before the program started: then reading it is an error.
+/// Records whether standard input was closed when the program started, so that reading it is an error.
 pub fn note_closed_input(closed: bool) {
     CLOSED.store(closed, Ordering::Relaxed);
 }

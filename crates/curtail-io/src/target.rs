@@ -14,29 +14,30 @@ use super::{BLOCK, Backup, FileSink, FileUses, Manifest, Packing, Put, Replace, 
 use crate::sink::backup_path;
 use curtail_core::error::{ErrorKind, FileError};
 
-/// Where outputs go.
+/// Where outputs are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
-    /// Nowhere: it was only asked what would happen.
+    /// Nowhere: the user only asked what would happen.
     Nothing,
     /// All to standard output, one after another.
     Stdout,
-    /// The one output is this file.
+    /// The only output is this file.
     File(PathBuf),
     /// Below this directory, each at its input's relative path.
     Directory(PathBuf),
-    /// To the place of the input; the input stays under its name with the suffix, if there is one.
+    /// In place of the input. With a suffix, the input is kept under its name with the suffix.
     InPlace(Option<OsString>),
 }
 
 /// How to handle outputs that exist.
 #[derive(Debug, Clone, Copy)]
 pub enum Existing<'m> {
-    /// None is overwritten.
+    /// They are an error.
     Refuse,
-    /// All are overwritten.
+    /// They are overwritten.
     Overwrite,
-    /// Those that the record lists, and nobody changed since, are overwritten; others must have the right content already.
+    /// Those that the record lists and that have not changed since are overwritten; others must have the right content
+    /// already.
     Resume(&'m Manifest),
 }
 
@@ -46,12 +47,12 @@ pub struct Targets {
     destination: Destination,
     /// Whether outputs that exist are overwritten.
     overwrite: bool,
-    /// With `--resume`: the outputs of earlier runs.
+    /// With `--resume`: the outputs of earlier runs, which may be overwritten.
     ours: Option<HashSet<PathBuf>>,
     /// The files of the run. Parts are recorded when they are written.
     uses: Arc<FileUses>,
     scratch: Scratch,
-    /// How many outputs existed with the right content.
+    /// The number of outputs that existed with the right content.
     same: AtomicUsize,
 }
 
@@ -59,8 +60,8 @@ impl Targets {
     /// Plans the outputs of `sources`, before any is written, and records them in `uses`.
     ///
     /// # Errors
-    /// Every output that is an input or belongs to two inputs, every input that cannot be replaced, and one error for all
-    /// outputs that exist.
+    /// One for every output that is an input or belongs to two inputs, one for every input that cannot be replaced, and
+    /// one for all outputs that exist.
     pub fn plan(
         destination: Destination,
         existing: Existing<'_>,
@@ -75,14 +76,14 @@ impl Targets {
         let overwrite = matches!(existing, Existing::Overwrite);
         let (uses, same) = (Arc::clone(uses), AtomicUsize::new(0));
         let mut targets = Self { destination, overwrite, ours, uses, scratch, same };
-        let (mut errors, mut there) = (Vec::new(), Vec::new());
+        let (mut errors, mut existing_outputs) = (Vec::new(), Vec::new());
         for source in sources {
             if let Err(error) = targets.check(source, existing) {
-                if error.kind == ErrorKind::Exists { there.push(error) } else { errors.push(error) }
+                if error.kind == ErrorKind::Exists { existing_outputs.push(error) } else { errors.push(error) }
             }
         }
-        let more = there.len().saturating_sub(1);
-        errors.extend(there.into_iter().next().map(|first| match more {
+        let more = existing_outputs.len().saturating_sub(1);
+        errors.extend(existing_outputs.into_iter().next().map(|first| match more {
             0 => first,
             1 => FileError { what: format!("{} (so does one other output)", first.what), ..first },
             _ => FileError { what: format!("{} (so do {more} other outputs)", first.what), ..first },
@@ -90,14 +91,15 @@ impl Targets {
         if errors.is_empty() { Ok(targets) } else { Err(errors) }
     }
 
-    /// Ends the run: flushes all outputs to the disk. The errors are those of [`Scratch::settle`].
+    /// Ends the run: checks replaced inputs, whose errors ([`Scratch::settle`]) it returns, and flushes all outputs to
+    /// the disk.
     pub fn finish(&self) -> Vec<FileError> {
         let errors = self.scratch.settle();
         self.scratch.sync_renames();
         errors
     }
 
-    /// The backups that are made or kept of `sources`.
+    /// The path of the backup of each of `sources`, with the path of the source; empty without backups.
     pub fn backups<'s>(&'s self, sources: &'s [Source]) -> impl Iterator<Item = (PathBuf, &'s Path)> + 's {
         let suffix = match &self.destination {
             Destination::InPlace(Some(suffix)) => Some(suffix),
@@ -107,13 +109,13 @@ impl Targets {
         inputs.filter_map(move |path| Some((backup_path(&canonical(path), suffix?), path)))
     }
 
-    /// How many outputs existed with the right content.
+    /// The number of outputs that existed with the right content.
     #[must_use]
     pub fn same(&self) -> usize {
         self.same.load(Ordering::Relaxed)
     }
 
-    /// The path of the output of `source`, if it is a file of its own.
+    /// The path of the output of `source`, if outputs are files.
     #[must_use]
     pub fn path(&self, source: &Source) -> Option<PathBuf> {
         match &self.destination {
@@ -124,7 +126,8 @@ impl Targets {
         }
     }
 
-    /// The path of part `number` of the output of `source`, from 1; without a number, the path of the output.
+    /// The path of part `number` (from 1) of the output of `source`; without a number, or on a device, the path of the
+    /// output.
     #[must_use]
     pub fn path_of_part(&self, source: &Source, number: Option<usize>) -> Option<PathBuf> {
         let path = self.path(source)?;
@@ -152,10 +155,10 @@ impl Targets {
         matches!(self.destination, Destination::InPlace(_))
     }
 
-    /// Begins the output of `source`, which was packed with `packing`; `None` if it is no file of its own.
+    /// Begins the output of `source`, which was compressed with `packing`; `None` if outputs are not files.
     ///
     /// # Errors
-    /// What the system says.
+    /// The file cannot be created.
     pub fn open(&self, source: &Source, packing: Packing) -> Result<Option<FileSink>, FileError> {
         let Some(path) = self.path(source) else { return Ok(None) };
         let packing = if self.is_in_place() { packing } else { Packing::of_name(&path) };
@@ -163,16 +166,17 @@ impl Targets {
         FileSink::create(&path, packing, like, &self.scratch).map(Some)
     }
 
-    /// Begins part `number` of the output of `source`, from 1; `None` if outputs are no files.
+    /// Begins part `number` (from 1) of the output of `source`; `None` if outputs are not files.
     ///
     /// # Errors
-    /// The part exists and may not be overwritten, or is another file of the run, or what the system says.
+    /// The part exists and may not be overwritten, the run uses it for something else, or it cannot be created.
     pub fn open_part(&self, source: &Source, number: usize) -> Result<Option<FileSink>, FileError> {
         let Some(path) = self.path_of_part(source, Some(number)) else { return Ok(None) };
         self.uses.output(&path, source)?;
-        if is_device(&path) && !keeps_nothing(&path) {
-            let what = "is a pipe or a device, which holds one transcript, and this one becomes several; name a file";
-            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), what));
+        if is_device(&path) && !discards_all(&path) {
+            let message =
+                "is a pipe or a device, which holds one transcript, and this one becomes several; name a file";
+            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), message));
         }
         if !self.overwrite && self.ours.is_none() && path.exists() && !is_device(&path) {
             return Err(exists(&path.to_string_lossy()));
@@ -181,10 +185,11 @@ impl Targets {
         FileSink::create(&path, Packing::of_name(&path), like, &self.scratch).map(Some)
     }
 
-    /// Begins the output of `source` as a copy of it, byte for byte as it is packed; `None` if its output is packed otherwise.
+    /// Begins the output of `source` as a copy of its compressed bytes; `None` if the source is not compressed, or not
+    /// like its output.
     ///
     /// # Errors
-    /// What the system says.
+    /// The source cannot be read, or the output cannot be written.
     pub fn copy(&self, source: &Source, packing: Packing) -> Result<Option<FileSink>, FileError> {
         let (Some(path), Some(input)) = (self.path(source), &source.path) else { return Ok(None) };
         if packing == Packing::Plain || Packing::of_name(&path) != packing {
@@ -201,7 +206,7 @@ impl Targets {
         }
     }
 
-    /// Puts a finished output in its place. An input is replaced only if it still has its `stamp`.
+    /// Moves a finished output to its path. An input is replaced only if it still has its `stamp`.
     ///
     /// # Errors
     /// As [`FileSink::commit`].
@@ -209,7 +214,7 @@ impl Targets {
         let ours = self.ours.as_ref().map(|ours| ours.contains(sink.path()));
         let replace = match (&self.destination, ours) {
             (Destination::InPlace(suffix), _) => {
-                // Whether one may exist was decided before the run.
+                // Existing backups were checked when the outputs were planned.
                 let may_exist = self.overwrite || self.ours.is_some();
                 Replace::Input(stamp, suffix.as_deref().map(|suffix| Backup { suffix, may_exist }))
             }
@@ -223,25 +228,25 @@ impl Targets {
         Ok(())
     }
 
-    /// Why the output of `source` may not be written. Records it otherwise.
+    /// Checks that the output of `source` may be written, and records it.
     fn check(&mut self, source: &Source, existing: Existing<'_>) -> Result<(), FileError> {
-        let usage = |name: &Path, what| Err(FileError::new(ErrorKind::Usage, name.to_string_lossy(), what));
+        let usage = |name: &Path, message| Err(FileError::new(ErrorKind::Usage, name.to_string_lossy(), message));
         let Some(path) = self.path(source) else {
-            let what = "standard input cannot be replaced; name the files with --in-place";
-            return if self.is_in_place() { usage(Path::new(""), what) } else { Ok(()) };
+            let message = "standard input cannot be replaced; name the files with --in-place";
+            return if self.is_in_place() { usage(Path::new(""), message) } else { Ok(()) };
         };
-        let there = std::fs::metadata(&path).ok();
+        let metadata = std::fs::metadata(&path).ok();
         if let Destination::InPlace(suffix) = &self.destination {
-            if there.is_some_and(|there| !there.is_file()) {
+            if metadata.is_some_and(|metadata| !metadata.is_file()) {
                 return usage(&path, "is not a regular file and cannot be replaced");
             }
             return suffix.as_deref().map_or(Ok(()), |suffix| self.check_backup(source, &path, suffix, existing));
         }
-        let Some(there) = there else { return self.uses.output(&path, source) };
-        if there.is_dir() {
+        let Some(metadata) = metadata else { return self.uses.output(&path, source) };
+        if metadata.is_dir() {
             return usage(&path, "the output is a directory; --output-dir writes into one");
         }
-        if !there.is_file() {
+        if !metadata.is_file() {
             return Ok(());
         }
         self.uses.output(&path, source)?;
@@ -259,6 +264,7 @@ impl Targets {
         }
     }
 
+    /// Checks that the backup of the file at `path` may be made, and records it.
     fn check_backup(
         &self,
         source: &Source,
@@ -267,7 +273,7 @@ impl Targets {
         existing: Existing<'_>,
     ) -> Result<(), FileError> {
         let backup = backup_path(&canonical(path), suffix);
-        // After a kill between backing up and replacing both names lead to one file.
+        // If a run was killed after the backup and before the replacement, both are the same file.
         if FileId::at_path(path) == FileId::at_path(&backup) {
             return Ok(());
         }
@@ -280,15 +286,15 @@ impl Targets {
             Existing::Refuse => Err(backup_exists(&name)),
             Existing::Resume(manifest) if manifest.is_backup(&backup) || manifest.is_done(path, path) => Ok(()),
             Existing::Resume(_) => {
-                let what = "the backup exists already, and the record of --resume does not show that it belongs to this \
+                let message = "the backup exists already, and the record of --resume does not show that it belongs to this \
                             batch; choose another suffix, or pass --force to make none";
-                Err(FileError::new(ErrorKind::Exists, name, what))
+                Err(FileError::new(ErrorKind::Exists, name, message))
             }
         }
     }
 }
 
-/// The path of the file that is replaced: that of a link's target.
+/// The path of the file that is replaced: of a symbolic link, its target.
 fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
@@ -296,26 +302,26 @@ fn canonical(path: &Path) -> PathBuf {
 /// Refuses a file where outputs need a directory.
 ///
 /// # Errors
-/// `path` exists and is no directory.
+/// `path` exists and is not a directory.
 pub fn refuse_file_as_directory(path: &Path) -> Result<(), FileError> {
     if path.is_dir() || !path.exists() {
         return Ok(());
     }
-    let what = "is a file, and outputs need a directory; name one, or write to one file with --output (-o)";
-    Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), what))
+    let message = "is a file, and outputs need a directory; name one, or write to one file with --output (-o)";
+    Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), message))
 }
 
-/// Whether `path` is a pipe or a device, which holds no parts.
+/// Whether `path` is a pipe or a device, which has no parts.
 fn is_device(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// Whether `path` is a device that keeps nothing, so that it takes any number of transcripts.
-fn keeps_nothing(path: &Path) -> bool {
+/// Whether `path` is a device that discards what is written to it, so that it accepts any number of transcripts.
+fn discards_all(path: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| path == Path::new("/dev/null"))
 }
 
-/// `chat.jsonl.gz` as `chat.part-002.jsonl.gz`.
+/// The path of a part: of `chat.jsonl.gz`, part 2 is `chat.part-002.jsonl.gz`.
 fn part_of(path: &Path, number: usize) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let bare = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);

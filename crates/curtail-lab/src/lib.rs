@@ -1,5 +1,5 @@
-//! What a recorded session cost, and what it would have cost under another policy: its requests, the provider's figures, and
-//! `replay`.
+//! What a recorded session cost, and what it would have cost under another policy: reads its requests and the
+//! provider's usage (`calibration`), and applies policies to them (`replay`).
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! What `curtail` remembers: working memory, rolling summaries, the ledger of a session, those who write summaries, and the store.
+//! What `curtail` remembers of a conversation: working memory, rolling summaries, the ledger of facts, the summarizers, and the
+//! store that keeps them between runs.
 
 #![forbid(unsafe_code)]
 

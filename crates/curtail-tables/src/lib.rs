@@ -1,4 +1,5 @@
-//! Files of rows, whatever their format: one column is read as texts and rewritten.
+//! Tables, that is, Parquet and Arrow files: one column is read as texts and rewritten, and everything else is
+//! unchanged.
 
 #![forbid(unsafe_code)]
 
@@ -10,11 +11,11 @@ use std::sync::Arc;
 use curtail_core::error::{ErrorKind, FileError, catch_panic};
 use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
 
-/// What the tests of the program read tables with.
+/// The library with which the tests of the program read tables.
 #[doc(hidden)]
 pub use ::parquet as parquet_library;
 
-/// An open table with the column that holds its transcripts.
+/// An open table, and the column that contains its transcripts.
 #[derive(Debug)]
 pub enum Table {
     /// A Parquet file.
@@ -31,7 +32,7 @@ pub enum Rows {
     Arrow(arrow::ArrowRows),
 }
 
-/// Writes a table with new texts, in the format of the old one.
+/// Writes a copy of a table with new texts, in the same format.
 pub enum TableSink {
     /// A Parquet file.
     Parquet(Box<parquet::ParquetSink>),
@@ -39,12 +40,12 @@ pub enum TableSink {
     Arrow(Box<arrow::ArrowSink>),
 }
 
-/// What is read of a table.
+/// The column of a table to read.
 #[derive(Debug, Clone, Copy)]
 pub struct WantedColumn<'w> {
-    /// The column, by default the only one whose first text is a transcript.
+    /// The name of the column; by default the only one whose first text is a transcript.
     pub column: Option<&'w str>,
-    /// How many bytes a page of Parquet or a batch of Arrow may have after decompression.
+    /// The largest page (Parquet) or batch (Arrow), in bytes after decompression; `None` for no limit.
     pub most: Option<usize>,
 }
 
@@ -52,7 +53,8 @@ impl Table {
     /// Opens `source` at the wanted column.
     ///
     /// # Errors
-    /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
+    /// The file cannot be read, or has no such column. Without a name, there is not exactly one column that
+    /// `is_transcript`.
     pub fn open(
         source: &Source,
         format: TableFormat,
@@ -96,7 +98,7 @@ impl Rows {
         }
     }
 
-    /// Bytes of the file that were read, counted in whole row groups or batches.
+    /// The number of bytes of the file that were read, counted in whole row groups or batches.
     #[must_use]
     pub fn taken(&self) -> u64 {
         match self {
@@ -121,7 +123,7 @@ impl TableSink {
     /// Begins to write the rows of `table` to `sink`.
     ///
     /// # Errors
-    /// The system refused to create the file, or the old file can no longer be read.
+    /// The file cannot be written, or the old file can no longer be read.
     pub fn new(table: &Table, sink: FileSink) -> Result<Self, FileError> {
         Ok(match table {
             Table::Parquet(table) => Self::Parquet(Box::new(parquet::ParquetSink::new(table, sink)?)),
@@ -129,11 +131,11 @@ impl TableSink {
         })
     }
 
-    /// Adds rows of the row group or batch `group`, from 1, whose new texts are in `output`. `changed` is true if any of
-    /// them changed.
+    /// Adds the results of rows of row group or batch number `group` (from 1), whose new texts are in `output`.
+    /// `changed` is whether any of them changed.
     ///
     /// # Errors
-    /// The system refused to write, or the old file can no longer be read.
+    /// The file cannot be written, or the old file can no longer be read.
     pub fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
         match self {
             Self::Parquet(sink) => sink.write(group, rows, output, changed),
@@ -153,13 +155,11 @@ impl TableSink {
     }
 }
 
-// Which column of a table holds its transcripts.
-
-/// The column `wanted` of the table `name`, or the only one that `fits`, among those `found` with their names; `None` in a
-/// table without rows, where all fit.
+/// Chooses the column that contains transcripts: of the columns `found` in the table `name`, the one called `wanted`
+/// or, without a name, the only one that `fits`. `None` if no column fits because the table has no rows.
 ///
 /// # Errors
-/// There is no such column, or no column or more than one that fits, or `fits` failed.
+/// There is no such column, not exactly one fits, or `fits` failed.
 pub(crate) fn choose_column<C: Clone>(
     name: &str,
     found: &[(String, C)],
@@ -167,7 +167,7 @@ pub(crate) fn choose_column<C: Clone>(
     has_rows: bool,
     mut fits: impl FnMut(&C) -> Result<bool, FileError>,
 ) -> Result<Option<C>, FileError> {
-    let refuse = |what: String| Err(FileError::new(ErrorKind::Content, name, what));
+    let refuse = |message: String| Err(FileError::new(ErrorKind::Content, name, message));
     if let Some(wanted) = wanted {
         return match found.iter().find(|(name, _)| name == wanted) {
             Some((_, column)) => Ok(Some(column.clone())),
@@ -193,9 +193,8 @@ fn names<C>(found: &[(String, C)]) -> String {
     found.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-// Panics of libraries that trust the numbers in a file, as errors about that file.
-
-/// Runs `read` on the file `name`. A panic becomes an error that names the file, and nothing is printed about it.
+/// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error that
+/// names the file, and nothing is printed about it.
 ///
 /// # Errors
 /// Those of `read`, and that the file is damaged.

@@ -1,6 +1,6 @@
 //! Makes the tables of the encodings from the ranks in tiktoken-rs when `curtail` is built. The program uses most of
-//! them in place: nothing is parsed or allocated when it starts. Of the encodings of older models it holds the merges alone,
-//! and makes their tables when one is used.
+//! them in place: nothing is parsed or allocated when it starts. For the encodings of older models, the binary contains
+//! only the merges, and the program makes the tables when an encoding is first used.
 
 #![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
 
@@ -32,12 +32,12 @@ fn main() -> Result<()> {
     let out = Path::new(&out);
     let mut module = String::new();
     write_classes(out)?;
-    for (name, load) in all() {
+    for (name, load) in distinct_ranks() {
         let tokens = learn(&Ranks::load(load)?).map_err(|error| format!("{name}: {error}"))?;
         writeln!(module, "/// The tables of `{name}`.")?;
         writeln!(module, "pub(crate) fn {name}() -> &'static Vocabulary {{")?;
         if IN_PLACE.contains(&name) {
-            describe(&mut module, (out, name), &tokens)?;
+            write_tables(&mut module, (out, name), &tokens)?;
         } else {
             fs::write(out.join(format!("{name}.pairs")), tokens.packed())?;
             writeln!(module, "    static MADE: LazyLock<Vocabulary> = LazyLock::new(|| {{")?;
@@ -50,7 +50,7 @@ fn main() -> Result<()> {
 }
 
 /// Writes the tables, and declares the vocabulary as a static that borrows them.
-fn describe(module: &mut String, (out, name): (&Path, &str), tokens: &Tokens) -> Result<()> {
+fn write_tables(module: &mut String, (out, name): (&Path, &str), tokens: &Tokens) -> Result<()> {
     let tables = Tables::from_tokens(tokens);
     writeln!(module, "    static IN_PLACE: Vocabulary = Vocabulary {{\n        longest: {},", tables.longest)?;
     let files = [
@@ -84,7 +84,7 @@ const CLASSES: &[(&str, u8)] = &[
     (r"[\p{Lu}\p{Lt}]", class::UPPER),
 ];
 
-/// Writes the number of a block for every 128 code points, then the distinct blocks.
+/// Writes the number of the block of every 128 code points to one file, and the distinct blocks to another.
 fn write_classes(out: &Path) -> Result<()> {
     let classes = classes()?;
     let mut blocks: Vec<&[u8]> = Vec::new();
@@ -119,7 +119,7 @@ fn classes() -> Result<Vec<u8>> {
 
 // The tokens of the encodings in the order of their ranks, from tiktoken-rs.
 
-/// The ranks whose tables are in the program. The others belong to models of before 2023.
+/// The ranks whose tables are in the binary. The others belong to models from before 2023.
 const IN_PLACE: &[&str] = &["o200k_base", "cl100k_base"];
 
 type Load = fn() -> std::result::Result<CoreBPE, anyhow::Error>;
@@ -134,7 +134,7 @@ macro_rules! encodings {
 include!("../src/tokenizers/tiktoken/encodings/list.inc");
 
 /// The ranks that encodings use, each once: some encodings share them.
-fn all() -> BTreeMap<&'static str, Load> {
+fn distinct_ranks() -> BTreeMap<&'static str, Load> {
     LISTED.iter().copied().collect()
 }
 
@@ -148,7 +148,7 @@ impl Ranks {
         let encoding = load()?;
         let tokens = (0..1 << layout::ID_BITS)
             .map(|id| encoding.decode_bytes(&[id]).unwrap_or_default())
-            .map(|token| if special(&token) { Vec::new() } else { token });
+            .map(|token| if is_special(&token) { Vec::new() } else { token });
         Ok(Self { tokens: tokens.collect() })
     }
 
@@ -158,12 +158,12 @@ impl Ranks {
     }
 }
 
-/// Whether a token is special, such as `<|endoftext|>`. In a text it is text.
-fn special(token: &[u8]) -> bool {
+/// Whether a token is special, such as `<|endoftext|>`. It has no rank: in a text, it is counted as text.
+fn is_special(token: &[u8]) -> bool {
     token.starts_with(b"<|") && token.ends_with(b"|>") && token.len() > 4
 }
 
-// Learns from the ranks which pair makes each token.
+// The merges, which the ranks do not contain.
 
 /// Finds the pair that makes each token, in the order of the ranks, by merging its bytes with the pairs found before.
 fn learn(ranks: &Ranks) -> Result<Tokens> {

@@ -1,5 +1,5 @@
-//! Counts the tokens of texts for `curtail`: the encodings of OpenAI's models, `tokenizer.json` of Hugging Face, estimates, and
-//! chat templates.
+//! Counts the tokens of texts for `curtail`: with the encodings of OpenAI's models, with a `tokenizer.json` of Hugging
+//! Face, or as an estimate. Also renders chat templates, whose text is what is counted for a model.
 
 #![forbid(unsafe_code)]
 

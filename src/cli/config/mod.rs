@@ -31,21 +31,21 @@ pub(crate) type Step<'c> = curtail_core::pipeline::Step<'c, ProcessorEntry>;
 /// The names of a configuration in a folder; the first that exists is used.
 const NAMES: [&str; 2] = ["curtail.toml", ".curtail.toml"];
 
-/// The most bytes, processors and `check.paths` tables of a file that was found: whoever wrote it cannot keep the program
+/// Maximum bytes, processors and `check.paths` tables of a file that was found: whoever wrote it must not keep the program
 /// busy.
 const MAX_FOUND_BYTES: u64 = 1 << 20;
 const MAX_FOUND_PROCESSORS: usize = 256;
 const MAX_FOUND_PATHS: usize = 1000;
 
-/// What to do with a file that was found and is refused.
-const NAME_IT: &str = "name it with -c to use it";
+/// What the user can do about a file that was found and is refused.
+const NAMING_ADVICE: &str = "name it with -c to use it";
 
 /// How a configuration was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConfigChoice {
     /// The user named it.
     Named,
-    /// It is in the user's folder of configurations.
+    /// It is in the user's configuration folder.
     OfUser,
     /// It is in the working directory or above it; other people may have written it.
     Found,
@@ -70,7 +70,8 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads the file at `path`, which may contain these processors. Relative paths in it are resolved against its folder.
+    /// Reads the file at `path`, which may contain the processors of `specs`. Relative paths in it are resolved against its
+    /// folder.
     ///
     /// # Errors
     /// The file cannot be read, or something in it is not understood.
@@ -88,13 +89,13 @@ impl Config {
             found_text(path, variables).map_err(unusable)?
         };
         let folder = path.parent().unwrap_or(Path::new(""));
-        let room = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
-        let page = Page { file: &file, text: &text };
-        let levels = levels(TableReader { page, folder, specs, variables, room: &room })?;
+        let remaining = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
+        let source = ConfigSource { file: &file, text: &text };
+        let levels = levels(TableReader { source, folder, specs, variables, remaining: &remaining })?;
         Ok(Self { file, choice, text, levels })
     }
 
-    /// The folder that globs of paths are resolved against: that of the file, or the working directory for the user's own
+    /// The folder that path globs are resolved against: the folder of the file, or the working directory for the user's own
     /// file, which belongs to no project.
     #[must_use]
     pub(crate) fn folder(&self) -> &Path {
@@ -110,7 +111,8 @@ impl Config {
         if self.choice.is_trusted() || paths <= MAX_FOUND_PATHS {
             return Ok(());
         }
-        let what = format!("a file that was found may have at most {MAX_FOUND_PATHS} `check.paths` tables; {NAME_IT}");
+        let what =
+            format!("a file that was found may have at most {MAX_FOUND_PATHS} `check.paths` tables; {NAMING_ADVICE}");
         Err(ConfigError { file: self.file.clone(), place: None, what })
     }
 
@@ -119,7 +121,7 @@ impl Config {
     #[must_use]
     pub(crate) fn discover(folder: &Path) -> Option<PathBuf> {
         for folder in folder.ancestors() {
-            if let Some(found) = beside(folder) {
+            if let Some(found) = in_folder(folder) {
                 return Some(found);
             }
             if folder.join(".git").exists() {
@@ -132,7 +134,7 @@ impl Config {
     /// The user's own file, for folders without one.
     #[must_use]
     pub(crate) fn of_user(variables: &Variables) -> Option<PathBuf> {
-        beside(&variables.config_home()?.join("curtail"))
+        in_folder(&variables.config_home()?.join("curtail"))
     }
 
     /// The content of the table `name`, for the command that reads it; its default if there is no such table.
@@ -140,7 +142,7 @@ impl Config {
     /// # Errors
     /// The first error in the table, with its place.
     pub(crate) fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, ConfigError> {
-        section(Page { file: &self.file, text: &self.text }, name)
+        section(ConfigSource { file: &self.file, text: &self.text }, name)
     }
 }
 
@@ -192,19 +194,19 @@ impl Config {
         Ok(chain)
     }
 
-    /// An error about `name`, a string in the file: at its first place there, or without a place if it is spelled with escapes.
+    /// An error about `name`, a string in the file: at its first place there, or without a place if it is written with escapes.
     #[must_use]
-    pub(crate) fn error_at(&self, name: &str, error: &impl std::fmt::Display) -> ConfigError {
-        let page = Page { file: &self.file, text: &self.text };
+    pub(crate) fn error_about(&self, name: &str, error: &impl std::fmt::Display) -> ConfigError {
+        let source = ConfigSource { file: &self.file, text: &self.text };
         let quoted = |quote: char| self.text.find(&format!("{quote}{name}{quote}")).map(|at| at + 1);
         match quoted('"').or_else(|| quoted('\'')) {
-            Some(at) => page.fault(at..at, error.to_string()),
+            Some(at) => source.error(at..at, error.to_string()),
             None => ConfigError { file: self.file.clone(), place: None, what: error.to_string() },
         }
     }
 }
 
-/// The levels, processors and values of `steps`, in one line: two configurations with the same line make the same cuts.
+/// The levels, processors and values of `steps` on one line. Two configurations with the same line make the same cuts.
 pub(in crate::cli) fn described(steps: &[Step<'_>]) -> String {
     let stages = steps.iter().map(|Step { level, entry }| {
         let values = entry.values.iter().map(|value| format!(" {}={}", value.name, value.value));
@@ -216,21 +218,21 @@ pub(in crate::cli) fn described(steps: &[Step<'_>]) -> String {
 /// The text of a file that was found.
 fn found_text(path: &Path, variables: &Variables) -> Result<String, String> {
     let system = |error| system_message(&error);
-    if let Some(owner) = stranger(path, variables).map_err(system)? {
+    if let Some(owner) = foreign_owner(path, variables).map_err(system)? {
         return Err(format!(
-            "belongs to another user (uid {owner}) and was found, not named; {NAME_IT}, or pass --no-config"
+            "belongs to another user (uid {owner}) and was found, not named; {NAMING_ADVICE}, or pass --no-config"
         ));
     }
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(system)?;
     file.take(MAX_FOUND_BYTES + 1).read_to_string(&mut text).map_err(system)?;
     if text.len() as u64 > MAX_FOUND_BYTES {
-        return Err(format!("a file that was found may have at most 1 MiB; {NAME_IT}, or pass --no-config"));
+        return Err(format!("a file that was found may have at most 1 MiB; {NAMING_ADVICE}, or pass --no-config"));
     }
     Ok(text)
 }
 
-fn beside(folder: &Path) -> Option<PathBuf> {
+fn in_folder(folder: &Path) -> Option<PathBuf> {
     NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
 }
 
@@ -243,29 +245,29 @@ type Member<'m, 'i> = (&'m Spanned<Cow<'i, str>>, &'m Spanned<DeValue<'i>>);
 
 /// The processors at every level.
 fn levels(reader: TableReader<'_>) -> Result<ProcessorLevels<ProcessorEntry>, ConfigError> {
-    let page = reader.page;
-    let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
+    let source = reader.source;
+    let root = DeTable::parse(source.text).map_err(|error| syntax(source, &error))?;
     let mut levels = ProcessorLevels::default();
     for (name, value) in root.get_ref() {
         match name.get_ref().as_ref() {
-            "history" => levels.history = reader.named(name, value)?.processors,
-            "networks" => levels.networks = reader.each(name, value, TableReader::network)?,
-            "agents" => levels.agents = reader.each(name, value, TableReader::named)?,
+            "history" => levels.history = reader.agent(name, value)?.processors,
+            "networks" => levels.networks = reader.named_tables(name, value, TableReader::network)?,
+            "agents" => levels.agents = reader.named_tables(name, value, TableReader::agent)?,
             "check" => {}
-            other => return Err(page.fault(name.span(), unknown("there is no table", other, &TABLES))),
+            other => return Err(source.error(name.span(), unknown("there is no table", other, &TABLES))),
         }
     }
     Ok(levels)
 }
 
-/// One table of the file, as its owner understands it.
-fn section<T: DeserializeOwned + Default>(page: Page<'_>, name: &str) -> Result<T, ConfigError> {
-    let root = DeTable::parse(page.text).map_err(|error| syntax(page, &error))?;
+/// One table of the file, as the command that reads it defines it.
+fn section<T: DeserializeOwned + Default>(source: ConfigSource<'_>, name: &str) -> Result<T, ConfigError> {
+    let root = DeTable::parse(source.text).map_err(|error| syntax(source, &error))?;
     let Some(value) = root.get_ref().get(name) else { return Ok(T::default()) };
     let read = toml::de::ValueDeserializer::from(value.clone());
     T::deserialize(read).map_err(|mut error| {
-        error.set_input(Some(page.text));
-        syntax(page, &error)
+        error.set_input(Some(source.text));
+        syntax(source, &error)
     })
 }
 
@@ -280,17 +282,17 @@ impl TableReader<'_> {
         for (key, value) in self.members(name, value)? {
             match key.get_ref().as_ref() {
                 "processors" => network.processors = self.processors(value)?,
-                "agents" => network.agents = self.each(key, value, TableReader::named)?,
+                "agents" => network.agents = self.named_tables(key, value, TableReader::agent)?,
                 other => {
                     let what = unknown("a network has no key", other, &["processors", "agents"]);
-                    return Err(self.page.fault(key.span(), what));
+                    return Err(self.source.error(key.span(), what));
                 }
             }
         }
         Ok(network)
     }
 
-    fn named(
+    fn agent(
         self,
         name: &Spanned<Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
@@ -299,15 +301,15 @@ impl TableReader<'_> {
         for (key, value) in self.members(name, value)? {
             if key.get_ref() != "processors" {
                 let what = unknown(&format!("`{}` has no key", name.get_ref()), key.get_ref(), &["processors"]);
-                return Err(self.page.fault(key.span(), what));
+                return Err(self.source.error(key.span(), what));
             }
             processors = self.processors(value)?;
         }
         Ok(AgentLevel { name: name.get_ref().to_string(), processors })
     }
 
-    /// A table of tables, each under its name.
-    fn each<T>(
+    /// Reads a table of tables, each under its name.
+    fn named_tables<T>(
         self,
         name: &Spanned<Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
@@ -338,47 +340,47 @@ impl TableReader<'_> {
     }
 
     fn expected(self, span: Range<usize>, name: &str, wanted: &str, other: &DeValue<'_>) -> ConfigError {
-        self.page.fault(span, format!("`{name}` takes {wanted}, found {}", found(other)))
+        self.source.error(span, format!("`{name}` takes {wanted}, found {}", found(other)))
     }
 }
 
 /// The error of the TOML parser.
-fn syntax(page: Page<'_>, error: &toml::de::Error) -> ConfigError {
-    page.fault(error.span().unwrap_or_default(), error.message().trim().replace('\n', "; "))
+fn syntax(source: ConfigSource<'_>, error: &toml::de::Error) -> ConfigError {
+    source.error(error.span().unwrap_or_default(), error.message().trim().replace('\n', "; "))
 }
 
-// Whose file a configuration is: one that another user wrote could silence a check.
+// The owner of a file that was found: a configuration that another user wrote could silence a check.
 
-/// The owner of the file at `path`, or of a link to it, if it is neither the user nor the administrator.
+/// The owner of the file at `path`, or of a link to it, if the owner is neither the user nor the administrator.
 #[cfg(unix)]
-fn stranger(path: &Path, variables: &Variables) -> std::io::Result<Option<u32>> {
+fn foreign_owner(path: &Path, variables: &Variables) -> std::io::Result<Option<u32>> {
     use std::os::unix::fs::MetadataExt as _;
 
     let user = rustix::process::geteuid().as_raw();
     let sudo = variables.text("SUDO_UID").and_then(|id| id.parse().ok());
     let owners = [std::fs::metadata(path)?.uid(), std::fs::symlink_metadata(path)?.uid()];
-    Ok(owners.into_iter().find(|owner| !is_own(*owner, user, sudo)))
+    Ok(owners.into_iter().find(|owner| !is_trusted_owner(*owner, user, sudo)))
 }
 
-/// Other systems have no owner that can be compared.
+/// Other systems have no owner to compare.
 #[cfg(not(unix))]
-fn stranger(_: &Path, _: &Variables) -> std::io::Result<Option<u32>> {
+fn foreign_owner(_: &Path, _: &Variables) -> std::io::Result<Option<u32>> {
     Ok(None)
 }
 
-/// Whether `owner` is `user`, the administrator, or who became the administrator with `sudo`.
+/// Whether `owner` is `user`, the administrator, or the user that became the administrator with `sudo`.
 #[cfg(unix)]
-fn is_own(owner: u32, user: u32, sudo: Option<u32>) -> bool {
+fn is_trusted_owner(owner: u32, user: u32, sudo: Option<u32>) -> bool {
     owner == 0 || owner == user || user == 0 && sudo == Some(owner)
 }
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::is_own;
+    use super::is_trusted_owner;
 
     #[test]
     fn only_the_user_and_the_administrator_are_trusted() {
-        for (owner, user, sudo, own) in [
+        for (owner, user, sudo, trusted) in [
             (1000, 1000, None, true),
             (0, 1000, None, true),
             (1001, 1000, None, false),
@@ -387,19 +389,19 @@ mod tests {
             (1000, 0, Some(1000), true),
             (1001, 0, Some(1000), false),
         ] {
-            assert_eq!(is_own(owner, user, sudo), own, "{owner} {user} {sudo:?}");
+            assert_eq!(is_trusted_owner(owner, user, sudo), trusted, "{owner} {user} {sudo:?}");
         }
     }
 }
 
-// Errors in a configuration: where, what is wrong, and what to write instead.
+// Errors in a configuration.
 
-/// What is wrong, and where.
+/// An error in a configuration: where, what is wrong, and how to correct it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ConfigError {
     /// The name of the file in messages.
     pub(crate) file: String,
-    /// Line and column, from 1; none if the file itself is at fault.
+    /// Line and column, from 1; `None` for an error of the whole file.
     pub(crate) place: Option<(usize, usize)>,
     /// What is wrong, and how to correct it.
     pub(crate) what: String,
@@ -416,27 +418,27 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A file and its text, to compute places.
+/// The name and text of a configuration file, to compute places of errors.
 #[derive(Debug, Clone, Copy)]
-struct Page<'t> {
+struct ConfigSource<'t> {
     file: &'t str,
     text: &'t str,
 }
 
-/// The context for reading a table: its file, the folder that its paths are resolved against, the known processors, the
+/// What reading a table needs: its file, the folder that its paths are resolved against, the known processors, the
 /// environment, and how many processors the file may still contain.
 #[derive(Clone, Copy)]
 struct TableReader<'r> {
-    page: Page<'r>,
+    source: ConfigSource<'r>,
     folder: &'r Path,
     specs: &'static [ProcessorSpec],
     variables: &'r Variables,
-    room: &'r Cell<usize>,
+    remaining: &'r Cell<usize>,
 }
 
-impl Page<'_> {
+impl ConfigSource<'_> {
     /// An error at `span`.
-    fn fault(self, span: Range<usize>, what: impl Into<String>) -> ConfigError {
+    fn error(self, span: Range<usize>, what: impl Into<String>) -> ConfigError {
         ConfigError { file: self.file.to_owned(), place: Some(self.place(span.start)), what: what.into() }
     }
 

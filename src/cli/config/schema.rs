@@ -1,10 +1,10 @@
-//! A JSON Schema of the file, so that editors complete and check it as it is written.
+//! A JSON Schema of `curtail.toml`, with which editors complete and check the file.
 
 use serde_json::{Map, Value, json};
 
 use crate::cli::options::{OptionKey, ProcessorSpec, Shape};
 
-/// The schema (draft 2020-12) of a file with processors of these kinds; `check` is that of the table of `curtail check`.
+/// The schema (draft 2020-12) of a file with processors of these kinds; `check` is the schema of the table of `curtail check`.
 #[must_use]
 pub(crate) fn schema(specs: &[ProcessorSpec], check: &Value) -> Value {
     let processors = json!({"type": "array", "items": {"$ref": "#/$defs/processor"}});
@@ -22,7 +22,7 @@ pub(crate) fn schema(specs: &[ProcessorSpec], check: &Value) -> Value {
         "type": "object",
         "additionalProperties": false,
         "properties": {
-            "history": described("Processors for every transcript, first in the chain", "level"),
+            "history": reference("Processors for every transcript, first in the chain", "level"),
             "networks": {
                 "description": "Networks by name; their processors come after those of history",
                 "type": "object",
@@ -39,22 +39,22 @@ pub(crate) fn schema(specs: &[ProcessorSpec], check: &Value) -> Value {
     })
 }
 
-/// The type of a processor selects its schema, so that an editor reports the errors of a window and not that it is not a
-/// filter.
+/// A schema in which the type of a processor selects its definition. An editor then reports the errors of a window, and not
+/// that it is not a filter.
 fn one_of_types(types: &[&str], definitions: &[Value]) -> Value {
-    let each = types.iter().zip(definitions).map(|(name, definition)| {
-        let is = json!({"required": ["type"], "properties": {"type": {"const": name}}});
-        json!({"if": is, "then": definition})
+    let conditions = types.iter().zip(definitions).map(|(name, definition)| {
+        let has_type = json!({"required": ["type"], "properties": {"type": {"const": name}}});
+        json!({"if": has_type, "then": definition})
     });
     json!({
         "type": "object",
         "required": ["type"],
         "properties": {"type": {"enum": types}},
-        "allOf": each.collect::<Vec<_>>(),
+        "allOf": conditions.collect::<Vec<_>>(),
     })
 }
 
-fn described(description: &str, definition: &str) -> Value {
+fn reference(description: &str, definition: &str) -> Value {
     json!({"description": description, "$ref": format!("#/$defs/{definition}")})
 }
 
@@ -76,23 +76,23 @@ fn processor(spec: &ProcessorSpec) -> Value {
         "required": required,
         "properties": properties,
     });
-    let apart = apart(&keys);
+    let exclusions = exclusions(&keys);
     // An empty list is not a valid schema.
-    if !apart.is_empty() {
-        processor["allOf"] = json!(apart);
+    if !exclusions.is_empty() {
+        processor["allOf"] = json!(exclusions);
     }
     processor
 }
 
 /// Keys that exclude each other: contradictory ones, and two names of one key.
-fn apart(keys: &[OptionKey]) -> Vec<Value> {
+fn exclusions(keys: &[OptionKey]) -> Vec<Value> {
     let mut pairs = Vec::new();
     for key in keys {
         let names: Vec<&String> = std::iter::once(&key.name).chain(&key.aliases).collect();
         let opposite = key.opposite.as_ref().filter(|other| **other > key.name);
         let others = key.conflicts.iter().chain(&key.aliases).chain(opposite);
-        let own = others.flat_map(|other| names.iter().map(move |name| (*name, other)));
-        pairs.extend(own.filter(|(name, other)| name != other));
+        let combinations = others.flat_map(|other| names.iter().map(move |name| (*name, other)));
+        pairs.extend(combinations.filter(|(name, other)| name != other));
     }
     pairs.into_iter().map(|(one, other)| json!({"not": {"required": [one, other]}})).collect()
 }
@@ -100,7 +100,7 @@ fn apart(keys: &[OptionKey]) -> Vec<Value> {
 fn property(key: &OptionKey) -> Value {
     let one = match &key.shape {
         Shape::Switch => json!({"type": "boolean"}),
-        Shape::Whole => json!({"type": "integer", "minimum": key.least}),
+        Shape::Whole => json!({"type": "integer", "minimum": key.minimum}),
         Shape::Tokens | Shape::Bytes => json!({"type": ["integer", "string"]}),
         Shape::Choice(choices) => json!({"enum": choices}),
         Shape::Text => json!({"type": "string"}),

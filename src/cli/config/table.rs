@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::{ConfigError, MAX_FOUND_PROCESSORS, NAME_IT, Page, TableReader};
+use super::{ConfigError, ConfigSource, MAX_FOUND_PROCESSORS, NAMING_ADVICE, TableReader};
 use crate::cli::options::{self, OptionKey, ProcessorSpec, Shape};
 use curtail_core::suggest::unknown;
 use curtail_tokens::tokenizers::names_tokenizer_file;
@@ -27,12 +27,12 @@ pub(crate) struct ProcessorEntry {
     pub(crate) place: (usize, usize),
     /// The keys in effect that only a trusted file may set, each with its line and column.
     pub(super) need_trust: Vec<(String, (usize, usize))>,
-    /// The resulting values of the keys.
+    /// The values of the keys, as parsed flags.
     pub(super) flags: ArgMatches,
 }
 
 impl ProcessorEntry {
-    /// The files that its keys name, whose content decides what it does.
+    /// The files that its keys name, whose content affects what it does.
     #[must_use]
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.spec.files(&self.flags)
@@ -44,55 +44,56 @@ pub(super) fn read_processor(
     reader: TableReader<'_>,
     table: &Spanned<DeValue<'_>>,
 ) -> Result<ProcessorEntry, ConfigError> {
-    let TableReader { page, folder, specs, variables, room } = reader;
-    let Some(left) = room.get().checked_sub(1) else {
-        let what = format!("a file that was found may contain at most {MAX_FOUND_PROCESSORS} processors; {NAME_IT}");
-        return Err(page.fault(table.span(), what));
+    let TableReader { source, folder, specs, variables, remaining } = reader;
+    let Some(rest) = remaining.get().checked_sub(1) else {
+        let what =
+            format!("a file that was found may contain at most {MAX_FOUND_PROCESSORS} processors; {NAMING_ADVICE}");
+        return Err(source.error(table.span(), what));
     };
-    room.set(left);
+    remaining.set(rest);
     let DeValue::Table(members) = table.get_ref() else {
-        return Err(page.fault(table.span(), format!("expected a table, found {}", found(table.get_ref()))));
+        return Err(source.error(table.span(), format!("expected a table, found {}", found(table.get_ref()))));
     };
-    let spec = spec(page, specs, table.span(), members)?;
+    let spec = spec(source, specs, table.span(), members)?;
     let keys = spec.keys();
     let mut given: Vec<Given> = Vec::new();
     let (mut flags, mut need_trust) = (Vec::new(), Vec::new());
-    for (name, said) in members.iter().filter(|(name, _)| name.get_ref() != "type") {
+    for (name, value) in members.iter().filter(|(name, _)| name.get_ref() != "type") {
         let key = key(reader, spec, &keys, name)?;
-        twice(page, &given, key, name)?;
-        let values = texts(page, name.get_ref(), key, said)?;
+        refuse_repeated(source, &given, key, name)?;
+        let values = flag_values(source, name.get_ref(), key, value)?;
         if !is_overridden(key, variables) {
             flags.extend(values.iter().filter_map(|value| flag(key, value, folder)));
-            let trusted = key.needs_trust || values.iter().any(|value| names_file(key, value, folder));
-            need_trust.extend(trusted.then(|| (name.get_ref().to_string(), page.place(name.span().start))));
+            let needs_trust = key.needs_trust || values.iter().any(|value| names_file(key, value, folder));
+            need_trust.extend(needs_trust.then(|| (name.get_ref().to_string(), source.place(name.span().start))));
         }
-        let (line, _) = page.place(name.span().start);
+        let (line, _) = source.place(name.span().start);
         let (key, name, span) = (key.clone(), name.get_ref().to_string(), name.span());
-        given.push(Given { key, name, value: shown(said.get_ref()), line, span });
+        given.push(Given { key, name, value: shown(value.get_ref()), line, span });
     }
-    let flags = spec.parse_flags(&flags).map_err(|error| refused(page, spec, &given, table.span(), &error))?;
+    let flags = spec.parse_flags(&flags).map_err(|error| flag_error(source, spec, &given, table.span(), &error))?;
     let values = keys.iter().filter_map(|key| value(key, &given, variables)).collect();
-    Ok(ProcessorEntry { spec, values, place: page.place(table.span().start), need_trust, flags })
+    Ok(ProcessorEntry { spec, values, place: source.place(table.span().start), need_trust, flags })
 }
 
 fn spec(
-    page: Page<'_>,
+    source: ConfigSource<'_>,
     specs: &'static [ProcessorSpec],
     span: Range<usize>,
     members: &DeTable<'_>,
 ) -> Result<&'static ProcessorSpec, ConfigError> {
     let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
     let Some(value) = members.get("type") else {
-        return Err(page.fault(span, format!("a processor needs a `type`: one of {}", names.join(", "))));
+        return Err(source.error(span, format!("a processor needs a `type`: one of {}", names.join(", "))));
     };
     let Some(name) = value.get_ref().as_str() else {
         let what = format!("`type` takes a text, found {}", found(value.get_ref()));
-        return Err(page.fault(value.span(), what));
+        return Err(source.error(value.span(), what));
     };
     specs
         .iter()
         .find(|spec| spec.name == name)
-        .ok_or_else(|| page.fault(value.span(), unknown("there is no processor", name, &names)))
+        .ok_or_else(|| source.error(value.span(), unknown("there is no processor", name, &names)))
 }
 
 fn key<'k>(
@@ -112,38 +113,48 @@ fn key<'k>(
     if let Some(other) = elsewhere {
         what = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, spec.name, known.join(", "));
     }
-    Err(reader.page.fault(name.span(), what))
+    Err(reader.source.error(name.span(), what))
 }
 
 /// Refuses a key that is also given under another name, or together with its opposite.
-fn twice(page: Page<'_>, given: &[Given], key: &OptionKey, name: &Spanned<Cow<'_, str>>) -> Result<(), ConfigError> {
+fn refuse_repeated(
+    source: ConfigSource<'_>,
+    given: &[Given],
+    key: &OptionKey,
+    name: &Spanned<Cow<'_, str>>,
+) -> Result<(), ConfigError> {
     let same = |other: &&Given| other.key.name == key.name || key.opposite.as_ref() == Some(&other.key.name);
     given.iter().find(same).map_or(Ok(()), |other| {
         let what = format!("`{}` and `{}` say the same thing; give one of them", other.name, name.get_ref());
-        Err(page.fault(name.span(), what))
+        Err(source.error(name.span(), what))
     })
 }
 
-/// The values of a key, each in the form of the command line.
-fn texts(
-    page: Page<'_>,
+/// The values of a key, each as the command line takes it.
+fn flag_values(
+    source: ConfigSource<'_>,
     name: &str,
     key: &OptionKey,
     value: &Spanned<DeValue<'_>>,
 ) -> Result<Vec<String>, ConfigError> {
-    let DeValue::Array(values) = value.get_ref() else { return Ok(vec![text(page, name, key, value)?]) };
+    let DeValue::Array(values) = value.get_ref() else { return Ok(vec![flag_value(source, name, key, value)?]) };
     if !key.is_list {
         let what = format!("`{name}` takes {}, found an array", key.shape.description());
-        return Err(page.fault(value.span(), what));
+        return Err(source.error(value.span(), what));
     }
     if values.is_empty() {
         let what = format!("`{name}` is empty; name what is meant, or leave the key out");
-        return Err(page.fault(value.span(), what));
+        return Err(source.error(value.span(), what));
     }
-    values.iter().map(|value| text(page, name, key, value)).collect()
+    values.iter().map(|value| flag_value(source, name, key, value)).collect()
 }
 
-fn text(page: Page<'_>, name: &str, key: &OptionKey, value: &Spanned<DeValue<'_>>) -> Result<String, ConfigError> {
+fn flag_value(
+    source: ConfigSource<'_>,
+    name: &str,
+    key: &OptionKey,
+    value: &Spanned<DeValue<'_>>,
+) -> Result<String, ConfigError> {
     let word = match (&key.shape, value.get_ref()) {
         (Shape::Switch, DeValue::Boolean(on)) => Some(on.to_string()),
         (Shape::Whole | Shape::Tokens | Shape::Bytes | Shape::Any, DeValue::Integer(number)) => whole(number),
@@ -156,12 +167,12 @@ fn text(page: Page<'_>, name: &str, key: &OptionKey, value: &Spanned<DeValue<'_>
     let listed = if key.is_list { ", or several in an array" } else { "" };
     let word = word.ok_or_else(|| {
         let what = format!("`{name}` takes {}{listed}, found {}", key.shape.description(), found(value.get_ref()));
-        page.fault(value.span(), what)
+        source.error(value.span(), what)
     })?;
     if let Shape::Choice(choices) = &key.shape {
         let known: Vec<&str> = choices.iter().map(String::as_str).collect();
         if !known.contains(&word.as_str()) {
-            return Err(page.fault(value.span(), unknown(&format!("`{name}` is never"), &word, &known)));
+            return Err(source.error(value.span(), unknown(&format!("`{name}` is never"), &word, &known)));
         }
     }
     Ok(word)
@@ -169,7 +180,7 @@ fn text(page: Page<'_>, name: &str, key: &OptionKey, value: &Spanned<DeValue<'_>
 
 /// Whether `word`, which may be a name or a path, is the path of a file.
 fn names_file(key: &OptionKey, word: &str, folder: &Path) -> bool {
-    key.path == options::Path::Perhaps && (names_tokenizer_file(word) || folder.join(word).exists())
+    key.path == options::FileValue::IfExists && (names_tokenizer_file(word) || folder.join(word).exists())
 }
 
 /// The flag for the value `word`; for a switch that is off, its opposite if it has one.
@@ -181,8 +192,8 @@ fn flag(key: &OptionKey, word: &str, folder: &Path) -> Option<OsString> {
             let mut flag = OsString::from(format!("--{}=", key.name));
             let beside = folder.join(word);
             match key.path {
-                options::Path::Yes => flag.push(beside),
-                options::Path::Perhaps if beside.exists() => flag.push(beside),
+                options::FileValue::Always => flag.push(beside),
+                options::FileValue::IfExists if beside.exists() => flag.push(beside),
                 _ => flag.push(word),
             }
             Some(flag)
@@ -190,28 +201,29 @@ fn flag(key: &OptionKey, word: &str, folder: &Path) -> Option<OsString> {
     }
 }
 
-/// An error of the command line, worded for a file.
-fn refused(
-    page: Page<'_>,
+/// A clap error, worded for a file.
+fn flag_error(
+    source: ConfigSource<'_>,
     spec: &ProcessorSpec,
     given: &[Given],
     table: Range<usize>,
     error: &clap::Error,
 ) -> ConfigError {
-    let named = |which| match error.get(which) {
-        Some(ContextValue::String(flag)) => vec![bare(flag)],
-        Some(ContextValue::Strings(flags)) => flags.iter().map(|flag| bare(flag)).collect(),
+    let flags_in = |context| match error.get(context) {
+        Some(ContextValue::String(flag)) => vec![flag_name(flag)],
+        Some(ContextValue::Strings(flags)) => flags.iter().map(|flag| flag_name(flag)).collect(),
         _ => Vec::new(),
     };
-    let wrong = named(ContextKind::InvalidArg);
+    let wrong = flags_in(ContextKind::InvalidArg);
     let culprit = wrong.first().and_then(|name| given.iter().find(|given| given.key.name == *name));
-    let call = |name: &str| {
+    let name_in_file = |name: &str| {
         given.iter().find(|given| given.key.name == name).map_or(name.to_owned(), |given| given.name.clone())
     };
     let what = match error.kind() {
         ErrorKind::ArgumentConflict if !wrong.is_empty() => {
-            let prior = named(ContextKind::PriorArg);
-            let names: Vec<String> = wrong.iter().chain(&prior).map(|name| format!("`{}`", call(name))).collect();
+            let prior = flags_in(ContextKind::PriorArg);
+            let names: Vec<String> =
+                wrong.iter().chain(&prior).map(|name| format!("`{}`", name_in_file(name))).collect();
             format!("{} cannot stand together; give one of them", names.join(" and "))
         }
         ErrorKind::MissingRequiredArgument => {
@@ -226,17 +238,17 @@ fn refused(
             culprit.map_or_else(|| message.clone(), |culprit| format!("`{}`: {message}", culprit.name))
         }
     };
-    page.fault(culprit.map_or(table, |culprit| culprit.span.clone()), what)
+    source.error(culprit.map_or(table, |culprit| culprit.span.clone()), what)
 }
 
 /// A name in quotes. A group of flags, `<--a <N>|--b>`, is each of its names.
 fn quoted(name: &str) -> String {
-    let names: Vec<_> = name.trim_matches(['<', '>']).split('|').map(|flag| format!("`{}`", bare(flag))).collect();
+    let names: Vec<_> = name.trim_matches(['<', '>']).split('|').map(|flag| format!("`{}`", flag_name(flag))).collect();
     names.join(" or ")
 }
 
 /// The name of a flag, without dashes and value: `max-tokens` of `--max-tokens <N>`. A group of flags keeps all of its text.
-fn bare(flag: &str) -> String {
+fn flag_name(flag: &str) -> String {
     if flag.contains('|') {
         return flag.to_owned();
     }
@@ -303,12 +315,12 @@ pub(super) fn value(key: &OptionKey, given: &[Given], variables: &Variables) -> 
     value(written(key, key.default.as_ref()?), Origin::Default)
 }
 
-/// Whether a variable overrides what a file says under `key`.
+/// Whether a variable overrides the value that a file has for `key`.
 fn is_overridden(key: &OptionKey, variables: &Variables) -> bool {
-    key.overriding().any(|name| variables.is_set(name))
+    key.overriding_variables().any(|name| variables.is_set(name))
 }
 
-/// `text`, a value of the command line, in the form of the file.
+/// `text`, a value of the command line, as it would be written in the file.
 fn written(key: &OptionKey, text: &str) -> String {
     match key.shape {
         Shape::Whole | Shape::Tokens | Shape::Bytes if text.parse::<u64>().is_ok() => text.to_owned(),
@@ -316,14 +328,14 @@ fn written(key: &OptionKey, text: &str) -> String {
     }
 }
 
-// The environment, read once at the edge of the program and handed down.
+// The environment, read once and passed down.
 
 /// Environment variables by name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables(HashMap<OsString, OsString>);
 
 impl Variables {
-    /// Those of this process.
+    /// The variables of this process.
     #[must_use]
     pub(crate) fn of_process() -> Self {
         Self(std::env::vars_os().collect())
@@ -339,16 +351,16 @@ impl Variables {
         self.0.get(OsStr::new(name)).and_then(|value| value.to_str())
     }
 
-    /// The user's folder of configurations, by the XDG base directory specification.
+    /// The user's configuration folder, by the XDG base directory specification.
     pub(super) fn config_home(&self) -> Option<PathBuf> {
         let set = |name| self.0.get(OsStr::new(name)).map(PathBuf::from).filter(|path| path.is_absolute());
         set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))
     }
 }
 
-// Values of a TOML file in messages: the kind of each, and its form on one line.
+// Values of a TOML file in messages.
 
-/// The kind of `value`, or the value itself if it is as short.
+/// The kind of `value`, or the value itself if it is short.
 pub(super) fn found(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(_) => String::from("a text"),

@@ -20,7 +20,7 @@ pub(super) struct CountRow {
     pub(super) messages: usize,
     pub(super) calls: usize,
     pub(super) tokens: usize,
-    /// Those among them that are estimated, because they are of an unknown type.
+    /// Tokens among these that are estimated, because their content has an unknown type.
     pub(super) estimated: usize,
     /// Tokens of the messages that the model still reads.
     pub(super) live: usize,
@@ -45,14 +45,22 @@ pub(super) struct Sum {
     total: CountRow,
     /// Boundaries whose text is encrypted.
     opaque: usize,
-    /// Tokens of [`total`](Self::total) that no message has.
+    /// Tokens of [`total`](Self::total) outside the messages.
     added: usize,
     /// The roles or tools, if each has a row.
     named: BTreeMap<String, CountRow>,
-    /// The messages, if each has a row: line, words and amount.
-    messages: Vec<(usize, String, CountRow)>,
-    /// What the provider counted, if the log says it.
-    pub(super) figures: Option<Figures>,
+    /// The messages, if each has a row.
+    messages: Vec<PlacedRow>,
+    /// The provider's count, if the log contains it.
+    pub(super) usage: Option<Figures>,
+}
+
+/// The row of a transcript or a message.
+struct PlacedRow {
+    line: usize,
+    /// What follows the line in the name of the row.
+    label: String,
+    counts: CountRow,
 }
 
 impl Sum {
@@ -73,11 +81,11 @@ impl Sum {
             added: 0,
             named: BTreeMap::new(),
             messages: Vec::new(),
-            figures: None,
+            usage: None,
         };
         let estimates = estimates(transcript, counting);
         for (at, (message, &tokens)) in messages.iter().zip(each).enumerate() {
-            let amount = of_message(message, tokens, estimates.get(&at));
+            let amount = message_counts(message, tokens, estimates.get(&at));
             sum.total.add(amount);
             let opaque = message.is_boundary() && message.standing.is_read() && amount.tokens == 0;
             sum.opaque += usize::from(opaque);
@@ -96,7 +104,7 @@ impl Sum {
         Ok(sum)
     }
 
-    /// Adds the rows that are asked for; `line_of` is the line of a byte offset.
+    /// Adds the requested rows; `line_of` is the line of a byte offset.
     pub(super) fn with_rows(
         mut self,
         by: By,
@@ -127,28 +135,29 @@ impl Sum {
         let rows = transcript.messages.iter().zip(each).enumerate().map(|(at, (message, &tokens))| {
             let line = message.value().map_or(self.line, |value| line_of(value.span().start as usize));
             let subject = Subject::of_message(&transcript.messages, &pairs, at);
-            (line, format!(" message {at} ({subject})"), of_message(message, tokens, estimates.get(&at)))
+            let counts = message_counts(message, tokens, estimates.get(&at));
+            PlacedRow { line, label: format!(" message {at} ({subject})"), counts }
         });
         self.messages = rows.collect();
     }
 
-    /// Adds the messages under the names of who wrote them. Results beside what a person said are a tool's.
+    /// Adds the messages under the names of their writers. Tool results in a user's message count as a tool's.
     fn roles(&mut self, transcript: &Transcript<'_>, counting: &Counting, each: &[usize]) {
         let estimates = estimates(transcript, counting);
         for (at, (message, &tokens)) in transcript.messages.iter().zip(each).enumerate() {
-            let mut own = of_message(message, tokens, estimates.get(&at));
+            let mut counts = message_counts(message, tokens, estimates.get(&at));
             if message.writer() == Role::User.name() {
                 let results = message.results().map(|(nth, _)| counting.content(&message.parts[nth].content));
-                let tokens = results.sum::<usize>().min(own.tokens);
+                let tokens = results.sum::<usize>().min(counts.tokens);
                 if tokens > 0 {
-                    let live = if own.live > 0 { tokens } else { 0 };
+                    let live = if counts.live > 0 { tokens } else { 0 };
                     self.named(Role::Tool.name()).add(CountRow { tokens, live, ..CountRow::default() });
-                    own = CountRow { tokens: own.tokens - tokens, live: own.live - live, ..own };
+                    counts = CountRow { tokens: counts.tokens - tokens, live: counts.live - live, ..counts };
                 }
             }
-            self.named(message.writer()).add(own);
+            self.named(message.writer()).add(counts);
         }
-        // What the log does not contain at all has a row of its own.
+        // Tokens that the log does not contain have a separate row.
         let hidden = counting.hidden.min(self.added);
         for (name, tokens) in [("outside", self.added - hidden), ("hidden", hidden)] {
             if tokens > 0 {
@@ -167,10 +176,10 @@ impl Sum {
         let content = |at: PartRef| &transcript.messages[at.message].parts[at.part].content;
         for &at in pairs.calls().iter().chain(pairs.results()) {
             let call = content(at).call().or_else(|| pairs.counterpart(at).and_then(|other| content(other).call()));
-            let own = content(at).result().and_then(|result| result.name.as_ref());
+            let result_name = content(at).result().and_then(|result| result.name.as_ref());
             let name = call
                 .map(|call| &call.name)
-                .or(own)
+                .or(result_name)
                 .map_or_else(|| String::from("?"), |name| name.decode().into_owned());
             let calls = usize::from(content(at).call().is_some());
             let tokens = counting.content(content(at));
@@ -181,18 +190,19 @@ impl Sum {
     }
 }
 
-/// The tokens of what is unknown of the messages, by the index of each: of its parts, and of the items after it.
+/// The tokens of unknown content, by the index of its message: of the message's unknown parts, and of unread items after it.
 fn estimates(transcript: &Transcript<'_>, counting: &Counting) -> BTreeMap<usize, usize> {
     let mut estimates = BTreeMap::new();
-    let mut items = transcript.layout.non_messages.iter().filter(|item| item.unread).peekable();
+    let items = transcript.layout.non_messages.iter();
+    let mut items = items.filter_map(|item| Some((item.after, item.unread.clone()?))).peekable();
     for (at, message) in transcript.messages.iter().enumerate() {
         let unknown = message.parts.iter().map(|part| &part.content).filter(|part| matches!(part, Content::Unknown(_)));
         let mut tokens: usize = unknown.map(|part| counting.content(part)).sum();
-        // A live transcript lacks some of the messages.
+        // A live transcript contains only some of the messages, so indexes of the source are compared.
         let source = message.source_index().unwrap_or(at);
-        while items.next_if(|item| item.after <= source).is_some() {}
-        while let Some(item) = items.next_if(|item| item.after == source + 1) {
-            tokens += counting.content(&Content::Unknown(item.text()));
+        while items.next_if(|(after, _)| *after <= source).is_some() {}
+        while let Some((_, text)) = items.next_if(|(after, _)| *after == source + 1) {
+            tokens += counting.content(&Content::Unknown(text));
         }
         if tokens > 0 {
             estimates.insert(at, tokens);
@@ -201,7 +211,7 @@ fn estimates(transcript: &Transcript<'_>, counting: &Counting) -> BTreeMap<usize
     estimates
 }
 
-fn of_message(message: &Message<'_>, tokens: usize, estimated: Option<&usize>) -> CountRow {
+fn message_counts(message: &Message<'_>, tokens: usize, estimated: Option<&usize>) -> CountRow {
     CountRow {
         transcripts: 0,
         turns: usize::from(message.begins_turn()),
@@ -213,11 +223,11 @@ fn of_message(message: &Message<'_>, tokens: usize, estimated: Option<&usize>) -
     }
 }
 
-/// Amounts under names, in the order in which they came.
+/// Rows by name, in the order in which the names appeared.
 #[derive(Default)]
 struct NamedRows {
     rows: Vec<(String, CountRow)>,
-    /// The place of each name.
+    /// The index of each name's row.
     names: HashMap<String, usize>,
 }
 
@@ -234,7 +244,7 @@ impl NamedRows {
     }
 }
 
-/// The counts of the transcripts of a block, which take less room than those of each.
+/// The counts of a block, added up: they take less memory than one [`Sum`] per transcript.
 #[derive(Default)]
 pub(super) struct BlockCounts {
     /// The dialect of the first transcript with messages.
@@ -242,58 +252,58 @@ pub(super) struct BlockCounts {
     total: CountRow,
     opaque: usize,
     usage: UsageSum,
-    /// How many transcripts have so many tokens.
+    /// The number of transcripts with each number of tokens.
     lengths: BTreeMap<usize, usize>,
-    /// Line and tokens of the longest.
+    /// Line and tokens of the longest transcript.
     longest: Option<(usize, usize)>,
     /// Roles or tools.
     rows: NamedRows,
-    /// Transcripts or messages: line, name after it, and amount.
-    each: Vec<(usize, String, CountRow)>,
+    /// Transcripts or messages.
+    each: Vec<PlacedRow>,
 }
 
 impl BlockCounts {
-    /// Adds a transcript, whose rows are `by`.
+    /// Adds a transcript, with its rows of the kind `by`.
     pub(super) fn add(&mut self, by: By, sum: Sum) {
-        let Sum { line, dialect, total, opaque, named, messages, figures, .. } = sum;
+        let Sum { line, dialect, total, opaque, named, messages, usage, .. } = sum;
         self.dialect = self.dialect.or(dialect);
         self.total.add(total);
         self.opaque += opaque;
-        figures.iter().for_each(|figures| self.usage.add(figures));
+        usage.iter().for_each(|usage| self.usage.add(usage));
         *self.lengths.entry(total.tokens).or_default() += 1;
         if self.longest.is_none_or(|(_, longest)| longest < total.tokens) {
             self.longest = Some((line, total.tokens));
         }
         match by {
             By::File => {}
-            By::Transcript => self.each.push((line, String::new(), total)),
+            By::Transcript => self.each.push(PlacedRow { line, label: String::new(), counts: total }),
             By::Message => self.each.extend(messages),
             By::Role | By::Tool => named.into_iter().for_each(|(name, amount)| self.rows.row(&name).add(amount)),
         }
     }
 }
 
-/// The provider's figures, summed over the transcripts that have some.
+/// The provider's counts, added up over the transcripts whose logs contain them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct UsageSum {
     pub(super) transcripts: usize,
     /// Input tokens of the last request of each.
     pub(super) provider: u64,
-    /// The same by the calibration.
+    /// Our calibrated count of the same requests.
     pub(super) predicted: u64,
     /// The part of [`predicted`](Self::predicted) that the logs do not contain.
     pub(super) hidden: u64,
-    /// Our count of the other part, before the calibration.
+    /// Our count of the rest, before the calibration.
     pub(super) ours: u64,
 }
 
 impl UsageSum {
-    fn add(&mut self, figures: &Figures) {
+    fn add(&mut self, usage: &Figures) {
         self.transcripts += 1;
-        self.provider += figures.provider;
-        self.predicted += figures.predicted();
-        self.hidden += figures.hidden();
-        self.ours += figures.ours;
+        self.provider += usage.provider;
+        self.predicted += usage.predicted();
+        self.hidden += usage.hidden();
+        self.ours += usage.ours;
     }
 
     fn merge(&mut self, other: &Self) {
@@ -318,7 +328,7 @@ pub(super) struct Counts {
     pub(super) by: By,
     /// How many rows are kept, those with the most tokens; `None` for all.
     pub(super) top: Option<usize>,
-    /// Rows that were left out, and their sum.
+    /// The number of rows that were left out, and their sum.
     pub(super) left_out: (usize, CountRow),
     /// Tokens of a budget that are reserved for the reply, and not counted.
     pub(super) reserve: usize,
@@ -330,7 +340,7 @@ pub(super) struct Counts {
     pub(super) opaque: usize,
     rows: NamedRows,
     pub(super) longest: Option<Longest>,
-    /// How many transcripts have so many tokens: millions of small ones take no more room than a few.
+    /// The number of transcripts with each number of tokens: millions of small ones take no more memory than a few.
     lengths: BTreeMap<usize, usize>,
     /// Whether it was reported how the current file is read.
     described: bool,
@@ -386,9 +396,9 @@ impl Counts {
         match self.by {
             By::File => self.rows.row(file).add(sums.total),
             By::Transcript | By::Message => {
-                let named = |(line, what, amount): (usize, String, CountRow)| (format!("{file}:{line}{what}"), amount);
+                let named = |row: PlacedRow| (format!("{file}:{}{}", row.line, row.label), row.counts);
                 self.rows.rows.extend(sums.each.drain(..).map(named));
-                self.shed();
+                self.drop_small_rows();
             }
             By::Role | By::Tool => {
                 for (name, amount) in sums.rows.rows.drain(..) {
@@ -398,15 +408,15 @@ impl Counts {
         }
     }
 
-    /// Leaves out rows that cannot be among the largest, once there are many: a dataset has millions of messages.
-    fn shed(&mut self) {
+    /// Drops rows that cannot be among the largest, once there are many: a dataset has millions of messages.
+    fn drop_small_rows(&mut self) {
         const MANY: usize = 4096;
         if self.top.is_some_and(|top| self.rows.rows.len() > top.saturating_mul(2).max(MANY)) {
             self.rank();
         }
     }
 
-    /// Sorts the rows by their tokens if that is asked for, and leaves out those past the largest.
+    /// Sorts the rows by their tokens if that was requested, and leaves out those after the largest.
     pub(super) fn rank(&mut self) {
         if self.top.is_some() || matches!(self.by, By::Tool | By::Message) {
             self.rows.rows.sort_by_key(|(_, amount)| std::cmp::Reverse(amount.tokens));

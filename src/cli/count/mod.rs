@@ -54,7 +54,7 @@ pub(super) struct CountArgs {
     input: Input,
 }
 
-/// How many messages are shown by default.
+/// How many of the largest messages are shown by default.
 const LARGEST: usize = 20;
 
 /// The unit of a row.
@@ -88,7 +88,7 @@ struct Counter {
     by: By,
     /// Whether only what the model still reads is counted.
     live: bool,
-    /// Whether the provider's figures are shown.
+    /// Whether the provider's counts are shown.
     usage: bool,
 }
 
@@ -115,7 +115,7 @@ impl Work for Counter {
             let line = lines.line_at(transcript.layout.span.start as usize);
             let sum = Sum::from_transcript(&transcript, line, counting, &each);
             let mut sum = sum.map_err(|error| refused(transcript.layout.span.start as usize, &error))?;
-            sum.figures = counted.figures;
+            sum.usage = counted.usage;
             sum.dialect = (!transcript.messages.is_empty()).then(|| dialect.name());
             Ok(sum.with_rows(self.by, &transcript, counting, &each, |offset| lines.line_at(offset)))
         });
@@ -130,7 +130,7 @@ struct Counted {
     counting: Counting,
     /// The count of each message, before any calibration.
     each: Vec<usize>,
-    figures: Option<Figures>,
+    usage: Option<Figures>,
 }
 
 impl Counter {
@@ -138,17 +138,17 @@ impl Counter {
         let each: Vec<usize> = transcript.messages.iter().map(|message| self.counting.message(message)).collect();
         // A template counts exactly what the model reads, so there is nothing to calibrate.
         let compared = self.counting.template.is_none() && (self.usage || self.counting.by_usage.is_some());
-        let own = || Figures::from_transcript(dialect, transcript, &self.counting, |index| each[index] as u64);
-        let figures = compared.then(own).flatten();
-        let counting = match (self.counting.by_usage.is_some(), figures) {
+        let fit = || Figures::from_transcript(dialect, transcript, &self.counting, |index| each[index] as u64);
+        let usage = compared.then(fit).flatten();
+        let counting = match (self.counting.by_usage.is_some(), usage) {
             (false, _) => self.counting.clone(),
-            (true, Some(figures)) => figures.calibrate(&self.counting),
+            (true, Some(usage)) => usage.calibrate(&self.counting),
             (true, None) => {
                 let offset = transcript.layout.span.start as usize;
                 return Err(ReadError { offset, what: NO_FIGURES.to_owned() });
             }
         };
-        Ok(Counted { counting, each, figures })
+        Ok(Counted { counting, each, usage })
     }
 }
 
@@ -163,7 +163,7 @@ pub(super) fn run(args: &CountArgs, global: &Global) -> anyhow::Result<ExitCode>
     report::counted(&counting, global);
     let top = args.top.or((args.by == By::Message).then_some(LARGEST));
     let mut counts = Counts::new(args.by, top, &counting);
-    // A reserve is room of a budget and no token of a transcript.
+    // A reserve is a part of the budget, not of a transcript.
     let counting = Counting { reserve: 0, ..counting };
     let (sources, missing) = args.input.sources(None)?;
     report::warn_empty(sources.is_empty() && missing.is_empty(), global);

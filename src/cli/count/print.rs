@@ -18,41 +18,41 @@ pub(super) fn print(counts: &Counts, format: CountFormat) -> String {
     }
 }
 
-/// A figure of every row.
+/// A column of numbers.
 #[derive(Clone, Copy)]
 struct CountColumn {
     title: &'static str,
-    of: fn(&CountRow) -> usize,
+    value: fn(&CountRow) -> usize,
 }
 
-/// The columns of a table for people: the live tokens only if they differ. A mark shows which tokens are estimated.
-fn shown(counts: &Counts) -> Vec<CountColumn> {
+/// The columns of the table: live tokens only if they differ, and no estimated ones, which have a mark instead.
+fn table_columns(counts: &Counts) -> Vec<CountColumn> {
     let differ = counts.total.live != counts.total.tokens;
-    let own = columns(counts.by).iter().copied();
-    own.filter(|column| column.title != ESTIMATED && (column.title != LIVE || differ)).collect()
+    let columns = columns(counts.by).iter().copied();
+    columns.filter(|column| column.title != ESTIMATED && (column.title != LIVE || differ)).collect()
 }
 
-/// The tokens of text of unknown type, which are estimated.
+/// The title of the tokens of content of unknown type, which are estimated.
 const ESTIMATED: &str = "estimated";
 
-/// The mark of tokens that are estimated in part.
+/// The mark of numbers of tokens that are partly estimated.
 const ESTIMATE: &str = "~";
 
-/// All tokens.
+/// The title of all tokens.
 const TOKENS: &str = "tokens";
 
-/// The tokens that the model still reads.
+/// The title of the tokens that the model still reads.
 const LIVE: &str = "live";
 
-/// All columns; the first of them apply to larger rows only.
+/// All columns. The first ones apply only to rows of whole files or transcripts.
 const COLUMNS: [CountColumn; 7] = [
-    CountColumn { title: "transcripts", of: |row| row.transcripts },
-    CountColumn { title: "turns", of: |row| row.turns },
-    CountColumn { title: "messages", of: |row| row.messages },
-    CountColumn { title: "calls", of: |row| row.calls },
-    CountColumn { title: TOKENS, of: |row| row.tokens },
-    CountColumn { title: ESTIMATED, of: |row| row.estimated },
-    CountColumn { title: LIVE, of: |row| row.live },
+    CountColumn { title: "transcripts", value: |row| row.transcripts },
+    CountColumn { title: "turns", value: |row| row.turns },
+    CountColumn { title: "messages", value: |row| row.messages },
+    CountColumn { title: "calls", value: |row| row.calls },
+    CountColumn { title: TOKENS, value: |row| row.tokens },
+    CountColumn { title: ESTIMATED, value: |row| row.estimated },
+    CountColumn { title: LIVE, value: |row| row.live },
 ];
 
 /// The columns that apply to rows of this kind.
@@ -76,7 +76,7 @@ const fn title(by: By) -> &'static str {
     }
 }
 
-/// The share of all tokens, which rows that are parts of a transcript have.
+/// The title of the share of all tokens, a column of rows that are parts of a transcript.
 const SHARE: &str = "share";
 
 /// The share of `tokens` in all tokens, in thousandths, if rows of this kind have one.
@@ -93,7 +93,7 @@ fn titles(counts: &Counts, columns: &[CountColumn]) -> Vec<&'static str> {
 }
 
 fn table(counts: &Counts) -> String {
-    let columns = shown(counts);
+    let columns = table_columns(counts);
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(std::iter::once(title(counts.by)).chain(titles(counts, &columns)));
@@ -102,7 +102,7 @@ fn table(counts: &Counts) -> String {
             let estimated = amount.estimated > 0 && (title == TOKENS || title == LIVE);
             if estimated { ESTIMATE } else { "" }
         };
-        let cells = columns.iter().map(|column| format!("{}{}", mark(column.title), (column.of)(amount)));
+        let cells = columns.iter().map(|column| format!("{}{}", mark(column.title), (column.value)(amount)));
         let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
         std::iter::once(one_line(name).into_owned()).chain(cells).chain(share).collect::<Vec<_>>()
     };
@@ -134,19 +134,19 @@ fn footer(counts: &Counts) -> String {
         format!("counted with {}{about}{}{reserved}", counts.tokenizer, opaque(counts.opaque) + &estimated(counts))
             + &usage(counts);
     let Some(longest) = counts.longest.as_ref().filter(|_| counts.total.transcripts > 1) else { return counted };
-    let [half, most, nearly] = PERCENTILES.map(|percent| counts.percentile(percent));
+    let [p50, p90, p99] = PERCENTILES.map(|percent| counts.percentile(percent));
     format!(
-        "tokens per transcript: p50 {half}, p90 {most}, p99 {nearly}, max {} ({}:{})\n{counted}",
+        "tokens per transcript: p50 {p50}, p90 {p90}, p99 {p99}, max {} ({}:{})\n{counted}",
         longest.tokens,
         one_line(&longest.file),
         longest.line
     )
 }
 
-/// What the provider counted, and what the calibration makes of our count, on a line of its own.
+/// The provider's count and our calibrated count, on a line of its own.
 fn usage(counts: &Counts) -> String {
-    let own = counts.usage;
-    let last = match own.transcripts {
+    let usage = counts.usage;
+    let last = match usage.transcripts {
         0 => return String::new(),
         1 => String::from("the last request"),
         more => format!("the last requests of {more} transcripts"),
@@ -154,11 +154,11 @@ fn usage(counts: &Counts) -> String {
     format!(
         "\nthe provider counted {} tokens in {last}; --tokenizer usage counts {}: {} that the log does not contain, and {} for \
          {} by {}",
-        own.provider,
-        own.predicted,
-        own.hidden,
-        own.predicted - own.hidden.min(own.predicted),
-        own.ours,
+        usage.provider,
+        usage.predicted,
+        usage.hidden,
+        usage.predicted - usage.hidden.min(usage.predicted),
+        usage.ours,
         counts.tokenizer.strip_prefix("usage:").unwrap_or(&counts.tokenizer)
     )
 }
@@ -180,20 +180,19 @@ fn opaque(boundaries: usize) -> String {
 
 fn json(counts: &Counts) -> serde_json::Value {
     let amount = |amount: &CountRow| {
-        let cells = columns(counts.by).iter().map(|column| (column.title.to_owned(), (column.of)(amount).into()));
+        let cells = columns(counts.by).iter().map(|column| (column.title.to_owned(), (column.value)(amount).into()));
         cells.collect::<serde_json::Map<String, serde_json::Value>>()
     };
-    let rows = counts.rows().iter().map(|(name, own)| {
+    let rows = counts.rows().iter().map(|(name, counted)| {
         let mut row = serde_json::Map::from_iter([(title(counts.by).to_owned(), name.as_str().into())]);
-        row.extend(amount(own));
-        row.extend(share(counts, own.tokens).map(|share| (SHARE.to_owned(), fraction(share).into())));
+        row.extend(amount(counted));
+        row.extend(share(counts, counted.tokens).map(|share| (SHARE.to_owned(), fraction(share).into())));
         serde_json::Value::Object(row)
     });
     let percentiles = PERCENTILES.map(|percent| (format!("p{percent}"), counts.percentile(percent).into()));
-    let own = counts.usage;
-    let usage = (own.transcripts > 0).then(|| {
-        serde_json::json!({"transcripts": own.transcripts, "provider": own.provider, "calibrated": own.predicted,
-            "hidden": own.hidden, "counted": own.ours})
+    let usage = Some(counts.usage).filter(|usage| usage.transcripts > 0).map(|usage| {
+        serde_json::json!({"transcripts": usage.transcripts, "provider": usage.provider, "calibrated": usage.predicted,
+            "hidden": usage.hidden, "counted": usage.ours})
     });
     let (left_out, sum) = &counts.left_out;
     let longest = counts
@@ -221,13 +220,13 @@ fn json(counts: &Counts) -> serde_json::Value {
     })
 }
 
-/// Comma-separated values, for programs: the columns depend on the kind of row alone.
+/// Comma-separated values. Programs read them, so the columns depend only on the kind of row.
 fn csv(counts: &Counts) -> String {
     let columns = columns(counts.by);
     let header = std::iter::once(title(counts.by)).chain(titles(counts, columns));
     let mut text = header.collect::<Vec<_>>().join(",") + "\n";
     for (name, amount) in counts.rows() {
-        let cells = columns.iter().map(|column| (column.of)(amount).to_string());
+        let cells = columns.iter().map(|column| (column.value)(amount).to_string());
         let share = share(counts, amount.tokens).map(|share| format!("{:.3}", fraction(share)));
         text.push_str(&std::iter::once(csv::field(name)).chain(cells).chain(share).collect::<Vec<_>>().join(","));
         text.push('\n');

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{LoadedRules, RuleFlags, StateFormat, StateOutput, Whose, state};
+use super::{LoadedRules, OwnerFlags, RuleFlags, StateFormat, StateOutput, state};
 use crate::batch::{Batch, Event, Flow, InputOptions, Unit, Work};
 use crate::cli::input::{ExplainFlag, Input};
 use crate::cli::report;
@@ -28,7 +28,7 @@ pub(super) struct ApplyArgs {
     state: Option<PathBuf>,
 
     #[command(flatten)]
-    whose: Whose,
+    owner_flags: OwnerFlags,
 
     #[command(flatten)]
     rules: RuleFlags,
@@ -71,12 +71,10 @@ impl ApplyArgs {
             column: self.input.column.clone(),
         };
         let mut done = Ok(());
-        Batch { input_options, ..Batch::default() }.run(
-            sources,
-            &Search { live: self.input.live },
-            |event| match event {
+        Batch { input_options, ..Batch::default() }.run(sources, &UpdateSearch { live: self.input.live }, |event| {
+            match event {
                 Event::Done { opened, out, .. } => {
-                    done = out.drain(..).try_for_each(|found| self.take(sink, &opened.source.name, &found));
+                    done = out.drain(..).try_for_each(|found| self.apply_transcript(sink, &opened.source.name, &found));
                     if done.is_ok() { Flow::Continue } else { Flow::Stop }
                 }
                 Event::Failed(failure) => {
@@ -84,16 +82,16 @@ impl ApplyArgs {
                     Flow::Continue
                 }
                 Event::Opened(_) | Event::Closed { .. } | Event::PassedOver(_) => Flow::Continue,
-            },
-        );
+            }
+        });
         done.map(|()| failures)
     }
 
     fn sink<'r>(&self, rules: &'r LoadedRules, start: Option<State>) -> anyhow::Result<Sink<'r>> {
         let start = start.unwrap_or_else(|| rules.rules().initial());
-        let store = if self.whose.is_given() {
-            self.whose.owner().key()?;
-            Some(self.whose.place.open()?)
+        let store = if self.owner_flags.is_given() {
+            self.owner_flags.owner().key()?;
+            Some(self.owner_flags.place.open()?)
         } else {
             None
         };
@@ -101,11 +99,11 @@ impl ApplyArgs {
     }
 
     /// Applies the updates of one transcript.
-    fn take(&self, sink: &mut Sink<'_>, name: &str, found: &[UpdateAt]) -> anyhow::Result<()> {
+    fn apply_transcript(&self, sink: &mut Sink<'_>, name: &str, found: &[UpdateAt]) -> anyhow::Result<()> {
         let updates: Vec<Update<'_>> = found.iter().map(UpdateAt::update).collect();
         let rules = sink.rules.rules();
         let (state, outcomes) = if let Some(store) = &mut sink.store {
-            let Replayed { state, outcomes, set_aside } = replay(store, self.whose.owner(), rules, &updates)?;
+            let Replayed { state, outcomes, set_aside } = replay(store, self.owner_flags.owner(), rules, &updates)?;
             if let Some(reason) = set_aside {
                 report::warning(&set_aside_note(&reason));
             }
@@ -129,7 +127,9 @@ impl ApplyArgs {
         let state = match (sink.last, sink.store) {
             (Some(state), _) => state,
             (None, None) => sink.start,
-            (None, Some(store)) => curtail_memory::memory::load(&store, self.whose.owner(), sink.rules.rules())?.state,
+            (None, Some(store)) => {
+                curtail_memory::memory::load(&store, self.owner_flags.owner(), sink.rules.rules())?.state
+            }
         };
         Ok(console::data(&format.write(&state))?)
     }
@@ -158,13 +158,13 @@ impl ApplyArgs {
     }
 }
 
-/// Where the updates go.
+/// Where updates are applied: to a state in the store, or to one state per transcript.
 struct Sink<'r> {
     rules: &'r LoadedRules,
     /// The initial state of each transcript without a store.
     start: State,
     store: Option<Store>,
-    /// The state after the latest transcript.
+    /// The state after the last transcript.
     last: Option<State>,
     /// Whether states of earlier transcripts were written.
     several: bool,
@@ -184,12 +184,12 @@ impl UpdateAt {
 }
 
 /// Finds the updates of every transcript.
-struct Search {
+struct UpdateSearch {
     /// Whether only what the model still reads is searched.
     live: bool,
 }
 
-impl Work for Search {
+impl Work for UpdateSearch {
     type Out = Vec<Vec<UpdateAt>>;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), ReadError> {

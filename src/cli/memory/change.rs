@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::{RuleFlags, StateOutput, Whose, note_misspelled};
+use super::{OwnerFlags, RuleFlags, StateOutput, note_misspelled};
 use crate::cli::report;
 use crate::console;
 use curtail_memory::memory::{
@@ -25,7 +25,7 @@ pub(super) struct Update {
     call_id: Option<String>,
 
     #[command(flatten)]
-    whose: Whose,
+    owner_flags: OwnerFlags,
 
     #[command(flatten)]
     rules: RuleFlags,
@@ -37,10 +37,10 @@ pub(super) struct Update {
 impl Update {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
-        let owner = self.whose.owner();
+        let owner = self.owner_flags.owner();
         owner.key()?;
         let object = argument(&self.object)?;
-        let mut store = self.whose.place.open()?;
+        let mut store = self.owner_flags.place.open()?;
         let Replayed { state, outcomes, set_aside } = match self.call_id.as_deref() {
             Some(call_id) => {
                 replay(&mut store, owner, rules.rules(), &[memory::Update { call_id, arguments: &object }])?
@@ -87,7 +87,7 @@ pub(super) struct Set {
     state: String,
 
     #[command(flatten)]
-    whose: Whose,
+    owner_flags: OwnerFlags,
 
     #[command(flatten)]
     rules: RuleFlags,
@@ -96,9 +96,9 @@ pub(super) struct Set {
 impl Set {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
-        self.whose.owner().key()?;
+        self.owner_flags.owner().key()?;
         let state = State::given(&argument(&self.state)?);
-        match set(&mut self.whose.place.open()?, self.whose.owner(), rules.rules(), &state) {
+        match set(&mut self.owner_flags.place.open()?, self.owner_flags.owner(), rules.rules(), &state) {
             Ok(()) => Ok(ExitCode::SUCCESS),
             Err(MemoryError::Refused(reason)) => Ok(refused(&reason)),
             Err(error) => Err(error.into()),
@@ -114,20 +114,20 @@ pub(super) struct Clear {
     forget: bool,
 
     #[command(flatten)]
-    whose: Whose,
+    owner_flags: OwnerFlags,
 }
 
 impl Clear {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let owner = self.whose.owner();
+        let owner = self.owner_flags.owner();
         let key = owner.key()?;
-        let existing = self.whose.place.open_existing()?;
+        let existing = self.owner_flags.place.open_existing()?;
         note_misspelled(existing.as_ref(), key)?;
         if existing.is_none() {
             return Ok(ExitCode::SUCCESS);
         }
         drop(existing);
-        let mut store = self.whose.place.open()?;
+        let mut store = self.owner_flags.place.open()?;
         if self.forget {
             store.remove(key)?;
         } else {
@@ -149,16 +149,16 @@ pub(super) struct Spawn {
     force: bool,
 
     #[command(flatten)]
-    whose: Whose,
+    owner_flags: OwnerFlags,
 }
 
 impl Spawn {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let implied = if self.whose.resource.is_some() { Scope::Resource } else { Scope::Thread };
-        let scope = self.whose.scope.unwrap_or(implied);
-        let parent = Owner { scope, ..self.whose.owner() };
+        let implied = if self.owner_flags.resource.is_some() { Scope::Resource } else { Scope::Thread };
+        let scope = self.owner_flags.scope.unwrap_or(implied);
+        let parent = Owner { scope, ..self.owner_flags.owner() };
         parent.key()?;
-        let spawned = spawn(&mut self.whose.place.open()?, parent, &self.to, self.force)?;
+        let spawned = spawn(&mut self.owner_flags.place.open()?, parent, &self.to, self.force)?;
         match spawned {
             Spawned::Copied(_) => {}
             Spawned::Nothing => report::note(&"the resource has no state; nothing was copied"),

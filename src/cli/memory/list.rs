@@ -6,7 +6,7 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use serde_json::json;
 
-use super::{ListFormat, RuleFlags, SCOPES, StateOutput, Whose, note_misspelled};
+use super::{ListFormat, OwnerFlags, RuleFlags, SCOPES, StateOutput, note_misspelled};
 use crate::cli::options::one_of;
 use crate::cli::report;
 use crate::cli::store::StoreFlag;
@@ -19,7 +19,7 @@ use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreEntry};
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
     #[command(flatten)]
-    which: Which,
+    which: ListSelection,
 
     /// Format of the list
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
@@ -38,7 +38,7 @@ pub(super) struct Prune {
     dry_run: bool,
 
     #[command(flatten)]
-    which: Chosen,
+    which: Selection,
 
     /// Format of the list
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
@@ -46,9 +46,9 @@ pub(super) struct Prune {
 }
 
 #[derive(Debug, Clone, clap::Args)]
-struct Which {
+struct ListSelection {
     #[command(flatten)]
-    chosen: Chosen,
+    selection: Selection,
 
     /// List only states unchanged for this long, such as 90s, 45m, 12h, 30d or 8w
     #[arg(long, value_name = "AGE", value_parser = age)]
@@ -56,7 +56,7 @@ struct Which {
 }
 
 #[derive(Debug, Clone, clap::Args)]
-struct Chosen {
+struct Selection {
     #[command(flatten)]
     place: StoreFlag,
 
@@ -65,7 +65,7 @@ struct Chosen {
     scope: Option<Scope>,
 }
 
-impl Chosen {
+impl Selection {
     fn filter(&self, older_than: Option<Duration>) -> Filter {
         Filter { shelf: Some(Shelf::Memory), scope: self.scope, older_than }
     }
@@ -73,9 +73,9 @@ impl Chosen {
 
 impl ListArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let Which { chosen, older_than } = &self.which;
-        if let Some(store) = chosen.place.open_existing()? {
-            print(&store.list(chosen.filter(*older_than))?, self.output_format)?;
+        let ListSelection { selection, older_than } = &self.which;
+        if let Some(store) = selection.place.open_existing()? {
+            print(&store.list(selection.filter(*older_than))?, self.output_format)?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -97,7 +97,7 @@ impl Prune {
 }
 
 fn print(entries: &[StoreEntry], format: ListFormat) -> anyhow::Result<()> {
-    let json = || entries.iter().map(|entry| line(entry) + "\n").collect::<String>();
+    let json = || entries.iter().map(|entry| json_line(entry) + "\n").collect::<String>();
     let printed = if format == ListFormat::Json { console::out_json(&json()) } else { console::out(&table(entries)) };
     Ok(printed?)
 }
@@ -112,14 +112,14 @@ fn table(entries: &[StoreEntry]) -> String {
     for entry in entries {
         let bytes = entry.bytes.map_or_else(|| String::from("cleared"), |bytes| bytes.to_string());
         let (updates, set_aside) = (entry.applied_ids.to_string(), entry.set_aside.to_string());
-        let id = visible(&entry.id);
+        let id = shown_id(&entry.id);
         table.add_row([entry.scope.name(), &id, &bytes, &updates, &set_aside, &entry.updated]);
     }
     let lines = table.lines().map(|line| line.trim().to_owned() + "\n");
     lines.collect()
 }
 
-fn line(entry: &StoreEntry) -> String {
+fn json_line(entry: &StoreEntry) -> String {
     let StoreEntry { scope, id, bytes, applied_ids, set_aside, updated, .. } = entry;
     json!({"scope": scope.name(), "id": id, "bytes": bytes, "updates": applied_ids, "set_aside": set_aside,
         "changed": updated})
@@ -127,7 +127,7 @@ fn line(entry: &StoreEntry) -> String {
 }
 
 /// An id on one line, the empty id as `""`.
-fn visible(id: &str) -> String {
+fn shown_id(id: &str) -> String {
     if id.is_empty() { String::from("\"\"") } else { one_line(id).into_owned() }
 }
 
@@ -152,7 +152,7 @@ fn age(text: &str) -> Result<Duration, String> {
 #[derive(Debug, clap::Args)]
 pub(super) struct StateArgs {
     #[command(flatten)]
-    whose: Whose,
+    owner_flags: OwnerFlags,
 
     #[command(flatten)]
     rules: RuleFlags,
@@ -168,12 +168,12 @@ pub(super) struct StateArgs {
 impl StateArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let rules = self.rules.load()?;
-        let owner = self.whose.owner();
+        let owner = self.owner_flags.owner();
         let key = owner.key()?;
-        let store = self.whose.place.open_existing()?;
+        let store = self.owner_flags.place.open_existing()?;
         note_misspelled(store.as_ref(), key)?;
         if self.set_aside {
-            return aside(store.as_ref(), key);
+            return print_set_aside(store.as_ref(), key);
         }
         let Loaded { state, corrupt } = match &store {
             Some(store) => load(store, owner, rules.rules())?,
@@ -187,7 +187,7 @@ impl StateArgs {
     }
 }
 
-fn aside(store: Option<&Store>, key: RecordKey<'_>) -> anyhow::Result<ExitCode> {
+fn print_set_aside(store: Option<&Store>, key: RecordKey<'_>) -> anyhow::Result<ExitCode> {
     let asides = store.map(|store| store.set_aside(key)).transpose()?.unwrap_or_default();
     for aside in asides {
         let line = serde_json::json!({"at": aside.at, "reason": aside.reason, "body": aside.body});

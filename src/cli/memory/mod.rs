@@ -106,7 +106,7 @@ const SCOPES: &[Choice<Scope>] = &[
 
 /// The owner of the state.
 #[derive(Debug, Clone, clap::Args)]
-struct Whose {
+struct OwnerFlags {
     #[command(flatten)]
     place: StoreFlag,
 
@@ -123,7 +123,7 @@ struct Whose {
     scope: Option<Scope>,
 }
 
-impl Whose {
+impl OwnerFlags {
     fn owner(&self) -> Owner<'_> {
         let only_resource = self.resource.is_some() && self.thread.is_none();
         let implied = if only_resource { Scope::Resource } else { Scope::Thread };
@@ -137,8 +137,8 @@ impl Whose {
     }
 }
 
-/// Reports that the store has no state of `key`, if it has one whose name differs by a slip of the pen. Numbers are no slips: new
-/// threads are often numbered.
+/// Reports that the store has no state for `key`, if it has one with a similar id. Ids that differ only in digits are not
+/// similar: new threads are often numbered.
 fn note_misspelled(store: Option<&Store>, key: RecordKey<'_>) -> Result<(), StoreError> {
     let filter = Filter { shelf: Some(Shelf::Memory), scope: Some(key.scope), older_than: None };
     let entries = store.map(|store| store.list(filter)).transpose()?.unwrap_or_default();
@@ -146,8 +146,8 @@ fn note_misspelled(store: Option<&Store>, key: RecordKey<'_>) -> Result<(), Stor
         return Ok(());
     }
     let name = |id: &str| id.replace(|letter: char| letter.is_ascii_digit(), "");
-    let is_slip = |id: &str| id.len() >= 4 && name(id) != name(key.id) && strsim::osa_distance(id, key.id) <= 2;
-    if let Some(similar) = entries.iter().find(|entry| is_slip(&entry.id)) {
+    let is_similar = |id: &str| id.len() >= 4 && name(id) != name(key.id) && strsim::osa_distance(id, key.id) <= 2;
+    if let Some(similar) = entries.iter().find(|entry| is_similar(&entry.id)) {
         let (scope, id) = (key.scope.name(), key.id);
         report::note(&format!("nothing is stored for {scope} {id:?}; did you mean {:?}?", similar.id));
     }
@@ -179,7 +179,7 @@ struct LoadedRules {
 }
 
 impl RuleFlags {
-    /// The files that they name.
+    /// The files that the flags name.
     fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.schema.iter().chain(&self.template).cloned()
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::ValueHint;
 
-use super::{LoadedRules, RuleFlags, Whose, note_misspelled, state};
+use super::{LoadedRules, OwnerFlags, RuleFlags, note_misspelled, state};
 use crate::cli::input::{CutFlags, Global};
 use crate::cli::options::{Options, Tokens, tokenizer_file};
 use crate::cli::store::store_path;
@@ -46,7 +46,7 @@ pub(in crate::cli) struct RecallOptions {
     tokenizer: String,
 
     #[command(flatten)]
-    whose: Whose,
+    owner_flags: OwnerFlags,
 
     #[command(flatten)]
     rules: RuleFlags,
@@ -54,7 +54,7 @@ pub(in crate::cli) struct RecallOptions {
 
 impl RecallArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cut::with(&self.cutting, global, &self.options)
+        cut::run_options(&self.cutting, global, &self.options)
     }
 }
 
@@ -73,7 +73,8 @@ impl Options for RecallOptions {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        let store = if self.whose.is_given() { store_path(self.whose.place.store.as_deref()).ok() } else { None };
+        let store =
+            if self.owner_flags.is_given() { store_path(self.owner_flags.place.store.as_deref()).ok() } else { None };
         let rules = self.rules.files();
         self.state.iter().cloned().chain(rules).chain(store).chain(tokenizer_file(&self.tokenizer)).collect()
     }
@@ -84,16 +85,16 @@ impl RecallOptions {
         if let Some(path) = &self.state {
             return Ok(StateSource::Given(state(path, rules.schema.as_ref())?));
         }
-        if self.whose.is_given() {
-            return self.kept(rules).map(StateSource::Given);
+        if self.owner_flags.is_given() {
+            return self.stored_state(rules).map(StateSource::Given);
         }
         Ok(StateSource::Replayed(rules.rules().initial()))
     }
 
     /// The state in the store. An unusable one is set aside, unless the rules are read-only.
-    fn kept(&self, loaded: &LoadedRules) -> anyhow::Result<curtail_memory::memory::State> {
-        let (rules, owner) = (loaded.rules(), self.whose.owner());
-        let (key, store) = (owner.key()?, self.whose.place.open_existing()?);
+    fn stored_state(&self, loaded: &LoadedRules) -> anyhow::Result<curtail_memory::memory::State> {
+        let (rules, owner) = (loaded.rules(), self.owner_flags.owner());
+        let (key, store) = (owner.key()?, self.owner_flags.place.open_existing()?);
         note_misspelled(store.as_ref(), key)?;
         let Some(store) = store else { return Ok(rules.initial()) };
         let Loaded { state, corrupt } = load(&store, owner, rules)?;
@@ -103,6 +104,6 @@ impl RecallOptions {
             return Ok(state);
         }
         drop(store);
-        Ok(replay(&mut self.whose.place.open()?, owner, rules, &[])?.state)
+        Ok(replay(&mut self.owner_flags.place.open()?, owner, rules, &[])?.state)
     }
 }

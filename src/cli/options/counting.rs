@@ -24,11 +24,11 @@ const OVERHEADS: &[Choice<Overhead>] = &[
 
 /// How tokens are counted.
 #[derive(Debug, Clone)]
-pub(crate) struct CountingOptions(Flags, Named);
-
-/// Whether a tokenizer or a model was named, and not left at its default.
-#[derive(Debug, Clone, Copy)]
-struct Named(bool);
+pub(crate) struct CountingOptions {
+    flags: Flags,
+    /// Whether a tokenizer or a model was named, and not left at its default.
+    is_named: bool,
+}
 
 #[derive(Debug, Clone, Args)]
 struct Flags {
@@ -65,28 +65,23 @@ impl CountingOptions {
     /// # Errors
     /// An unknown tokenizer or model, or a file that is not a tokenizer.
     pub(crate) fn counting(&self) -> anyhow::Result<Counting> {
-        let by_usage = tokenizers::tokenizer_by_usage(&self.0.tokenizer).filter(|_| self.0.model.is_none());
+        let flags = &self.flags;
+        let by_usage = tokenizers::tokenizer_by_usage(&flags.tokenizer).filter(|_| flags.model.is_none());
         let calibrate = by_usage.is_some().then_some(Figures::counting as Calibrate);
-        let tokenizer = match (&self.0.model, by_usage) {
+        let tokenizer = match (&flags.model, by_usage) {
             (Some(model), _) => tokenizers::tokenizer_for_model(model)?.tokenizer,
             (None, Some(tokenizer)) => tokenizer?,
-            (None, None) => tokenizers::tokenizer_by_name(&self.0.tokenizer)?,
+            (None, None) => tokenizers::tokenizer_by_name(&flags.tokenizer)?,
         };
-        let (overhead, reserve) = (self.0.overhead, self.0.reserve.0);
+        let (overhead, reserve) = (flags.overhead, flags.reserve.0);
         Ok(Counting { overhead, reserve, by_usage: calibrate, ..Counting::new(tokenizer) })
     }
 
     /// The file of the tokenizer, if it is one.
     #[must_use]
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let name = Some(&self.0.tokenizer).filter(|_| self.0.model.is_none());
+        let name = Some(&self.flags.tokenizer).filter(|_| self.flags.model.is_none());
         name.and_then(|name| tokenizer_file(name)).into_iter().collect()
-    }
-
-    /// Whether a tokenizer or a model was named.
-    #[must_use]
-    const fn is_named(&self) -> bool {
-        self.1.0
     }
 
     /// Refuses a reserve that leaves nothing of `budget`.
@@ -94,7 +89,7 @@ impl CountingOptions {
     /// # Errors
     /// The reserve is not smaller than the budget.
     pub(crate) fn check_reserve(&self, budget: Tokens) -> anyhow::Result<()> {
-        let reserve = self.0.reserve;
+        let reserve = self.flags.reserve;
         if reserve.0 > 0 && reserve.0 >= budget.0 {
             anyhow::bail!("a reserve of {reserve} leaves nothing of a budget of {budget} tokens; lower --reserve");
         }
@@ -104,7 +99,7 @@ impl CountingOptions {
     /// A note about the counts, such as that they are estimates.
     #[must_use]
     pub(crate) fn note(&self) -> Option<String> {
-        self.0
+        self.flags
             .model
             .as_ref()
             .and_then(|model| tokenizers::tokenizer_for_model(model).ok())
@@ -123,8 +118,8 @@ impl FromArgMatches for CountingOptions {
             return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
         }
         let default = matches.value_source("tokenizer") == Some(ValueSource::DefaultValue);
-        let named = Named(!default || flags.model.is_some());
-        Ok(Self(flags, named))
+        let is_named = !default || flags.model.is_some();
+        Ok(Self { flags, is_named })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -143,7 +138,7 @@ impl Args for CountingOptions {
     }
 }
 
-/// The file that the name of a tokenizer leads to, if it is the path of one.
+/// The file of a tokenizer, if its name is the path of one.
 #[must_use]
 pub(crate) fn tokenizer_file(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(name.strip_prefix("usage:").unwrap_or(name));
@@ -175,11 +170,11 @@ pub(crate) enum Amount {
 }
 
 impl Amount {
-    /// The number; `most` instead of a share.
-    pub(crate) const fn or(self, most: usize) -> usize {
+    /// The number of tokens; `default` for a share.
+    pub(crate) const fn or(self, default: usize) -> usize {
         match self {
             Self::Tokens(tokens) => tokens.0,
-            Self::Share(_) => most,
+            Self::Share(_) => default,
         }
     }
 
@@ -247,8 +242,6 @@ fn scaled(text: &str) -> Option<usize> {
     Some(number)
 }
 
-// Counting what a chat template renders.
-
 /// Counting what a chat template renders.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TemplateOptions {
@@ -269,7 +262,7 @@ pub(crate) struct TemplateOptions {
 }
 
 impl TemplateOptions {
-    /// The files that decide what is counted: those of the template, the tools, and the tokenizer of `options`.
+    /// The files that affect the count: those of the template, the tools, and the tokenizer of `options`.
     #[must_use]
     pub(crate) fn files(&self, options: &CountingOptions) -> Vec<PathBuf> {
         let mut files = options.files();
@@ -284,7 +277,7 @@ impl TemplateOptions {
         files
     }
 
-    /// How `options` count, with this template.
+    /// The counting of `options`, with this template if there is one.
     ///
     /// # Errors
     /// As [`CountingOptions::counting`]; a template or a list of tools that cannot be read.
@@ -299,9 +292,9 @@ impl TemplateOptions {
         template.tools = self.tools.as_deref().map(ToolList::open).transpose()?;
         template.add_generation_prompt = self.add_generation_prompt;
         crate::cli::render::isolate(&mut template)?;
-        let own = path.join("tokenizer.json");
-        let tokenizer = match !options.is_named() && own.is_file() {
-            true => tokenizers::tokenizer_by_name(&own.to_string_lossy())?,
+        let model_tokenizer = path.join("tokenizer.json");
+        let tokenizer = match !options.is_named && model_tokenizer.is_file() {
+            true => tokenizers::tokenizer_by_name(&model_tokenizer.to_string_lossy())?,
             false => counting.tokenizer,
         };
         Ok(Counting { tokenizer, template: Some(Arc::new(template)), ..counting })

@@ -28,11 +28,11 @@ pub(crate) struct OptionKey {
     /// The opposite flag, for a switch that has one.
     pub(crate) opposite: Option<String>,
     /// Whether a value names a file, which is then resolved against the configuration file's folder.
-    pub(crate) path: Path,
+    pub(crate) path: FileValue,
     /// The environment variable that sets the flag.
     pub(crate) variable: Option<String>,
     /// The minimum of an integer.
-    pub(crate) least: u64,
+    pub(crate) minimum: u64,
     /// The keys that exclude it.
     pub(crate) conflicts: Vec<String>,
     /// The variables of equivalent flags.
@@ -41,7 +41,7 @@ pub(crate) struct OptionKey {
     pub(crate) needs_trust: bool,
 }
 
-/// The keys that need trust although their values name no file. `extra-body` can replace the instructions of a request and
+/// The keys that need trust although their values do not name a file. `extra-body` can replace the instructions of a request and
 /// give the model tools that reach other servers; `thread`, `resource` and `scope` read the user's store.
 const NEED_TRUST: [&str; 7] = ["summarizer-cmd", "endpoint", "extra-body", "allow-http", "thread", "resource", "scope"];
 
@@ -66,13 +66,13 @@ pub(crate) enum Shape {
 
 /// Whether a value names a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Path {
+pub(crate) enum FileValue {
     /// Never.
-    No,
+    Never,
     /// If such a file exists; otherwise it is a name.
-    Perhaps,
+    IfExists,
     /// Always.
-    Yes,
+    Always,
 }
 
 impl Shape {
@@ -105,7 +105,7 @@ impl OptionKey {
     }
 
     /// The variables that override what a file says under this key.
-    pub(in crate::cli) fn overriding(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::cli) fn overriding_variables(&self) -> impl Iterator<Item = &str> {
         self.variable.iter().chain(&self.rivals).map(String::as_str)
     }
 
@@ -119,13 +119,13 @@ impl OptionKey {
             is_list: matches!(flag.get_action(), ArgAction::Append),
             default: (shape != Shape::Switch && !defaults.is_empty()).then(|| defaults.join(",")),
             is_required: flag.is_required_set(),
-            opposite: opposite(&name).filter(|_| shape == Shape::Switch).filter(|other| has(command, other)),
+            opposite: opposite(&name).filter(|_| shape == Shape::Switch).filter(|other| has_flag(command, other)),
             path: path(flag),
             variable: flag.get_env().map(|name| name.to_string_lossy().into_owned()),
-            least: 0,
+            minimum: 0,
             conflicts: conflicts(command, flag),
             rivals: rivals(command, flag),
-            needs_trust: path(flag) == Path::Yes || NEED_TRUST.contains(&name.as_str()),
+            needs_trust: path(flag) == FileValue::Always || NEED_TRUST.contains(&name.as_str()),
             name,
             shape,
         }
@@ -142,23 +142,29 @@ fn shape(flag: &Arg) -> Shape {
     match flag.get_action() {
         ArgAction::SetTrue | ArgAction::SetFalse => Shape::Switch,
         _ if !choices.is_empty() => Shape::Choice(choices),
-        _ if is::<usize>(flag) || is::<NonZeroUsize>(flag) || is::<u64>(flag) || is::<u32>(flag) => Shape::Whole,
-        _ if is::<Bytes>(flag) => Shape::Bytes,
-        _ if is::<Tokens>(flag) || is::<Amount>(flag) => Shape::Tokens,
-        _ if is::<String>(flag) || is::<PathBuf>(flag) => Shape::Text,
+        _ if has_type::<usize>(flag)
+            || has_type::<NonZeroUsize>(flag)
+            || has_type::<u64>(flag)
+            || has_type::<u32>(flag) =>
+        {
+            Shape::Whole
+        }
+        _ if has_type::<Bytes>(flag) => Shape::Bytes,
+        _ if has_type::<Tokens>(flag) || has_type::<Amount>(flag) => Shape::Tokens,
+        _ if has_type::<String>(flag) || has_type::<PathBuf>(flag) => Shape::Text,
         _ => Shape::Any,
     }
 }
 
-fn path(flag: &Arg) -> Path {
+fn path(flag: &Arg) -> FileValue {
     match flag.get_value_hint() {
-        _ if is::<PathBuf>(flag) => Path::Yes,
-        ValueHint::FilePath => Path::Perhaps,
-        _ => Path::No,
+        _ if has_type::<PathBuf>(flag) => FileValue::Always,
+        ValueHint::FilePath => FileValue::IfExists,
+        _ => FileValue::Never,
     }
 }
 
-fn is<T: 'static>(flag: &Arg) -> bool {
+fn has_type<T: 'static>(flag: &Arg) -> bool {
     flag.get_value_parser().type_id() == TypeId::of::<T>()
 }
 
@@ -166,7 +172,7 @@ fn opposite(name: &str) -> Option<String> {
     name.strip_prefix("no-").map_or_else(|| Some(format!("no-{name}")), |bare| Some(bare.to_owned()))
 }
 
-fn has(command: &Command, name: &str) -> bool {
+fn has_flag(command: &Command, name: &str) -> bool {
     command.get_arguments().any(|flag| flag.get_long() == Some(name))
 }
 

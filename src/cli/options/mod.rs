@@ -1,11 +1,11 @@
 //! The options of every processor, defined once: they are the flags of its command and the keys of its table in
-//! `curtail.toml`. Each is beside its command; to add one, add a line to `processor_specs.rs`.
+//! `curtail.toml`. Each is in the file of its command; to add one, add a line to `processor_specs.rs`.
 
 mod counting;
 mod keys;
 
 pub(crate) use counting::{Amount, Bytes, CountingOptions, TemplateOptions, Tokens, tokenizer_file};
-pub(crate) use keys::{OptionKey, Path, Shape};
+pub(crate) use keys::{FileValue, OptionKey, Shape};
 
 use std::ffi::OsString;
 use std::fmt;
@@ -20,7 +20,7 @@ use curtail_core::processors::{Counting, Pins};
 
 /// The options of a processor.
 pub(crate) trait Options: Args + fmt::Debug {
-    /// The processors that they describe, in order.
+    /// The processors that the options describe, in order.
     ///
     /// # Errors
     /// An invalid pattern, an unknown tokenizer, or a file that cannot be read.
@@ -34,7 +34,7 @@ pub(crate) trait Options: Args + fmt::Debug {
         self.processors()
     }
 
-    /// How they count tokens, if they do; totals are counted in the same way.
+    /// How the processors count tokens, if they do; totals are counted in the same way.
     ///
     /// # Errors
     /// An unknown tokenizer or model.
@@ -42,7 +42,7 @@ pub(crate) trait Options: Args + fmt::Debug {
         Ok(None)
     }
 
-    /// The files that they name, whose content decides what the processors do. Some may not exist.
+    /// The files that the options name, whose content affects what the processors do. Some may not exist.
     fn files(&self) -> Vec<PathBuf> {
         Vec::new()
     }
@@ -54,7 +54,7 @@ pub(crate) struct ProcessorSpec {
     /// The name.
     pub(crate) name: &'static str,
     arguments: fn(Command) -> Command,
-    understood: fn(&ArgMatches) -> Result<(), clap::Error>,
+    validate: fn(&ArgMatches) -> Result<(), clap::Error>,
     processors: fn(&ArgMatches, bool) -> anyhow::Result<Processors>,
     files: fn(&ArgMatches) -> Vec<PathBuf>,
 }
@@ -72,7 +72,7 @@ impl ProcessorSpec {
         Self {
             name,
             arguments: T::augment_args,
-            understood: |matches| T::from_arg_matches(matches).map(drop),
+            validate: |matches| T::from_arg_matches(matches).map(drop),
             processors: |matches, dry_run| {
                 let options = T::from_arg_matches(matches)?;
                 if dry_run { options.dry_processors() } else { options.processors() }
@@ -92,7 +92,7 @@ impl ProcessorSpec {
     pub(crate) fn keys(&self) -> Vec<OptionKey> {
         let mut keys = OptionKey::all(&self.command());
         for key in &mut keys {
-            key.least = u64::from(key.shape == Shape::Whole && self.refuses(&format!("--{}=0", key.name)));
+            key.minimum = u64::from(key.shape == Shape::Whole && self.refuses(&format!("--{}=0", key.name)));
         }
         keys
     }
@@ -109,7 +109,7 @@ impl ProcessorSpec {
     /// The error that the command line would report.
     pub(crate) fn parse_flags(&self, flags: &[OsString]) -> Result<ArgMatches, clap::Error> {
         let matches = self.command().try_get_matches_from(flags)?;
-        (self.understood)(&matches)?;
+        (self.validate)(&matches)?;
         Ok(matches)
     }
 
@@ -195,7 +195,8 @@ pub(in crate::cli) fn at_least_one<T: FromStr>(text: &str) -> Result<T, String> 
     }
 }
 
-/// The flag, which takes what begins with a minus sign as its value: the value's error says what is wrong with it.
+/// Makes a flag accept a value that begins with a minus sign, so that the error is about the value and not about an unknown
+/// flag.
 pub(in crate::cli) fn signed(arg: clap::Arg) -> clap::Arg {
     let takes_value = arg.get_action().takes_values() && !arg.is_positional();
     arg.allow_negative_numbers(takes_value)
@@ -221,7 +222,7 @@ pub(in crate::cli) enum Pin {
 /// What the values of `--pin` keep.
 ///
 /// # Errors
-/// `none` beside another value.
+/// `none` is combined with another value.
 pub(in crate::cli) fn pins(which: &[Pin]) -> anyhow::Result<Pins> {
     if which.len() > 1 && which.contains(&Pin::None) {
         anyhow::bail!("--pin none excludes the other values");

@@ -1,4 +1,4 @@
-//! The columns of the table, and what they mean.
+//! The columns of the table and their meanings.
 
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
@@ -48,7 +48,7 @@ struct NamedColumn {
     shown: ReplayColumn,
 }
 
-const fn described(
+const fn column(
     column: Column,
     title: &'static str,
     cell: fn(&PolicyTotal, &PolicyTotal) -> String,
@@ -58,83 +58,83 @@ const fn described(
 }
 
 /// The columns without `--columns`.
-const USUAL: &[Column] =
+const DEFAULT_COLUMNS: &[Column] =
     &[Column::Tokens, Column::Share, Column::Cache, Column::Cost, Column::Breaks, Column::References];
 
 const COLUMNS: &[NamedColumn] = &[
-    described(Column::Tokens, "tokens sent", |own, _| thousands(own.tokens_sent), ""),
-    described(Column::Share, "of recorded", of_recorded, "tokens sent, as a share of those in the first row"),
-    described(
+    column(Column::Tokens, "tokens sent", |total, _| thousands(total.tokens_sent), ""),
+    column(Column::Share, "of recorded", of_recorded, "tokens sent, as a share of those in the first row"),
+    column(
         Column::Cache,
         "from cache",
-        |own, _| percent(own.read_share()),
+        |total, _| percent(total.read_share()),
         "share that the provider reads from its cache",
     ),
-    described(Column::Cost, "cost", |own, _| own.cost.map_or_else(|| String::from("?"), dollars), ""),
-    described(
+    column(Column::Cost, "cost", |total, _| total.cost.map_or_else(|| String::from("?"), dollars), ""),
+    column(
         Column::Breaks,
         "breaks",
-        |own, _| count(own.prefix_breaks),
+        |total, _| count(total.prefix_breaks),
         "requests that change what was sent before, so that all after the change is written to the cache again",
     ),
-    described(
+    column(
         Column::PaidBack,
         "paid back",
-        |own, _| count(own.breaks_paid_back),
+        |total, _| count(total.breaks_paid_back),
         "breaks whose cost later requests save",
     ),
-    described(
+    column(
         Column::References,
         "kept references",
-        |own, _| percent(own.kept_share()),
+        |total, _| percent(total.kept_share()),
         "share of the names, paths and numbers that the model used again and that were still sent",
     ),
-    described(
+    column(
         Column::InCalls,
         "kept in calls",
-        |own, _| percent(own.kept_in_calls_share()),
+        |total, _| percent(total.kept_in_calls_share()),
         "the same share of those that the model used in the arguments of calls",
     ),
-    described(
+    column(
         Column::ShownAgain,
         "shown again",
-        |own, _| count(own.shown_again),
+        |total, _| count(total.shown_again),
         "references that were not sent, and that a result of the next five requests showed again",
     ),
-    described(
+    column(
         Column::Probes,
         "probes",
-        |own, _| percent(own.probes.sent_share()),
+        |total, _| percent(total.probes.sent_share()),
         "share of what the model had to know and was sent: last instruction, edited file, failing test, open to-do list",
     ),
-    described(
+    column(
         Column::Calls,
         "repeated calls",
-        |own, _| count(own.repeated_calls),
+        |total, _| count(total.repeated_calls),
         "recorded calls that repeat a call whose result was not sent",
     ),
-    described(
+    column(
         Column::Files,
         "files read again",
-        |own, _| count(own.files_read_again),
+        |total, _| count(total.files_read_again),
         "recorded reads of a file whose earlier content was not sent",
     ),
-    described(
+    column(
         Column::Thoughts,
         "thoughts",
-        |own, _| count(own.thoughts_invalidated),
+        |total, _| count(total.thoughts_invalidated),
         "signed thoughts that were sent after a prefix that differs from the original one",
     ),
-    described(Column::Largest, "largest", |own, _| thousands(own.largest_request), "tokens of the largest request"),
-    described(
+    column(Column::Largest, "largest", |total, _| thousands(total.largest_request), "tokens of the largest request"),
+    column(
         Column::Summaries,
         "summaries",
-        |own, _| count(own.summary_requests),
+        |total, _| count(total.summary_requests),
         "requests for summaries, each once; the cost includes their input",
     ),
 ];
 
-/// The policies of `total`, with the columns that `asked` names or the usual ones.
+/// The policies of `total`, with the columns that `asked` names, or the default ones.
 pub(super) fn table(total: &TotalReport, asked: &[Column]) -> Vec<String> {
     let Some(recorded) = total.policies.first().map(|policy| &policy.total) else { return Vec::new() };
     let columns = shown(asked);
@@ -155,19 +155,19 @@ pub(super) fn table(total: &TotalReport, asked: &[Column]) -> Vec<String> {
     table.lines().map(|line| line.trim().to_owned()).collect()
 }
 
-/// A line for each column whose title does not say all.
+/// A line for each column whose title does not explain it.
 pub(super) fn legend(asked: &[Column]) -> Vec<String> {
-    let described = |column: &&ReplayColumn| {
+    let explained = |column: &&ReplayColumn| {
         (!column.meaning.is_empty()).then(|| format!("  {}: {}", column.title, column.meaning))
     };
-    shown(asked).iter().filter_map(described).collect()
+    shown(asked).iter().filter_map(explained).collect()
 }
 
-/// The columns that `asked` names, or the usual ones.
+/// The columns that `asked` names, or the default ones.
 fn shown(asked: &[Column]) -> Vec<&'static ReplayColumn> {
-    let asked = if asked.is_empty() { USUAL } else { asked };
-    let is_shown = |own: &&NamedColumn| asked.contains(&own.column) || asked.contains(&Column::All);
-    COLUMNS.iter().filter(is_shown).map(|own| &own.shown).collect()
+    let asked = if asked.is_empty() { DEFAULT_COLUMNS } else { asked };
+    let is_shown = |named: &&NamedColumn| asked.contains(&named.column) || asked.contains(&Column::All);
+    COLUMNS.iter().filter(is_shown).map(|named| &named.shown).collect()
 }
 
 /// Every column.
@@ -199,10 +199,10 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "tokens are far fewer than 2^52")]
-fn of_recorded(own: &PolicyTotal, recorded: &PolicyTotal) -> String {
+fn of_recorded(total: &PolicyTotal, recorded: &PolicyTotal) -> String {
     match recorded.tokens_sent {
         0 => String::from("?"),
-        all => percent(own.tokens_sent as f64 / all as f64),
+        all => percent(total.tokens_sent as f64 / all as f64),
     }
 }
 

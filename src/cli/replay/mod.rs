@@ -101,7 +101,7 @@ struct PolicyFlags {
 
 impl PolicyFlags {
     const fn summarizers(&self) -> Summarizers {
-        if self.allow_summarizer { Summarizers::All } else { Summarizers::Asked }
+        if self.allow_summarizer { Summarizers::All } else { Summarizers::IfAllowed }
     }
 }
 
@@ -179,12 +179,12 @@ pub(super) fn run(args: &ReplayArgs, global: &Global) -> anyhow::Result<ExitCode
     };
     let work = Replaying(replay);
     let mut printer = print::Printer::new(args.output_format, &work.0, args.keep_references, &args.columns);
-    let mut broken = printer.begin();
+    let mut written = printer.begin();
     batch.run(sources, &work, |event| {
         match event {
             Event::Done { out, .. } => {
                 for session in out.iter() {
-                    broken = std::mem::replace(&mut broken, Ok(())).and_then(|()| printer.session(session));
+                    written = std::mem::replace(&mut written, Ok(())).and_then(|()| printer.session(session));
                 }
             }
             Event::Failed(failure) => {
@@ -194,10 +194,10 @@ pub(super) fn run(args: &ReplayArgs, global: &Global) -> anyhow::Result<ExitCode
             Event::PassedOver(opened) => progress.aside(|| report::passed_over(opened, global)),
             Event::Opened(_) | Event::Closed { .. } => {}
         }
-        if broken.is_err() { Flow::Stop } else { Flow::Continue }
+        if written.is_err() { Flow::Stop } else { Flow::Continue }
     });
     progress.finish();
-    broken?;
+    written?;
     printer.finish()?;
     Ok(interrupt.status().map_or(status, ExitCode::from))
 }
@@ -209,7 +209,7 @@ impl ReplayArgs {
             let names: Vec<&str> = prices.cache.keys().map(String::as_str).collect();
             bail!(unknown("there are no cache rules called", name, &names));
         }
-        // A replay is calibrated by the figures of the log in any case.
+        // A replay is always calibrated with the provider's counts in the log.
         let mut counting = Counting { by_usage: None, ..self.counting.counting()? };
         counting.tokenizer = Arc::new(Remembered::new(Arc::clone(&counting.tokenizer)));
         Ok(Replay {
@@ -229,7 +229,7 @@ impl ReplayArgs {
         })
     }
 
-    /// The table of prices, and the model whose price applies to all.
+    /// The table of prices, and the model whose price applies to every request.
     fn prices(&self) -> anyhow::Result<(Prices, Option<String>)> {
         let built_in = Prices::built_in()?;
         let Some(price) = &self.price else { return Ok((built_in, None)) };

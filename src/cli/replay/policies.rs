@@ -16,59 +16,59 @@ use curtail_core::pipeline::Chain;
 use curtail_core::processors::Counting;
 use curtail_lab::replay::{Policy, PolicyChain, Remembered};
 
-/// The most policies that a sweep may have.
-const MOST: usize = 200;
+/// Maximum number of policies of a sweep.
+const MAX_SWEPT: usize = 200;
 
 /// `as recorded`, and the policies of the flags; the usual presets if there are none.
 pub(super) fn all(flags: &PolicyFlags, counting: &Counting) -> anyhow::Result<Vec<Policy>> {
-    let context = Context { counting, summarizers: flags.summarizers() };
+    let settings = PolicySettings { counting, summarizers: flags.summarizers() };
     let mut policies = vec![Policy::recorded()];
     for command in &flags.policies {
-        policies.push(policy(command, false, &context)?);
+        policies.push(policy(command, false, &settings)?);
     }
     for sweep in &flags.sweeps {
         for command in grid(sweep)? {
-            policies.push(policy(&command, true, &context)?);
+            policies.push(policy(&command, true, &settings)?);
         }
     }
     for path in &flags.configs {
-        policies.push(configured(path, &context)?);
+        policies.push(config_policy(path, &settings)?);
     }
     if policies.len() == 1 {
         for preset in PRESETS.iter().filter(|preset| preset.usual) {
-            policies.push(policy(preset.name, false, &context)?);
+            policies.push(policy(preset.name, false, &settings)?);
         }
     }
     Ok(policies)
 }
 
-/// How policies are made.
+/// What all policies of a replay share.
 #[derive(Clone)]
-struct Context<'c> {
+struct PolicySettings<'c> {
     counting: &'c Counting,
     summarizers: Summarizers,
 }
 
-impl Context<'_> {
-    /// What a policy may be here.
+impl PolicySettings<'_> {
+    /// What a replayed policy may contain.
     const fn rules(&self) -> Rules {
         Rules { command: "replay", summarizers: self.summarizers }
     }
 }
 
-fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Policy> {
+fn policy(text: &str, swept: bool, settings: &PolicySettings<'_>) -> anyhow::Result<Policy> {
     let name = text.trim().to_owned();
-    let rules = context.rules();
+    let rules = settings.rules();
     let commands = policy::parse(&name)?;
     let wrong = |what: String| anyhow!("--policy `{name}`: {what}");
-    let commands: Vec<PolicyCommand> = commands.into_iter().map(keeping_summaries).collect();
+    let commands: Vec<PolicyCommand> = commands.into_iter().map(with_summary_cache).collect();
     let is_scaled = commands.iter().flat_map(|command| &command.flags).any(|word| share(word).is_some());
     // A usage error is reported before any input is read.
     let largest = if is_scaled { 1_000_000 } else { 0 };
     rules.check_commands(&scaled_commands(&commands, largest)).map_err(|error| wrong(format!("{error:#}")))?;
-    let fixed = chain(&commands, largest, context.counting).map_err(wrong)?;
+    let fixed = chain(&commands, largest, settings.counting).map_err(wrong)?;
     let chain = if is_scaled {
-        let counting = context.counting.clone();
+        let counting = settings.counting.clone();
         PolicyChain::Scaled(Box::new(move |largest| Ok(chain(&commands, largest, &counting)?)))
     } else {
         PolicyChain::Fixed(fixed)
@@ -77,20 +77,20 @@ fn policy(text: &str, swept: bool, context: &Context<'_>) -> anyhow::Result<Poli
     Ok(Policy { name, command, chain, swept })
 }
 
-/// The command with a folder that keeps what its summarizer is asked, so that a second replay asks for nothing.
-fn keeping_summaries(command: PolicyCommand) -> PolicyCommand {
+/// The command with a cache folder for its summaries, so that a second replay sends no request.
+fn with_summary_cache(command: PolicyCommand) -> PolicyCommand {
     let sends = command.processors(true).is_ok_and(|stages| stages.iter().any(|stage| stage.traits().sends));
-    let is_kept = command.flags.iter().any(|flag| flag == "--cache" || flag.starts_with("--cache="));
-    match summaries_folder().filter(|_| sends && !is_kept) {
+    let has_cache = command.flags.iter().any(|flag| flag == "--cache" || flag.starts_with("--cache="));
+    match summaries_folder().filter(|_| sends && !has_cache) {
         Some(folder) => {
-            let kept = [String::from("--cache"), folder.display().to_string()];
-            command.with_flags(command.flags.iter().cloned().chain(kept).collect())
+            let cache = [String::from("--cache"), folder.display().to_string()];
+            command.with_flags(command.flags.iter().cloned().chain(cache).collect())
         }
         None => command,
     }
 }
 
-/// `curtail/summaries` in the user's folder for data that can be made again (XDG Base Directory Specification 0.8).
+/// `curtail/summaries` in the user's cache folder (XDG Base Directory Specification 0.8).
 fn summaries_folder() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
@@ -107,44 +107,45 @@ fn chain(commands: &[PolicyCommand], largest: u64, counting: &Counting) -> Resul
     let commands = scaled_commands(commands, largest);
     let stages = commands.iter().map(|command| command.processors(false).map_err(|error| format!("{error:#}")));
     let chain = stages.into_iter().try_fold(Chain::default(), |chain, stage| stage.map(|stage| chain.at("", stage)))?;
-    remembering(chain, counting)
+    without_repetition(chain, counting)
 }
 
-/// Lets the processors of `chain` count each text once, and make each summary once.
-fn remembering(mut chain: Chain, counting: &Counting) -> Result<Chain, String> {
+/// Makes the processors of `chain` count each text once, and make each summary once.
+fn without_repetition(mut chain: Chain, counting: &Counting) -> Result<Chain, String> {
     for stage in &mut chain.stages {
-        let counted = stage.processor.counting().map(|own| remembering_counts(own, counting)).transpose()?;
-        let processor = counted.and_then(|own| stage.processor.with_counting(own));
+        let counted = stage.processor.counting().map(|budget| remembering_counts(budget, counting)).transpose()?;
+        let processor = counted.and_then(|budget| stage.processor.with_counting(budget));
         stage.processor =
             processor.or_else(|| stage.processor.remembering()).unwrap_or_else(|| Arc::clone(&stage.processor));
     }
     Ok(chain)
 }
 
-/// `own`, which counts each text once: with the tokenizer of `counting` if it has the same name.
-fn remembering_counts(own: &Counting, counting: &Counting) -> Result<Counting, String> {
-    if own.by_usage.is_some() {
+/// The counting `budget` of a processor, which then counts each text once: with the tokenizer of `counting` if it has the same
+/// name.
+fn remembering_counts(budget: &Counting, counting: &Counting) -> Result<Counting, String> {
+    if budget.by_usage.is_some() {
         return Err(String::from("the budget of a replayed policy cannot be counted with --tokenizer usage"));
     }
-    let tokenizer: Arc<dyn Tokenizer> = match own.tokenizer.name() == counting.tokenizer.name() {
+    let tokenizer: Arc<dyn Tokenizer> = match budget.tokenizer.name() == counting.tokenizer.name() {
         true => Arc::clone(&counting.tokenizer),
-        false => Arc::new(Remembered::new(Arc::clone(&own.tokenizer))),
+        false => Arc::new(Remembered::new(Arc::clone(&budget.tokenizer))),
     };
-    Ok(Counting { tokenizer, ..own.clone() })
+    Ok(Counting { tokenizer, ..budget.clone() })
 }
 
-fn configured(path: &Path, context: &Context<'_>) -> anyhow::Result<Policy> {
+fn config_policy(path: &Path, settings: &PolicySettings<'_>) -> anyhow::Result<Policy> {
     let config = Config::load(path, ConfigChoice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
     let steps = config.steps(None, None)?;
-    context.rules().check_steps(&config, &steps)?;
-    let chain = remembering(config.chain(&steps, false)?, context.counting);
+    settings.rules().check_steps(&config, &steps)?;
+    let chain = without_repetition(config.chain(&steps, false)?, settings.counting);
     let chain = chain.map_err(|error| anyhow!("{}: {error}", config.file))?;
     let command = format!("run -c {}", config.file);
     Ok(Policy { name: config.file.clone(), command, chain: PolicyChain::Fixed(chain), swept: false })
 }
 
 /// The command line that applies `policy`, with shares of `largest` as numbers of tokens.
-pub(super) fn to_paste(policy: &Policy, largest: u64) -> String {
+pub(super) fn command_line(policy: &Policy, largest: u64) -> String {
     let words: Vec<String> = policy.command.split(' ').map(str::to_owned).collect();
     let command = scaled(&words, largest).join(" ");
     let mut stages = command.split('|').map(|stage| format!("curtail {}", stage.trim()));
@@ -152,7 +153,7 @@ pub(super) fn to_paste(policy: &Policy, largest: u64) -> String {
     std::iter::once(first).chain(stages).collect::<Vec<_>>().join(" | ")
 }
 
-/// The share that a word such as `50%` or `--max-tokens=50%` names.
+/// The share in a word such as `50%` or `--max-tokens=50%`.
 fn share(word: &str) -> Option<f64> {
     let number = word.rsplit('=').next()?.strip_suffix('%')?;
     number.parse().ok().filter(|share: &f64| (0.0..=1000.0).contains(share))
@@ -172,14 +173,14 @@ fn scaled(words: &[String], largest: u64) -> Vec<String> {
     words.iter().map(scale).collect()
 }
 
-/// The budgets of `policy` in tokens, each as it is spelled there; not those that are shares of a session.
+/// The budgets of `policy` that are numbers of tokens, each with its flag as it is written there.
 pub(super) fn budgets(policy: &Policy) -> Vec<(String, u64)> {
     let words: Vec<&str> = policy.command.split_whitespace().collect();
-    let named = words.windows(2).filter(|pair| matches!(pair[0], "-t" | "--max-tokens"));
+    let separate = words.windows(2).filter(|pair| matches!(pair[0], "-t" | "--max-tokens"));
     let joined = words.iter().filter_map(|word| Some((*word, word.strip_prefix("--max-tokens=")?)));
-    let spelled =
-        named.map(|pair| (pair.join(" "), pair[1])).chain(joined.map(|(word, value)| (word.to_owned(), value)));
-    spelled.filter_map(|(word, value)| Some((word, value.parse::<Tokens>().ok()?.0 as u64))).collect()
+    let budgets =
+        separate.map(|pair| (pair.join(" "), pair[1])).chain(joined.map(|(word, value)| (word.to_owned(), value)));
+    budgets.filter_map(|(word, value)| Some((word, value.parse::<Tokens>().ok()?.0 as u64))).collect()
 }
 
 /// Every combination of the values in braces.
@@ -191,11 +192,11 @@ fn grid(sweep: &str) -> anyhow::Result<Vec<String>> {
             bail!("--sweep '{sweep}': the brace {{ is not closed");
         };
         let values: Vec<&str> = values.split(',').map(str::trim).collect();
-        let with =
+        let extended =
             |command: &String| values.iter().map(|value| format!("{command}{before}{value}")).collect::<Vec<_>>();
-        commands = commands.iter().flat_map(with).collect();
-        if commands.len() > MOST {
-            bail!("--sweep '{sweep}': more than {MOST} combinations");
+        commands = commands.iter().flat_map(extended).collect();
+        if commands.len() > MAX_SWEPT {
+            bail!("--sweep '{sweep}': more than {MAX_SWEPT} combinations");
         }
         rest = after;
     }
@@ -204,13 +205,13 @@ fn grid(sweep: &str) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Policy, PolicyChain, grid, scaled, to_paste};
+    use super::{Policy, PolicyChain, command_line, grid, scaled};
 
     #[test]
     fn a_policy_is_a_command_line() {
         let command = "filter -x debug | limit -t 50%".to_owned();
         let policy = Policy { name: String::new(), command, chain: PolicyChain::Recorded, swept: false };
-        assert_eq!(to_paste(&policy, 1001), "curtail filter -x debug FILE | curtail limit -t 500");
+        assert_eq!(command_line(&policy, 1001), "curtail filter -x debug FILE | curtail limit -t 500");
     }
 
     #[test]
@@ -228,9 +229,9 @@ mod tests {
 
     #[test]
     fn shares_become_tokens() {
-        let own = |word: &str| scaled(&[word.to_owned()], 1001).concat();
+        let scaled_word = |word: &str| scaled(&[word.to_owned()], 1001).concat();
         assert_eq!(
-            (own("50%"), own("--max-tokens=10%"), own("5k")),
+            (scaled_word("50%"), scaled_word("--max-tokens=10%"), scaled_word("5k")),
             ("500".into(), "--max-tokens=100".into(), "5k".into())
         );
     }

@@ -1,10 +1,10 @@
-//! The report as a table, as JSON and as comma-separated values. Sessions are written as they are done.
+//! The report as a table, as JSON and as comma-separated values. Sessions are written as soon as they are replayed.
 
 use std::fmt::Write as _;
 
 use super::ReplayFormat;
 use super::columns::{self, Column, legend, percent, table, thousands};
-use super::policies::{budgets, to_paste};
+use super::policies::{budgets, command_line};
 use crate::cli::csv;
 use crate::console;
 use crate::view::{counted, replayed_page, replayed_session};
@@ -13,21 +13,23 @@ use curtail_lab::replay::{
     Calibration, Group, NamedTotal, PolicyTotal, Replay, RequestReport, SessionReport, TotalReport, Verdict, percentile,
 };
 
-/// The most outcomes by which a table is split.
-const MOST_OUTCOMES: usize = 8;
+/// Maximum number of outcomes that get a table each.
+const MAX_OUTCOMES: usize = 8;
 
 /// Writes the report.
 pub(super) struct Printer<'r> {
     format: ReplayFormat,
     replay: &'r Replay,
-    /// The share of references that a recommended policy keeps.
+    /// The share of references that a policy must keep to be recommended.
     keep: f64,
     columns: &'r [Column],
     total: TotalReport,
     groups: Vec<Group>,
-    /// Factors and hidden parts of the fitted sessions.
-    fitted: (Vec<f64>, Vec<u64>),
-    /// A line for each session whose tokens mean nothing.
+    /// The factor of each fitted session.
+    factors: Vec<f64>,
+    /// The tokens of each fitted session that its log does not contain.
+    hidden: Vec<u64>,
+    /// A line for each session whose token counts are inaccurate.
     inaccurate: String,
     compacted: usize,
     dropped: usize,
@@ -51,7 +53,8 @@ impl<'r> Printer<'r> {
             columns,
             total: TotalReport::default(),
             groups: Vec::new(),
-            fitted: (Vec::new(), Vec::new()),
+            factors: Vec::new(),
+            hidden: Vec::new(),
             inaccurate: String::new(),
             compacted: 0,
             dropped: 0,
@@ -64,7 +67,7 @@ impl<'r> Printer<'r> {
         }
     }
 
-    /// What precedes the sessions.
+    /// Writes what precedes the sessions.
     pub(super) fn begin(&self) -> anyhow::Result<()> {
         match self.format {
             ReplayFormat::Text | ReplayFormat::Html => Ok(()),
@@ -77,12 +80,12 @@ impl<'r> Printer<'r> {
         }
     }
 
-    /// One session.
+    /// Adds a session, and writes it if the format does so.
     pub(super) fn session(&mut self, session: &SessionReport) -> anyhow::Result<()> {
         let first = self.total.sessions == 0;
         self.total.add(session, self.replay.keep_inaccurate);
         Group::add(&mut self.groups, session, self.replay.keep_inaccurate);
-        self.fit(session);
+        self.note_fit(session);
         for (failure, policy) in self.failures.iter_mut().zip(&session.policies) {
             let first = policy.error.as_ref().map(|error| format!("{}: {error}", session.name));
             *failure = failure.take().or(first);
@@ -114,7 +117,7 @@ impl<'r> Printer<'r> {
     }
 
     /// Notes how the tokens of `session` were counted.
-    fn fit(&mut self, session: &SessionReport) {
+    fn note_fit(&mut self, session: &SessionReport) {
         if let Some(accuracy) = session.accuracy.as_ref().filter(|_| session.inaccurate) {
             let left_out = match self.replay.keep_inaccurate {
                 true => "",
@@ -127,14 +130,14 @@ impl<'r> Printer<'r> {
                 session.name
             );
         } else if let Some(last) = session.calibration.last() {
-            self.fitted.0.push(last.factor);
-            self.fitted.1.push(last.hidden_tokens.unsigned_abs());
+            self.factors.push(last.factor);
+            self.hidden.push(last.hidden_tokens.unsigned_abs());
         }
     }
 
-    /// How the tokens of a policy's budget compare with those of the table.
+    /// How the tokens of policies' budgets compare with those of the table.
     fn budgets(&self) -> Option<String> {
-        let (mut factors, mut hidden) = self.fitted.clone();
+        let (mut factors, mut hidden) = (self.factors.clone(), self.hidden.clone());
         let factor = percentile(&mut factors, 50)?;
         hidden.sort_unstable();
         let hidden = hidden[(hidden.len() - 1) / 2];
@@ -173,7 +176,7 @@ impl<'r> Printer<'r> {
     /// The verdicts, and a table for each outcome.
     fn verdicts(&mut self) -> Vec<String> {
         self.groups.iter_mut().for_each(|group| group.decide(self.keep));
-        lines(&self.groups, self.replay, self.keep)
+        verdict_lines(&self.groups, self.replay, self.keep)
     }
 
     /// A table for each outcome, if the sessions have several.
@@ -182,14 +185,14 @@ impl<'r> Printer<'r> {
         if outcomes < 2 {
             return String::new();
         }
-        if outcomes > MOST_OUTCOMES {
+        if outcomes > MAX_OUTCOMES {
             return format!("\noutcomes: {outcomes}, too many for a table each; JSON has all of them\n");
         }
         let part = |group: &Group| format!("\n{}\n{}\n", heading(group), table(&group.total, self.columns).join("\n"));
         self.groups.iter().map(part).collect()
     }
 
-    /// What follows the sessions.
+    /// Writes what follows the sessions.
     pub(super) fn finish(mut self) -> anyhow::Result<()> {
         let swept: Vec<bool> = self.replay.policies.iter().map(|policy| policy.swept).collect();
         if swept.contains(&true) {
@@ -226,7 +229,7 @@ impl<'r> Printer<'r> {
         format!("{}\n{}{}{}", lines.join("\n"), self.by_outcome(), self.notes(), self.missing)
     }
 
-    /// How much the figures differ from those of the logs.
+    /// How much the token counts differ from the provider's in the logs.
     fn accuracy(&self) -> String {
         let mut text = String::new();
         match &self.total.accuracy {
@@ -254,7 +257,7 @@ impl<'r> Printer<'r> {
         text
     }
 
-    /// What the figures mean, and what they do not.
+    /// Notes on what the numbers include and how reliable they are.
     fn notes(&self) -> String {
         let (total, replay) = (&self.total, self.replay);
         let mut text = format!("\n{}, {}\n", counted(total.sessions, "session"), counted(total.requests, "request"));
@@ -262,7 +265,7 @@ impl<'r> Printer<'r> {
         text.push_str(&self.inaccurate);
         text.push_str(&self.failures());
         text.extend(self.budgets());
-        text.push_str(&self.money());
+        text.push_str(&self.cost_note());
         if self.compacted > 0 && !replay.live {
             let _ = writeln!(
                 text,
@@ -291,10 +294,10 @@ impl<'r> Printer<'r> {
                 counted(self.timeless, "session")
             );
         }
-        text + &losers(&total.policies)
+        text + &costlier_policies(&total.policies)
     }
 
-    fn money(&self) -> String {
+    fn cost_note(&self) -> String {
         let date = &self.replay.prices.date;
         let unpriced: Vec<&str> = self.unpriced.iter().flatten().map(String::as_str).collect();
         if self.unpriced.is_empty() {
@@ -311,24 +314,24 @@ impl<'r> Printer<'r> {
 }
 
 /// Policies that cost more than what was recorded although they send less.
-fn losers(policies: &[NamedTotal]) -> String {
+fn costlier_policies(policies: &[NamedTotal]) -> String {
     let Some((recorded, others)) = policies.split_first() else { return String::new() };
     let mut text = String::new();
     for policy in others {
-        let (own, base) = (&policy.total, &recorded.total);
+        let (total, base) = (&policy.total, &recorded.total);
         if policy.failed_sessions == 0
-            && own.tokens_sent < base.tokens_sent
-            && own.cost.zip(base.cost).is_some_and(|(own, base)| own > base)
+            && total.tokens_sent < base.tokens_sent
+            && total.cost.zip(base.cost).is_some_and(|(cost, base)| cost > base)
         {
             let _ = writeln!(
                 text,
                 "{} sends less and costs more: {} of {} paid back by later requests",
                 policy.name,
-                own.breaks_paid_back,
-                if own.prefix_breaks == 1 {
+                total.breaks_paid_back,
+                if total.prefix_breaks == 1 {
                     String::from("1 prefix break is")
                 } else {
-                    format!("{} prefix breaks are", own.prefix_breaks)
+                    format!("{} prefix breaks are", total.prefix_breaks)
                 }
             );
         }
@@ -346,11 +349,11 @@ fn sweep_note(total: &TotalReport) -> Option<&'static str> {
 fn missing(session: &SessionReport) -> String {
     let mut text = String::new();
     for policy in &session.policies {
-        for one in &policy.missing {
+        for lost in &policy.missing {
             let _ = writeln!(
                 text,
                 "{}: {}: request {} used {:?}, last in message {} ({}), not sent since request {}",
-                session.name, policy.name, one.request, one.reference, one.message, one.role, one.dropped_at
+                session.name, policy.name, lost.request, lost.reference, lost.message, lost.role, lost.dropped_at
             );
         }
     }
@@ -363,23 +366,25 @@ type CsvColumn = (&'static str, fn(&SessionReport, &str, &RequestReport) -> Stri
 const CSV: [CsvColumn; 21] = [
     ("session", |session, _, _| session.name.clone()),
     ("policy", |_, policy, _| policy.to_owned()),
-    ("request", |_, _, own| own.number.to_string()),
-    ("message", |_, _, own| own.message.to_string()),
-    ("time", |_, _, own| own.time.clone().unwrap_or_default()),
-    ("messages_sent", |_, _, own| own.messages_sent.to_string()),
-    ("tokens_sent", |_, _, own| own.tokens_sent.to_string()),
-    ("common_prefix", |_, _, own| own.common_prefix.to_string()),
-    ("cache_read", |_, _, own| own.cache_read.to_string()),
-    ("cache_write", |_, _, own| own.cache_write.to_string()),
-    ("uncached", |_, _, own| own.uncached.to_string()),
-    ("cost", |_, _, own| own.cost.map(|cost| format!("{cost:.6}")).unwrap_or_default()),
-    ("prefix_break", |_, _, own| u8::from(own.prefix_break).to_string()),
-    ("kept_references", |_, _, own| own.kept_references.to_string()),
-    ("needed_references", |_, _, own| own.needed_references.to_string()),
-    ("thoughts_invalidated", |_, _, own| own.thoughts_invalidated.to_string()),
-    ("repeated_calls", |_, _, own| own.repeated_calls.to_string()),
-    ("files_read_again", |_, _, own| own.files_read_again.to_string()),
-    ("recorded_tokens", |_, _, own| own.recorded.map(|own| own.tokens_sent.to_string()).unwrap_or_default()),
+    ("request", |_, _, request| request.number.to_string()),
+    ("message", |_, _, request| request.message.to_string()),
+    ("time", |_, _, request| request.time.clone().unwrap_or_default()),
+    ("messages_sent", |_, _, request| request.messages_sent.to_string()),
+    ("tokens_sent", |_, _, request| request.tokens_sent.to_string()),
+    ("common_prefix", |_, _, request| request.common_prefix.to_string()),
+    ("cache_read", |_, _, request| request.cache_read.to_string()),
+    ("cache_write", |_, _, request| request.cache_write.to_string()),
+    ("uncached", |_, _, request| request.uncached.to_string()),
+    ("cost", |_, _, request| request.cost.map(|cost| format!("{cost:.6}")).unwrap_or_default()),
+    ("prefix_break", |_, _, request| u8::from(request.prefix_break).to_string()),
+    ("kept_references", |_, _, request| request.kept_references.to_string()),
+    ("needed_references", |_, _, request| request.needed_references.to_string()),
+    ("thoughts_invalidated", |_, _, request| request.thoughts_invalidated.to_string()),
+    ("repeated_calls", |_, _, request| request.repeated_calls.to_string()),
+    ("files_read_again", |_, _, request| request.files_read_again.to_string()),
+    ("recorded_tokens", |_, _, request| {
+        request.recorded.map(|recorded| recorded.tokens_sent.to_string()).unwrap_or_default()
+    }),
     ("inaccurate", |session, _, _| u8::from(session.inaccurate).to_string()),
     ("outcome", |session, _, _| session.outcome.clone().unwrap_or_default()),
 ];
@@ -409,13 +414,13 @@ fn page(html: &str) -> anyhow::Result<()> {
     Ok(console::data(html)?)
 }
 
-// The verdict in words: which policy each group of sessions should have had, and the command to paste.
+// The verdict: which policy each group of sessions should have had, and the command to paste.
 
-/// So many references show what a policy loses.
-const FEW: usize = 20;
+/// With fewer needed references, a policy's losses are not reliable.
+const MIN_REFERENCES: usize = 20;
 
-/// A line for each group, and one with the command where a policy is worth it.
-pub(super) fn lines(groups: &[Group], replay: &Replay, keep: f64) -> Vec<String> {
+/// A line for each group, and one with the command if a policy is worth it.
+fn verdict_lines(groups: &[Group], replay: &Replay, keep: f64) -> Vec<String> {
     if groups.is_empty() || replay.policies.len() < 2 {
         return Vec::new();
     }
@@ -424,7 +429,7 @@ pub(super) fn lines(groups: &[Group], replay: &Replay, keep: f64) -> Vec<String>
         (keep * 1e4).round() / 100.0
     )];
     for group in groups {
-        let (line, command) = line(group, replay);
+        let (line, command) = verdict_line(group, replay);
         lines.push(format!("  {}: {line}", heading(group)));
         lines.extend(command.map(|command| format!("    {command}")));
     }
@@ -438,7 +443,7 @@ pub(super) fn heading(group: &Group) -> String {
     format!("{}{} ({sessions})", group.dialect, outcome.unwrap_or_default())
 }
 
-fn line(group: &Group, replay: &Replay) -> (String, Option<String>) {
+fn verdict_line(group: &Group, replay: &Replay) -> (String, Option<String>) {
     let policies = &group.total.policies;
     let Some((verdict, recorded)) = group.verdict.as_ref().zip(policies.first()) else {
         return (String::from("nothing to compare"), None);
@@ -447,7 +452,7 @@ fn line(group: &Group, replay: &Replay) -> (String, Option<String>) {
         return (String::from("its tokens are not accurate enough to compare costs"), None);
     }
     let Some(number) = verdict.number else {
-        let line = format!("none of these is worth it: none keeps that many{}", next(verdict, policies));
+        let line = format!("none of these is worth it: none keeps that many{}", runner_up(verdict, policies));
         return (line, None);
     };
     let (name, unit) = (&policies[number].name, if verdict.by_cost { "of the cost" } else { "of the tokens" });
@@ -457,17 +462,17 @@ fn line(group: &Group, replay: &Replay) -> (String, Option<String>) {
             saved if saved < -0.0005 => format!("costs {} more", percent(-saved)),
             _ => String::from("saves nothing"),
         };
-        let next = next(verdict, policies);
-        let line = format!("none of these is worth it: the cheapest of them, {}, {instead}{next}", one_line(name));
+        let runner_up = runner_up(verdict, policies);
+        let line = format!("none of these is worth it: the cheapest of them, {}, {instead}{runner_up}", one_line(name));
         return (line, None);
     }
     let losses = losses(&policies[number].total);
     let line = format!("{} saves {} {unit}{losses}", one_line(name), percent(verdict.saved));
-    (line, replay.policies.get(number).map(|policy| to_paste(policy, group.largest_counted)))
+    (line, replay.policies.get(number).map(|policy| command_line(policy, group.largest_counted)))
 }
 
-/// Where no policy is worth it, the one that keeps most of those that save: what it saves, and what it keeps.
-fn next(verdict: &Verdict, policies: &[NamedTotal]) -> String {
+/// If no policy is worth it: what the best of those that save something saves and keeps.
+fn runner_up(verdict: &Verdict, policies: &[NamedTotal]) -> String {
     let Some(policy) = verdict.next.and_then(|number| policies.get(number)) else { return String::new() };
     let unit = if verdict.by_cost { "of the cost" } else { "of the tokens" };
     format!(
@@ -495,7 +500,7 @@ fn losses(total: &PolicyTotal) -> String {
         }
     };
     let few = match total.needed_references {
-        1..FEW => ", which are too few to rely on",
+        1..MIN_REFERENCES => ", which are too few to rely on",
         _ => "",
     };
     let repeated = match total.repeated_calls {

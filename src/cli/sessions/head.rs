@@ -1,4 +1,4 @@
-//! What the beginning of a session says: the project and the first prompt; and its sums, for which all of it is read.
+//! Reads the beginning of a session for its project and first prompt, or all of it for its numbers of messages and tokens.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -9,12 +9,12 @@ use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Message};
 use curtail_memory::ledger::{is_typed, without_tag};
 
-/// Bytes that are read at first, and at most.
+/// How many bytes to read: each next number applies if no prompt was found.
 const HEADS: [u64; 3] = [8 * 1024, 128 * 1024, 1024 * 1024];
-/// The largest document that is read whole.
+/// Maximum number of bytes to read of a document.
 const DOCUMENT: u64 = 4 * 1024 * 1024;
 
-/// What the beginning of a session says.
+/// The project and the first prompt of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) project: Option<String>,
@@ -30,13 +30,13 @@ pub(super) struct SessionSums {
 }
 
 impl Head {
-    /// Reads the beginning of `session`, further where no prompt is in it.
+    /// Reads the beginning of `session`, and more of it while no prompt was found.
     ///
     /// # Errors
     /// The file cannot be read.
     pub(super) fn read(session: &Session) -> std::io::Result<Self> {
-        if let Some(kept) = &session.kept {
-            let project = Some(kept.project.clone()).filter(|project| !project.is_empty());
+        if let Some(stored) = &session.stored {
+            let project = Some(stored.project.clone()).filter(|project| !project.is_empty());
             return Ok(Self { project, prompt: None });
         }
         let is_document = session.path.extension().is_some_and(|end| end == "json");
@@ -50,10 +50,10 @@ impl Head {
             return Ok(head);
         }
         let mut done = 0;
-        for most in HEADS {
-            beginning.read(most)?;
+        for limit in HEADS {
+            beginning.read(limit)?;
             let fresh = &beginning.bytes[done..];
-            // The last line may go on behind what was read.
+            // The last line may be incomplete.
             let whole =
                 if beginning.is_all { fresh.len() } else { memchr::memrchr(b'\n', fresh).map_or(0, |at| at + 1) };
             head.add_lines(&reading, &String::from_utf8_lossy(&fresh[..whole]));
@@ -65,7 +65,7 @@ impl Head {
         Ok(head)
     }
 
-    /// Adds what lines say, up to the first prompt.
+    /// Adds lines, up to the first prompt.
     fn add_lines(&mut self, reading: &Reading, text: &str) {
         for line in text.lines().filter(|line| line.starts_with('{')) {
             self.add(reading, line);
@@ -85,7 +85,7 @@ impl Head {
     }
 }
 
-/// A file of which as much is read as is needed.
+/// A file that is read only as far as needed.
 struct Beginning {
     file: File,
     bytes: Vec<u8>,
@@ -100,26 +100,26 @@ impl Beginning {
         Ok(Self { file: File::open(&session.path)?, bytes: Vec::new(), is_all: false, size })
     }
 
-    /// Reads on, up to `most` bytes of the file, with one call where the file is as long as it was.
-    fn read(&mut self, most: u64) -> std::io::Result<()> {
-        let left = most.saturating_sub(self.bytes.len() as u64);
-        let room = most.min(self.size.saturating_add(1)).saturating_sub(self.bytes.len() as u64);
-        self.bytes.reserve_exact(usize::try_from(room).unwrap_or(0));
-        let read = (&mut self.file).take(left).read_to_end(&mut self.bytes)?;
-        self.is_all = (read as u64) < left;
+    /// Reads on, up to `limit` bytes of the file, with one call if the file has not grown since it was listed.
+    fn read(&mut self, limit: u64) -> std::io::Result<()> {
+        let rest = limit.saturating_sub(self.bytes.len() as u64);
+        let capacity = limit.min(self.size.saturating_add(1)).saturating_sub(self.bytes.len() as u64);
+        self.bytes.reserve_exact(usize::try_from(capacity).unwrap_or(0));
+        let read = (&mut self.file).take(rest).read_to_end(&mut self.bytes)?;
+        self.is_all = (read as u64) < rest;
         Ok(())
     }
 }
 
 impl SessionSums {
-    /// Counts all of `session`; `None` if it cannot be read as its agent writes it.
+    /// Counts all of `session`; `None` if it cannot be read in the dialect of its agent.
     pub(super) fn count(session: &Session, counting: &Counting) -> Option<Self> {
-        let kept = session.kept.as_ref();
-        let text = match kept {
-            Some(kept) => kept.text(&session.path)?,
+        let stored = session.stored.as_ref();
+        let text = match stored {
+            Some(stored) => stored.text(&session.path)?,
             None => std::fs::read_to_string(&session.path).ok()?,
         };
-        let is_document = kept.is_some() || session.path.extension().is_some_and(|end| end == "json");
+        let is_document = stored.is_some() || session.path.extension().is_some_and(|end| end == "json");
         let framing = if is_document { Framing::Document } else { Framing::Lines };
         let reading = Reading::new(framing, Some(session.agent.dialect), None).ok()?;
         let document = reading.parse(&text).ok()?;
@@ -134,7 +134,7 @@ impl SessionSums {
     }
 }
 
-/// What a person said in a message, on one line.
+/// What a person typed in a message, on one line.
 fn prompt(message: &Message<'_>) -> Option<String> {
     if !message.begins_turn() {
         return None;

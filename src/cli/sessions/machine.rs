@@ -1,5 +1,5 @@
-//! The sessions of this machine: files in the folders of agents, by name and time, and what agents keep in stores of their
-//! own. No transcript is opened here.
+//! Finds the sessions on this machine: files in the folders of agents, and sessions in the databases of agents. Finding them
+//! opens no transcript.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -11,27 +11,27 @@ use serde_json::{Map, Value, json};
 
 use curtail_core::dialects::{AGENTS, Agent, agent_named};
 
-/// Folders inside one another that are searched.
+/// How many levels of folders are searched.
 const DEPTH: usize = 8;
 
 /// A session of an agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) agent: &'static Agent,
-    /// The transcript, or where a store keeps it.
+    /// The transcript, or the store that contains it.
     pub(crate) path: PathBuf,
     /// When something was last written to it.
     pub(crate) modified: SystemTime,
     /// In bytes; `None` in a store.
     pub(crate) size: Option<u64>,
-    /// What a store says about it; `None` if it is a file.
-    pub(crate) kept: Option<Kept>,
+    /// What its store records about it; `None` if it is a file.
+    pub(crate) stored: Option<StoredSession>,
 }
 
 impl Session {
     /// The command that writes it to standard output, if it is not a file.
     pub(crate) fn export(&self) -> Option<String> {
-        Some(format!("{} {}", self.agent.export?, self.kept.as_ref()?.id))
+        Some(format!("{} {}", self.agent.export?, self.stored.as_ref()?.id))
     }
 }
 
@@ -60,7 +60,7 @@ impl Machine {
         for agent in AGENTS.iter().filter(|agent| agents.is_empty() || agents.contains(agent)) {
             let Some(folder) = self.folder(agent) else { continue };
             if agent.export.is_some() {
-                let (sessions, failed) = sessions(agent, &folder, (self.variable)("OPENCODE_DB"));
+                let (sessions, failed) = stored_sessions(agent, &folder, (self.variable)("OPENCODE_DB"));
                 found.sessions.extend(sessions);
                 found.failed.extend(failed);
                 continue;
@@ -70,9 +70,9 @@ impl Machine {
             }
         }
         found.sessions.sort_by(|one, other| {
-            let place = |session: &Session| session.kept.as_ref().map(|kept| kept.id.clone());
+            let id = |session: &Session| session.stored.as_ref().map(|stored| stored.id.clone());
             let newest = other.modified.cmp(&one.modified);
-            newest.then_with(|| one.path.cmp(&other.path)).then_with(|| place(one).cmp(&place(other)))
+            newest.then_with(|| one.path.cmp(&other.path)).then_with(|| id(one).cmp(&id(other)))
         });
         found
     }
@@ -139,23 +139,23 @@ pub(crate) fn named_path(given: &OsString) -> Result<PathBuf, String> {
     }
 }
 
-/// Adds the sessions of `agent` in `folder`, whose `depth` is left; `found` if its files are sessions. Links are not followed,
-/// and what cannot be read is passed over.
-fn search(agent: &'static Agent, folder: &Path, depth: usize, found: bool, sessions: &mut Vec<Session>) {
+/// Adds the sessions of `agent` in `folder` and in `depth` levels below it; files of `folder` itself only if it `has_sessions`.
+/// Links are not followed, and what cannot be read is skipped.
+fn search(agent: &'static Agent, folder: &Path, depth: usize, has_sessions: bool, sessions: &mut Vec<Session>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
         let Some(name) = name.to_str() else { continue };
         if kind.is_dir() {
-            // What an agent of an agent did is part of the session that started it.
+            // What a subagent did is part of the session that started it.
             if depth > 0 && name != "subagents" {
-                search(agent, &entry.path(), depth - 1, found || name == agent.within, sessions);
+                search(agent, &entry.path(), depth - 1, has_sessions || name == agent.within, sessions);
             }
-        } else if kind.is_file() && found && is_session(agent, name) && !is_shortened(folder, name) {
+        } else if kind.is_file() && has_sessions && is_session(agent, name) && !is_shortened(folder, name) {
             let Ok(metadata) = entry.metadata() else { continue };
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             let size = Some(metadata.len());
-            sessions.push(Session { agent, path: entry.path(), modified, size, kept: None });
+            sessions.push(Session { agent, path: entry.path(), modified, size, stored: None });
         }
     }
 }
@@ -165,38 +165,38 @@ fn is_session(agent: &Agent, name: &str) -> bool {
     name.starts_with(start) && ends.iter().any(|end| name.ends_with(end)) && !name.starts_with("agent-")
 }
 
-/// Whether the same session is beside it in full: Antigravity writes a log with long texts cut, and one with all of them.
+/// Whether the full log of the session is beside it: Antigravity writes one log with long texts shortened, and one in full.
 fn is_shortened(folder: &Path, name: &str) -> bool {
     name == "transcript.jsonl" && folder.join("transcript_full.jsonl").is_file()
 }
 
-// Sessions of an agent that keeps them in a database, or as a file for each message and part. No command takes them by a path:
-// the agent itself writes one to a file. Nothing is written here.
+// Sessions of an agent that keeps them in a database, or as one file for each message and part. No command takes the path of
+// such a session: the agent itself exports it to a file. Stores are only read.
 
-/// What a store says about one of its sessions.
+/// What a store records about one of its sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct StoredSession {
     pub(crate) id: String,
     pub(crate) title: String,
     /// The folder that the agent worked in.
     pub(crate) project: String,
 }
 
-/// The sessions of `agent` in `folder`, or in the database that is `named` in its place; and what could not be read.
-pub(super) fn sessions(agent: &'static Agent, folder: &Path, named: Option<OsString>) -> (Vec<Session>, Vec<String>) {
+/// The sessions of `agent` in `folder`, or only in the database that is `named`; and what could not be read.
+fn stored_sessions(agent: &'static Agent, folder: &Path, named: Option<OsString>) -> (Vec<Session>, Vec<String>) {
     let (mut sessions, mut failed) = (Vec::new(), Vec::new());
     let databases = databases(folder, named);
     for path in &databases {
-        match of_database(agent, path) {
+        match sessions_of_database(agent, path) {
             Ok(found) => sessions.extend(found),
             Err(error) => failed.push(format!("{}: {error}", path.display())),
         }
     }
-    // The first start of a version with a database copies what the files contain, and leaves them as they are.
+    // A version with a database copies the files into it when it starts first, and does not delete them.
     if databases.is_empty() {
         for below in agent.folders {
             let folders = paths(&folder.join(below)).into_iter().flat_map(|project| paths(&project));
-            sessions.extend(folders.filter_map(|path| of_file(agent, &path)));
+            sessions.extend(folders.filter_map(|path| session_of_file(agent, &path)));
         }
     }
     (sessions, failed)
@@ -204,46 +204,47 @@ pub(super) fn sessions(agent: &'static Agent, folder: &Path, named: Option<OsStr
 
 /// `opencode.db`, and a database for each channel from which versions are installed, such as `opencode-dev.db`.
 fn databases(folder: &Path, named: Option<OsString>) -> Vec<PathBuf> {
-    let is_own = |path: &PathBuf| {
+    let is_database = |path: &PathBuf| {
         let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
         path.extension().is_some_and(|end| end == "db") && (stem == "opencode" || stem.starts_with("opencode-"))
     };
     let named = named.filter(|name| !name.is_empty() && name != ":memory:").map(|name| vec![folder.join(name)]);
-    let mut found = named.unwrap_or_else(|| paths(folder).into_iter().filter(is_own).collect());
+    let mut found = named.unwrap_or_else(|| paths(folder).into_iter().filter(is_database).collect());
     found.retain(|path| path.is_file());
     found
 }
 
-fn of_database(agent: &'static Agent, path: &Path) -> rusqlite::Result<Vec<Session>> {
+fn sessions_of_database(agent: &'static Agent, path: &Path) -> rusqlite::Result<Vec<Session>> {
     let database = open(path)?;
     let mut statement =
         database.prepare("SELECT id, title, directory, time_updated FROM session WHERE parent_id IS NULL")?;
     let found = statement.query_map([], |row| {
-        let kept = Kept { id: row.get(0)?, title: row.get(1)?, project: row.get(2)? };
+        let stored = StoredSession { id: row.get(0)?, title: row.get(1)?, project: row.get(2)? };
         let modified = after_epoch(row.get::<_, i64>(3)?);
-        Ok(Session { agent, path: path.to_owned(), modified, size: None, kept: Some(kept) })
+        Ok(Session { agent, path: path.to_owned(), modified, size: None, stored: Some(stored) })
     })?;
     found.collect()
 }
 
 /// A session from the file that describes it, unless another session started it.
-fn of_file(agent: &'static Agent, path: &Path) -> Option<Session> {
-    let described = object(&fs::read_to_string(path).ok()?)?;
-    if described.get("parentID").is_some_and(|parent| !parent.is_null()) {
+fn session_of_file(agent: &'static Agent, path: &Path) -> Option<Session> {
+    let description = object(&fs::read_to_string(path).ok()?)?;
+    if description.get("parentID").is_some_and(|parent| !parent.is_null()) {
         return None;
     }
-    let text = |key: &str| described.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let kept = Kept { id: path.file_stem()?.to_str()?.to_owned(), title: text("title"), project: text("directory") };
-    let updated = described.get("time").and_then(|time| time.get("updated")).and_then(Value::as_i64);
+    let text = |key: &str| description.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let stored =
+        StoredSession { id: path.file_stem()?.to_str()?.to_owned(), title: text("title"), project: text("directory") };
+    let updated = description.get("time").and_then(|time| time.get("updated")).and_then(Value::as_i64);
     let modified = match updated {
         Some(updated) => after_epoch(updated),
         None => fs::metadata(path).ok()?.modified().ok()?,
     };
-    Some(Session { agent, path: path.to_owned(), modified, size: None, kept: Some(kept) })
+    Some(Session { agent, path: path.to_owned(), modified, size: None, stored: Some(stored) })
 }
 
-impl Kept {
-    /// The session as its agent exports it; `path` is where it is kept.
+impl StoredSession {
+    /// The session as its agent exports it; `path` is the store.
     pub(super) fn text(&self, path: &Path) -> Option<String> {
         let is_file = path.extension().is_some_and(|end| end == "json");
         let messages = if is_file { self.messages_of_files(path) } else { self.messages_of_database(path).ok() }?;
@@ -252,9 +253,9 @@ impl Kept {
 
     fn messages_of_database(&self, path: &Path) -> rusqlite::Result<Vec<Value>> {
         let database = open(path)?;
-        let rows = |query: &str, of: &str| -> rusqlite::Result<Vec<(String, String)>> {
+        let rows = |query: &str, id: &str| -> rusqlite::Result<Vec<(String, String)>> {
             let mut statement = database.prepare_cached(query)?;
-            let rows = statement.query_map([of], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect()
         };
         let mut messages = Vec::new();
@@ -291,24 +292,24 @@ impl Kept {
     }
 }
 
-/// Opens a database to read it. A program that has it open keeps two files beside it; without both, the database is read as
-/// it is, so that none is made.
+/// Opens a database to read it. While a program has it open, two files are beside it. Without them, it is opened as immutable,
+/// so that these files are not created.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let beside = |end: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
         Path::new(&name).exists()
     };
-    let still = if beside("-wal") && beside("-shm") { "" } else { "&immutable=1" };
+    let immutable = if beside("-wal") && beside("-shm") { "" } else { "&immutable=1" };
     let mut name = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     if cfg!(windows) {
         name = format!("/{}", name.replace('\\', "/"));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(format!("file:{name}?mode=ro{still}"), flags)
+    Connection::open_with_flags(format!("file:{name}?mode=ro{immutable}"), flags)
 }
 
-/// What is in a folder, by name.
+/// The paths in a folder, sorted.
 fn paths(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

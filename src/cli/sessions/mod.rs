@@ -1,4 +1,4 @@
-//! `curtail sessions`: the sessions that the agents of this machine keep, the newest first.
+//! `curtail sessions`: lists the sessions that agents keep on this machine, the newest first.
 
 mod head;
 pub(crate) mod machine;
@@ -99,7 +99,7 @@ enum SessionsFormat {
     Paths0,
 }
 
-/// A session with what was read of it.
+/// A session, and what was read of it.
 struct ListedSession {
     /// Its name for other commands.
     name: String,
@@ -137,28 +137,28 @@ pub(super) fn run(args: &SessionsArgs, global: &Global) -> anyhow::Result<ExitCo
     let agents = args.agents()?;
     let FoundSessions { sessions, failed } = Machine::of_process().sessions(&agents);
     passed_over(failed.iter(), global);
-    let mut listed = named(sessions);
+    let mut listed = with_names(sessions);
     let now = now(global);
     if let Some(Since(time)) = args.since {
         listed.retain(|one| {
             now.duration_since(one.session.modified).is_ok_and(|age| age <= time) || one.session.modified > now
         });
     }
-    args.leave_stores(&mut listed, global);
-    let most = args.count.unwrap_or(if args.format == SessionsFormat::Table { 20 } else { 0 });
+    args.drop_stored(&mut listed, global);
+    let limit = args.count.unwrap_or(if args.format == SessionsFormat::Table { 20 } else { 0 });
     if args.sort == Sort::Size {
         listed.sort_by_key(|one| std::cmp::Reverse(one.session.size));
     }
-    // Heads tell the project, and sums the order: without them, those that are not listed are not read.
-    let late = args.project.is_some() || args.sort == Sort::Tokens;
+    // To filter by project or sort by tokens, all sessions must be read. Otherwise, only those that are listed are.
+    let reads_all = args.project.is_some() || args.sort == Sort::Tokens;
     let mut total = listed.len();
-    if !late && most > 0 {
-        listed.truncate(most);
+    if !reads_all && limit > 0 {
+        listed.truncate(limit);
     }
     args.read(&mut listed, global)?;
-    if late {
+    if reads_all {
         total = listed.len();
-        listed.truncate(if most > 0 { most } else { total });
+        listed.truncate(if limit > 0 { limit } else { total });
     }
     args.print(&listed, now)?;
     if listed.is_empty() && args.format == SessionsFormat::Table && !global.quiet {
@@ -170,9 +170,9 @@ pub(super) fn run(args: &SessionsArgs, global: &Global) -> anyhow::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-fn passed_over<'w>(whys: impl Iterator<Item = &'w String>, global: &Global) {
-    for why in whys.filter(|_| global.verbose) {
-        report::note(&format!("passed over: {why}"));
+fn passed_over<'w>(reasons: impl Iterator<Item = &'w String>, global: &Global) {
+    for reason in reasons.filter(|_| global.verbose) {
+        report::note(&format!("passed over: {reason}"));
     }
 }
 
@@ -183,7 +183,7 @@ fn now(global: &Global) -> SystemTime {
 }
 
 /// The sessions, the newest first, each with its name for other commands.
-fn named(sessions: Vec<Session>) -> Vec<ListedSession> {
+fn with_names(sessions: Vec<Session>) -> Vec<ListedSession> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     let named = sessions.into_iter().map(|session| {
         let word = session.agent.words[0];
@@ -207,29 +207,29 @@ impl SessionsArgs {
         self.agent.iter().map(agent).collect()
     }
 
-    fn is_of_paths(&self) -> bool {
+    fn lists_paths(&self) -> bool {
         matches!(self.format, SessionsFormat::Paths | SessionsFormat::Paths0)
     }
 
-    /// Leaves out of a list of paths what has none.
-    fn leave_stores(&self, listed: &mut Vec<ListedSession>, global: &Global) {
-        if !self.is_of_paths() {
+    /// Drops stored sessions from a list of paths, because they have none.
+    fn drop_stored(&self, listed: &mut Vec<ListedSession>, global: &Global) {
+        if !self.lists_paths() {
             return;
         }
         let all = listed.len();
-        listed.retain(|one| one.session.kept.is_none());
+        listed.retain(|one| one.session.stored.is_none());
         if listed.len() < all && !global.quiet {
-            let left = all - listed.len();
+            let dropped = all - listed.len();
             report::note(&format!(
-                "{left} without a file left out; `curtail sessions` shows the command that writes each to one"
+                "{dropped} without a file left out; `curtail sessions` shows the command that writes each to one"
             ));
         }
     }
 
-    /// Reads what is shown, and leaves out other projects and what cannot be read.
+    /// Reads what the list shows, and drops sessions of other projects and sessions that cannot be read.
     fn read(&self, listed: &mut Vec<ListedSession>, global: &Global) -> anyhow::Result<()> {
         let project = self.project.as_ref().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
-        if self.is_of_paths() && project.is_none() && self.sort != Sort::Tokens {
+        if self.lists_paths() && project.is_none() && self.sort != Sort::Tokens {
             return Ok(());
         }
         let counting = (self.tokens || self.sort == Sort::Tokens).then(|| self.counting.counting()).transpose()?;
@@ -277,16 +277,16 @@ impl SessionsArgs {
 
 impl ListedSession {
     fn is_in(&self, folder: &Path) -> bool {
-        self.head.project.as_ref().is_some_and(|own| Path::new(own).starts_with(folder))
+        self.head.project.as_ref().is_some_and(|project| Path::new(project).starts_with(folder))
     }
 
-    /// What the store of its agent calls it.
+    /// Its title in the store of its agent.
     fn title(&self) -> Option<&str> {
-        self.session.kept.as_ref().map(|kept| kept.title.as_str())
+        self.session.stored.as_ref().map(|stored| stored.title.as_str())
     }
 
-    /// What it is about.
-    fn words(&self) -> &str {
+    /// Its first prompt, else its title.
+    fn subject(&self) -> &str {
         self.head.prompt.as_deref().or_else(|| self.title()).unwrap_or("(none in its beginning)")
     }
 
@@ -300,7 +300,7 @@ impl ListedSession {
         let since = self.session.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         SessionEntry {
             name: &self.name,
-            id: self.session.kept.as_ref().map(|kept| kept.id.as_str()),
+            id: self.session.stored.as_ref().map(|stored| stored.id.as_str()),
             agent: self.session.agent.name,
             dialect: self.session.agent.dialect,
             project: self.head.project.as_deref(),
@@ -310,7 +310,7 @@ impl ListedSession {
             messages: self.sums.map(|sums| sums.messages),
             tokens: self.sums.map(|sums| sums.tokens),
             bytes: self.session.size,
-            path: self.session.kept.is_none().then(|| self.session.path.to_string_lossy()),
+            path: self.session.stored.is_none().then(|| self.session.path.to_string_lossy()),
             export: self.session.export(),
         }
     }
@@ -337,7 +337,7 @@ fn table(listed: &[ListedSession], now: SystemTime) -> String {
         let project = one.head.project.as_deref().unwrap_or_default();
         let project = project.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
         row.push(clipped(&one_line(project), 20));
-        row.push(clipped(&one_line(one.words()), 48));
+        row.push(clipped(&one_line(one.subject()), 48));
         row.push(one.place());
         rows.push(row);
     }
@@ -356,10 +356,10 @@ fn table(listed: &[ListedSession], now: SystemTime) -> String {
     rows.iter().map(line).collect()
 }
 
-/// A text that is cut to `most` characters.
-fn clipped(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
+/// A text that is cut to `limit` characters.
+fn clipped(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some(_) => text.chars().take(limit - 1).chain(['…']).collect(),
         None => text.to_owned(),
     }
 }

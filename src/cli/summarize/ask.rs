@@ -8,7 +8,7 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
-use super::Blank;
+use super::DrySummarizer;
 use crate::cli::report;
 use crate::console;
 use curtail_memory::summarizers::{
@@ -111,35 +111,35 @@ impl AskFlags {
     /// The summarizer that these flags describe.
     pub(super) fn summarizer(&self) -> anyhow::Result<Box<dyn Summarizer>> {
         let kind = self.kind();
-        self.agree(kind)?;
+        self.refuse_unused_flags(kind)?;
         if kind == SummarizerKind::Extractive {
             return Ok(Box::new(Extractive));
         }
-        let asked = Bounded::new(self.asked(kind)?, self.concurrency.unwrap_or(4));
-        let asked: Box<dyn Summarizer> = match &self.cache {
-            Some(folder) => Box::new(Cached { inner: asked, folder: folder.clone() }),
-            None => Box::new(asked),
+        let summarizer = Bounded::new(self.external_summarizer(kind)?, self.concurrency.unwrap_or(4));
+        let summarizer: Box<dyn Summarizer> = match &self.cache {
+            Some(folder) => Box::new(Cached { inner: summarizer, folder: folder.clone() }),
+            None => Box::new(summarizer),
         };
         Ok(match self.on_summary_error {
-            OnSummaryError::Fail => asked,
+            OnSummaryError::Fail => summarizer,
             OnSummaryError::Extractive => {
                 let warn = |message: &str| report::warning(&message);
-                Box::new(Fallback { first: asked, second: Extractive, warn })
+                Box::new(Fallback { first: summarizer, second: Extractive, warn })
             }
         })
     }
 
-    /// The summarizer of a dry run: extractive summaries are made, others only announced.
+    /// The summarizer of a dry run: it makes extractive summaries, and only announces others.
     pub(super) fn dry_summarizer(&self) -> anyhow::Result<Box<dyn Summarizer>> {
         let kind = self.kind();
-        self.agree(kind)?;
+        self.refuse_unused_flags(kind)?;
         let name = match kind {
             SummarizerKind::Extractive => return Ok(Box::new(Extractive)),
             SummarizerKind::Openai => "openai",
             SummarizerKind::Anthropic => "anthropic",
             SummarizerKind::Command => "command",
         };
-        Ok(Box::new(Blank { name }))
+        Ok(Box::new(DrySummarizer { name }))
     }
 
     fn kind(&self) -> SummarizerKind {
@@ -148,9 +148,9 @@ impl AskFlags {
     }
 
     /// Rejects a flag that has no effect with this summarizer.
-    fn agree(&self, kind: SummarizerKind) -> anyhow::Result<()> {
+    fn refuse_unused_flags(&self, kind: SummarizerKind) -> anyhow::Result<()> {
         let model = matches!(kind, SummarizerKind::Openai | SummarizerKind::Anthropic);
-        let outside = kind != SummarizerKind::Extractive;
+        let external = kind != SummarizerKind::Extractive;
         let endpoint = is_given(self.endpoint.as_ref(), "CURTAIL_ENDPOINT");
         let summary_model = is_given(self.summary_model.as_ref(), "CURTAIL_SUMMARY_MODEL");
         let flags = [
@@ -163,13 +163,13 @@ impl AskFlags {
             ("--prompt", self.prompt.is_some(), model, "openai or anthropic"),
             ("--retries", self.retries.is_some(), model, "openai or anthropic"),
             ("--summarizer-cmd", self.summarizer_cmd.is_some(), kind == SummarizerKind::Command, "command"),
-            ("--timeout", self.timeout.is_some(), outside, "openai, anthropic or command"),
-            ("--concurrency", self.concurrency.is_some(), outside, "openai, anthropic or command"),
-            ("--cache", self.cache.is_some(), outside, "openai, anthropic or command"),
+            ("--timeout", self.timeout.is_some(), external, "openai, anthropic or command"),
+            ("--concurrency", self.concurrency.is_some(), external, "openai, anthropic or command"),
+            ("--cache", self.cache.is_some(), external, "openai, anthropic or command"),
             (
                 "--on-summary-error",
                 self.on_summary_error != OnSummaryError::Fail,
-                outside,
+                external,
                 "openai, anthropic or command",
             ),
         ];
@@ -179,7 +179,7 @@ impl AskFlags {
         }
     }
 
-    fn asked(&self, kind: SummarizerKind) -> anyhow::Result<Box<dyn Summarizer>> {
+    fn external_summarizer(&self, kind: SummarizerKind) -> anyhow::Result<Box<dyn Summarizer>> {
         let timeout = Duration::from_secs_f64(self.timeout.unwrap_or(TIMEOUT));
         if kind == SummarizerKind::Command {
             let line = self.summarizer_cmd.as_deref().context("--summarizer command needs --summarizer-cmd")?;
@@ -225,7 +225,7 @@ fn read_prompt(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
-/// Whether a value is not that of its environment variable, which also applies to runs that need no server.
+/// Whether a value was passed as a flag. Its environment variable is also set for runs that need no server.
 fn is_given(value: Option<&String>, variable: &str) -> bool {
     value.is_some_and(|value| std::env::var(variable).as_ref() != Ok(value))
 }
@@ -243,9 +243,9 @@ fn object(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-// The server that is asked for summaries: its address, its key, and where the key may go.
+// The server that makes summaries: its address, its key, and to which hosts the key may be sent.
 
-/// A provider with a server of its own, and the variables that its own tools read.
+/// A provider: its server, and the environment variables that its own tools read.
 struct Provider {
     /// The name that `--summarizer` takes.
     pub(super) name: &'static str,
@@ -271,7 +271,7 @@ const ANTHROPIC: Provider = Provider {
     base_variable: "ANTHROPIC_BASE_URL",
 };
 
-/// What the command line says of the server.
+/// The flags that choose the server.
 struct ServerChoice<'f> {
     /// `--endpoint`
     pub(super) endpoint: Option<&'f str>,
@@ -287,18 +287,18 @@ const KEY_VARIABLE: &str = "CURTAIL_API_KEY";
 impl Provider {
     /// The endpoint of `--endpoint`, else of the provider's variable, else the provider's own, with the key to send.
     ///
-    /// The key of the environment is sent to the provider's own host and to an endpoint that the user named. A file that was
-    /// found can name none.
+    /// The key of the environment is sent to the provider's own host and to an endpoint that the user named. A configuration file
+    /// that was found cannot name an endpoint.
     fn endpoint_and_key(&self, choice: &ServerChoice<'_>) -> anyhow::Result<(Endpoint, Option<ApiKey>)> {
-        let own: Endpoint = self.endpoint.parse()?;
+        let default: Endpoint = self.endpoint.parse()?;
         let base = variable(self.base_variable);
         let endpoint = match (choice.endpoint, base) {
             (Some(named), _) => named.parse()?,
             (None, Some(base)) => base.parse::<Endpoint>().context(self.base_variable)?,
-            (None, None) => own.clone(),
+            (None, None) => default.clone(),
         };
         let key = self.key(choice)?;
-        if key.is_none() && endpoint.is_same_host(&own) {
+        if key.is_none() && endpoint.is_same_host(&default) {
             let variable = self.key_variable;
             bail!("{} needs a key: set {variable}, or pass a file that contains it with --api-key-file", self.endpoint);
         }

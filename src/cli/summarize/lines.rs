@@ -1,4 +1,4 @@
-//! Output of a batch on standard output that is no transcripts, such as the state of every transcript.
+//! Writes output other than transcripts to standard output, such as the state of every transcript.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -19,12 +19,19 @@ use curtail_core::visible::printed;
 use curtail_memory::rolling::{RollingSummary, state};
 use curtail_memory::summarizers::{Budget, Failure, Speaker, Utterance};
 
-/// Processes every input and writes the results in input order, at least `at_once` records at a time; text for people is made
-/// visible. `make` receives the observer that advances the progress display.
+/// How the lines of a batch are made and written.
+pub(super) struct LineOutput {
+    /// Minimum number of records in progress, as in [`Batch::at_once`].
+    pub(super) at_once: Option<usize>,
+    /// Whether people read the text, so that control characters must be made visible.
+    pub(super) for_people: bool,
+}
+
+/// Processes every input and writes the results in input order. `make` receives the observer that advances the progress display.
 pub(super) fn write<W: Work<Out = String>>(
     flags: &CutFlags,
     global: &Global,
-    (at_once, for_people): (Option<usize>, bool),
+    LineOutput { at_once, for_people }: LineOutput,
     make: impl FnOnce(OnSummary) -> W,
 ) -> anyhow::Result<ExitCode> {
     let (sources, missing) = flags.input.sources(None)?;
@@ -32,8 +39,8 @@ pub(super) fn write<W: Work<Out = String>>(
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     let (input_options, on_error) = (flags.input.input_options()?, flags.output.on_error);
     let progress = Arc::new(Progress::new(global.progress_display(true), &sources));
-    let counted = Arc::clone(&progress);
-    let work = make(OnSummary::new(move |_| counted.summary()));
+    let summaries = Arc::clone(&progress);
+    let work = make(OnSummary::new(move |_| summaries.summary()));
     let mut stdout = console::transcripts();
     let batch = Batch {
         jobs: global.jobs,
@@ -78,8 +85,8 @@ fn write_all(out: &mut impl Write, text: &str, for_people: bool) -> Result<(), F
 /// Writes the state of every transcript's rolling memory.
 pub(super) fn emit_states(flags: &CutFlags, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
     let now = Clock::new(global.environment).now();
-    let at_once = summary.summarizer.concurrency();
-    write(flags, global, (at_once, false), |on_summary| States { summary, on_summary, now })
+    let output = LineOutput { at_once: summary.summarizer.concurrency(), for_people: false };
+    write(flags, global, output, |on_summary| States { summary, on_summary, now })
 }
 
 struct States<'s> {
@@ -131,11 +138,12 @@ impl States<'_> {
     }
 }
 
-// `--handoff`: a page in Markdown from which the next session goes on.
+// `--handoff`: a page in Markdown for the next session.
 
 /// Writes a page for every transcript.
 pub(super) fn emit_handoffs(flags: &CutFlags, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-    write(flags, global, (summary.summarizer.concurrency(), false), |on_summary| Handoffs { summary, on_summary })
+    let output = LineOutput { at_once: summary.summarizer.concurrency(), for_people: false };
+    write(flags, global, output, |on_summary| Handoffs { summary, on_summary })
 }
 
 struct Handoffs<'s> {
@@ -159,10 +167,11 @@ impl Work for Handoffs<'_> {
 
 impl Handoffs<'_> {
     fn page(&self, messages: &[Message<'_>]) -> Result<String, Failure> {
-        let (ledger, mut said) = self.summary.whole(messages);
-        said.insert(0, Utterance::new(Speaker::Facts, ledger.handoff("")));
+        let (ledger, mut utterances) = self.summary.whole(messages);
+        utterances.insert(0, Utterance::new(Speaker::Facts, ledger.handoff("")));
         let count = |text: &str| self.summary.tokenizer.count(text);
-        let notes = self.summary.summarizer.summarize(&said, &Budget { tokens: self.summary.tokens, count: &count })?;
+        let notes =
+            self.summary.summarizer.summarize(&utterances, &Budget { tokens: self.summary.tokens, count: &count })?;
         self.on_summary.call(None);
         Ok(ledger.handoff(&notes))
     }

@@ -125,7 +125,7 @@ impl SummarizeArgs {
         if self.print_prompt {
             return self.options.ask.print();
         }
-        self.agree()?;
+        self.refuse_unused_flags()?;
         let summary = self.options.summary()?;
         if self.handoff {
             return lines::emit_handoffs(&self.cutting, global, &summary);
@@ -138,12 +138,12 @@ impl SummarizeArgs {
         }
         match self.emit {
             Emit::State => lines::emit_states(&self.cutting, global, &summary),
-            Emit::Context => cut::with(&self.cutting, global, &self.options),
+            Emit::Context => cut::run_options(&self.cutting, global, &self.options),
         }
     }
 
-    /// Rejects flags of the cut and of its output where nothing is cut.
-    fn agree(&self) -> anyhow::Result<()> {
+    /// Rejects flags of the cut and of its output if nothing is cut.
+    fn refuse_unused_flags(&self) -> anyhow::Result<()> {
         let threaded = self.thread.is_given() || self.thread.follow;
         if self.handoff && threaded {
             bail!("--handoff reads a whole transcript; it cannot be used with --thread or --follow");
@@ -209,7 +209,7 @@ impl SummarizeOptions {
 
 /// Writes, for every summary that is due, the request, its destination and its size in tokens.
 fn dry_run(flags: &CutFlags, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-    lines::write(flags, global, (None, true), |_| Requests { summary })
+    lines::write(flags, global, lines::LineOutput { at_once: None, for_people: true }, |_| Requests { summary })
 }
 
 struct Requests<'s> {
@@ -242,7 +242,8 @@ impl Requests<'_> {
         }
         for SummaryInput { span, utterances: input, tokens, .. } in summary.inputs(messages, &rolling, &due) {
             let budget = Budget { tokens, count: &count };
-            let (name, tokens) = (summary.summarizer.name(), input.iter().map(|said| count(&said.text)).sum::<usize>());
+            let (name, tokens) =
+                (summary.summarizer.name(), input.iter().map(|utterance| count(&utterance.text)).sum::<usize>());
             let range = format!("{place}: {name} summarizes {} to {}", span.start, span.end);
             let _ = match summary.summarizer.request(&input, &budget) {
                 None => writeln!(out, "{range}, {tokens} tokens, and sends nothing"),
@@ -256,13 +257,13 @@ impl Requests<'_> {
 
 // Summaries of a dry run: nothing runs, and nothing is sent.
 
-/// Takes the place of a summarizer that would run a program or ask a server.
-struct Blank {
+/// Replaces a summarizer that would run a program or send a request.
+struct DrySummarizer {
     /// The name of that summarizer.
     name: &'static str,
 }
 
-impl Summarizer for Blank {
+impl Summarizer for DrySummarizer {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -279,7 +280,7 @@ impl Summarizer for Blank {
 
 // The current time, for messages without a timestamp.
 
-/// Returns the time of the system, or always the one that the environment gives.
+/// The system's clock, or a clock that always shows the time that the environment sets.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
     fixed: Option<u64>,

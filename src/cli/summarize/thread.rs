@@ -68,7 +68,7 @@ impl ThreadFlags {
         };
         let reading = reading(input, &text);
         let taken = Taken { text: &text, reading: &reading, from, now: &clock.now(), rewind: self.rewind };
-        let thread = memory.append(summary, taken).map_err(|error| placed(&name, &text, error))?;
+        let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
         console::transcript(&thread.render(summary, shown, reading.framing)?)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -102,8 +102,8 @@ fn read_input(input: &Input) -> anyhow::Result<Option<(String, String)>> {
 fn read_bounded(input: &Input, source: impl std::io::Read, name: &str) -> anyhow::Result<Vec<u8>> {
     let limit = input.max_record.limit();
     let mut bytes = Vec::new();
-    let most = limit.map_or(u64::MAX, |limit| limit as u64 + 1);
-    source.take(most).read_to_end(&mut bytes).with_context(|| name.to_owned())?;
+    let bound = limit.map_or(u64::MAX, |limit| limit as u64 + 1);
+    source.take(bound).read_to_end(&mut bytes).with_context(|| name.to_owned())?;
     match limit.filter(|&limit| bytes.len() > limit) {
         Some(limit) => Err(curtail_io::too_long(name, limit).into()),
         None => Ok(bytes),
@@ -112,16 +112,16 @@ fn read_bounded(input: &Input, source: impl std::io::Read, name: &str) -> anyhow
 
 // The thread that a run appends to, and how its input is read.
 
-/// A thread in the store, or one that ends with this run.
+/// A thread in the store, or one that exists only during this run.
 enum ThreadMemory {
     Store { store: Store, id: String },
-    Run(Box<Thread>, HashSet<String>),
+    Run { thread: Box<Thread>, marks: HashSet<String> },
 }
 
 impl ThreadMemory {
     /// Opens the thread `id` of the store in `file`; without an id, an empty thread in memory.
     pub(super) fn open(id: Option<&str>, file: Option<&Path>) -> anyhow::Result<Self> {
-        let Some(id) = id else { return Ok(Self::Run(Box::default(), HashSet::new())) };
+        let Some(id) = id else { return Ok(Self::Run { thread: Box::default(), marks: HashSet::new() }) };
         if id.is_empty() {
             bail!("--thread needs a name");
         }
@@ -133,7 +133,7 @@ impl ThreadMemory {
     pub(super) fn current(&self) -> Result<Option<Thread>, ThreadError> {
         match self {
             Self::Store { store, id } => current(store, id),
-            Self::Run(thread, _) => Ok(Some((**thread).clone())),
+            Self::Run { thread, .. } => Ok(Some((**thread).clone())),
         }
     }
 
@@ -141,7 +141,7 @@ impl ThreadMemory {
     pub(super) fn append(&mut self, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
         match self {
             Self::Store { store, id } => append(store, id, summary, taken),
-            Self::Run(thread, marks) => {
+            Self::Run { thread, marks } => {
                 let (after, fresh) =
                     Thread::after(Some((**thread).clone()), summary, taken, &|mark| marks.contains(mark))?;
                 marks.extend(fresh);
@@ -160,8 +160,8 @@ pub(super) fn reading(input: &Input, text: &str) -> Reading {
     Reading { framing, dialect, named: dialect.is_some(), messages_key: input.messages_key.clone() }
 }
 
-/// The error with its file, and its place in the file if it has one.
-fn placed(name: &str, text: &str, error: ThreadError) -> anyhow::Error {
+/// The error with the name of the input, and its place there if it has one.
+fn at_input(name: &str, text: &str, error: ThreadError) -> anyhow::Error {
     match error {
         ThreadError::Input(offset, what) => {
             let TextPlace { line, column } = TextPlace::locate(text.as_bytes(), offset, 1);
@@ -214,14 +214,14 @@ fn follow(
             Growth::End(bytes) => (bytes, true),
         };
         let text = String::from_utf8(bytes).map_err(|_| anyhow!("{name}: not UTF-8"))?;
-        let mut how = reading(input, &text);
-        if how.framing == Framing::Document {
+        let mut reading = reading(input, &text);
+        if reading.framing == Framing::Document {
             bail!("{name}: --follow reads one message per line, and this file is one JSON document");
         }
-        how.framing = Framing::Lines;
-        let taken = Taken { text: &text, reading: &how, from, now: &clock.now(), rewind };
-        let thread = memory.append(summary, taken).map_err(|error| placed(&name, &text, error))?;
-        from = from.map(|from| from + messages(&how, &text));
+        reading.framing = Framing::Lines;
+        let taken = Taken { text: &text, reading: &reading, from, now: &clock.now(), rewind };
+        let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
+        from = from.map(|from| from + messages(&reading, &text));
         let line = thread.render(summary, shown, Framing::Document)?;
         if line != written && !line.is_empty() && !write_line(&line)? || ended {
             return Ok(ExitCode::SUCCESS);
@@ -231,9 +231,9 @@ fn follow(
 }
 
 /// The number of messages in `text`, which has been read successfully before.
-fn messages(how: &Reading, text: &str) -> usize {
-    let Ok(document) = how.parse(text) else { return 0 };
-    let Ok(transcripts) = how.transcripts_or_none(&document) else { return 0 };
+fn messages(reading: &Reading, text: &str) -> usize {
+    let Ok(document) = reading.parse(text) else { return 0 };
+    let Ok(transcripts) = reading.transcripts_or_none(&document) else { return 0 };
     transcripts.iter().map(|(_, transcript)| transcript.messages.len()).sum()
 }
 

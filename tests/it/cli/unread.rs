@@ -65,6 +65,63 @@ fn an_empty_input_and_an_empty_record_stay_what_they_are() {
     }
 }
 
+/// A dialect that finds roles but not the content reads messages with nothing in them: their text counts, as an estimate.
+#[test]
+fn content_under_the_key_of_another_dialect_is_estimated_and_said() {
+    let long = "High water is at 05:12, and the ferry leaves an hour later. ".repeat(40);
+    let ui = format!(r#"{{"role":"user","parts":[{{"type":"text","text":"{long}"}}]}}"#);
+    let human = format!(r#"{{"from":"human","value":"{long}"}}"#);
+    for (item, dialect) in [(&ui, "openai"), (&ui, "anthropic"), (&ui, "bedrock"), (&human, "cursor")] {
+        let input = format!("{item}\n{item}\n{item}\n");
+        let done = run(&["limit", "-t", "50", "--dialect", dialect], &input);
+        assert!(done.stdout.len() < input.len(), "{dialect}: passed on whole: {}", text(&done.stderr));
+        let known = text(&done.stderr).contains("100 % of the text has an unknown type");
+        assert!(known || text(&done.stderr).contains("no message was read"), "{dialect}: {}", text(&done.stderr));
+        let checked = run(&["check", "--dialect", dialect], &input);
+        let rules = text(&checked.stdout);
+        assert!(rules.contains("unread-content") || rules.contains("nothing-read"), "{dialect}: {rules}");
+    }
+}
+
+/// An item with a role or type that the dialect does not define may be read by a model: in a log, if it names who speaks.
+#[test]
+fn items_of_unknown_role_count_as_an_estimate() {
+    let long = "High water is at 05:12, and the ferry leaves an hour later. ".repeat(40);
+    let event = |kind: &str| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"u2","parentUuid":"u1","sessionId":"s","message":{{"role":"tool","content":"{long}"}}}}"#
+        )
+    };
+    let inputs = [
+        format!("{{\"role\":\"user\",\"content\":\"Ferry?\"}}\n{{\"role\":\"environment\",\"content\":\"{long}\"}}\n"),
+        format!("{{\"role\":\"environment\",\"content\":\"{long}\"}}\n{{\"role\":\"user\",\"content\":\"Ferry?\"}}\n"),
+        format!("{{\"from\":\"human\",\"value\":\"Ferry?\"}}\n{{\"from\":\"environment\",\"value\":\"{long}\"}}\n"),
+        format!(
+            "{{\"role\":\"user\",\"parts\":[{{\"text\":\"Ferry?\"}}]}}\n{{\"role\":\"critic\",\"parts\":[{{\"text\":\"{long}\"}}]}}\n"
+        ),
+        format!("{}\n{}\n", log().trim_end(), event("tool_message")),
+        format!(
+            "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":\"Ferry?\"}}]}}}}\n\
+             {{\"type\":\"response_item\",\"payload\":{{\"type\":\"forecast\",\"text\":\"{long}\"}}}}\n"
+        ),
+    ];
+    for input in inputs {
+        let counted: serde_json::Value =
+            serde_json::from_slice(&run(&["count", "--output-format", "json"], &input).stdout).unwrap();
+        assert!(counted["tokens"].as_u64() > Some(500), "{counted}: {input:.200}");
+        let note = text(&run(&["window", "-n", "9"], &input).stderr);
+        assert!(note.contains("of the text has an unknown type"), "{note}: {input:.200}");
+        let checked = text(&run(&["check"], &input).stdout);
+        assert!(checked.contains("unread-content") || checked.contains("unknown-role"), "{checked}: {input:.200}");
+    }
+    // Events of a new version are no messages.
+    let input = format!(
+        "{}\n{{\"type\":\"telemetry\",\"uuid\":\"u2\",\"sessionId\":\"s\",\"content\":\"{long}\"}}\n",
+        log().trim_end()
+    );
+    assert!(!text(&run(&["window", "-n", "9"], &input).stderr).contains("unknown type"));
+}
+
 /// In a file of records, each is read by itself: one that is empty or right is written, one without a message fails.
 #[test]
 fn a_record_without_a_message_of_the_dialect_fails_alone() {

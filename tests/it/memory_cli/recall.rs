@@ -75,7 +75,7 @@ fn recalling_twice_is_recalling_once() {
 fn the_block_is_spelt_so_that_the_dialect_is_told_again() {
     let place = Place::new();
     let state = place.file("state.json", "{\"goal\":\"ship\"}");
-    let log = "{\"role\":\"user\",\"message\":\"Hi\"}\n{\"type\":\"world_state\",\"payload\":{\"full\":true}}\n";
+    let log = "{\"role\":\"user\",\"content\":\"Hi\"}\n{\"type\":\"world_state\",\"payload\":{\"full\":true}}\n";
     let once = recall(&place, &["--state", &state], log);
     assert!(once.contains("working_memory"), "{once}");
     assert_eq!(recall(&place, &["--state", &state], &once), once);

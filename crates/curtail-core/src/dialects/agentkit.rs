@@ -19,8 +19,9 @@ impl Dialect for AgentKit {
         "`type`: `text`, `tool_call` with `tools`, `tool_result` with `tool`"
     }
 
-    fn items_are_parts(&self) -> bool {
-        true
+    /// Items are what other formats write as parts of messages.
+    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        Some(Text::Json(item.raw()))
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {

@@ -1,6 +1,6 @@
 //! Turns the items of a row into a transcript: every byte ends up in a slot or in the separator before one.
 
-use super::{Dialect, Item, answers};
+use super::{Dialect, Item, answers, blocks};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{
     Answers, Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, Unknown, bind_split_replies,
@@ -35,7 +35,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         messages: Vec::with_capacity(row.items.len()),
         non_messages: Vec::new(),
         elements: Vec::with_capacity(row.items.len()),
-        items_are_parts: dialect.items_are_parts(),
+        header: Vec::new(),
         at: row.span.start,
         ahead: Vec::new(),
     };
@@ -43,6 +43,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     let close = Span::new(builder.at, row.span.end);
     builder.slots.push(frame(close, row.style, false));
     builder.close_row();
+    preamble.append(&mut builder.header);
     if let Some(closed) = answers::without_open_round(row, &builder.messages) {
         return assemble(dialect, &closed);
     }
@@ -76,8 +77,8 @@ struct Builder<'d, 'a> {
     messages: Vec<Message<'a>>,
     non_messages: Vec<NonMessage<'a>>,
     elements: Vec<Value<'a>>,
-    /// Whether a model reads all items, those of unknown type included.
-    items_are_parts: bool,
+    /// Texts before the first message that a model may read.
+    header: Vec<Text<'a>>,
     /// Offset of the first byte that no slot contains yet.
     at: u32,
     /// Indices of slots with metadata for the next message, which was not read yet.
@@ -155,6 +156,9 @@ impl<'a> Builder<'_, 'a> {
         if let Origin::Source(source) = &mut message.origin {
             (source.index, source.value) = (index, value);
         }
+        if message.parts.is_empty() && message.attached.is_empty() {
+            message.parts.extend(blocks::content_of(value).map(blocks::unread));
+        }
         for slot in self.ahead.drain(..) {
             self.slots[slot].what = SlotKind::With(index);
         }
@@ -165,10 +169,9 @@ impl<'a> Builder<'_, 'a> {
     /// Items before the first message are a header and always kept.
     fn non_message(&mut self, value: Value<'a>, unknown: Option<Unknown>) -> SlotKind {
         let after = self.messages.len();
-        let unread = unknown.is_some() && self.items_are_parts;
-        if let (true, Some(last)) = (unread, self.messages.last_mut()) {
-            last.attached.push(Text::Json(value.raw()));
-        }
+        let unread = unknown.as_ref().and_then(|_| self.dialect.unread(value));
+        let texts = self.messages.last_mut().map_or(&mut self.header, |last| &mut last.attached);
+        texts.extend(unread.clone());
         self.non_messages.push(NonMessage { value, unknown, after, unread });
         if after == 0 { SlotKind::Pinned } else { SlotKind::With(after - 1) }
     }

@@ -118,7 +118,8 @@ fn is_block(block: Value<'_>) -> bool {
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
-    let Some(member) = block.members().next() else {
+    // A table fills members that are absent with null.
+    let Some(member) = block.members().find(|member| member.value.raw() != "null") else {
         return Part::from_source(Content::Other, PartPlace::element(block));
     };
     let value = member.value;

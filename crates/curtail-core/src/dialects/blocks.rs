@@ -136,6 +136,46 @@ pub(super) fn unknown(block: Value<'_>) -> Content<'_> {
     Content::Unknown(Text::Json(block.raw()))
 }
 
+/// A member of a message that no dialect read, as a part.
+pub(super) fn unread(content: Value<'_>) -> Part<'_> {
+    Part::from_source(unknown(content), PartPlace::element(content))
+}
+
+/// What `item` contains under a key under which some format keeps the content of messages; `None` if that is empty. For a
+/// message of which nothing was read, this is what another dialect would have read.
+pub(super) fn content_of(item: Value<'_>) -> Option<Value<'_>> {
+    const KEYS: &[&str] = &[
+        "content",
+        "parts",
+        "text",
+        "value",
+        "message",
+        "blocks",
+        "data",
+        "kwargs",
+        "tool_calls",
+        "arguments",
+        "input",
+        "output",
+    ];
+    let is_text = |value: Value<'_>| value.text().is_some_and(|text| !text.is_blank());
+    KEYS.iter().filter_map(|key| item.get(key)).find_map(|value| match value {
+        value if is_text(value) => Some(value),
+        list if list.is_array() => list.items().any(|block| is_text(block) || block.is_object()).then_some(list),
+        envelope => content_of(envelope),
+    })
+}
+
+/// Whether `item`, or the message in it, names who speaks. Outside of logs, every item with a role or a type does.
+pub(super) fn names_speaker(item: Value<'_>, is_log: bool) -> bool {
+    let has_name = |value: Value<'_>, keys: &[&str]| keys.iter().any(|key| value.get_text(key).is_some());
+    match item.get("message").filter(|message| message.is_object()) {
+        Some(message) => has_name(message, &["role"]),
+        None if is_log => has_name(item, &["role"]),
+        None => has_name(item, &["role", "from", "type", "kind"]),
+    }
+}
+
 /// Whether a block is known, and contains no text that a model reads as a text.
 fn is_mark(block: Value<'_>) -> bool {
     const TYPES: &[&str] = &["fallback", "compaction", "encrypted_content", "tool_addition", "tool_removal"];

@@ -21,8 +21,9 @@ impl Dialect for Interactions {
         "`type`: `user_input`, `model_output`, `thought`, `function_call` with `id`, `function_result` with `call_id`"
     }
 
-    fn items_are_parts(&self) -> bool {
-        true
+    /// Items are what other formats write as parts of messages.
+    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        Some(Text::Json(item.raw()))
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {

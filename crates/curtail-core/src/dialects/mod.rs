@@ -115,10 +115,11 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
     /// The keys and values by which users recognize it, in one line.
     fn signature(&self) -> &'static str;
 
-    /// Whether the items of a transcript are what other formats write as parts of messages, so that a model reads an item of an
-    /// unknown type as well.
-    fn items_are_parts(&self) -> bool {
-        false
+    /// What a model may read of `item`, although its role or type is unknown: by default its content, if it names who speaks. In
+    /// a log, unknown lines are usually events.
+    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let content = blocks::content_of(item).filter(|_| blocks::names_speaker(item, self.is_log()))?;
+        Some(content.text().unwrap_or(Text::Json(content.raw())))
     }
 
     /// Whether [`fit`](Self::fit) can find a mark, which outranks what other dialects find.

@@ -54,8 +54,9 @@ impl Dialect for Responses {
         "`type`: `message`, `reasoning`, `function_call` and other calls, each with `…_output`, joined by `call_id`"
     }
 
-    fn items_are_parts(&self) -> bool {
-        true
+    /// Items are what other formats write as parts of messages.
+    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        Some(Text::Json(item.raw()))
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {

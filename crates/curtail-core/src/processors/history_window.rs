@@ -53,9 +53,9 @@ impl Processor for HistoryWindow {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        let messages = view.messages;
-        let pairs = Pairs::from_messages(messages);
-        let (flight, drops) = if self.step > 1 { self.stepped(view, &pairs) } else { self.flight(view, &pairs) };
+        let pairs = Pairs::from_messages(view.messages);
+        let flight = self.flight(view.messages, &pairs);
+        let drops = if self.step > 1 { self.stepped(view, &pairs, flight) } else { self.last(view, &pairs, flight) };
         let reached = self.reached(view, flight, &drops);
         let mut plan = drops.into_plan();
         plan.notes.extend(self.note(view, flight));
@@ -63,19 +63,6 @@ impl Processor for HistoryWindow {
         plan.notes.extend(self.keep.without_task(view, &plan));
         Ok(plan)
     }
-}
-
-/// Whether a message is kept without any of its calls and results.
-fn loses_tools(drops: &DropSet<'_, '_>, at: usize, message: &Message<'_>) -> bool {
-    let mut tools = message.parts.iter().enumerate().filter(|(_, part)| part.content.is_tool());
-    !drops.is_gone(at)
-        && message.has_tools()
-        && tools.all(|(part, _)| drops.is_part_gone(PartRef { message: at, part }))
-}
-
-/// Index of the first message of the last `units` before the in-flight round.
-fn start_of_last(runs: &[Range<usize>], units: usize, flight: usize) -> usize {
-    runs.len().checked_sub(units).map_or(0, |nth| runs.get(nth).map_or(flight, |run| run.start))
 }
 
 /// Whether a message is half of an exchange. A thought with nothing but blank text is not: without the thought, it is dropped.
@@ -88,40 +75,76 @@ fn speaks_as(message: &Message<'_>, role: Role) -> bool {
     message.speaks_as(role) && !(is_thought() && message.parts.iter().all(is_blank))
 }
 
-/// Whether a message is half of an exchange, and is kept with what it says.
-fn still_speaks(view: &View<'_, '_>, drops: &DropSet<'_, '_>, at: usize, role: Role) -> bool {
-    let parts = || view.messages[at].parts.iter().enumerate();
-    let mut spoken = parts().filter(|(_, part)| part.content.speaks());
-    speaks_as(&view.messages[at], role) && spoken.any(|(part, _)| !drops.is_part_gone(PartRef { message: at, part }))
+/// Whether a message would stay without its calls and results if every message before `flight` were dropped: it has text, and
+/// the counterparts of all its calls and results are there.
+fn outlives_its_tools(message: &Message<'_>, at: usize, pairs: &Pairs, flight: usize) -> bool {
+    let mut tools = message.parts.iter().enumerate().filter(|(_, part)| part.content.is_tool());
+    let is_separated = |part| {
+        let counterpart = pairs.counterpart(PartRef { message: at, part });
+        counterpart.is_some_and(|counterpart| counterpart.message < flight)
+    };
+    message.has_tools()
+        && message.parts.iter().any(|part| !part.content.is_tool() && part.is_worth_keeping())
+        && tools.all(|(part, _)| is_separated(part))
 }
 
 impl HistoryWindow {
-    /// Index of the first message of the in-flight round, and what is dropped before it.
-    ///
-    /// A message that loses its calls and results, but not its text, is not in flight. If the round begins later, more is
-    /// dropped, so such messages are looked for again, at first from the beginning of the round on. A transcript in which
-    /// every drop makes the next message one is bisected: the round begins where the last such message is directly before it.
-    fn flight<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs) -> (usize, DropSet<'v, 'a>) {
-        const STEPS: usize = 8;
-        let messages = view.messages;
-        let first = if self.cap_in_flight { messages.len() } else { in_flight(messages) };
-        let (mut low, mut high, mut flight) = (first, messages.len(), first);
-        for step in 0.. {
-            let drops = self.drops(view, pairs, flight);
-            let lost = (first..messages.len()).rfind(|&at| loses_tools(&drops, at, &messages[at]));
-            let after = lost.map_or(first, |at| at + 1);
-            if after == flight || low >= high || step < STEPS && after < flight {
-                return (flight, drops);
-            }
-            (low, high) = if after > flight { (after, high) } else { (low, after) };
-            flight = if step < STEPS { low } else { low.midpoint(high) };
+    /// Index of the first message of the in-flight round, which is added to the window. A message that is left with its text
+    /// alone when the messages before the round are dropped is not in flight: the round begins after it.
+    fn flight(&self, messages: &[Message<'_>], pairs: &Pairs) -> usize {
+        if self.cap_in_flight {
+            return messages.len();
         }
-        (flight, self.drops(view, pairs, flight))
+        let first = in_flight(messages);
+        let next = |flight, (at, message)| if outlives_its_tools(message, at, pairs, flight) { at + 1 } else { flight };
+        messages.iter().enumerate().skip(first).fold(first, next)
     }
 
-    /// Index of the first message of the in-flight round, and what is dropped before it in steps.
-    fn stepped<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs) -> (usize, DropSet<'v, 'a>) {
-        let flight = if self.cap_in_flight { view.messages.len() } else { in_flight(view.messages) };
+    /// What is outside the last units before `flight`, which contain at least one exchange.
+    ///
+    /// The oldest units are dropped one after another, until `size` are left or the next one would take the last user or the
+    /// last assistant message that speaks with it:
+    ///
+    /// ```text
+    /// size 2:  0 user "weather?"   1 assistant "rain"   2 user "map!"   3 assistant (call)   4 tool   | 5 assistant (in flight)
+    ///          dropped             ^ without this, no assistant speaks: the window begins here
+    /// ```
+    fn last<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs, flight: usize) -> DropSet<'v, 'a> {
+        let units = self.unit.runs(&view.messages[..flight]);
+        let start = |unit: usize| units.get(unit).map_or(flight, |unit| unit.start);
+        let last = units.len().saturating_sub(self.size);
+        // Beyond this unit, no exchange is looked for.
+        let farthest =
+            self.max_expansion.map_or(0, |times| units.len().saturating_sub(self.size.saturating_mul(times)));
+        let mut window = ShrinkingWindow::new(self, view, pairs, &units, flight);
+        window.begin_at(start(farthest));
+        // A role that speaks nowhere is ignored.
+        let roles = [Role::User, Role::Assistant].map(|role| window.speaks(role).then_some(role));
+        for unit in farthest + 1..=self.last_with_turn(view, &units, farthest, last) {
+            window.begin_at(start(unit));
+            if !roles.into_iter().flatten().all(|role| window.speaks(role)) {
+                // One unit too many is dropped by now.
+                let mut window = ShrinkingWindow::new(self, view, pairs, &units, flight);
+                window.begin_at(start(unit - 1));
+                return window.drops;
+            }
+        }
+        window.drops
+    }
+
+    /// The last of `units` at which the window may begin: `last`, or an earlier one if the window has to start on a message of a
+    /// person and the newest of these is there. Units before `farthest` are not searched.
+    fn last_with_turn(&self, view: &View<'_, '_>, units: &[Range<usize>], farthest: usize, last: usize) -> usize {
+        if !self.keep.start_on_user {
+            return last;
+        }
+        let has_turn = |unit: &Range<usize>| view.messages[unit.clone()].iter().any(Message::begins_turn);
+        let newest = units[farthest..].iter().rposition(has_turn);
+        newest.map_or(last, |unit| last.min(farthest + unit))
+    }
+
+    /// What is dropped in steps before the in-flight round.
+    fn stepped<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs, flight: usize) -> DropSet<'v, 'a> {
         let runs = self.unit.runs(&view.messages[..flight]);
         let stepped = SteppedWindow::new(self, view, pairs, runs, speaks_as);
         let task = self.keep.task(view.messages);
@@ -131,115 +154,7 @@ impl HistoryWindow {
         for (at, message) in view.messages.iter().enumerate().take(stepped.start()).skip(stepped.head) {
             self.keep.drop_outside(&mut drops, at, message, &reason, task);
         }
-        (flight, drops)
-    }
-
-    /// What is dropped if the in-flight round begins at `flight`.
-    fn drops<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs, flight: usize) -> DropSet<'v, 'a> {
-        let runs = self.unit.runs(&view.messages[..flight]);
-        let bound = self.bound(&runs, flight);
-        let mut window = self.start(view, &runs, bound..flight)..flight;
-        let mut drops = self.outside(view, pairs, &runs, window.start);
-        for role in [Role::User, Role::Assistant] {
-            let speaks = view.messages[bound..flight].iter().any(|message| speaks_as(message, role));
-            if !speaks || window.clone().rev().any(|at| still_speaks(view, &drops, at, role)) {
-                continue;
-            }
-            // What the walk reached is dropped with something before the window, so the window has to reach back to that.
-            let first = runs.partition_point(|run| run.start < bound);
-            let earlier = &runs[first..runs.partition_point(|run| run.end <= window.start).max(first)];
-            if let Some(start) = self.latest_start(view, pairs, &runs, earlier, flight, role) {
-                window.start = start;
-                drops = self.outside(view, pairs, &runs, window.start);
-            }
-        }
         drops
-    }
-
-    /// Where the window begins at the latest, at one of the `earlier` units, if `role` has to speak in it: the units are dropped
-    /// one after another, in one pass, until the last message that speaks is dropped with one of them.
-    fn latest_start<'v>(
-        &self,
-        view: &View<'v, '_>,
-        pairs: &'v Pairs,
-        runs: &[Range<usize>],
-        earlier: &[Range<usize>],
-        flight: usize,
-        role: Role,
-    ) -> Option<usize> {
-        let task = self.keep.task(view.messages);
-        let mut drops = DropSet::none(view, pairs);
-        let (mut dropped, mut spoken) = (self.keep.head(view.messages, runs), flight);
-        let mut latest = None;
-        for unit in earlier {
-            let front = self.keep.front(view, unit.start);
-            for at in dropped..front {
-                self.keep.drop_outside(&mut drops, at, &view.messages[at], &Reason::Borrowed(""), task);
-            }
-            dropped = dropped.max(front);
-            // What was dropped stays dropped, so no message is looked at twice.
-            while spoken > unit.start && !still_speaks(view, &drops, spoken - 1, role) {
-                spoken -= 1;
-            }
-            if spoken <= unit.start {
-                break;
-            }
-            latest = Some(unit.start);
-        }
-        latest
-    }
-
-    /// What is dropped if the window begins at `start`.
-    fn outside<'v, 'a>(
-        &self,
-        view: &View<'v, 'a>,
-        pairs: &'v Pairs,
-        runs: &[Range<usize>],
-        start: usize,
-    ) -> DropSet<'v, 'a> {
-        let start = self.keep.front(view, start);
-        let head = self.keep.head(view.messages, runs);
-        let task = self.keep.task(view.messages);
-        let mut drops = DropSet::none(view, pairs);
-        let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
-        for (at, message) in view.messages.iter().enumerate().take(start).skip(head) {
-            self.keep.drop_outside(&mut drops, at, message, &reason, task);
-        }
-        drops
-    }
-
-    /// Index of the first message that can be in the window.
-    fn bound(&self, runs: &[Range<usize>], flight: usize) -> usize {
-        self.max_expansion.map_or(0, |times| start_of_last(runs, self.size.saturating_mul(times), flight))
-    }
-
-    /// Index of the first message in the window, among the messages before the in-flight round. With `size` 2:
-    ///
-    /// ```text
-    /// 0 user "weather?"   1 assistant "rain"   2 user "map!"   3 assistant (call)   4 tool   | 5 assistant (in flight)
-    ///                                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^ the last 2 items do not speak
-    /// the newest speaking user is 2, the newest speaking assistant is 1: the window starts at 1
-    /// ```
-    fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], within: Range<usize>) -> usize {
-        let Range { start: bound, end: flight } = within;
-        let mut start = start_of_last(runs, self.size, flight);
-        for role in [Role::User, Role::Assistant] {
-            // A role that speaks nowhere within the bound is ignored.
-            let speaks = |role: Role| move |at: &usize| speaks_as(&view.messages[*at], role);
-            let mut newest = (bound..flight).rfind(speaks(role));
-            if self.keep.start_on_user {
-                // Messages before the window's first user message are dropped, so the window has to reach back to one.
-                newest = newest.and_then(|newest| (bound..=newest).rfind(|&at| view.messages[at].begins_turn()));
-            }
-            // Reasoning right before a message that calls tools has to be kept with it.
-            let with_reasoning = newest.map(|newest| {
-                let before = (0..newest).rev().take_while(|&at| view.messages[at].is_bound()).last();
-                before.unwrap_or(newest)
-            });
-            start = with_reasoning.map_or(start, |newest| start.min(newest));
-        }
-        // A window that would start inside a unit starts at the unit's first message.
-        runs.iter().find(|run| run.contains(&start)).map_or(start, |run| run.start)
     }
 
     /// The note that the window reached back far for an exchange.
@@ -269,5 +184,80 @@ impl HistoryWindow {
                 self.size
             )
         })
+    }
+}
+
+/// The message before `end`, with the reasoning right before it that led to it.
+fn reply_before(messages: &[Message<'_>], end: usize) -> Range<usize> {
+    let last = end.saturating_sub(1);
+    let reasoning = messages[..last].iter().rev().take_while(|message| message.is_bound());
+    last - reasoning.count()..end
+}
+
+/// A window that begins later and later. What it dropped stays dropped, so no message is visited twice.
+struct ShrinkingWindow<'w, 'v, 'a> {
+    keep: Keep,
+    view: &'w View<'v, 'a>,
+    drops: DropSet<'v, 'a>,
+    reason: Reason,
+    /// Index of the message that is kept as the task.
+    task: Option<usize>,
+    /// Index of the first message of the window.
+    first: usize,
+    /// Index of the newest message of a person, if the window has to start on one.
+    last_turn: Option<usize>,
+    /// Index of the first message about which nothing is decided yet.
+    next: usize,
+    /// For each role: the newest message that speaks, with the reasoning that led to it.
+    newest: [Range<usize>; 2],
+}
+
+impl<'w, 'v, 'a> ShrinkingWindow<'w, 'v, 'a> {
+    /// All of the messages before `flight`.
+    fn new(
+        window: &HistoryWindow,
+        view: &'w View<'v, 'a>,
+        pairs: &'v Pairs,
+        units: &[Range<usize>],
+        flight: usize,
+    ) -> Self {
+        let (keep, drops) = (window.keep, DropSet::none(view, pairs));
+        let reason = Reason::Owned(format!("outside the last {} {}", window.size, window.unit.plural()));
+        let (task, next) = (keep.task(view.messages), keep.head(view.messages, units));
+        let turn = || view.messages.iter().rposition(Message::begins_turn);
+        let last_turn = keep.start_on_user.then(turn).flatten();
+        let newest = [reply_before(view.messages, flight), reply_before(view.messages, flight)];
+        Self { keep, view, drops, reason, task, first: keep.front(view, 0), last_turn, next, newest }
+    }
+
+    /// Drops what is before `start`, with all that depends on it.
+    fn begin_at(&mut self, start: usize) {
+        if start > self.first {
+            let has_turn = self.last_turn.is_some_and(|turn| turn >= start);
+            self.first = if has_turn { self.keep.front(self.view, start) } else { start };
+        }
+        for at in self.next..self.first {
+            self.keep.drop_outside(&mut self.drops, at, &self.view.messages[at], &self.reason, self.task);
+        }
+        self.next = self.next.max(self.first);
+    }
+
+    /// Whether a message of the window speaks as `role`, with something that is kept, and with its reasoning.
+    fn speaks(&mut self, role: Role) -> bool {
+        let nth = usize::from(role == Role::Assistant);
+        let mut end = self.newest[nth].end;
+        while end > self.first && !self.still_speaks(end - 1, role) {
+            end -= 1;
+        }
+        if end < self.newest[nth].end {
+            self.newest[nth] = reply_before(self.view.messages, end);
+        }
+        end > self.first && self.newest[nth].start >= self.first
+    }
+
+    fn still_speaks(&self, at: usize, role: Role) -> bool {
+        let message = &self.view.messages[at];
+        let mut spoken = message.parts.iter().enumerate().filter(|(_, part)| part.content.speaks());
+        speaks_as(message, role) && spoken.any(|(part, _)| !self.drops.is_part_gone(PartRef { message: at, part }))
     }
 }

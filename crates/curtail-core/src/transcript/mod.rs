@@ -153,17 +153,11 @@ pub struct NonMessage<'a> {
     pub unknown: Option<Unknown>,
     /// How many messages precede it.
     pub after: usize,
-    /// Whether a model may read it although the dialect does not: an unknown item of a format whose items are parts.
-    pub unread: bool,
+    /// What a model may read of it although the dialect does not: it is counted as an estimate.
+    pub unread: Option<Text<'a>>,
 }
 
-impl<'a> NonMessage<'a> {
-    /// The item as JSON, which is what is counted of it.
-    #[must_use]
-    pub fn text(&self) -> Text<'a> {
-        Text::Json(self.value.raw())
-    }
-
+impl NonMessage<'_> {
     /// Whether the item names neither a role nor a type.
     #[must_use]
     pub fn lacks_role(&self) -> bool {

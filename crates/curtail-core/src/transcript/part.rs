@@ -53,6 +53,17 @@ impl<'a> Part<'a> {
         self.place().is_some_and(|place| place.instructs)
     }
 
+    /// Whether a message is kept for this part. Providers reject messages with only reasoning, blank text or unknown parts.
+    #[must_use]
+    pub fn is_worth_keeping(&self) -> bool {
+        match &self.content {
+            _ if self.instructs() => true,
+            Content::Text(text) => !text.is_blank(),
+            Content::Reasoning(_) | Content::Unknown(_) | Content::Other => false,
+            _ => true,
+        }
+    }
+
     /// Whether the provider rejects it after a changed message.
     #[must_use]
     pub fn is_prefix_bound(&self) -> bool {

@@ -81,8 +81,8 @@ fn unknown_parts<'a>(messages: &[Message<'a>], non_messages: &[NonMessage<'a>]) 
             }
         }
     }
-    let items = non_messages.iter().filter(|item| item.unread);
-    found.extend(items.map(|item| UnknownPart { value: item.value, message: None, bytes: item.value.raw().len() }));
+    let items = non_messages.iter().filter_map(|item| Some((item.value, item.unread.as_ref()?.len_bound())));
+    found.extend(items.map(|(value, bytes)| UnknownPart { value, message: None, bytes }));
     found.sort_by_key(|part| part.value.span().start);
     found
 }
@@ -131,9 +131,13 @@ fn ids_in(value: Value<'_>, depth: usize, ids: &mut Vec<String>) {
     }
 }
 
-/// The type of a part: under a usual key, or else its first key.
+/// The type of a part, or of what its envelope contains: under a usual key, or else its first key, or the key under which it is.
 fn kind_of(part: Value<'_>) -> String {
-    let named = ["type", "kind", "part_kind", "role"].iter().find_map(|key| part.get_text(key));
+    let inner = ["payload", "message"].iter().find_map(|key| part.get(key).filter(|inner| inner.is_object()));
+    let part = inner.unwrap_or(part);
+    let named = ["type", "kind", "part_kind", "role", "from"].iter().find_map(|key| part.get_text(key));
     let first = || part.members().next().map(|member| member.key);
-    named.or_else(first).map_or_else(|| String::from("?"), |name| name.decode().into_owned())
+    let around = || part.parent()?.members().find(|member| member.value == part).map(|member| member.key);
+    let name = named.or_else(first).or_else(around);
+    name.map_or_else(|| String::from("?"), |name| name.decode().into_owned())
 }

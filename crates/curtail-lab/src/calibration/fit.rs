@@ -1,5 +1,5 @@
-//! How the provider's count follows from ours: a hidden part, a factor and the framing of messages, fitted on requests with
-//! figures.
+//! Fits how the provider's token count follows from ours: hidden tokens, a factor for the tokenizer, and the framing of
+//! each message. The data are the requests whose input the provider counted.
 
 use std::ops::Range;
 
@@ -8,32 +8,32 @@ use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::Transcript;
 
-/// How the provider's count follows from ours: a hidden part, a factor for the tokenizer, and the framing of messages.
+/// How the provider's count follows from ours: `hidden + factor * tokens + framing * messages`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// Tokens of every request that the log does not contain, such as instructions and tool definitions. Below zero only
-    /// for recorded requests from which the program dropped more than that, although the log does not say so.
+    /// Tokens of every request that the log does not contain, such as instructions and tool definitions. Negative only
+    /// for recorded requests from which the program dropped more than that without a record in the log.
     pub hidden: f64,
-    /// Tokens of the provider for each of ours.
+    /// The provider's tokens per token of ours.
     pub factor: f64,
-    /// Tokens of the provider around each message: its role, and the marks of its calls and results.
+    /// The provider's tokens around each message: its role, and the delimiters of its calls and results.
     pub framing: f64,
 }
 
 impl Default for Calibration {
-    /// Nothing hidden, and our own count.
+    /// The provider's count equals ours.
     fn default() -> Self {
         Self { hidden: 0.0, factor: 1.0, framing: 0.0 }
     }
 }
 
-/// The framings that are tried, in tokens of a message.
+/// The framings that are tried, in tokens per message.
 const FRAMINGS: [f64; 13] = [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0];
 
-/// How much worse than the best framing a smaller one may explain the requests and still be taken.
-const NEARLY: f64 = 1.05;
+/// A smaller framing is preferred if its error is at most this multiple of the smallest error.
+const TOLERANCE: f64 = 1.05;
 
-/// A request that is fitted.
+/// A counted request as a fit uses it: our tokens, the messages, and the provider's input tokens.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     tokens: f64,
@@ -41,14 +41,14 @@ struct Point {
     input: f64,
 }
 
-/// The factors that a fit may have: a public tokenizer is rarely further from a provider's own.
+/// The factors that a fit may have: a public tokenizer rarely differs more from a provider's.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.6..=2.0;
 
-/// The fewest counted requests from which a factor follows.
-const FEWEST: usize = 3;
+/// The fewest counted requests from which a factor is fitted.
+const MIN_REQUESTS: usize = 3;
 
 impl Calibration {
-    /// The provider's count for `messages` with `tokens` of ours.
+    /// Predicts the provider's count of a request of `messages` messages that have `tokens` tokens by our count.
     #[must_use]
     pub fn apply(&self, tokens: u64, messages: usize) -> u64 {
         #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
@@ -59,40 +59,41 @@ impl Calibration {
         whole
     }
 
-    /// The provider's count for `messages` with `tokens` of ours that are added to a request.
+    /// Predicts by how much the provider's count grows if `messages` messages that have `tokens` tokens by our count
+    /// are added.
     #[must_use]
     pub fn added(&self, tokens: u64, messages: usize) -> u64 {
         Self { hidden: 0.0, ..*self }.apply(tokens, messages)
     }
 
-    /// Fits the requests with figures; `None` without any.
+    /// Fits the requests that the provider counted; `None` if there are none.
     ///
-    /// Of the framings, the smallest is taken that explains what each request adds to the one before nearly as well as the
-    /// best. The factor is the median of the slopes between all pairs of requests (Theil and Sen): a request in which the
-    /// program added something that the log does not contain has little effect on it. The hidden part is the rest, in the
-    /// median of the last three requests.
+    /// Several framings are tried. The smallest one is taken that predicts the growth from each request to the next
+    /// nearly as well as the best. The factor is the median of the slopes between all pairs of requests (Theil–Sen
+    /// estimator), so a request to which the program added something that the log does not contain has little effect.
+    /// The hidden part is the remainder: the median over the last three requests.
     ///
-    /// A hidden part below zero and a factor outside 0.6 to 2 are impossible. Where every framing leads to one, a simpler
-    /// fit is taken: nothing is hidden, or the tokenizers count the same.
+    /// A negative hidden part or a factor outside 0.6 to 2 is impossible. If every framing leads to one, a simpler fit
+    /// is used, with nothing hidden or with a factor of 1.
     #[must_use]
     pub fn fit(requests: &[Observed]) -> Option<Self> {
         Self::fit_from(requests, 0.0)
     }
 
-    /// [`Self::fit`], with a hidden part of `least` or more: it is below zero if the program dropped something.
+    /// [`Self::fit`] with a hidden part of at least `least` tokens, which is negative if the program dropped messages.
     fn fit_from(requests: &[Observed], least: f64) -> Option<Self> {
         let points: Vec<Point> = requests.iter().filter_map(Point::new).collect();
-        let enough = points.len() >= FEWEST;
+        let enough = points.len() >= MIN_REQUESTS;
         let framed = FRAMINGS.iter().filter(|_| enough).map(|&framing| Self::with_framing(&points, framing));
-        let possible = framed.filter(|own| own.hidden >= least && FACTORS.contains(&own.factor));
-        let possible: Vec<(f64, Self)> = possible.map(|own| (own.growth_error(&points), own)).collect();
+        let possible = framed.filter(|fit| fit.hidden >= least && FACTORS.contains(&fit.factor));
+        let possible: Vec<(f64, Self)> = possible.map(|fit| (fit.growth_error(&points), fit)).collect();
         if !possible.is_empty() {
             return nearly_best(&possible);
         }
         let proportional = FRAMINGS.map(|framing| Self::proportional(&points, framing));
         let simple = proportional.into_iter().chain([Self::offset(&points, Self::default())]);
-        let simple = simple.filter(|own| own.hidden >= least);
-        let simple: Vec<(f64, Self)> = simple.map(|own| (own.error(&points), own)).collect();
+        let simple = simple.filter(|fit| fit.hidden >= least);
+        let simple: Vec<(f64, Self)> = simple.map(|fit| (fit.error(&points), fit)).collect();
         nearly_best(&simple).filter(|_| !points.is_empty())
     }
 
@@ -101,7 +102,7 @@ impl Calibration {
             points.iter().map(|point| (point.tokens, point.input - framing * point.messages)).collect();
         let mut slopes = Vec::new();
         for (nth, later) in texts.iter().enumerate() {
-            // At most 64 partners each, so that a long stretch is not quadratic.
+            // Fewer than 128 earlier requests each, so that the time for a long stretch is not quadratic.
             let step = (nth / 64).max(1);
             let slopes_to = texts[..nth].iter().step_by(step).filter(|earlier| (later.0 - earlier.0).abs() >= 1.0);
             slopes.extend(slopes_to.map(|earlier| (later.1 - earlier.1) / (later.0 - earlier.0)));
@@ -110,18 +111,18 @@ impl Calibration {
         Self::offset(points, Self { hidden: 0.0, factor, framing })
     }
 
-    /// `self` with the hidden part that the last three of `points` have.
-    fn offset(points: &[Point], own: Self) -> Self {
-        let rest = |point: &Point| point.input - own.factor * point.tokens - own.framing * point.messages;
-        let mut rest: Vec<f64> = points.iter().rev().take(3).map(rest).collect();
-        Self { hidden: percentile(&mut rest, 50).unwrap_or(0.0), ..own }
+    /// `fit` with the hidden part that the last three of `points` have in the median.
+    fn offset(points: &[Point], fit: Self) -> Self {
+        let remainder = |point: &Point| point.input - fit.factor * point.tokens - fit.framing * point.messages;
+        let mut remainders: Vec<f64> = points.iter().rev().take(3).map(remainder).collect();
+        Self { hidden: percentile(&mut remainders, 50).unwrap_or(0.0), ..fit }
     }
 
-    /// Nothing is hidden: each of our tokens is so many of the provider's.
+    /// A fit with nothing hidden: the factor is the median ratio of the provider's tokens to ours.
     fn proportional(points: &[Point], framing: f64) -> Self {
-        let share = |point: &Point| (point.input - framing * point.messages) / point.tokens.max(1.0);
-        let mut shares: Vec<f64> = points.iter().map(share).collect();
-        let factor = percentile(&mut shares, 50).unwrap_or(1.0).clamp(*FACTORS.start(), *FACTORS.end());
+        let ratio = |point: &Point| (point.input - framing * point.messages) / point.tokens.max(1.0);
+        let mut ratios: Vec<f64> = points.iter().map(ratio).collect();
+        let factor = percentile(&mut ratios, 50).unwrap_or(1.0).clamp(*FACTORS.start(), *FACTORS.end());
         Self { hidden: 0.0, factor, framing }
     }
 
@@ -129,13 +130,13 @@ impl Calibration {
         self.hidden + self.factor * point.tokens + self.framing * point.messages
     }
 
-    /// The sum of the errors of what each point adds to the one before.
+    /// The sum of the errors, in tokens, with which the growth from each point to the next is predicted.
     fn growth_error(&self, points: &[Point]) -> f64 {
         let growth = |pair: &[Point]| self.predicted(&pair[1]) - self.predicted(&pair[0]);
         points.windows(2).map(|pair| (pair[1].input - pair[0].input - growth(pair)).abs()).sum()
     }
 
-    /// The sum of the errors of all points.
+    /// The sum of the errors, in tokens, with which all points are predicted.
     fn error(&self, points: &[Point]) -> f64 {
         points.iter().map(|point| (point.input - self.predicted(point)).abs()).sum()
     }
@@ -151,13 +152,13 @@ impl Point {
     }
 }
 
-/// The first fit whose error is nearly as small as the smallest.
+/// The first of `fits`, each with its error in tokens, whose error is nearly as small as the smallest.
 fn nearly_best(fits: &[(f64, Calibration)]) -> Option<Calibration> {
     let least = fits.iter().map(|(error, _)| *error).fold(f64::INFINITY, f64::min);
-    fits.iter().find(|(error, _)| *error <= least * NEARLY + 1.0).map(|(_, fit)| *fit)
+    fits.iter().find(|(error, _)| *error <= least * TOLERANCE + 1.0).map(|(_, fit)| *fit)
 }
 
-/// The value that `percent` of the values do not exceed (nearest rank); `None` without values.
+/// The percentile of `values` by nearest rank; `None` without values. Reorders `values`.
 #[must_use]
 pub fn percentile(values: &mut [f64], percent: usize) -> Option<f64> {
     let rank = (values.len() * percent).div_ceil(100).max(1) - 1;
@@ -167,12 +168,12 @@ pub fn percentile(values: &mut [f64], percent: usize) -> Option<f64> {
     Some(*values.select_nth_unstable_by(rank, f64::total_cmp).1)
 }
 
-/// A request that is fitted: its stretch, our count, and what the provider counted.
+/// A request to calibrate: its stretch, our count, and the provider's.
 #[derive(Debug, Clone, Copy)]
 pub struct Observed {
-    /// The stretch between compactions that it belongs to.
+    /// Identifies the stretch between compactions that it belongs to.
     pub stretch: usize,
-    /// Our count of what was sent.
+    /// Our count of the tokens that were sent.
     pub tokens: u64,
     /// How many messages were sent.
     pub messages: usize,
@@ -180,43 +181,45 @@ pub struct Observed {
     pub input: Option<u64>,
 }
 
-/// How a request is calibrated.
+/// The calibrations of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Calibrated {
-    /// For the recorded requests.
+    /// Of the request as recorded.
     pub recorded: Calibration,
-    /// For the requests of a policy: without drops of the program that the log does not record.
+    /// Of the request as a policy would send it, without the messages that the program dropped without a record in the
+    /// log.
     pub policy: Calibration,
-    /// Whether the request was held back for the test.
+    /// Whether the request was held out from the fit, to test it.
     pub held: bool,
     /// Whether the program dropped a part of the history before this request without a record in the log: the provider
     /// counted less than before, although the log only grew.
     pub drops: bool,
 }
 
-/// The smallest decrease of the input, as a share of the input before, that is a drop and not noise.
+/// The program dropped messages if the input falls below this share of the previous one; a smaller decrease is noise.
 const DROP: f64 = 0.93;
 
-/// Calibrates each request with requests before it: those of the first third of a stretch with that third, which is not
-/// tested, and each later sixth with everything before it.
+/// Calibrates each request of a stretch: those of the first third with a fit of that third (of at least three counted
+/// requests), which tests nothing, and each later sixth with a fit of everything before it in the stretch.
 ///
-/// A stretch ends at a compaction and at a drop that the log does not record. In a stretch with fewer than seven counted
-/// requests, only the hidden part is fitted, on the first of them, and the rest is that of the stretch before; without
-/// one, all requests are fitted and none is tested.
+/// A stretch ends at a compaction and at a drop that the log does not record. In a stretch with fewer than three
+/// counted requests, only the hidden part is fitted, on the first of them, and the factor and framing are those of the
+/// previous stretch. Without a previous stretch, all requests of the session are fitted and none is tested.
 #[must_use]
 pub fn calibrate(requests: &[Observed]) -> Vec<Calibrated> {
     calibrate_with(requests, |counted| (2..6).map(|nth| (nth * counted).div_ceil(6)).collect())
 }
 
-/// The calibration of what would be sent after the last request: fitted on all requests of the last stretch, without drops
-/// that the log does not record. `None` if no request has figures.
+/// The calibration of the request that would follow the last one: fitted on all requests of the last stretch, without
+/// drops that the log does not record. `None` if the provider counted no request.
 #[must_use]
 pub fn calibrate_next(requests: &[Observed]) -> Option<Calibration> {
     let last = calibrate_with(requests, |counted| vec![counted]).last()?.policy;
     requests.iter().any(|request| request.input.is_some()).then_some(last)
 }
 
-/// Calibrates each request; of the counted requests of a stretch, `parts` gives the numbers after which they are fitted.
+/// Calibrates each request. For a stretch with a number of counted requests, `parts` returns how many of the first ones
+/// each fit sees.
 fn calibrate_with(requests: &[Observed], parts: fn(usize) -> Vec<usize>) -> Vec<Calibrated> {
     let mut calibrated = Vec::with_capacity(requests.len());
     let mut before: Option<Calibrated> = None;
@@ -240,13 +243,14 @@ fn calibrate_with(requests: &[Observed], parts: fn(usize) -> Vec<usize>) -> Vec<
 /// A fit of the first counted requests of a stretch.
 struct Fit {
     calibration: Calibration,
-    /// How many requests it saw.
+    /// The number of counted requests that it saw.
     fitted: usize,
-    /// Whether it says something about later ones.
+    /// Whether later requests test it.
     tested: bool,
 }
 
-/// The fits of a stretch, `before` being the last of the one before, and `all` the requests of every stretch.
+/// The fits of a stretch. `before` is the calibration of the last request of the previous stretch, `all` the requests
+/// of all stretches.
 fn fits(
     stretch: &[Observed],
     parts: fn(usize) -> Vec<usize>,
@@ -256,18 +260,18 @@ fn fits(
 ) -> Vec<Fit> {
     let counted = counted(stretch);
     let least = if drops { f64::NEG_INFINITY } else { 0.0 };
-    let parts = parts(counted.len()).into_iter().filter(|&fitted| fitted >= FEWEST);
-    let own = |fitted: usize| {
+    let parts = parts(counted.len()).into_iter().filter(|&fitted| fitted >= MIN_REQUESTS);
+    let fit = |fitted: usize| {
         let calibration = Calibration::fit_from(&counted[..fitted], least)?;
         Some(Fit { calibration, fitted, tested: true })
     };
-    let fits: Vec<Fit> = parts.filter_map(own).collect();
+    let fits: Vec<Fit> = parts.filter_map(fit).collect();
     if !fits.is_empty() {
         return fits;
     }
     let first = counted.first().and_then(Point::new).zip(before);
     let offset = first.map(|(first, before)| Calibration::offset(&[first], before.recorded));
-    match offset.filter(|own| own.hidden >= least) {
+    match offset.filter(|calibration| calibration.hidden >= least) {
         Some(calibration) => vec![Fit { calibration, fitted: 1, tested: true }],
         None => {
             let other = before.map(|before| before.recorded).or_else(|| Calibration::fit(all));
@@ -289,7 +293,7 @@ fn stretches(requests: &[Observed]) -> Vec<(&[Observed], bool)> {
         #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
         let falls = last
             .zip(request.input)
-            .is_some_and(|((tokens, input), own)| request.tokens >= tokens && (own as f64) < DROP * input as f64);
+            .is_some_and(|((tokens, before), input)| request.tokens >= tokens && (input as f64) < DROP * before as f64);
         if compacted || falls {
             stretches.push((&requests[start..nth], drops));
             (start, drops) = (nth, !compacted);
@@ -302,28 +306,29 @@ fn stretches(requests: &[Observed]) -> Vec<(&[Observed], bool)> {
     stretches
 }
 
-// The figures of one transcript: what the provider counted last, and the calibration of what would be sent next.
+// The usage in one transcript: the provider's last count, and the calibration of the next request.
 
-/// Why a transcript cannot be counted by its own figures.
+/// Why a transcript cannot be counted by the provider's usage.
 pub const NO_FIGURES: &str =
     "no reply has the provider's count of its input, so --tokenizer usage cannot count; name another tokenizer";
 
-/// What the provider counted in a transcript.
+/// The provider's last count in a transcript, and how it follows from ours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
     /// Input tokens of the last request that the provider counted.
     pub provider: u64,
-    /// Our count of the messages and instructions that the log contains of that request.
+    /// Our count of that request, as far as the log contains it: messages, and instructions outside them.
     pub ours: u64,
-    /// The number of these messages.
+    /// The number of its messages.
     pub messages: usize,
     /// How the provider's count follows from ours.
     pub calibration: Calibration,
 }
 
 impl Figures {
-    /// The figures of `transcript`: of its main conversation, or of the side conversation that has the most. `counted` gives
-    /// our count of a message, by its index. `None` if no request has figures.
+    /// The usage of the main conversation of `transcript` or, if it has none, of the side conversation with the most
+    /// counted requests. `counted` returns our count of the message with an index. `None` if the provider counted no
+    /// request.
     #[must_use]
     pub fn from_transcript(
         dialect: &dyn Dialect,
@@ -334,10 +339,11 @@ impl Figures {
         if dialect.usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
             return None;
         }
-        let with_figures = |session: &Session| session.requests.iter().filter(|request| has_figures(request)).count();
+        let counted_requests =
+            |session: &Session| session.requests.iter().filter(|request| is_counted(request)).count();
         let sessions = sessions(dialect, transcript);
-        let main = sessions.iter().find(|session| session.thread == 0 && with_figures(session) > 0);
-        let session = main.or_else(|| sessions.iter().max_by_key(|session| with_figures(session)))?;
+        let main = sessions.iter().find(|session| session.thread == 0 && counted_requests(session) > 0);
+        let session = main.or_else(|| sessions.iter().max_by_key(|session| counted_requests(session)))?;
         let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
         let outside = counting.outside(&view) as u64;
         let mut sums = vec![0];
@@ -351,10 +357,10 @@ impl Figures {
         Some(Self { provider: last.input?, ours: last.tokens, messages: last.messages, calibration })
     }
 
-    /// `counting` calibrated for a transcript.
+    /// `counting`, calibrated by the usage in `transcript`.
     ///
     /// # Errors
-    /// [`NO_FIGURES`] if no request has figures.
+    /// [`NO_FIGURES`] if the provider counted no request.
     pub fn counting(
         dialect: &dyn Dialect,
         transcript: &Transcript<'_>,
@@ -366,7 +372,7 @@ impl Figures {
         Ok(figures.calibrate(counting))
     }
 
-    /// `counting` with these figures.
+    /// `counting` with this calibration.
     #[must_use]
     pub fn calibrate(&self, counting: &Counting) -> Counting {
         let framing = Calibration { hidden: 0.0, ..self.calibration }.apply(0, 1);
@@ -379,25 +385,26 @@ impl Figures {
         self.calibration.apply(0, 0)
     }
 
-    /// What the calibration predicts for the last request that the provider counted.
+    /// The calibrated count of the last request that the provider counted, to compare with [`Self::provider`].
     #[must_use]
     pub fn predicted(&self) -> u64 {
         self.calibration.apply(self.ours, self.messages)
     }
 }
 
-fn has_figures(request: &Request) -> bool {
+fn is_counted(request: &Request) -> bool {
     request.usage.is_some()
 }
 
-/// Our count of the lists that the message with this index had when it was new: of a compaction that a later one superseded.
+/// Our count of the message list inside the compaction at `index`, if a later compaction superseded it: the transcript
+/// no longer contains these messages, but requests sent them.
 fn replacement_tokens(dialect: &dyn Dialect, transcript: &Transcript<'_>, index: usize, counting: &Counting) -> u64 {
     let replacements = transcript.messages[index].value().into_iter().flat_map(|item| dialect.replacement(item));
     replacements.map(|message| counting.message(&message) as u64).sum()
 }
 
-/// The requests of `session` to fit. `outside` is our count of the instructions outside the messages, `tokens` that of the
-/// messages at some positions.
+/// The requests of `session`, to calibrate them. `outside` is our count of the instructions outside the messages;
+/// `tokens` returns our count of the messages at some positions.
 pub fn observe(session: &Session, outside: u64, tokens: impl Fn(&Range<usize>) -> u64) -> Vec<Observed> {
     let observed = session.requests.iter().map(|request| Observed {
         stretch: request.live_from,
@@ -466,9 +473,9 @@ mod tests {
         let calibrated = calibrate(&(1..61).map(request).collect::<Vec<_>>());
         let errors: Vec<u64> = (1..61)
             .zip(&calibrated)
-            .map(|(nth, own)| {
+            .map(|(nth, calibrated)| {
                 let request = request(nth);
-                own.recorded.apply(request.tokens, 1).abs_diff(request.input.unwrap_or(0)) * 1000
+                calibrated.recorded.apply(request.tokens, 1).abs_diff(request.input.unwrap_or(0)) * 1000
                     / request.input.unwrap_or(1)
             })
             .collect();
@@ -482,8 +489,8 @@ mod tests {
         let flat = (1..20).map(|nth| observed(0, 50_000 + nth * 100, 1, 20_000 + nth * 10));
         let below = (1..20).map(|nth| observed(0, 5_000 + nth * 100, 2, nth * 150 + 2_000));
         for requests in [steep.collect::<Vec<_>>(), flat.collect(), below.collect()] {
-            for own in calibrate(&requests) {
-                assert!(own.recorded.hidden >= 0.0 && (0.6..=2.0).contains(&own.recorded.factor), "{own:?}");
+            for one in calibrate(&requests) {
+                assert!(one.recorded.hidden >= 0.0 && (0.6..=2.0).contains(&one.recorded.factor), "{one:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The provider's own figures in a log, and what follows from them: how its count is made of ours.
+//! The provider's usage in a log, and the calibration of our token count by it.
 //!
 //! A log contains neither the instructions and tool definitions of most programs nor the provider's tokenizer. Both are
 //! fitted on the requests whose input the provider counted.

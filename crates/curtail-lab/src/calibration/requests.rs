@@ -1,7 +1,7 @@
 //! The requests of a session: one before each reply of the model, as the provider received it.
 //!
-//! A log may write one reply as several messages, and keep conversations of sub-agents between those of the main one:
-//! each is a session of its own.
+//! A log may write one reply as several messages, and interleave the conversations of sub-agents with the main one.
+//! Each conversation is a session of its own.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,32 +12,33 @@ use curtail_core::dialects::{Dialect, record_model};
 use curtail_core::json::Value;
 use curtail_core::transcript::{Message, Role, Transcript, Usage};
 
-/// A conversation of a transcript and the requests that were made in it.
+/// A conversation of a transcript, and the requests that were made in it.
 #[derive(Debug, Clone, Default)]
 pub struct Session {
     /// The conversation inside the log; 0 is the main one.
     pub thread: u32,
-    /// Its messages, as indices of the transcript's, in order. Positions below are positions in this list.
+    /// The indices of its messages in the transcript, in order. A *position* is an index into this list.
     pub messages: Vec<usize>,
     /// For each message, whether it replaces everything before it, such as the summary of a compaction.
     pub summaries: Vec<bool>,
-    /// For each message that was rolled back, the position from which on it was no longer sent.
+    /// For the position of each message that was rolled back, the position from which on it was no longer sent.
     pub rolled_back: HashMap<usize, usize>,
     /// The requests, in order.
     pub requests: Vec<Request>,
-    /// Replies that the agent's program wrote itself, because the provider answered with an error. They are no requests.
+    /// The number of replies that the program wrote itself because the provider answered with an error. They belong to
+    /// no request.
     pub rejected: usize,
 }
 
 impl Session {
-    /// Whether another model answered the request with this index than the one before. Not where the provider read something
-    /// from its cache: then it is the same model under another name, or one that answered before.
+    /// Whether another model answered the request with this index than the previous one. If the provider read something
+    /// from its cache, the model did not change: it has another name, or it answered before.
     #[must_use]
     pub fn changes_model(&self, nth: usize) -> bool {
-        let own = &self.requests[nth];
+        let request = &self.requests[nth];
         let before = nth.checked_sub(1).and_then(|before| self.requests[before].model.as_ref());
-        let is_other = before.zip(own.model.as_ref()).is_some_and(|(before, own)| before != own);
-        is_other && own.usage.is_none_or(|usage| usage.cache_read == 0)
+        let is_other = before.zip(request.model.as_ref()).is_some_and(|(before, model)| before != model);
+        is_other && request.usage.is_none_or(|usage| usage.cache_read == 0)
     }
 }
 
@@ -48,7 +49,7 @@ pub struct Request {
     pub at: usize,
     /// Position of the last compaction before it; 0 without one.
     pub live_from: usize,
-    /// Positions of the messages that the provider was sent, in order.
+    /// Positions of the messages that were sent, in order.
     pub sent: Vec<Range<usize>>,
     /// The provider that it was sent to, if the log says so.
     pub provider: Option<&'static str>,
@@ -58,7 +59,7 @@ pub struct Request {
     pub seconds: Option<f64>,
     /// The same time in the format of the log.
     pub time: Option<String>,
-    /// What the provider counted.
+    /// The provider's token counts, if the log has them.
     pub usage: Option<Usage>,
     /// The model that replied, if the log names it.
     pub model: Option<String>,
@@ -68,12 +69,12 @@ pub struct Request {
 #[must_use]
 pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Session> {
     let messages: HashMap<u32, usize> =
-        transcript.messages.iter().enumerate().filter_map(|(at, own)| Some((own.value()?.span().start, at))).collect();
+        transcript.messages.iter().enumerate().filter_map(|(at, one)| Some((one.value()?.span().start, at))).collect();
     let elements = &transcript.layout.elements;
     let usages = dialect.usages(elements);
-    let announced = announces(transcript, &messages, &usages);
+    let precedes_reply = usage_precedes_reply(transcript, &messages, &usages);
     let model = record_model(dialect, &transcript.layout).map(|name| name.decode().into_owned());
-    let mut reader = Reader { announced, model, ..Reader::new(dialect) };
+    let mut reader = Reader { precedes_reply, model, ..Reader::new(dialect) };
     let mut rollbacks = dialect.rollbacks(elements).into_iter().peekable();
     for (nth, (&item, usage)) in elements.iter().zip(usages).enumerate() {
         let kept = reader.kept(item, &elements[..nth], &messages);
@@ -85,48 +86,50 @@ pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Sessi
             reader.roll_back(&elements[first..nth], &messages);
         }
     }
-    reader.sessions.into_values().map(|building| building.session).collect()
+    reader.sessions.into_values().map(|builder| builder.session).collect()
 }
 
-/// Whether the log writes the provider's counts before the reply, and not after it.
-fn announces(transcript: &Transcript<'_>, messages: &HashMap<u32, usize>, usages: &[Option<Usage>]) -> bool {
+/// Whether the log has the usage of a request before the reply, and not after it.
+fn usage_precedes_reply(transcript: &Transcript<'_>, messages: &HashMap<u32, usize>, usages: &[Option<Usage>]) -> bool {
     let mut items = transcript.layout.elements.iter().zip(usages);
-    let announced = items.find_map(|(item, usage)| match messages.get(&item.span().start) {
+    let precedes = items.find_map(|(item, usage)| match messages.get(&item.span().start) {
         Some(&at) => (transcript.messages[at].role == Role::Assistant).then_some(false),
-        None => usage.is_some_and(|own| own.input > 0).then_some(true),
+        None => usage.is_some_and(|usage| usage.input > 0).then_some(true),
     });
-    announced.unwrap_or(false)
+    precedes.unwrap_or(false)
 }
 
 struct Reader<'d> {
     dialect: &'d dyn Dialect,
-    /// Whether figures precede their reply.
-    announced: bool,
-    sessions: BTreeMap<u32, Building>,
-    /// Figures for the next reply.
+    /// Whether usage precedes its reply.
+    precedes_reply: bool,
+    sessions: BTreeMap<u32, SessionBuilder>,
+    /// Usage for the next reply.
     next: Option<Usage>,
-    /// The last figures of an item that is not a message: logs repeat them.
+    /// The usage of the last item that is not a message: logs repeat it.
     last: Option<Usage>,
     /// The model that the last item named.
     model: Option<String>,
 }
 
 #[derive(Default)]
-struct Building {
+struct SessionBuilder {
     session: Session,
+    /// Position of the last compaction.
     live_from: usize,
-    /// What the provider is sent of the messages before `tail`.
+    /// Positions before `tail` that are still sent.
     live: Vec<Range<usize>>,
+    /// The position from which on every message is sent.
     tail: usize,
-    /// Whether the message before was part of a list that replaces everything before it.
+    /// Whether the previous message was part of a list that replaces everything before it.
     replacing: bool,
     by_id: HashMap<String, usize>,
     /// The request whose reply may continue in the next message.
     open: Option<usize>,
 }
 
-impl Building {
-    /// Starts over with `summaries` and the messages that a compaction `kept`.
+impl SessionBuilder {
+    /// Replaces everything so far by `summaries` and the messages that the compaction `kept`.
     fn compact(&mut self, summaries: Range<usize>, kept: &[usize]) {
         (self.live_from, self.tail) = (summaries.start, summaries.end);
         self.live = vec![summaries];
@@ -135,7 +138,7 @@ impl Building {
         }
     }
 
-    /// Starts over with the message `at`, or adds it to the list with which the last message started over.
+    /// Replaces everything so far by the message at `at`, or adds it to the list that the previous message began.
     fn summary(&mut self, at: usize, replaces: bool, kept: &[usize]) {
         let continues = replaces && self.replacing || self.live_from == at && !self.live.is_empty();
         match self.live.first_mut().filter(|_| continues) {
@@ -144,7 +147,7 @@ impl Building {
         }
     }
 
-    /// What a request at `at` sends.
+    /// The positions that a request at `at` sends.
     fn sent(&self, at: usize) -> Vec<Range<usize>> {
         let runs = self.live.iter().cloned().chain(std::iter::once(self.tail..at));
         if self.session.rolled_back.is_empty() {
@@ -168,10 +171,10 @@ fn append(runs: &mut Vec<Range<usize>>, position: usize) {
 
 impl<'d> Reader<'d> {
     fn new(dialect: &'d dyn Dialect) -> Self {
-        Self { dialect, announced: false, sessions: BTreeMap::new(), next: None, last: None, model: None }
+        Self { dialect, precedes_reply: false, sessions: BTreeMap::new(), next: None, last: None, model: None }
     }
 
-    /// The messages that `item` kept, if it is a compaction.
+    /// The indices of the messages that `item` kept, if it is a compaction.
     fn kept(&self, item: Value<'_>, before: &[Value<'_>], messages: &HashMap<u32, usize>) -> Vec<usize> {
         if !self.dialect.replaces_past(item) {
             return Vec::new();
@@ -181,52 +184,52 @@ impl<'d> Reader<'d> {
     }
 
     fn message(&mut self, item: Value<'_>, usage: Option<Usage>, index: usize, message: &Message<'_>, kept: &[usize]) {
-        let building = self.sessions.entry(message.thread).or_default();
-        building.session.thread = message.thread;
-        let at = building.session.messages.len();
+        let builder = self.sessions.entry(message.thread).or_default();
+        builder.session.thread = message.thread;
+        let at = builder.session.messages.len();
         let replaces = self.dialect.is_replacement(item);
         let is_boundary = replaces || message.is_boundary() || self.dialect.replaces_past(item);
         let is_reply = message.role == Role::Assistant && !replaces;
-        building.session.messages.push(index);
-        // A reply that also compacts may say something besides.
-        building.session.summaries.push(is_boundary && !(is_reply && message.parts.len() > 1));
+        builder.session.messages.push(index);
+        // A reply that also compacts may contain other parts than the summary.
+        builder.session.summaries.push(is_boundary && !(is_reply && message.parts.len() > 1));
         if is_boundary && !is_reply {
-            building.summary(at, replaces, kept);
+            builder.summary(at, replaces, kept);
         }
-        building.replacing = replaces;
+        builder.replacing = replaces;
         if !is_reply {
-            building.open = None;
+            builder.open = None;
             return;
         }
         if let Some(model) = self.dialect.model(item) {
             self.model = Some(model.decode().into_owned());
         }
         self.reply(item, usage, message.thread, at);
-        if is_boundary && let Some(building) = self.sessions.get_mut(&message.thread) {
-            // The reply was made from what it replaces.
-            building.compact(at..at + 1, kept);
+        if is_boundary && let Some(builder) = self.sessions.get_mut(&message.thread) {
+            // The request of this reply still sent what the reply replaces.
+            builder.compact(at..at + 1, kept);
         }
     }
 
     fn reply(&mut self, item: Value<'_>, usage: Option<Usage>, thread: u32, at: usize) {
-        let Some(building) = self.sessions.get_mut(&thread) else { return };
+        let Some(builder) = self.sessions.get_mut(&thread) else { return };
         if usage.is_some_and(|usage| usage.input == 0) {
             // The program wrote the message itself, for example as an error: nothing was sent.
-            building.open = None;
-            building.session.rejected += 1;
+            builder.open = None;
+            builder.session.rejected += 1;
             return;
         }
         let id = self.dialect.reply_id(item).map(|id| id.decode().into_owned());
         let known = match &id {
-            Some(id) => building.by_id.get(id).copied(),
-            None => building.open,
+            Some(id) => builder.by_id.get(id).copied(),
+            None => builder.open,
         };
         let nth = known.unwrap_or_else(|| {
             let time = self.dialect.time(item);
-            building.session.requests.push(Request {
+            builder.session.requests.push(Request {
                 at,
-                live_from: building.live_from,
-                sent: building.sent(at),
+                live_from: builder.live_from,
+                sent: builder.sent(at),
                 provider: self.dialect.provider(item),
                 seconds: time.as_deref().and_then(seconds),
                 time,
@@ -234,13 +237,13 @@ impl<'d> Reader<'d> {
                 model: self.model.clone(),
                 reply: Vec::new(),
             });
-            building.session.requests.len() - 1
+            builder.session.requests.len() - 1
         });
         if let Some(id) = id {
-            building.by_id.insert(id, nth);
+            builder.by_id.insert(id, nth);
         }
-        building.open = Some(nth);
-        let request = &mut building.session.requests[nth];
+        builder.open = Some(nth);
+        let request = &mut builder.session.requests[nth];
         request.reply.push(at);
         request.usage = usage.or(request.usage);
     }
@@ -254,10 +257,10 @@ impl<'d> Reader<'d> {
         if self.dialect.replaces_past(item) {
             main.compact(at..at, kept);
         }
-        self.counted(usage);
+        self.assign_usage(usage);
     }
 
-    /// The messages of `items` are no longer sent from here on.
+    /// Rolls back `items`: from here on, their messages are no longer sent.
     fn roll_back(&mut self, items: &[Value<'_>], messages: &HashMap<u32, usize>) {
         let main = &mut self.sessions.entry(0).or_default().session;
         let at = main.messages.len();
@@ -268,15 +271,15 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// Takes the figures of an item that is not a message.
-    fn counted(&mut self, usage: Option<Usage>) {
+    /// Assigns the usage of an item that is not a message to the next or the last reply.
+    fn assign_usage(&mut self, usage: Option<Usage>) {
         let Some(usage) = usage.filter(|usage| usage.input > 0) else { return };
         if self.last.replace(usage) == Some(usage) {
             return;
         }
         let main = self.sessions.entry(0).or_default();
         main.open = None;
-        if self.announced {
+        if self.precedes_reply {
             self.next = Some(usage);
         } else if let Some(request) = main.session.requests.last_mut() {
             request.usage = request.usage.or(Some(usage));
@@ -286,7 +289,8 @@ impl<'d> Reader<'d> {
 
 // Times of a log as seconds, to compare them.
 
-/// Seconds since 1970 of a time in ISO 8601, such as `2026-02-07T04:45:48.439Z`. A time without a zone is read as UTC.
+/// Seconds since 1970 of a time in ISO 8601, such as `2026-02-07T04:45:48.439Z`; `None` for any other text. A time
+/// without a zone is read as UTC.
 #[must_use]
 pub fn seconds(time: &str) -> Option<f64> {
     let number = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();

@@ -1,4 +1,4 @@
-//! What a provider's prompt cache does with a request: read, written, or neither.
+//! A provider's prompt cache: how many tokens of a request are read from it, written to it, or neither.
 
 use foldhash::HashMap;
 use serde::Deserialize;
@@ -9,21 +9,21 @@ use super::prefixes::Link;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CacheRules {
-    /// Fewest tokens that are cached, unless the model has a minimum of its own; nothing is if this is 0.
+    /// The fewest tokens that are cached, unless the model has its own minimum; 0 if the provider caches nothing.
     pub minimum: u64,
     /// Cached lengths are multiples of this.
     #[serde(default = "one")]
     pub step: u64,
-    /// Seconds after its last use in which a prefix can be read.
+    /// Seconds after its last use for which a prefix can be read.
     pub lifetime: f64,
     /// Price of writing a token, as a multiple of the input price.
     pub write: f64,
     /// Price of reading a token, as a multiple of the input price.
     pub read: f64,
-    /// Whether the client marks the end of cached prefixes. If so, a prefix is found only at the end of an earlier request
-    /// or of the instructions; otherwise at any place.
+    /// Whether the client marks the end of cached prefixes. If so, a cached prefix ends where an earlier request or its
+    /// instructions ended; otherwise it may end anywhere.
     pub breakpoints: bool,
-    /// How many content blocks before the end of a request the end of an earlier one is found; any number if this is 0.
+    /// How many content blocks back from the end of a request the end of an earlier one is looked for; 0 for no limit.
     #[serde(default)]
     pub lookback: u64,
     /// The rules that apply if the log shows writes with a longer lifetime.
@@ -35,14 +35,14 @@ const fn one() -> u64 {
     1
 }
 
-/// How the tokens of a request are billed. The three add up to what is sent.
+/// How the tokens of a request are billed. The three counts add up to the tokens that are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheUse {
     /// Read from the cache.
     pub read: u64,
     /// Written to the cache.
     pub write: u64,
-    /// Neither.
+    /// Neither read nor written.
     pub uncached: u64,
 }
 
@@ -52,8 +52,8 @@ impl CacheRules {
         Self { minimum: 0, step: 1, lifetime: 0.0, write: 1.0, read: 1.0, breakpoints: false, lookback: 0, long: None }
     }
 
-    /// How a request of `sent` tokens is billed of which the first `found` are in the cache, for a model that caches
-    /// `minimum` tokens or more.
+    /// How a request of `sent` tokens is billed if the first `found` of them are in the cache, and the model caches
+    /// prefixes of `minimum` tokens or more.
     pub(super) fn bill(&self, sent: u64, found: u64, minimum: u64) -> CacheUse {
         if self.minimum == 0 {
             return CacheUse { uncached: sent, ..CacheUse::default() };
@@ -66,7 +66,7 @@ impl CacheRules {
         CacheUse { read, write, uncached: rest - write }
     }
 
-    /// Whether a prefix that was last used `seconds` ago can be read; `None` if the log has no times.
+    /// Whether a prefix that was last used `seconds` ago can still be read; always if the log has no times (`None`).
     pub(super) fn lives(&self, seconds: Option<f64>) -> bool {
         seconds.is_none_or(|seconds| seconds < self.lifetime)
     }
@@ -86,8 +86,9 @@ struct Entry {
 pub(super) struct Marked(HashMap<u64, Entry>);
 
 impl Marked {
-    /// The tokens of the longest of the prefixes `links`, from the last one back, that is in the cache at `now`. The search goes
-    /// as far as `rules` allow, then tries the prefix of the `instructions`.
+    /// The tokens of the longest prefix that is in the cache at `now`; 0 if none is. `links` are the prefixes of a
+    /// request, the longest first. They are searched as far as the `rules` allow, then the prefix of the `instructions`
+    /// is tried.
     pub(super) fn find_cached(
         &mut self,
         rules: &CacheRules,
@@ -108,7 +109,7 @@ impl Marked {
         0
     }
 
-    /// Writes the prefix that ends with `link`.
+    /// Writes the prefix that ends with `link` to the cache.
     pub(super) fn write(&mut self, link: Link, tokens: u64, used: Option<f64>) {
         self.0.insert(link.digest, Entry { used, tokens });
     }
@@ -155,7 +156,7 @@ mod tests {
         }
     }
 
-    /// A request of so many messages of one block each.
+    /// The prefixes of a request of `messages` messages, each of one block and 100 tokens.
     fn links(messages: u64) -> Vec<Link> {
         (0..=messages).map(|nth| Link { digest: nth, tokens: nth * 100, blocks: nth }).collect()
     }

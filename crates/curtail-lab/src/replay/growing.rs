@@ -1,4 +1,5 @@
-//! What policies send of a conversation that grows, from what they sent before: nothing is read again from its beginning.
+//! Policies that decide about a growing conversation incrementally, from what they sent before, so that the history is
+//! not read from its beginning for every request.
 
 use std::sync::Arc;
 
@@ -10,18 +11,18 @@ use curtail_core::processors::{Budget, Counting, Processor, ProcessorError, View
 use curtail_core::steps;
 use curtail_core::transcript::{Layout, Message};
 
-/// A policy that decides from request to request.
+/// How a policy decides incrementally, from request to request.
 pub(super) enum Growing {
     /// It clears all but the last results.
     Results(Results),
     /// It keeps the newest segments that fit into a budget.
     Newest(Newest),
-    /// It goes on from a state.
+    /// It continues from the state in which an earlier part of the history left it.
     Resumed(Resumed),
 }
 
 impl Growing {
-    /// How `processor` decides about a growing `history`; `None` if it has to see all of it each time.
+    /// How `processor` decides about a growing `history`; `None` if it has to see the whole history each time.
     pub(super) fn new(processor: &Arc<dyn Processor>, history: &History<'_>, layout: &Layout<'_>) -> Option<Self> {
         if let Some(last) = processor.traits().growth.last_results {
             return Some(Self::Results(Results { last, open: Vec::new(), next: 0 }));
@@ -31,22 +32,23 @@ impl Growing {
         }
         Some(match processor.budget() {
             Some(budget) => Self::Newest(Newest::new(budget, history, layout)),
-            None => Self::Resumed(Resumed { chain: None, from: 0, most: SHORT }),
+            None => Self::Resumed(Resumed { chain: None, from: 0, most: FIRST_SEARCH }),
         })
     }
 }
 
-/// The positions of results that are cleared once enough others follow.
+/// The results that are not cleared yet: a policy clears a result once enough others follow it.
 pub(super) struct Results {
+    /// How many of the last results are never cleared.
     last: usize,
     /// Positions of messages with results that are not all cleared, and the number of their results.
     open: Vec<(usize, usize)>,
-    /// Index of the first message that no request has sent, among those that were said.
+    /// Index in [`History::originals`] of the first message that no request has sent.
     next: usize,
 }
 
 impl Results {
-    /// What `request` sends otherwise than the one before, which sent `sent`. `run` applies the policy.
+    /// How `request` differs from the previous one, which sent `sent`. `run` applies the policy.
     pub(super) fn difference<'a>(
         &mut self,
         request: &Request,
@@ -56,8 +58,8 @@ impl Results {
         written: &mut WrittenMessages,
         run: impl FnOnce(Vec<Message<'a>>) -> Result<Vec<Message<'a>>, ProcessorError>,
     ) -> Result<Difference, ProcessorError> {
-        let end = history.said.partition_point(|&at| at < request.at);
-        let new = &history.said[self.next.min(end)..end];
+        let end = history.originals.partition_point(|&at| at < request.at);
+        let new = &history.originals[self.next.min(end)..end];
         let known = self.open.len();
         let results = new.iter().map(|&at| (at, history.messages[at].results().count()));
         self.open.extend(results.filter(|(_, count)| *count > 0));
@@ -68,16 +70,16 @@ impl Results {
             let messages = self.open.iter().map(|&(at, _)| history.messages[at].clone()).collect();
             let first = self.open[0].0;
             difference = sent.cut(first);
-            at = history.said.partition_point(|&position| position < first).min(at);
+            at = history.originals.partition_point(|&position| position < first).min(at);
             for message in run(messages)? {
                 let Some(position) = history.position(&message) else { continue };
-                let before = history.said.partition_point(|&other| other < position);
-                push_all(difference.runs(), &history.said[at..before]);
+                let before = history.originals.partition_point(|&other| other < position);
+                push_all(difference.runs(), &history.originals[at..before]);
                 written.push(difference.runs(), history, counting, &message);
                 at = before + 1;
             }
         }
-        push_all(difference.runs(), &history.said[at..end]);
+        push_all(difference.runs(), &history.originals[at..end]);
         self.close();
         Ok(difference)
     }
@@ -104,7 +106,8 @@ fn push_all(runs: &mut Runs, positions: &[usize]) {
     }
 }
 
-/// The largest number up to `most` for which `holds`, if it holds for 1 and for all before one for which it does.
+/// The largest number from 1 to `most` for which `holds` is true. It must be true for 1, and stay false once it is
+/// false.
 fn longest(most: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (1, most);
     while low < high {
@@ -115,13 +118,15 @@ fn longest(most: usize, holds: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// The sums by which the newest segments are found.
+/// Sums of tokens, from which the newest segments that fit into a budget are found.
 pub(super) struct Newest {
+    /// The budget in tokens.
     most: usize,
+    /// The number of tokens above which the policy cuts.
     trigger: usize,
     /// Tokens outside the messages.
     outside: usize,
-    /// The tokens of messages before each position, of those that are said, and of the instructions among them.
+    /// For each position, the tokens of the original messages before it, and of the instructions among them.
     sums: Vec<[usize; 2]>,
 }
 
@@ -129,45 +134,45 @@ impl Newest {
     fn new(budget: Budget<'_>, history: &History<'_>, layout: &Layout<'_>) -> Self {
         let view = View::new(&history.messages, &layout.preamble, layout.pairing_rules);
         let mut sums = vec![[0; 2]];
-        let mut said = history.said.iter().copied().peekable();
+        let mut originals = history.originals.iter().copied().peekable();
         for (at, message) in history.messages.iter().enumerate() {
             let [all, instructing] = sums[at];
-            let is_said = said.next_if_eq(&at).is_some();
-            let own = if is_said { budget.counting.message(message) } else { 0 };
-            sums.push([all + own, instructing + if message.role.instructs() { own } else { 0 }]);
+            let is_original = originals.next_if_eq(&at).is_some();
+            let tokens = if is_original { budget.counting.message(message) } else { 0 };
+            sums.push([all + tokens, instructing + if message.role.instructs() { tokens } else { 0 }]);
         }
         let outside = budget.counting.outside(&view);
         Self { most: budget.most, trigger: budget.trigger, outside, sums }
     }
 
-    /// What `request` sends; `None` if only the policy can say.
+    /// The messages that `request` sends; `None` if the policy itself has to decide.
     pub(super) fn runs(&self, request: &Request, history: &History<'_>) -> Option<Runs> {
         let end = request.at;
         let [all, instructing] = self.sums[end];
         let start = if self.outside + all <= self.trigger { 0 } else { self.start(end, history, instructing)? };
         let mut runs = Runs::default();
         let before = history.instructions.partition_point(|&at| at < start);
-        let is_said = |at: &&usize| history.said.binary_search(at).is_ok();
-        history.instructions[..before].iter().filter(is_said).for_each(|&at| runs.push(at..at + 1));
-        let said = |position: usize| history.said.partition_point(|&at| at < position);
-        push_all(&mut runs, &history.said[said(start)..said(end)]);
+        let is_original = |at: &&usize| history.originals.binary_search(at).is_ok();
+        history.instructions[..before].iter().filter(is_original).for_each(|&at| runs.push(at..at + 1));
+        push_all(&mut runs, history.originals_in(start..end));
         Some(runs)
     }
 
-    /// Position of the first message of the newest segments before `end` that fit, if there are any besides instructions.
+    /// The position from which on the newest segments before `end` fit. `None` if not even the last one fits, if they
+    /// contain only instructions, or if one of their results has no call.
     fn start(&self, end: usize, history: &History<'_>, instructing: usize) -> Option<usize> {
         let room = self.most.checked_sub(self.outside + instructing)?;
         let free = |at: usize| self.sums[at][0] - self.sums[at][1];
         let last = history.joints.partition_point(|&joint| joint < end).checked_sub(1)?;
         let joint = history.joints[last];
-        // What is in flight may form several segments as long as its results are missing: all of them have to fit.
+        // An in-flight round may form several segments as long as its results are missing: all of them have to fit.
         if free(end) - free(joint) > room {
             return None;
         }
         let joints = &history.joints[..=last];
         let start = joints[joints.partition_point(|&joint| free(end) - free(joint) > room)];
         let is_empty = self.sums[end] == self.sums[start]
-            || history.said[history.said.partition_point(|&at| at < start)..]
+            || history.originals[history.originals.partition_point(|&at| at < start)..]
                 .iter()
                 .take_while(|&&at| at < end)
                 .all(|&at| history.messages[at].role.instructs());
@@ -175,16 +180,16 @@ impl Newest {
     }
 }
 
-/// The number of messages from which on a first state is looked for.
-const SHORT: usize = 32;
+/// The number of messages above which a first state is looked for.
+const FIRST_SEARCH: usize = 32;
 
-/// The number of messages from which on another state is looked for after one with `messages`: a share of them more, so that
-/// the search takes no more time than the decisions.
-const fn grown(messages: usize) -> usize {
+/// The number of messages above which the next state is looked for, if the last search saw `messages`: a quarter more,
+/// so that the searches take no more time than the decisions.
+const fn next_search(messages: usize) -> usize {
     messages + messages / 4 + 8
 }
 
-/// The state from which a policy goes on.
+/// The state from which a policy continues.
 pub(super) struct Resumed {
     /// The policy in that state; `None` for the policy itself.
     chain: Option<Chain>,
@@ -195,7 +200,7 @@ pub(super) struct Resumed {
 }
 
 impl Resumed {
-    /// What `chain` sends with `request`.
+    /// The messages that `chain` sends with `request`.
     pub(super) fn messages<'a>(
         &mut self,
         request: &Request,
@@ -206,13 +211,13 @@ impl Resumed {
         let is_paired = history.is_paired(self.from..request.at);
         let from = if is_paired { self.from } else { 0 };
         let mut positions = positions(from, request, history);
-        let mut messages = taken(&positions, history);
+        let mut messages = history.messages_at(&positions);
         if is_paired && messages.len() > self.most && self.resume(&messages, &positions, history, chain, layout) {
             positions = self::positions(self.from, request, history);
-            messages = taken(&positions, history);
+            messages = history.messages_at(&positions);
         }
-        let own = self.chain.as_ref().filter(|_| is_paired).unwrap_or(chain);
-        Ok(own.run(layout, messages, |_, _, _| {})?.messages)
+        let chain = self.chain.as_ref().filter(|_| is_paired).unwrap_or(chain);
+        Ok(chain.run(layout, messages, |_, _, _| {})?.messages)
     }
 
     /// Looks for a later state in `messages`, which are at `positions`; returns whether there is one.
@@ -224,14 +229,14 @@ impl Resumed {
         chain: &Chain,
         layout: &Layout<'a>,
     ) -> bool {
-        self.most = grown(messages.len());
-        let own = self.chain.as_ref().unwrap_or(chain);
-        let Some(stage) = own.stages.first() else { return false };
+        self.most = next_search(messages.len());
+        let chain = self.chain.as_ref().unwrap_or(chain);
+        let Some(stage) = chain.stages.first() else { return false };
         let view = View::new(messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
         let is_joint = |at: usize| positions.get(at).is_some_and(|at| history.joints.binary_search(at).is_ok());
         let Some((processor, index)) = stage.processor.resumed(&view, &is_joint) else { return false };
         self.from = positions[index];
-        self.most = grown(messages.len() - index);
+        self.most = next_search(messages.len() - index);
         let stage = Stage { level: stage.level.clone(), processor };
         self.chain = Some(Chain { stages: vec![stage], ..Chain::default() });
         true
@@ -240,13 +245,7 @@ impl Resumed {
 
 /// The positions that a policy sees before `request`: those from `from` on, and instructions.
 fn positions(from: usize, request: &Request, history: &History<'_>) -> Vec<usize> {
-    let said = |position: usize| history.said.partition_point(|&at| at < position);
     let before = history.instructions.iter().copied().take_while(|&at| at < from);
-    let before = before.filter(|at| history.said.binary_search(at).is_ok());
-    before.chain(history.said[said(from)..said(request.at)].iter().copied()).collect()
-}
-
-fn taken<'a>(positions: &[usize], history: &History<'a>) -> Vec<Message<'a>> {
-    steps::count(positions.len());
-    positions.iter().map(|&at| history.messages[at].clone()).collect()
+    let before = before.filter(|at| history.originals.binary_search(at).is_ok());
+    before.chain(history.originals_in(from..request.at).iter().copied()).collect()
 }

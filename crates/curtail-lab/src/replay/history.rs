@@ -1,4 +1,4 @@
-//! The messages of a session, with a digest and a count that are computed once.
+//! The messages of a session, with what is computed once for all policies: digests, token counts, pairs and references.
 
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashSet};
 
-use super::prefixes::{Fact, Link, Links, Runs, Written, digest, is_intact};
+use super::prefixes::{Link, Links, MessageStats, Runs, Written, digest, is_intact};
 use super::references::{self, Index};
 use crate::calibration::Session;
 use curtail_core::counting::Tokenizer;
@@ -17,38 +17,39 @@ use curtail_core::processors::{Counting, View};
 use curtail_core::steps;
 use curtail_core::transcript::{Layout, Message, Pairs, Part, Role, Standing, Transcript, segments};
 
-/// The history of a session.
+/// The history of a session. A *position* is an index into its messages.
 pub(super) struct History<'a> {
     /// The messages, in order, as the model read them when they were new.
     pub(super) messages: Vec<Message<'a>>,
-    facts: Vec<Fact>,
-    /// The messages before each position.
+    stats: Vec<MessageStats>,
+    /// Digests and sums of the messages before each position.
     links: Links,
-    /// For each position, the first one from it on that gives no instructions.
-    instructing: Vec<usize>,
-    /// The position of each message of the transcript that belongs to the session.
+    /// For each position, the first one from it on whose message gives no instructions.
+    after_instructions: Vec<usize>,
+    /// The position of each message that belongs to the session, by its index in the transcript.
     positions: HashMap<usize, usize>,
     /// Our count of the instructions outside the messages.
     pub(super) outside: u64,
     /// The references of every message.
     pub(super) index: Index,
-    /// Positions where no pair is open, without summaries and other messages that replace earlier ones.
+    /// Positions where a segment of the original messages begins: no pair is open there.
     pub(super) joints: Vec<usize>,
     /// For each position whose message may continue an in-flight round, the positions of the calls that it answers.
     pub(super) answers: Vec<Option<Vec<usize>>>,
-    /// Positions of messages that contain instructions: a policy may keep those, whatever it drops beside them.
+    /// Positions of messages that contain instructions: a policy may keep those, whatever it drops around them.
     pub(super) instructions: Vec<usize>,
-    /// Positions besides summaries and other messages that replace earlier ones.
-    pub(super) said: Vec<usize>,
+    /// Positions of the original messages: all but summaries and others that replace earlier messages.
+    pub(super) originals: Vec<usize>,
     /// Positions of messages with results that belong to no call.
-    lone: Vec<usize>,
-    /// Whether all messages say what they say wherever they are: none replaces others, and none that a user said contains
-    /// instructions.
+    unpaired: Vec<usize>,
+    /// Whether no message affects how others are treated: none replaces earlier ones, and only messages whose role
+    /// gives instructions contain any.
     pub(super) plain: bool,
-    /// For each position, whether nobody speaks in its message, nor in one whose calls it answers.
+    /// For each position, whether its message has no text of a user or an assistant, nor has any message whose calls it
+    /// answers.
     pub(super) silent: Vec<bool>,
-    /// For each position, the last one before it that speaks as user, begins a turn, and speaks as assistant.
-    pub(super) spoke: Vec<[Option<usize>; 3]>,
+    /// For each position, the last one before it that has text of a user, begins a turn, and has text of an assistant.
+    pub(super) last_texts: Vec<[Option<usize>; 3]>,
 }
 
 impl<'a> History<'a> {
@@ -61,47 +62,60 @@ impl<'a> History<'a> {
         live: bool,
     ) -> Self {
         let messages: Vec<Message<'a>> =
-            session.messages.iter().map(|&at| recent(&transcript.messages[at], live)).collect();
+            session.messages.iter().map(|&at| as_new(&transcript.messages[at], live)).collect();
         let view = View::new(&messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
         let outside = counting.outside(&view) as u64;
         let mut index = Index::default();
-        let mut facts = Vec::with_capacity(messages.len());
+        let mut stats = Vec::with_capacity(messages.len());
         for (at, message) in messages.iter().enumerate() {
             index.add(at, message);
             let mut tokens = counting.message(message) as u64;
-            // The list inside a compaction that a later one superseded is no part of the transcript any more.
+            // The transcript no longer contains the message list of a compaction that a later one superseded.
             for replacement in message.value().into_iter().flat_map(|item| dialect.replacement(item)) {
                 tokens += counting.message(&replacement) as u64;
                 index.add(at, &replacement);
             }
-            facts.push(Fact::from_message(message, tokens));
+            stats.push(MessageStats::from_message(message, tokens));
         }
-        let positions: Vec<usize> = (0..messages.len()).filter(|&at| !session.summaries[at]).collect();
-        let said: Vec<Message<'_>> = positions.iter().map(|&at| messages[at].clone()).collect();
-        let pairs = Pairs::from_messages(&said);
-        let answers = answers(&messages, &positions, &pairs);
+        let originals: Vec<usize> = (0..messages.len()).filter(|&at| !session.summaries[at]).collect();
+        let original_messages: Vec<Message<'_>> = originals.iter().map(|&at| messages[at].clone()).collect();
+        let pairs = Pairs::from_messages(&original_messages);
+        let segments = segments(&original_messages, &pairs).into_iter();
+        let answers = answers(&messages, &originals, &pairs);
         Self {
             silent: silent(&messages, &answers),
-            lone: lone(&positions, &pairs),
-            plain: said.iter().all(is_plain),
-            links: Links::new(&facts),
-            instructing: instructing(&messages),
-            joints: segments(&said, &pairs).into_iter().map(|segment| positions[segment.start]).collect(),
+            unpaired: unpaired(&originals, &pairs),
+            plain: original_messages.iter().all(is_plain),
+            links: Links::new(&stats),
+            after_instructions: after_instructions(&messages),
+            joints: segments.map(|segment| originals[segment.start]).collect(),
             answers,
             instructions: (0..messages.len()).filter(|&at| instructs(&messages[at])).collect(),
-            spoke: spoke(&messages, session),
+            last_texts: last_texts(&messages, session),
             positions: session.messages.iter().enumerate().map(|(position, &at)| (at, position)).collect(),
-            said: positions,
+            originals,
             messages,
-            facts,
+            stats,
             outside,
             index,
         }
     }
 
-    /// Digest, count and size of the message at `position`.
-    pub(super) fn fact(&self, position: usize) -> Fact {
-        self.facts[position]
+    /// Digest, tokens and blocks of the message at `position`.
+    pub(super) fn stats(&self, position: usize) -> MessageStats {
+        self.stats[position]
+    }
+
+    /// Copies of the messages at `positions`.
+    pub(super) fn messages_at(&self, positions: &[usize]) -> Vec<Message<'a>> {
+        steps::count(positions.len());
+        positions.iter().map(|&at| self.messages[at].clone()).collect()
+    }
+
+    /// The positions of original messages in `range`.
+    pub(super) fn originals_in(&self, range: Range<usize>) -> &[usize] {
+        let index = |position: usize| self.originals.partition_point(|&at| at < position);
+        &self.originals[index(range.start)..index(range.end)]
     }
 
     /// Our count of the messages at `positions`.
@@ -109,25 +123,26 @@ impl<'a> History<'a> {
         if positions.is_empty() { 0 } else { self.link(Link::default(), positions).tokens }
     }
 
-    /// The link of the messages at `positions` behind `link`.
+    /// The link of the messages at `positions` after `link`.
     pub(super) fn link(&self, link: Link, positions: Range<usize>) -> Link {
         self.links.link(link, positions)
     }
 
-    /// How many of the `most` messages from `one` on are those from `two` on.
-    pub(super) fn same(&self, one: usize, two: usize, most: usize) -> usize {
-        self.links.same(one, two, most)
+    /// How many of the `most` messages from position `one` on equal those from `two` on.
+    pub(super) fn common_length(&self, one: usize, two: usize, most: usize) -> usize {
+        self.links.common_length(one, two, most)
     }
 
-    /// Whether all results at `positions` belong to calls. What a cut makes of others depends on what is before it.
+    /// Whether all results at `positions` belong to calls. How a cut treats other results depends on the messages
+    /// before it.
     pub(super) fn is_paired(&self, positions: Range<usize>) -> bool {
-        let next = self.lone.partition_point(|&at| at < positions.start);
-        self.lone.get(next).is_none_or(|at| *at >= positions.end)
+        let next = self.unpaired.partition_point(|&at| at < positions.start);
+        self.unpaired.get(next).is_none_or(|at| *at >= positions.end)
     }
 
     /// The first position from `at` on whose message gives no instructions.
-    pub(super) fn instructing(&self, at: usize) -> usize {
-        self.instructing[at]
+    pub(super) fn after_instructions(&self, at: usize) -> usize {
+        self.after_instructions[at]
     }
 
     /// The position of a message that a policy kept.
@@ -136,8 +151,8 @@ impl<'a> History<'a> {
     }
 }
 
-/// A message before anything superseded it or took it back.
-fn recent<'a>(message: &Message<'a>, live: bool) -> Message<'a> {
+/// A message as it was before anything superseded it or rolled it back.
+fn as_new<'a>(message: &Message<'a>, live: bool) -> Message<'a> {
     let mut message = message.clone();
     message.standing = Standing::Live;
     if !live {
@@ -146,41 +161,42 @@ fn recent<'a>(message: &Message<'a>, live: bool) -> Message<'a> {
     message
 }
 
-/// The calls that each message answers; `None` for messages that may end a round, or that are paired with a later call.
-fn answers(messages: &[Message<'_>], positions: &[usize], pairs: &Pairs) -> Vec<Option<Vec<usize>>> {
+/// The positions of the calls that each message answers; `None` for messages that may end a round, or that are paired
+/// with a later call. `pairs` are those of the messages at `originals`.
+fn answers(messages: &[Message<'_>], originals: &[usize], pairs: &Pairs) -> Vec<Option<Vec<usize>>> {
     let mut answers = vec![None; messages.len()];
-    for &at in positions {
+    for &at in originals {
         let message = &messages[at];
         let continues = (message.has_tools() || message.is_bound()) && !message.begins_turn();
         answers[at] = continues.then(Vec::new);
     }
     for call in pairs.calls() {
         if pairs.counterpart(*call).is_some_and(|result| result.message < call.message) {
-            answers[positions[call.message]] = None;
+            answers[originals[call.message]] = None;
         }
     }
     for result in pairs.results() {
-        let own = &mut answers[positions[result.message]];
+        let answered = &mut answers[originals[result.message]];
         match pairs.counterpart(*result).filter(|call| call.message <= result.message) {
-            Some(call) => own.iter_mut().for_each(|calls| calls.push(positions[call.message])),
-            None => *own = None,
+            Some(call) => answered.iter_mut().for_each(|calls| calls.push(originals[call.message])),
+            None => *answered = None,
         }
     }
     answers
 }
 
-fn lone(positions: &[usize], pairs: &Pairs) -> Vec<usize> {
-    let mut lone: Vec<usize> = pairs
+fn unpaired(originals: &[usize], pairs: &Pairs) -> Vec<usize> {
+    let mut unpaired: Vec<usize> = pairs
         .results()
         .iter()
         .filter(|result| pairs.counterpart(**result).is_none())
-        .map(|result| positions[result.message])
+        .map(|result| originals[result.message])
         .collect();
-    lone.dedup();
-    lone
+    unpaired.dedup();
+    unpaired
 }
 
-/// Whether a message contains instructions, alone or beside other parts.
+/// Whether a message contains instructions, alone or next to other parts.
 pub(super) fn instructs(message: &Message<'_>) -> bool {
     message.role.instructs() || message.parts.iter().any(Part::instructs)
 }
@@ -189,7 +205,7 @@ fn is_plain(message: &Message<'_>) -> bool {
     !message.is_in_compaction() && !message.is_boundary() && (message.role.instructs() || !instructs(message))
 }
 
-fn instructing(messages: &[Message<'_>]) -> Vec<usize> {
+fn after_instructions(messages: &[Message<'_>]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..=messages.len()).collect();
     for at in (0..messages.len()).rev().filter(|&at| messages[at].role.instructs()) {
         first[at] = first[at + 1];
@@ -198,23 +214,23 @@ fn instructing(messages: &[Message<'_>]) -> Vec<usize> {
 }
 
 fn silent(messages: &[Message<'_>], answers: &[Option<Vec<usize>>]) -> Vec<bool> {
-    let speaks = |message: &Message<'_>| message.speaks_as(Role::User) || message.speaks_as(Role::Assistant);
-    let spoken: Vec<bool> = messages.iter().map(speaks).collect();
-    let answers_silence = |at: usize| answers[at].as_ref().is_some_and(|calls| calls.iter().all(|&call| !spoken[call]));
-    (0..messages.len()).map(|at| !spoken[at] && answers_silence(at)).collect()
+    let has_text = |message: &Message<'_>| message.speaks_as(Role::User) || message.speaks_as(Role::Assistant);
+    let texts: Vec<bool> = messages.iter().map(has_text).collect();
+    let answers_silence = |at: usize| answers[at].as_ref().is_some_and(|calls| calls.iter().all(|&call| !texts[call]));
+    (0..messages.len()).map(|at| !texts[at] && answers_silence(at)).collect()
 }
 
-fn spoke(messages: &[Message<'_>], session: &Session) -> Vec<[Option<usize>; 3]> {
+fn last_texts(messages: &[Message<'_>], session: &Session) -> Vec<[Option<usize>; 3]> {
     let mut last = [None; 3];
-    let mut spoke = vec![last];
+    let mut before = vec![last];
     for (at, message) in messages.iter().enumerate() {
-        let speaks = [message.speaks_as(Role::User), message.begins_turn(), message.speaks_as(Role::Assistant)];
-        for (last, _) in last.iter_mut().zip(speaks).filter(|(_, speaks)| *speaks && !session.summaries[at]) {
+        let found = [message.speaks_as(Role::User), message.begins_turn(), message.speaks_as(Role::Assistant)];
+        for (last, _) in last.iter_mut().zip(found).filter(|(_, found)| *found && !session.summaries[at]) {
             *last = Some(at);
         }
-        spoke.push(last);
+        before.push(last);
     }
-    spoke
+    before
 }
 
 /// The messages that policies wrote or changed, each counted once.
@@ -222,7 +238,7 @@ fn spoke(messages: &[Message<'_>], session: &Session) -> Vec<[Option<usize>; 3]>
 pub(super) struct WrittenMessages(HashMap<u64, Written>);
 
 impl WrittenMessages {
-    /// The request with `messages`.
+    /// The runs of a request that sends `messages`.
     pub(super) fn runs(&mut self, history: &History<'_>, counting: &Counting, messages: &[Message<'_>]) -> Runs {
         let mut runs = Runs::default();
         for message in messages {
@@ -231,7 +247,7 @@ impl WrittenMessages {
         runs
     }
 
-    /// Appends `message` to what a request sends.
+    /// Appends `message` to the `runs` of a request.
     pub(super) fn push(&mut self, runs: &mut Runs, history: &History<'_>, counting: &Counting, message: &Message<'_>) {
         steps::count(1);
         let position = history.position(message);
@@ -249,11 +265,12 @@ impl Written {
         references::each_in(message, &mut |reference| {
             found.insert(references::digest(reference));
         });
-        Self { fact: Fact::from_message(message, counting.message(message) as u64), references: Rc::new(found) }
+        let stats = MessageStats::from_message(message, counting.message(message) as u64);
+        Self { stats, references: Rc::new(found) }
     }
 }
 
-/// A layout with the instructions and rules of `layout` and no slots: a chain needs nothing else.
+/// `layout` without its slots, elements and other places in the source, which a chain does not need.
 pub(super) fn without_slots<'a>(layout: &Layout<'a>) -> Layout<'a> {
     Layout {
         source: layout.source,
@@ -273,16 +290,16 @@ pub(super) fn without_slots<'a>(layout: &Layout<'a>) -> Layout<'a> {
 
 // A tokenizer that counts each text once: a policy sees the same messages at every request.
 
-/// The parts of the memory, each with a lock of its own.
+/// The number of shards, each with its own lock, so that threads seldom wait for each other.
 const SHARDS: usize = 32;
 
-/// The maximum number of texts in a part; when it is reached, the part is emptied, so that memory is bounded.
-const MOST: usize = 1 << 16;
+/// The maximum number of texts in a shard. A full shard is emptied, so that memory is bounded.
+const MAX_TEXTS: usize = 1 << 16;
 
-/// The shortest text that is remembered, in bytes: shorter ones are counted just as fast.
+/// The shortest text that is remembered, in bytes: a shorter one is counted as fast as it is looked up.
 const SHORTEST: usize = 24;
 
-/// Counts with another tokenizer and remembers the counts.
+/// Counts with another tokenizer and remembers the counts, by the hash and the length of a text.
 pub struct Remembered {
     tokenizer: Arc<dyn Tokenizer>,
     counts: Vec<Mutex<HashMap<(u64, usize), usize>>>,
@@ -322,7 +339,7 @@ impl Tokenizer for Remembered {
         known.unwrap_or_else(|| {
             let count = self.tokenizer.count(text);
             let mut counts = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            if counts.len() >= MOST {
+            if counts.len() >= MAX_TEXTS {
                 counts.clear();
             }
             counts.insert(key, count);

@@ -1,6 +1,6 @@
-//! The costs and losses of policies: recorded sessions are run again, request by request.
+//! Measures what policies cost and lose: recorded sessions are replayed, request by request.
 //!
-//! It reads transcripts and applies chains. It writes no transcript and sends nothing.
+//! It reads transcripts and applies chains. It writes no transcript and sends nothing to a provider.
 
 mod cache;
 mod growing;

@@ -1,4 +1,5 @@
-//! Hindsight: the references that each reply went on to use, and the calls that it repeated.
+//! What each reply turned out to need: the references that it used, the calls that it repeated, and the state of the
+//! work.
 
 use foldhash::{HashMap, HashSet};
 
@@ -9,7 +10,7 @@ use curtail_core::json::{Document, Text, Value};
 use curtail_core::transcript::{Message, Pairs, PartRef, Role, ToolCall};
 use curtail_memory::ledger::{Ledger, Pointer};
 
-/// What the reply to a request used.
+/// What the reply to a request used of the history.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Needs {
     /// References that were made earlier in the session.
@@ -31,18 +32,18 @@ pub(super) struct Needed {
     pub(super) shown_again: bool,
 }
 
-/// Requests within which a result that shows a reference again makes up for its loss.
-const SOON: usize = 5;
+/// The number of requests within which a result that shows a reference again makes up for its loss.
+const SHOWN_WITHIN: usize = 5;
 
-/// What each request of `session` needed. References that instructions contain, and those of the request's own user message,
-/// are not needed from the history.
+/// What the reply to each request of `session` used. References in instructions and in user text after the last reply
+/// are left out: they do not have to come from the history.
 pub(super) fn needs(history: &History<'_>, session: &Session, preamble: &[Text<'_>]) -> Vec<Needs> {
     let instructions = instructions(history, preamble);
     let repeats = repeats(&history.messages, session);
     let requests = session.requests.iter().zip(repeats).enumerate();
     requests
         .map(|(nth, (request, repeats))| {
-            let soon = session.requests.get(nth + SOON).map_or(history.messages.len(), |later| later.at);
+            let soon = session.requests.get(nth + SHOWN_WITHIN).map_or(history.messages.len(), |later| later.at);
             let mut references = needed(history, session, request, &instructions);
             for needed in &mut references {
                 let later = history.index.before(needed.digest, soon).iter().rev();
@@ -67,8 +68,8 @@ fn instructions(history: &History<'_>, preamble: &[Text<'_>]) -> HashSet<u64> {
 
 fn needed(history: &History<'_>, session: &Session, request: &Request, instructions: &HashSet<u64>) -> Vec<Needed> {
     let before = history.messages[..request.at].iter().rposition(|message| message.role == Role::Assistant);
-    let own = before.map_or(0, |at| at + 1);
-    let is_own = |at: usize| history.messages[at].speaks_as(Role::User);
+    let after_reply = before.map_or(0, |at| at + 1);
+    let is_user_text = |at: usize| history.messages[at].speaks_as(Role::User);
     let mut seen: HashMap<u64, Option<usize>> = HashMap::default();
     let mut needed: Vec<Needed> = Vec::new();
     for &at in &request.reply {
@@ -79,9 +80,9 @@ fn needed(history: &History<'_>, session: &Session, request: &Request, instructi
                 return;
             }
             let positions = history.index.before(digest, request.at);
-            let was_said = positions.iter().any(|&at| !session.summaries[at]);
-            let is_repeated = positions.iter().rev().take_while(|&&at| at >= own).any(|&at| is_own(at));
-            let is_needed = was_said && !is_repeated && !instructions.contains(&digest);
+            let is_known = positions.iter().any(|&at| !session.summaries[at]);
+            let is_repeated = positions.iter().rev().take_while(|&&at| at >= after_reply).any(|&at| is_user_text(at));
+            let is_needed = is_known && !is_repeated && !instructions.contains(&digest);
             seen.insert(digest, is_needed.then_some(needed.len()));
             if is_needed {
                 needed.push(Needed { digest, text: reference.to_owned(), in_call, shown_again: false });
@@ -91,24 +92,24 @@ fn needed(history: &History<'_>, session: &Session, request: &Request, instructi
     needed
 }
 
-// Calls of the recorded session that repeat an earlier one: a policy that dropped the first result makes the second call
-// necessary.
+// Calls of the recorded session that repeat an earlier one. A policy that dropped the first result makes the second
+// call necessary.
 
-/// Members of arguments that name a file.
+/// Keys of arguments that name a file.
 const PATHS: &[&str] =
     &["file_path", "path", "filePath", "filename", "file", "target_file", "notebook_path", "absolute_path"];
 
 /// Words in the names of tools that read files.
 const READS: &[&str] = &["read", "view", "open", "cat"];
 
-/// What a reply repeats.
+/// A call of a reply that repeats an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Repeat {
     /// Position of the message with the earlier result.
     pub(super) result: usize,
-    /// Whether the same call is made; otherwise only the same file is read.
+    /// Whether the call is the same; otherwise it only reads the same file.
     pub(super) same_call: bool,
-    /// Whether a file is read.
+    /// Whether the call reads a file.
     pub(super) is_read: bool,
 }
 
@@ -142,9 +143,11 @@ pub(super) fn repeats(messages: &[Message<'_>], session: &Session) -> Vec<Vec<Re
     all
 }
 
-/// The keys by which two calls are the same, or two reads.
+/// The digests by which two calls, or two reads of a file, are compared.
 struct Keys {
+    /// Of the tool's name and its arguments.
     call: u64,
+    /// Of the tool's name and the path, if the call reads a file.
     read: Option<u64>,
 }
 
@@ -153,75 +156,77 @@ impl Keys {
         let (name, arguments) = (call.name.decode(), call.arguments.decode());
         let lower = name.to_lowercase();
         let reads = READS.iter().any(|word| lower.contains(word));
-        let path = if reads { path(&arguments) } else { None };
+        let path = if reads { path_in(&arguments) } else { None };
         Self {
             call: digest(&format!("{name}\n{arguments}")),
             read: path.map(|path| digest(&format!("{name}\nreads\n{path}"))),
         }
     }
 
+    /// The repeated call, if a result `before` a position answers the same call or read. `earlier` are results by key.
     fn repeat(&self, earlier: &HashMap<u64, usize>, before: usize) -> Option<Repeat> {
         let result = |key: u64| earlier.get(&key).copied().filter(|&result| result < before);
-        let same = result(self.call);
-        let is_read = self.read.is_some();
-        let read = self.read.and_then(result);
-        same.or(read).map(|result| Repeat { result, same_call: same.is_some(), is_read })
+        let same_call = result(self.call);
+        let same_read = self.read.and_then(result);
+        let (is_same, is_read) = (same_call.is_some(), self.read.is_some());
+        same_call.or(same_read).map(|result| Repeat { result, same_call: is_same, is_read })
     }
 }
 
-fn path(arguments: &str) -> Option<String> {
+fn path_in(arguments: &str) -> Option<String> {
     let document = Document::parse(arguments).ok()?;
     let object = document.roots().next().filter(|root: &Value<'_>| root.is_object())?;
     PATHS.iter().find_map(|name| object.get_text(name)).map(|path| path.decode().into_owned())
 }
 
-// What the model has to know at a request, whatever its reply went on to use: the ledger of the session says what that is.
+// What the model has to know at a request, whether its reply used it or not. It is taken from the ledger of the
+// session.
 
-/// What there was to know when a request was sent.
+/// The state of the work when a request was sent.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Known {
+pub(super) struct WorkState {
     /// The last message that a person wrote.
-    pub(super) instruction: Option<Said>,
+    pub(super) instruction: Option<Statement>,
     /// Digest of the name of the file that was edited last.
     pub(super) edited_file: Option<u64>,
     /// Digest of the name of the test that failed last and has not passed since.
     pub(super) failing_test: Option<u64>,
-    /// The call that wrote an open to-do list last.
-    pub(super) todos: Option<Said>,
+    /// The last call that wrote a to-do list with open items.
+    pub(super) todos: Option<Statement>,
 }
 
-/// Something that a message says, and that a summary may say as well.
+/// The content of a message, which a summary may repeat.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said {
+pub(super) struct Statement {
     /// Position of the message.
     pub(super) at: usize,
-    /// Digest of a name in it, by which a summary is recognized.
+    /// Digest of the last reference in it: a summary that contains this reference repeats the statement.
     pub(super) name: Option<u64>,
 }
 
-/// What there was to know at each request of `session`.
-pub(super) fn known(history: &History<'_>, session: &Session) -> Vec<Known> {
+/// The state of the work at each request of `session`.
+pub(super) fn work_states(history: &History<'_>, session: &Session) -> Vec<WorkState> {
     let pairs = Pairs::from_messages(&history.messages);
     let mut ledger = Ledger::default();
     let at_request = |at: usize| {
         ledger.read_range(&history.messages, &pairs, ledger.messages..at);
         let instruction = ledger.asked.last().or(ledger.goal.as_ref());
         let edited = ledger.changed.iter().rfind(|change| !change.deleted);
-        Known {
-            instruction: instruction.and_then(|quote| said(&quote.at, &quote.text)),
-            edited_file: edited.and_then(|change| name(&change.path)),
-            failing_test: ledger.failing.last().and_then(|failure| name(&failure.name)),
-            todos: ledger.open().filter_map(|todo| said(&todo.at, &todo.text)).max_by_key(|said| said.at),
+        WorkState {
+            instruction: instruction.and_then(|quote| statement(&quote.at, &quote.text)),
+            edited_file: edited.and_then(|change| last_name(&change.path)),
+            failing_test: ledger.failing.last().and_then(|failure| last_name(&failure.name)),
+            todos: ledger.open().filter_map(|todo| statement(&todo.at, &todo.text)).max_by_key(|todo| todo.at),
         }
     };
     session.requests.iter().map(|request| request.at).map(at_request).collect()
 }
 
-fn said(pointer: &Pointer, text: &str) -> Option<Said> {
-    Some(Said { at: pointer.message?, name: name(text) })
+fn statement(pointer: &Pointer, text: &str) -> Option<Statement> {
+    Some(Statement { at: pointer.message?, name: last_name(text) })
 }
 
 /// The digest of the last reference in `text`.
-fn name(text: &str) -> Option<u64> {
+fn last_name(text: &str) -> Option<u64> {
     references::references(text).pop().map(|range| digest(&text[range]))
 }

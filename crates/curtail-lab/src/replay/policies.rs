@@ -9,7 +9,6 @@ use super::prefixes::{Difference, Sent};
 use crate::calibration::{Request, Session};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, ProcessorError};
-use curtail_core::steps;
 use curtail_core::transcript::{Layout, Message, Pairs};
 
 /// The name of the first policy: the requests as the log records them.
@@ -18,10 +17,10 @@ pub const AS_RECORDED: &str = "as recorded";
 /// How a policy is applied from request to request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Apply {
-    /// It sees the whole recorded history each time.
+    /// It sees the whole recorded history at each request.
     #[default]
     View,
-    /// Its output is the history that the next messages are added to.
+    /// Its output is kept, and the next messages are appended to it.
     Rewrite,
 }
 
@@ -30,7 +29,7 @@ pub enum Apply {
 pub struct Policy {
     /// Its name.
     pub name: String,
-    /// The command that applies it, without `curtail`; a share of tokens in it is one of the largest request.
+    /// The command that applies it, without `curtail`. A budget in percent is relative to the largest request.
     pub command: String,
     /// What it does.
     pub chain: PolicyChain,
@@ -79,21 +78,21 @@ pub(super) struct Projection<'h, 'a> {
     history: &'h History<'a>,
     /// The layout of the transcript, without its slots.
     layout: Layout<'a>,
-    /// The output for the request before, with [`Apply::Rewrite`].
+    /// The output for the previous request, with [`Apply::Rewrite`].
     rewritten: Vec<Message<'a>>,
-    /// Where the messages begin that are not in it yet.
+    /// The position of the first message that is not in `rewritten` yet.
     next: usize,
-    /// The compaction before the request before.
+    /// Position of the last compaction before the previous request.
     live_from: usize,
-    /// Index of the joint from which the request before was decided; `None` if the whole history is needed.
+    /// Index of the joint from which the previous request was decided; `None` if the whole history is needed.
     joint: Option<usize>,
-    /// Whether the chain keeps what continues a round.
+    /// Whether the chain keeps every message that continues an in-flight round.
     keeps_rounds: bool,
-    /// Whether the chain keeps what continues a round in which nobody speaks.
+    /// Whether the chain keeps every message that continues an in-flight round without text of a user or an assistant.
     keeps_silence: bool,
-    /// How it decides from what it decided before, if it can.
+    /// How the policy decides incrementally, if it can.
     growing: Option<Growing>,
-    /// Where the request before ended.
+    /// The position at which the previous request ended.
     end: usize,
     /// The messages that the chain wrote or changed.
     written: WrittenMessages,
@@ -101,7 +100,7 @@ pub(super) struct Projection<'h, 'a> {
 }
 
 impl<'h, 'a> Projection<'h, 'a> {
-    /// `chain` on `session` and its `history`; `counting` counts what it writes.
+    /// Applies `chain` to `session` and its `history`; `counting` counts the messages that it writes.
     pub(super) fn new(
         chain: &'h Chain,
         apply: Apply,
@@ -138,7 +137,7 @@ impl<'h, 'a> Projection<'h, 'a> {
         }
     }
 
-    /// What `request` sends otherwise than the one before, which sent `sent`.
+    /// How `request` differs from the previous one, which sent `sent`.
     ///
     /// # Errors
     /// The error of the processor that cannot decide.
@@ -163,8 +162,8 @@ impl<'h, 'a> Projection<'h, 'a> {
         Ok(self.written.runs(history, self.counting, &messages).into())
     }
 
-    /// The positions that `request` adds to `before`, what was sent before it, if that follows without a decision: the new
-    /// messages continue the in-flight round and answer calls that were sent.
+    /// The positions that `request` adds to `before`, what the previous one sent. `None` if the policy has to decide;
+    /// it need not if the new messages continue the in-flight round and answer only calls that were sent.
     pub(super) fn continued(&mut self, request: &Request, before: &Sent) -> Option<Range<usize>> {
         let history = self.history;
         let new = std::mem::replace(&mut self.end, request.at)..request.at;
@@ -174,7 +173,7 @@ impl<'h, 'a> Projection<'h, 'a> {
         };
         let is_silent = || self.keeps_silence && history.silent[new.clone()].iter().all(|silent| *silent);
         let is_sent = |call: &usize| *call >= new.start || before.sends(*call);
-        // A message that lost its results is no part of the round: calls before it are unanswered from the next message on.
+        // A message whose results were dropped does not belong to the round: the calls before it stay unanswered.
         let is_whole = |calls: &Vec<usize>| calls.iter().all(is_sent);
         if !(self.keeps_rounds || is_silent())
             || new.is_empty()
@@ -200,26 +199,21 @@ impl<'h, 'a> Projection<'h, 'a> {
             (Apply::View, Some(joint)) => self.view_from(request, joint),
             (Apply::View, None) => {
                 let positions = self.positions(request, 0);
-                self.run(self.take(&positions))
+                self.run(self.history.messages_at(&positions))
             }
         }
     }
 
     /// The positions from `from` on that the policy sees at `request`.
     fn positions(&self, request: &Request, from: usize) -> Vec<usize> {
-        let said = |position: &usize| {
+        let is_visible = |position: &usize| {
             let rolled_back = self.session.rolled_back.get(position);
             !self.session.summaries[*position] && rolled_back.is_none_or(|end| *end > request.at)
         };
         if self.live {
             return request.sent.iter().cloned().flatten().filter(|position| *position >= from).collect();
         }
-        (from..request.at).filter(said).collect()
-    }
-
-    fn take(&self, positions: &[usize]) -> Vec<Message<'a>> {
-        steps::count(positions.len());
-        positions.iter().map(|&position| self.history.messages[position].clone()).collect()
+        (from..request.at).filter(is_visible).collect()
     }
 
     fn run(&self, messages: Vec<Message<'a>>) -> Result<Vec<Message<'a>>, ProcessorError> {
@@ -252,8 +246,8 @@ impl<'h, 'a> Projection<'h, 'a> {
         Ok(sent)
     }
 
-    /// What a local policy sends: such a policy decides the same from a joint on as from the beginning, if it drops the message
-    /// at the joint. So the time depends on what is sent, not on the history.
+    /// The messages that a local policy sends. If such a policy drops the message at a joint, it decides the same from
+    /// this joint on as from the beginning. So the time depends on what is sent, not on the length of the history.
     ///
     /// After messages 0 to 99, each of which is a joint, `window -n 3` sends 97 to 99. From joint 98 on it would send 98, which
     /// shows nothing about 97. The search goes back in growing steps, to 97 and to 95. There, the policy drops 95, so it would
@@ -263,15 +257,15 @@ impl<'h, 'a> Projection<'h, 'a> {
         let (mut joint, mut step) = (joint, 1);
         loop {
             let from = history.joints.get(joint).copied().filter(|&from| joint > 0 && from < request.at).unwrap_or(0);
-            // A role that does not speak behind the joint may speak before it.
-            let is_heard = history.spoke[request.at].iter().flatten().all(|&position| position >= from);
-            let is_said = |at: usize| !instructs(&history.messages[at]) && !self.session.summaries[at];
-            let first = (from..request.at).find(|&at| is_said(at));
-            if from == 0 || is_heard && first.is_some() {
+            // A role that has no text after the joint may have text before it.
+            let has_all_texts = history.last_texts[request.at].iter().flatten().all(|&position| position >= from);
+            let is_droppable = |at: usize| !instructs(&history.messages[at]) && !self.session.summaries[at];
+            let first = (from..request.at).find(|&at| is_droppable(at));
+            if from == 0 || has_all_texts && first.is_some() {
                 let before = history.instructions.iter().copied().take_while(|&position| position < from);
                 let before: Vec<usize> = before.filter(|&position| !self.session.summaries[position]).collect();
                 let positions = [before, self.positions(request, from)].concat();
-                let messages = self.take(&positions);
+                let messages = history.messages_at(&positions);
                 if from == 0 || Self::is_closed(&messages) {
                     let sent = self.run(messages)?;
                     let is_sent = |first| sent.iter().any(|message| history.position(message) == Some(first));
@@ -286,7 +280,7 @@ impl<'h, 'a> Projection<'h, 'a> {
         }
     }
 
-    /// Index of the last joint before everything that is sent, besides instructions.
+    /// Index of the last joint before all messages that are sent, instructions aside.
     fn joint_before(&self, sent: &[Message<'a>]) -> Option<usize> {
         let kept = sent.iter().filter(|message| !message.role.instructs());
         let first = kept.filter_map(|message| self.history.position(message)).min();

@@ -1,4 +1,5 @@
-//! What a request sends, as runs of recorded messages: two requests are compared run by run, without their text.
+//! The messages that a request sends, as runs of recorded messages. Two requests are compared run by run, without their
+//! text.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -13,37 +14,38 @@ use curtail_core::json::Text;
 use curtail_core::steps;
 use curtail_core::transcript::{Content, Message, PartOrigin};
 
-/// The digest, count and size of a message that is sent.
+/// The digest and the size of a message that is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fact {
+pub(super) struct MessageStats {
     /// Digest of its role and parts.
     pub(super) digest: u64,
     /// Our count of its tokens.
     pub(super) tokens: u64,
-    /// Its content blocks.
+    /// The number of its content blocks, at least 1.
     pub(super) blocks: u64,
-    /// Whether it gives instructions.
+    /// Whether its role gives instructions.
     pub(super) instructs: bool,
 }
 
-impl Fact {
-    /// The figures of `message`, which has `tokens`.
+impl MessageStats {
+    /// The digest and size of `message`, which has `tokens` tokens.
     pub(super) fn from_message(message: &Message<'_>, tokens: u64) -> Self {
         let (digest, instructs) = (digest(message), message.role.instructs());
         Self { digest, tokens, blocks: message.parts.len().max(1) as u64, instructs }
     }
 }
 
-/// A text that a policy wrote or changed: what is known of it, and its references.
+/// A message that a policy wrote or changed.
 #[derive(Debug, Clone)]
 pub(super) struct Written {
-    pub(super) fact: Fact,
+    pub(super) stats: MessageStats,
+    /// Digests of its references.
     pub(super) references: Rc<HashSet<u64>>,
 }
 
 impl PartialEq for Written {
     fn eq(&self, other: &Self) -> bool {
-        self.fact == other.fact && Rc::ptr_eq(&self.references, &other.references)
+        self.stats == other.stats && Rc::ptr_eq(&self.references, &other.references)
     }
 }
 
@@ -77,19 +79,19 @@ impl Run {
         self.positions().filter(|_| matches!(self, Self::Recorded(_)))
     }
 
-    fn fact(&self, nth: usize, history: &History<'_>) -> Fact {
+    fn stats(&self, nth: usize, history: &History<'_>) -> MessageStats {
         match self {
-            Self::Recorded(positions) => history.fact(positions.start + nth),
-            Self::Written(written, _) => written.fact,
+            Self::Recorded(positions) => history.stats(positions.start + nth),
+            Self::Written(written, _) => written.stats,
         }
     }
 
-    /// The link of the first `count` of its messages behind `link`.
+    /// The link of the first `count` of its messages after `link`.
     fn link(&self, link: Link, count: usize, history: &History<'_>) -> Link {
         match self {
             _ if count == 0 => link,
             Self::Recorded(positions) => history.link(link, positions.start..positions.start + count),
-            Self::Written(written, _) => link.then(written.fact),
+            Self::Written(written, _) => link.then(written.stats),
         }
     }
 }
@@ -114,24 +116,24 @@ impl Runs {
     }
 }
 
-/// What a request sends otherwise than the one before.
+/// How a request differs from the previous one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Difference {
-    /// How many runs at the beginning stay.
+    /// The number of runs at the beginning that are kept.
     kept: usize,
-    /// What is sent behind them.
+    /// The runs that are sent after them.
     runs: Runs,
 }
 
 impl From<Runs> for Difference {
-    /// All that a request sends.
+    /// A request that shares nothing with the previous one.
     fn from(runs: Runs) -> Self {
         Self { kept: 0, runs }
     }
 }
 
 impl Difference {
-    /// What is sent behind the messages that stay.
+    /// The runs that are sent after those that are kept.
     pub(super) const fn runs(&mut self) -> &mut Runs {
         &mut self.runs
     }
@@ -143,26 +145,27 @@ struct PlacedRun {
     run: Run,
     /// The number of messages before it.
     count: usize,
-    /// Everything before it.
+    /// The link of everything before it.
     before: Link,
-    /// The end of the positions up to it, if all positions ascend.
+    /// The end of its positions, if the positions of all runs up to it ascend.
     ascends: Option<usize>,
 }
 
-/// What a request sends. It is changed from request to request, so that the time depends on what changes.
+/// The messages that a request sends. It is updated from request to request, so that the time depends on what changes.
 #[derive(Debug)]
 pub(super) struct Sent {
     runs: Vec<PlacedRun>,
-    /// Everything outside the messages.
+    /// The link of everything outside the messages.
     outside: Link,
-    /// The same messages, where those that are the same as in the request before are still as they were sent there.
+    /// The same messages as in `runs`. Those at the beginning that equal the previous request's keep the runs and links
+    /// that they had there.
     linked: Vec<PlacedRun>,
-    /// How many of the messages that a policy wrote contain each reference.
+    /// For each reference, the number of messages written by the policy that contain it.
     written: HashMap<u64, usize>,
 }
 
 impl Sent {
-    /// A request without messages; `outside` are the tokens outside them.
+    /// A request without messages, with `outside` tokens outside them.
     pub(super) fn new(outside: u64) -> Self {
         Self {
             runs: Vec::new(),
@@ -177,12 +180,12 @@ impl Sent {
         self.runs.last().map_or(0, |last| last.count + last.run.count())
     }
 
-    /// Everything that is sent.
+    /// The link of everything that is sent.
     pub(super) fn end(&self, history: &History<'_>) -> Link {
         self.runs.last().map_or(self.outside, |last| last.run.link(last.before, last.run.count(), history))
     }
 
-    /// The first `count` messages and everything before them.
+    /// The link of the first `count` messages.
     pub(super) fn link(&self, count: usize, history: &History<'_>) -> Link {
         steps::count(1);
         let Some(nth) = self.linked.partition_point(|placed| placed.count < count).checked_sub(1) else {
@@ -192,7 +195,7 @@ impl Sent {
         placed.run.link(placed.before, count - placed.count, history)
     }
 
-    /// Links what is sent behind the first `common` messages to those.
+    /// Updates `linked` after the first `common` messages, which equal the previous request's.
     fn relink(&mut self, common: usize, history: &History<'_>) {
         let before = self.link(common, history);
         let kept = self.linked.partition_point(|placed| placed.count < common);
@@ -215,7 +218,7 @@ impl Sent {
         }
     }
 
-    /// Makes it what the next request sends.
+    /// Updates it to the next request.
     pub(super) fn change(&mut self, difference: Difference, history: &History<'_>) -> Changed {
         let Difference { mut kept, runs: Runs(runs) } = difference;
         let same = runs.iter().zip(self.runs.iter().skip(kept)).take_while(|(run, placed)| **run == placed.run);
@@ -225,7 +228,7 @@ impl Sent {
         let before = self.runs.get(kept).map_or_else(|| self.count(), |placed| placed.count);
         let count = self.count();
         let removed: Vec<PlacedRun> = self.runs.drain(kept..).collect();
-        removed.iter().for_each(|placed| self.unwrite(&placed.run));
+        removed.iter().for_each(|placed| self.remove_references(&placed.run));
         for run in runs.into_iter().skip(same) {
             self.push(run, history);
         }
@@ -249,7 +252,7 @@ impl Sent {
         self.runs.push(PlacedRun { count: self.count(), before: self.end(history), run, ascends });
     }
 
-    fn unwrite(&mut self, run: &Run) {
+    fn remove_references(&mut self, run: &Run) {
         let Run::Written(written, _) = run else { return };
         for reference in written.references.iter() {
             if let Some(count) = self.written.get_mut(reference) {
@@ -261,7 +264,7 @@ impl Sent {
         }
     }
 
-    /// The request that sends the messages at `new` besides.
+    /// The request that also sends the messages at `new`, after all others.
     pub(super) fn extended(&self, new: Range<usize>) -> Difference {
         let kept = self.runs.len().saturating_sub(1);
         let mut runs = Runs(self.runs[kept..].iter().map(|placed| placed.run.clone()).collect());
@@ -269,7 +272,7 @@ impl Sent {
         Difference { kept, runs }
     }
 
-    /// The request that sends only the messages before `position`, if positions ascend.
+    /// The request that sends only the messages before `position`. The positions of its runs must ascend.
     pub(super) fn cut(&self, position: usize) -> Difference {
         let kept = self.runs.partition_point(|placed| placed.ascends.is_some_and(|end| end <= position));
         let mut runs = Runs::default();
@@ -297,7 +300,7 @@ impl Sent {
         false
     }
 
-    /// The last position before `end` whose message is sent as it was recorded.
+    /// The last position before `end` whose message is sent as it was recorded; by bisection if positions ascend.
     fn last_before(&self, end: usize) -> Option<usize> {
         steps::count(1);
         let last = |run: Range<usize>| (run.start < end).then(|| run.end.min(end) - 1);
@@ -319,21 +322,21 @@ impl Sent {
     pub(super) fn instructions(&self, history: &History<'_>) -> usize {
         let mut count = 0;
         for placed in &self.runs {
-            let own = match &placed.run {
-                Run::Recorded(positions) => history.instructing(positions.start).min(positions.end) - positions.start,
-                Run::Written(written, _) => usize::from(written.fact.instructs),
+            let instructing = match &placed.run {
+                Run::Recorded(run) => history.after_instructions(run.start).min(run.end) - run.start,
+                Run::Written(written, _) => usize::from(written.stats.instructs),
             };
-            count += own;
-            if own < placed.run.count() {
+            count += instructing;
+            if instructing < placed.run.count() {
                 break;
             }
         }
         count
     }
 
-    /// The messages of `positions` that are sent behind the first `skipped` ones: the position of each, and everything that is
-    /// sent before it.
-    pub(super) fn behind(
+    /// The messages of `positions` that are sent after the first `skipped` messages: the position of each, and the link
+    /// of everything that is sent before it.
+    pub(super) fn sent_after(
         &self,
         skipped: usize,
         positions: &BTreeSet<usize>,
@@ -342,30 +345,31 @@ impl Sent {
         let first = self.runs.partition_point(|placed| placed.count + placed.run.count() <= skipped);
         let mut found = Vec::new();
         for placed in self.runs[first..].iter().filter(|_| !positions.is_empty()) {
-            let Some(own) = placed.run.positions() else { continue };
-            let begin = own.start + skipped.saturating_sub(placed.count);
-            for &position in positions.range(begin..own.end.max(begin)) {
-                found.push((position, placed.run.link(placed.before, position - own.start, history)));
+            let Some(run) = placed.run.positions() else { continue };
+            let begin = run.start + skipped.saturating_sub(placed.count);
+            for &position in positions.range(begin..run.end.max(begin)) {
+                found.push((position, placed.run.link(placed.before, position - run.start, history)));
             }
         }
         found
     }
 }
 
-/// What changed from one request to the next.
+/// The changes from one request to the next.
 #[derive(Debug)]
 pub(super) struct Changed {
-    /// How many messages the request before sent.
+    /// The number of messages of the previous request.
     pub(super) count: usize,
-    /// How many messages at the beginning are the same.
+    /// The number of messages at the beginning that are the same.
     pub(super) common: usize,
-    /// What was sent before in place of the runs from `kept` on.
+    /// The runs of the previous request from index `kept` on.
     removed: Vec<PlacedRun>,
+    /// The number of runs at the beginning that are the same.
     kept: usize,
 }
 
 impl Changed {
-    /// The positions that the request before sent as they were recorded, and `sent` does not.
+    /// The positions whose messages the previous request sent as they were recorded, and `sent` does not.
     pub(super) fn dropped(&self, sent: &Sent) -> Vec<usize> {
         let mut runs: Vec<Range<usize>> =
             sent.runs[self.kept..].iter().filter_map(|placed| placed.run.recorded()).collect();
@@ -401,9 +405,9 @@ fn common(one: &[PlacedRun], two: &[PlacedRun], history: &History<'_>) -> usize 
         let step = match (run, other) {
             (Run::Recorded(run), Run::Recorded(other)) => {
                 let most = (run.len() - nth).min(other.len() - nth_other);
-                history.same(run.start + nth, other.start + nth_other, most)
+                history.common_length(run.start + nth, other.start + nth_other, most)
             }
-            _ => usize::from(run.fact(nth, history).digest == other.fact(nth_other, history).digest),
+            _ => usize::from(run.stats(nth, history).digest == other.stats(nth_other, history).digest),
         };
         if step == 0 {
             break;
@@ -432,7 +436,7 @@ impl<'s, I: Iterator<Item = &'s Run>> Cursor<'s, I> {
         self.run.map(|run| (run, self.nth))
     }
 
-    /// Goes on by `step` messages, at most to the end of the run.
+    /// Advances by `step` messages, at most to the end of the run.
     fn advance(&mut self, step: usize) {
         self.nth += step;
         while self.run.is_some_and(|run| run.count() <= self.nth) {
@@ -443,8 +447,10 @@ impl<'s, I: Iterator<Item = &'s Run>> Cursor<'s, I> {
 
 /// Whether no edit changed the content of `message`.
 pub(super) fn is_intact(message: &Message<'_>) -> bool {
-    let is_read = |origin: &PartOrigin<'_>| matches!(origin, PartOrigin::Source(_));
-    message.source_index().is_some() && message.cut.is_empty() && message.parts.iter().all(|part| is_read(&part.origin))
+    let is_source = |origin: &PartOrigin<'_>| matches!(origin, PartOrigin::Source(_));
+    message.source_index().is_some()
+        && message.cut.is_empty()
+        && message.parts.iter().all(|part| is_source(&part.origin))
 }
 
 /// The digest of the part of `message` that is sent to a provider: its role and parts, not the envelope of the log.
@@ -453,24 +459,28 @@ pub(super) fn digest(message: &Message<'_>) -> u64 {
     hasher.write(message.role.name().as_bytes());
     for part in &message.parts {
         match &part.content {
-            Content::Text(text) => texts(&mut hasher, 1, [text]),
-            Content::Reasoning(text) => texts(&mut hasher, 2, [text]),
-            Content::Media(text) => texts(&mut hasher, 3, [text]),
-            Content::ToolCall(call) => texts(&mut hasher, 4, call.id.iter().chain([&call.name, &call.arguments])),
+            Content::Text(text) => hash_texts(&mut hasher, 1, [text]),
+            Content::Reasoning(text) => hash_texts(&mut hasher, 2, [text]),
+            Content::Media(text) => hash_texts(&mut hasher, 3, [text]),
+            Content::ToolCall(call) => hash_texts(&mut hasher, 4, call.id.iter().chain([&call.name, &call.arguments])),
             Content::ToolResult(result) => {
-                texts(&mut hasher, 5, result.id.iter().chain(&result.content));
+                hash_texts(&mut hasher, 5, result.id.iter().chain(&result.content));
                 hasher.write_usize(result.media);
             }
             Content::Unknown(_) | Content::Other => {
                 let raw = part.place().map_or("", |place| place.element.raw());
-                texts(&mut hasher, 6, [&Text::Json(raw)]);
+                hash_texts(&mut hasher, 6, [&Text::Json(raw)]);
             }
         }
     }
     hasher.finish()
 }
 
-fn texts<'t, 'a: 't>(hasher: &mut impl std::hash::Hasher, kind: u8, texts: impl IntoIterator<Item = &'t Text<'a>>) {
+fn hash_texts<'t, 'a: 't>(
+    hasher: &mut impl std::hash::Hasher,
+    kind: u8,
+    texts: impl IntoIterator<Item = &'t Text<'a>>,
+) {
     hasher.write_u8(kind);
     for text in texts {
         let (Text::Escaped(raw) | Text::Json(raw)) = text else {
@@ -483,24 +493,24 @@ fn texts<'t, 'a: 't>(hasher: &mut impl std::hash::Hasher, kind: u8, texts: impl 
     }
 }
 
-/// A message of a request and everything before it.
+/// A prefix of a request: a message and everything before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Link {
     /// Digest of the messages up to it.
     pub(super) digest: u64,
     /// Our count of their tokens.
     pub(super) tokens: u64,
-    /// Their content blocks.
+    /// The number of their content blocks.
     pub(super) blocks: u64,
 }
 
 impl Link {
-    /// The link of a message behind this one.
-    pub(super) fn then(self, fact: Fact) -> Self {
+    /// The link of a message with `stats` after this one.
+    pub(super) fn then(self, stats: MessageStats) -> Self {
         Self {
-            digest: plus(times(self.digest, BASE), fact.digest % PRIME + 1),
-            tokens: self.tokens + fact.tokens,
-            blocks: self.blocks + fact.blocks,
+            digest: add_mod(multiply_mod(self.digest, BASE), stats.digest % PRIME + 1),
+            tokens: self.tokens + stats.tokens,
+            blocks: self.blocks + stats.blocks,
         }
     }
 }
@@ -512,16 +522,16 @@ const PRIME: u64 = (1 << 61) - 1;
 /// The point at which the polynomials are evaluated.
 const BASE: u64 = 0x0d6e_8feb_8665_9fd9;
 
-fn plus(one: u64, two: u64) -> u64 {
+fn add_mod(one: u64, two: u64) -> u64 {
     (one + two) % PRIME
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the remainder is less than 2^61")]
-const fn times(one: u64, two: u64) -> u64 {
+const fn multiply_mod(one: u64, two: u64) -> u64 {
     (one as u128 * two as u128 % PRIME as u128) as u64
 }
 
-/// The links of the first messages of a list, and the powers that move them.
+/// The links of all prefixes of a list of messages, and the powers of [`BASE`] that append one list to another.
 #[derive(Debug)]
 pub(super) struct Links {
     links: Vec<Link>,
@@ -529,34 +539,34 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// The links of messages with `facts`.
-    pub(super) fn new(facts: &[Fact]) -> Self {
+    /// The links of messages with these `stats`.
+    pub(super) fn new(stats: &[MessageStats]) -> Self {
         let (mut links, mut powers) = (vec![Link::default()], vec![1]);
-        for (nth, fact) in facts.iter().enumerate() {
-            links.push(links[nth].then(*fact));
-            powers.push(times(powers[nth], BASE));
+        for (nth, message) in stats.iter().enumerate() {
+            links.push(links[nth].then(*message));
+            powers.push(multiply_mod(powers[nth], BASE));
         }
         Self { links, powers }
     }
 
-    /// The link of the messages `range` behind `link`.
+    /// The link of the messages in `range` after `link`.
     pub(super) fn link(&self, link: Link, range: Range<usize>) -> Link {
         let (start, end) = (self.links[range.start], self.links[range.end]);
         Link {
-            digest: plus(times(link.digest, self.powers[range.len()]), self.digest(range)),
+            digest: add_mod(multiply_mod(link.digest, self.powers[range.len()]), self.digest(range)),
             tokens: link.tokens + end.tokens - start.tokens,
             blocks: link.blocks + end.blocks - start.blocks,
         }
     }
 
-    /// The digest of the messages `range`.
+    /// The digest of the messages in `range`.
     fn digest(&self, range: Range<usize>) -> u64 {
-        let before = times(self.links[range.start].digest, self.powers[range.len()]);
-        plus(self.links[range.end].digest, PRIME - before)
+        let before = multiply_mod(self.links[range.start].digest, self.powers[range.len()]);
+        add_mod(self.links[range.end].digest, PRIME - before)
     }
 
-    /// How many of the `most` messages from `one` on are those from `two` on.
-    pub(super) fn same(&self, one: usize, two: usize, most: usize) -> usize {
+    /// How many of the `most` messages from `one` on equal those from `two` on.
+    pub(super) fn common_length(&self, one: usize, two: usize, most: usize) -> usize {
         if one == two {
             return most;
         }
@@ -564,8 +574,8 @@ impl Links {
         while same < end {
             steps::count(1);
             let middle = same + (end - same).div_ceil(2);
-            let (own, other) = (one + same..one + middle, two + same..two + middle);
-            if self.digest(own) == self.digest(other) { same = middle } else { end = middle - 1 }
+            let (first, second) = (one + same..one + middle, two + same..two + middle);
+            if self.digest(first) == self.digest(second) { same = middle } else { end = middle - 1 }
         }
         same
     }

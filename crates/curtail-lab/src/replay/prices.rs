@@ -1,4 +1,4 @@
-//! Prices and cache rules as data: a dated table that ships with the program and that a file replaces.
+//! Prices and cache rules as data: a dated table that ships with the program. A file can replace it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,14 +11,14 @@ use super::cache::{CacheRules, CacheUse};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// When it was written, as ISO 8601.
+    /// The date as of which the prices hold, in ISO 8601.
     pub date: String,
     /// Cache rules by name.
     pub cache: BTreeMap<String, CacheRules>,
     /// The name of the cache rules of each provider.
     #[serde(default)]
     pub providers: BTreeMap<String, String>,
-    /// The name of the cache rules of models that have no price, by the beginning of their name.
+    /// The name of the cache rules of models that have no price, by the beginning of the model's name.
     #[serde(default)]
     pub families: BTreeMap<String, String>,
     /// The prices of models.
@@ -32,14 +32,14 @@ pub struct Prices {
 pub struct ModelPrice {
     /// Its name, without a date or another suffix.
     pub name: String,
-    /// US dollars for a million tokens of input.
+    /// US dollars per million tokens of input.
     pub input: f64,
     /// The name of its cache rules.
     pub cache: String,
     /// Price of reading a token from the cache, as a multiple of the input price, if it differs from the rules.
     #[serde(default)]
     pub read: Option<f64>,
-    /// Fewest tokens that are cached, if they differ from the rules.
+    /// The fewest tokens that are cached, if they differ from the rules.
     #[serde(default)]
     pub minimum: Option<u64>,
     /// The price of longer requests.
@@ -51,9 +51,9 @@ pub struct ModelPrice {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Above {
-    /// The most tokens of a request that the first price applies to.
+    /// The largest request, in tokens, to which the first price applies.
     pub tokens: u64,
-    /// US dollars for a million tokens of all input of a longer request.
+    /// US dollars per million tokens, for all input of a larger request.
     pub input: f64,
 }
 
@@ -73,7 +73,7 @@ impl Prices {
     /// The table that ships with the program.
     ///
     /// # Errors
-    /// None: a test reads the table.
+    /// The table is invalid, which a test excludes.
     pub fn built_in() -> Result<Self, PriceError> {
         Self::parse(include_str!("prices.toml"))
     }
@@ -81,7 +81,7 @@ impl Prices {
     /// Reads a table in TOML.
     ///
     /// # Errors
-    /// It is not TOML of this form, or a model or a provider names cache rules that it does not contain.
+    /// It is not TOML of this form, or it names cache rules that it does not contain.
     pub fn parse(text: &str) -> Result<Self, PriceError> {
         let mut prices: Self = toml::from_str(text).map_err(|error| PriceError(error.to_string()))?;
         prices.cache.entry(String::from("none")).or_insert_with(CacheRules::none);
@@ -102,10 +102,10 @@ impl Prices {
     #[must_use]
     pub fn cache_of(&self, name: &str) -> Option<&str> {
         let family = || {
-            let own = name.rsplit(['/', ':']).find(|part| part.contains(char::is_alphabetic)).unwrap_or(name);
+            let model = name.rsplit(['/', ':']).find(|part| part.contains(char::is_alphabetic)).unwrap_or(name);
             // Bedrock writes the provider before a dot.
-            let own = own.rsplit_once("anthropic.").map_or(own, |(_, own)| own);
-            let fits = self.families.iter().filter(|(start, _)| own.starts_with(start.as_str()));
+            let model = model.rsplit_once("anthropic.").map_or(model, |(_, model)| model);
+            let fits = self.families.iter().filter(|(start, _)| model.starts_with(start.as_str()));
             fits.max_by_key(|(start, _)| start.len()).map(|(_, cache)| cache)
         };
         self.model(name).map(|model| &model.cache).or_else(family).map(String::as_str)
@@ -119,7 +119,8 @@ impl Prices {
     }
 }
 
-/// Whether `name` is `model`, at most followed by a date, a revision or a variant of the context.
+/// Whether `name` is `model`, perhaps after a provider, and followed by a date, a revision or a context variant
+/// (`[1m]`).
 fn is_called(name: &str, model: &str) -> bool {
     // Some programs write the version with a dot.
     let dashed = if model.starts_with("claude") { name.replace('.', "-") } else { name.to_owned() };

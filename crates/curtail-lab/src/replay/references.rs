@@ -1,6 +1,6 @@
-//! References in a text: names of things that the model may need again.
+//! References in a text, that is, names of things that the model may need again.
 //!
-//! Paths, identifiers, quoted strings, hashes, URLs, and numbers of four digits or more. Common words are not references.
+//! They are paths, identifiers, quoted strings, hashes, URLs, and numbers of four digits or more, but no common words.
 
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::ops::Range;
@@ -89,8 +89,8 @@ const fn is_word(byte: u8) -> bool {
 
 /// The word without punctuation around it.
 fn trimmed(text: &str, word: Range<usize>) -> Range<usize> {
-    let own = &text[word.clone()];
-    let tail = own.trim_end_matches(['.', '/', '\\', '-', '+', '@', '~', '$']);
+    let untrimmed = &text[word.clone()];
+    let tail = untrimmed.trim_end_matches(['.', '/', '\\', '-', '+', '@', '~', '$']);
     let head = tail.trim_start_matches(['-', '+', '@', '$', '\\']);
     let start = word.start + tail.len() - head.len();
     start..start + head.len()
@@ -120,7 +120,7 @@ fn changes_case(word: &str) -> bool {
     word.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
 }
 
-/// The end of the inside of a quoted string that opens at `at`, if it names something.
+/// The end of the content of a quoted string that opens at `at`, if the content names something.
 fn quoted(text: &str, at: usize) -> Option<usize> {
     let quote = *text.as_bytes().get(at)?;
     if !matches!(quote, b'"' | b'\'' | b'`') || at > 0 && text.as_bytes()[at - 1].is_ascii_alphanumeric() {
@@ -133,7 +133,7 @@ fn quoted(text: &str, at: usize) -> Option<usize> {
     (closes && names_something(inside)).then_some(at + 1 + length)
 }
 
-/// Whether the inside of quotation marks is more than a common word.
+/// Whether the content of quotation marks is more than a common word.
 fn names_something(inside: &str) -> bool {
     let trimmed = inside.trim();
     let plain = trimmed.bytes().all(|byte| byte.is_ascii_lowercase() || !byte.is_ascii_alphanumeric() && byte != b' ');
@@ -147,12 +147,12 @@ pub(super) fn digest(reference: &str) -> u64 {
     hasher.finish()
 }
 
-/// Calls `each` with every reference of a message. Reasoning is not searched, because it is not sent again.
+/// Calls `each` with every reference in a message. Reasoning is not searched, because it is not sent again.
 pub(super) fn each_in(message: &Message<'_>, each: &mut impl FnMut(&str)) {
     each_use(message, &mut |reference, _| each(reference));
 }
 
-/// As [`each_in`], with whether the arguments of a call contain the reference.
+/// As [`each_in`]; `each` also gets whether the reference is in the arguments of a call.
 pub(super) fn each_use(message: &Message<'_>, each: &mut impl FnMut(&str, bool)) {
     for part in &message.parts {
         match &part.content {
@@ -172,7 +172,7 @@ pub(super) fn each_in_text(text: &Text<'_>, each: &mut impl FnMut(&str)) {
     references(&text).into_iter().for_each(|range| each(&text[range]));
 }
 
-/// The values of arguments are searched; their keys are those of the tool.
+/// Only the values of arguments are searched: the tool defines the keys.
 fn each_in_arguments(arguments: &Text<'_>, each: &mut impl FnMut(&str)) {
     let text = arguments.decode();
     match Document::parse(&text) {
@@ -201,7 +201,7 @@ fn each_in_value(value: Value<'_>, each: &mut impl FnMut(&str)) {
     }
 }
 
-/// The positions of each reference of a session.
+/// The positions of each reference in a session.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// Positions of the messages that contain it, in order, by digest.

@@ -1,4 +1,5 @@
-//! The figures of a replay as data: per request, per policy, per session and in total. It serializes as the JSON report.
+//! The results of a replay as data: per request, per policy, per session and in total. They serialize as the JSON
+//! report.
 
 use serde::Serialize;
 
@@ -10,7 +11,7 @@ use curtail_core::transcript::Transcript;
 pub struct SessionReport {
     /// The file, with the line of a record and the number of a side conversation.
     pub name: String,
-    /// Dialect of the file.
+    /// The dialect of the file.
     pub dialect: &'static str,
     /// The model that most requests name.
     pub model: Option<String>,
@@ -25,24 +26,26 @@ pub struct SessionReport {
     /// The requests, from 1, before which the program dropped a part of the history although the log does not say so: the
     /// provider counted less than before.
     pub dropped_before: Vec<usize>,
-    /// The requests, from 1, that another model answered than the one before: its cache has nothing of the session yet.
+    /// The requests, from 1, that another model answered than the previous one: its cache does not contain the session
+    /// yet.
     pub model_changed_before: Vec<usize>,
     /// The requests, from 1, after a pause longer than the lifetime of the cache, as when a session is resumed.
     pub paused_before: Vec<usize>,
-    /// Replies that the agent's program wrote itself because the provider answered with an error. They are no requests.
+    /// The number of replies that the program wrote itself because the provider answered with an error. They belong to
+    /// no request.
     pub rejected: usize,
-    /// How the provider's count follows from ours, by stretch between compactions; empty without figures in the log.
+    /// How the provider's count follows from ours, by stretch between compactions; empty without usage in the log.
     pub calibration: Vec<CalibrationReport>,
     /// The policies, `as recorded` first.
     pub policies: Vec<PolicyReport>,
-    /// How well `as recorded` predicts what the provider counted; `None` without enough figures in the log.
+    /// How well `as recorded` predicts the provider's count; `None` if the log has too little usage to test it.
     pub accuracy: Option<Accuracy>,
     /// How the session ended, if its record says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// Our count of the largest recorded request.
     pub largest_counted: u64,
-    /// Whether the median error is above 10 %: the tokens and the cost of such a session mean nothing.
+    /// Whether the median error is above 10 %. The tokens and the cost of such a session are not meaningful.
     pub inaccurate: bool,
 }
 
@@ -53,12 +56,12 @@ pub struct CalibrationReport {
     pub from_request: usize,
     /// Tokens of every request that the log does not contain.
     pub hidden_tokens: i64,
-    /// Tokens of the log that the program dropped from every request, although the log does not say so.
+    /// Tokens of the log that the program dropped from every request without a record in the log.
     #[serde(skip_serializing_if = "is_zero")]
     pub dropped_tokens: i64,
-    /// Tokens of the provider for each of ours.
+    /// The provider's tokens per token of ours.
     pub factor: f64,
-    /// Tokens of the provider around each message.
+    /// The provider's tokens around each message.
     pub framing: f64,
 }
 
@@ -80,7 +83,7 @@ pub struct PolicyReport {
     /// References that the model used and would not have been sent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
-    /// Why the policy could not be applied; its sums end before that request.
+    /// Why the policy could not be applied. The sums contain the requests before the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -98,7 +101,7 @@ pub struct PolicyTotal {
     pub uncached: u64,
     /// Price of the input in US dollars; `None` if the price of a request is not known.
     pub cost: Option<f64>,
-    /// Requests that do not begin with the whole request before.
+    /// Requests that do not begin with the whole previous request.
     pub prefix_breaks: usize,
     /// References that the model used and that were sent.
     pub kept_references: usize,
@@ -120,20 +123,21 @@ pub struct PolicyTotal {
     pub files_read_again: usize,
     /// Tokens of the largest request.
     pub largest_request: u64,
-    /// Requests for summaries, each once; the cost includes them.
+    /// Distinct requests for summaries; the cost includes them.
     pub summary_requests: usize,
     /// Tokens of those requests.
     pub summary_tokens: u64,
-    /// Breaks whose costs later requests saved before the next break or the end.
+    /// Prefix breaks whose extra cost later requests saved before the next break or the end.
     pub breaks_paid_back: usize,
-    /// The median number of requests after which the costs of a break are saved; `None` if no break ever is.
+    /// The median number of requests after which the extra cost of a break is saved; `None` if none is ever saved.
     pub pays_back_after: Option<u64>,
-    /// The number for every such break, to merge sessions.
+    /// The number of requests of every such break, to merge sessions.
     #[serde(skip)]
     pub pay_backs: Vec<u64>,
 }
 
-/// What a model has to know to go on, each as the number of requests at which it was sent, of those at which there was one.
+/// What a model has to know to continue: for each item, the number of requests that sent it, of those at which it
+/// existed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Probes {
     /// The last message that a person wrote.
@@ -142,7 +146,7 @@ pub struct Probes {
     pub edited_file: Probe,
     /// The test that failed last and has not passed since.
     pub failing_test: Probe,
-    /// The to-do list, while an item of it is open.
+    /// The to-do list, while one of its items is open.
     pub todos: Probe,
 }
 
@@ -151,7 +155,7 @@ pub struct Probes {
 pub struct Probe {
     /// Requests that sent it.
     pub sent: usize,
-    /// Requests at which there was one.
+    /// Requests at which it existed.
     pub of: usize,
 }
 
@@ -169,7 +173,7 @@ pub struct RequestReport {
     pub messages_sent: usize,
     /// Tokens that were sent.
     pub tokens_sent: u64,
-    /// Tokens in common with the beginning of the request before.
+    /// Tokens in common with the beginning of the previous request.
     pub common_prefix: u64,
     /// Tokens read from the cache.
     pub cache_read: u64,
@@ -179,7 +183,7 @@ pub struct RequestReport {
     pub uncached: u64,
     /// Price of the input in US dollars.
     pub cost: Option<f64>,
-    /// Whether the request does not begin with the whole request before.
+    /// Whether the request does not begin with the whole previous request.
     pub prefix_break: bool,
     /// References that the reply used and that were sent.
     pub kept_references: usize,
@@ -193,22 +197,22 @@ pub struct RequestReport {
     pub shown_again: usize,
     /// What the model has to know at this request, and whether it was sent.
     pub probes: Probes,
-    /// Thoughts that became invalid with this request.
+    /// Signed reasoning that this request sends after a prefix that differs from the original one.
     pub thoughts_invalidated: usize,
     /// Calls of the reply that repeat a call whose result was not sent.
     pub repeated_calls: usize,
     /// Reads of a file whose earlier content was not sent.
     pub files_read_again: usize,
-    /// Requests after which the costs of the break are saved by shorter requests. `None` without a break, or if they never
-    /// are.
+    /// The number of later, shorter requests that save the extra cost of the prefix break. `None` without a break, or
+    /// if they save nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pays_back_after: Option<u64>,
-    /// What the provider counted, in `as recorded`.
+    /// The provider's count, in `as recorded`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
 }
 
-/// What the provider counted for a request.
+/// The provider's count for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Recorded {
     /// Tokens of the input, cached ones included.
@@ -234,10 +238,10 @@ pub struct Missing {
     pub dropped_at: usize,
 }
 
-/// How well `as recorded` predicts the provider's figures, on requests that no calibration saw.
+/// How well `as recorded` predicts the provider's usage, on requests that no calibration saw.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Accuracy {
-    /// Requests that were judged.
+    /// The number of these requests.
     pub requests: usize,
     /// Median of the relative error of the input tokens of a request.
     pub median_error: f64,
@@ -249,10 +253,10 @@ pub struct Accuracy {
     pub cache_read_recorded: f64,
     /// The difference of the two shares.
     pub cache_read_error: f64,
-    /// The relative error of every judged request, to merge sessions.
+    /// The relative error of every such request, to merge sessions.
     #[serde(skip)]
     pub errors: Vec<f64>,
-    /// Tokens and cache reads as predicted, then as recorded, to merge sessions.
+    /// Input tokens and cache reads as predicted, then as recorded, to merge sessions.
     #[serde(skip)]
     pub sums: [u64; 4],
 }
@@ -266,9 +270,9 @@ pub struct TotalReport {
     pub requests: usize,
     /// The policies, `as recorded` first; without their requests.
     pub policies: Vec<NamedTotal>,
-    /// The accuracy of all sessions that have figures.
+    /// The accuracy of all sessions that have usage.
     pub accuracy: Option<Accuracy>,
-    /// Sessions whose tokens and cost are left out, because their error is too large.
+    /// Sessions whose tokens and cost are not in the sums, because their error is too large.
     pub inaccurate_sessions: usize,
 }
 
@@ -280,16 +284,16 @@ pub struct NamedTotal {
     /// The sums.
     #[serde(flatten)]
     pub total: PolicyTotal,
-    /// Sessions to which the policy could not be applied; its sums are not comparable then.
+    /// Sessions to which the policy could not be applied. If there are any, its sums are not comparable.
     pub failed_sessions: usize,
-    /// Whether no other policy costs less and keeps at least as many references; only with a sweep.
+    /// Whether no other policy beats it in cost and references kept; only with a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pareto: Option<bool>,
 }
 
-// The test of the predictions: `as recorded` against the figures of the log.
+// The test of the predictions: `as recorded` against the usage in the log.
 
-/// A request that was held back for the test: its prediction, and the provider's count.
+/// A request that was held out for the test: its prediction, and the provider's count.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Judged {
     /// Predicted tokens of the input.
@@ -302,7 +306,7 @@ pub(super) struct Judged {
     pub(super) recorded_read: u64,
 }
 
-/// The errors of the requests that were held back for the test; `None` without any.
+/// The accuracy on the requests that were held out for the test; `None` without any.
 pub(super) fn judge(held: &[Judged]) -> Option<Accuracy> {
     #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
     let error = |one: &Judged| (one.tokens as f64 - one.input as f64).abs() / (one.input as f64).max(1.0);
@@ -313,14 +317,14 @@ pub(super) fn judge(held: &[Judged]) -> Option<Accuracy> {
         sums: [sum(|one| one.tokens), sum(|one| one.read), sum(|one| one.input), sum(|one| one.recorded_read)],
         ..Accuracy::default()
     };
-    accuracy.set();
+    accuracy.compute();
     (!held.is_empty()).then_some(accuracy)
 }
 
-// How a recorded session ended, as its record says: a reward, an exit status, a score.
+// How a recorded session ended, if its record says so: a reward, an exit status, a score.
 
-/// Where records of known programs have their outcome.
-const KNOWN: [&str; 7] =
+/// JSON pointers to the outcome in records of known programs.
+const OUTCOMES: [&str; 7] =
     ["/reward", "/resolved", "/info/resolved", "/info/exit_status", "/exit_status", "/scores", "/metadata/outcome"];
 
 /// The outcome of `transcript`, at `pointer` (RFC 6901) in the record around its messages, or at a known place.
@@ -329,13 +333,13 @@ pub fn outcome(transcript: &Transcript<'_>, pointer: Option<&str>) -> Option<Str
     let first = transcript.layout.elements.first()?;
     let around = || std::iter::successors(first.parent(), |value| value.parent()).filter(|value| value.is_object());
     match pointer {
-        Some(pointer) => around().find_map(|object| described(at(object, pointer)?)),
-        None => around().find_map(|object| KNOWN.iter().find_map(|known| described(at(object, known)?))),
+        Some(pointer) => around().find_map(|object| described(value_at(object, pointer)?)),
+        None => around().find_map(|object| OUTCOMES.iter().find_map(|known| described(value_at(object, known)?))),
     }
 }
 
-/// The value at `pointer`.
-fn at<'a>(object: Value<'a>, pointer: &str) -> Option<Value<'a>> {
+/// The value at `pointer` in `object`.
+fn value_at<'a>(object: Value<'a>, pointer: &str) -> Option<Value<'a>> {
     let keys = pointer.trim_start_matches('/').split('/').map(|key| key.replace("~1", "/").replace("~0", "~"));
     keys.into_iter().try_fold(object, |value, key| match value.is_array() {
         true => value.items().nth(key.parse().ok()?),
@@ -343,10 +347,12 @@ fn at<'a>(object: Value<'a>, pointer: &str) -> Option<Value<'a>> {
     })
 }
 
-/// A number, a word or a truth value; of an object, that of its first member, as scores have it.
+/// A number, a word or a boolean as text, of at most 60 bytes. Of an object, its `value` or first member is taken.
 fn described(value: Value<'_>) -> Option<String> {
     match value.kind() {
-        ValueKind::Object => described(value.get("value").or_else(|| value.members().next().map(|own| own.value))?),
+        ValueKind::Object => {
+            described(value.get("value").or_else(|| value.members().next().map(|member| member.value))?)
+        }
         ValueKind::Array | ValueKind::Null => None,
         ValueKind::String => Some(value.text()?.decode().into_owned()),
         _ => Some(value.raw().parse::<f64>().map_or_else(|_| value.raw().to_owned(), |number| number.to_string())),

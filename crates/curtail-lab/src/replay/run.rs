@@ -1,4 +1,4 @@
-//! Runs the requests of a session again under every policy.
+//! Replays the requests of a session under every policy.
 
 use std::error::Error;
 use std::fmt;
@@ -8,12 +8,12 @@ use foldhash::HashMap;
 
 use super::cache::CacheRules;
 use super::history::History;
-use super::needs::{Known, Needs, known, needs};
+use super::needs::{Needs, WorkState, needs, work_states};
 use super::policies::{Apply, Policy, PolicyChain, Projection};
 use super::prefixes::Runs;
 use super::prices::{ModelPrice, Prices};
 use super::report::{CalibrationReport, Judged, PolicyReport, SessionReport, judge, outcome};
-use super::scores::{Scored, Scores};
+use super::scores::{Scored, Scorer};
 use crate::calibration::{Calibrated, Request, Session, calibrate, observe, sessions};
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
@@ -59,7 +59,7 @@ pub struct Replay {
     pub apply: Apply,
     /// Whether they see only the messages after the last compaction of the log.
     pub live: bool,
-    /// How tokens are counted if the log has no figures.
+    /// How tokens are counted. Usage in the log calibrates the counts.
     pub counting: Counting,
     /// Prices and cache rules.
     pub prices: Prices,
@@ -69,9 +69,9 @@ pub struct Replay {
     pub cache: Option<String>,
     /// Whether missing references are listed.
     pub missing: bool,
-    /// Whether the sums have the tokens of sessions whose error is too large.
+    /// Whether the sums include the tokens of sessions whose error is too large.
     pub keep_inaccurate: bool,
-    /// The JSON pointer of the outcome in a record; by default the places that programs are known to use.
+    /// The JSON pointer of the outcome in a record; by default the places that known programs use.
     pub outcome: Option<String>,
 }
 
@@ -87,22 +87,24 @@ pub(super) struct Scene<'s, 'a> {
     pub(super) history: &'s History<'a>,
     pub(super) needs: &'s [Needs],
     /// What the model has to know at each request.
-    pub(super) known: &'s [Known],
-    /// How each request is calibrated.
+    pub(super) work_states: &'s [WorkState],
+    /// The calibrations of each request.
     pub(super) calibrated: &'s [Calibrated],
     pub(super) rules: &'s CacheRules,
     /// The price of each request's model.
     pub(super) prices: Vec<Option<&'s ModelPrice>>,
-    /// Members that contain the signature of reasoning.
+    /// Keys of the signature of reasoning.
     pub(super) signatures: &'static [&'static str],
+    /// Whether missing references are listed.
     pub(super) missing: bool,
 }
 
 impl Replay {
-    /// Replays the conversations of `transcript` that have a request. `name` names it in the report.
+    /// Replays the conversations of `transcript` that have a request. `name` is the name of the transcript in the
+    /// reports.
     ///
     /// # Errors
-    /// [`ReplayError`] if the cache rules are not known.
+    /// The price table has no cache rules of the name that applies.
     pub fn transcript(
         &self,
         name: &str,
@@ -123,7 +125,7 @@ impl Replay {
     ) -> Result<SessionReport, ReplayError> {
         let history = History::new(dialect, transcript, session, &self.counting, self.live);
         let needs = needs(&history, session, &transcript.layout.preamble);
-        let known = known(&history, session);
+        let work_states = work_states(&history, session);
         let observed = observe(session, history.outside, |run| history.tokens(run.clone()));
         let calibrated = calibrate(&observed);
         let rules_name = self.rules(dialect, session);
@@ -134,7 +136,7 @@ impl Replay {
             session,
             history: &history,
             needs: &needs,
-            known: &known,
+            work_states: &work_states,
             calibrated: &calibrated,
             rules,
             prices: self.prices_of(session),
@@ -150,22 +152,22 @@ impl Replay {
             policies.push(scored.report);
         }
         let outcome = outcome(transcript, self.outcome.as_deref());
-        let named = Named { name, dialect, rules_name, outcome, largest };
-        Ok(report(named, &scene, policies, &held))
+        let heading = Heading { name, dialect, rules_name, outcome, largest };
+        Ok(report(heading, &scene, policies, &held))
     }
 
-    /// Measures a policy. What it cannot decide is its own failure: the others are measured all the same.
+    /// Measures a policy. If it fails, its report has the error, and the other policies are measured all the same.
     fn policy(&self, policy: &Policy, scene: &Scene<'_, '_>, transcript: &Transcript<'_>, largest: u64) -> Scored {
-        let mut scores = Scores::new(scene, policy);
+        let mut scorer = Scorer::new(scene, policy);
         let scaled;
         let chain: &Chain = match &policy.chain {
             PolicyChain::Recorded => {
                 for request in &scene.session.requests {
                     let mut runs = Runs::default();
                     request.sent.iter().cloned().for_each(|run| runs.push(run));
-                    scores.request(runs.into());
+                    scorer.request(runs.into());
                 }
-                return scores.finish(Summaries::default());
+                return scorer.finish(Summaries::default());
             }
             PolicyChain::Fixed(chain) => chain,
             PolicyChain::Scaled(make) => match make(largest) {
@@ -173,20 +175,20 @@ impl Replay {
                     scaled = chain;
                     &scaled
                 }
-                Err(error) => return scores.fail(error.to_string()),
+                Err(error) => return scorer.fail(error.to_string()),
             },
         };
-        let (watched, summaries) = observed(chain);
-        let chain = watched.as_ref().unwrap_or(chain);
+        let (observed, summaries) = observe_summaries(chain);
+        let chain = observed.as_ref().unwrap_or(chain);
         let (session, history, layout) = (scene.session, scene.history, &transcript.layout);
         let mut projection = Projection::new(chain, self.apply, self.live, session, history, layout, &self.counting);
         for request in &scene.session.requests {
-            match projection.difference(request, scores.sent()) {
-                Ok(difference) => scores.request(difference),
-                Err(error) => return scores.fail(error.to_string()),
+            match projection.difference(request, scorer.sent()) {
+                Ok(difference) => scorer.request(difference),
+                Err(error) => return scorer.fail(error.to_string()),
             }
         }
-        scores.finish(summaries.sum())
+        scorer.finish(summaries.sum())
     }
 
     /// The name of the cache rules of `session`.
@@ -198,8 +200,9 @@ impl Replay {
         let by_model = model.and_then(|name| self.prices.cache_of(name));
         let logged = session.requests.iter().find_map(|request| request.provider);
         let provider = logged.unwrap_or(dialect.provider_rules().provider);
-        let of = |provider: &str| self.prices.providers.get(provider).map(String::as_str);
-        let name = by_model.or_else(|| of(provider)).or_else(|| of(by_figures(session)?)).unwrap_or("none");
+        let rules_of = |provider: &str| self.prices.providers.get(provider).map(String::as_str);
+        let by_provider = || rules_of(provider).or_else(|| rules_of(provider_by_usage(session)?));
+        let name = by_model.or_else(by_provider).unwrap_or("none");
         let usages = session.requests.iter().filter_map(|request| request.usage);
         let (written, long) =
             usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write, sum.1 + usage.cache_write_long));
@@ -213,8 +216,8 @@ impl Replay {
     }
 }
 
-/// A provider whose cache would leave figures like those of the log: only some say what they write.
-fn by_figures(session: &Session) -> Option<&'static str> {
+/// A provider that would report usage like that of the log: Anthropic reports cache writes, OpenAI only reads.
+fn provider_by_usage(session: &Session) -> Option<&'static str> {
     let usages = || session.requests.iter().filter_map(|request| request.usage);
     let writes = usages().any(|usage| usage.cache_write > 0);
     let reads = usages().any(|usage| usage.cache_read > 0);
@@ -234,11 +237,11 @@ fn main_model(session: &Session) -> Option<&str> {
     distinct.into_iter().rev().max_by_key(|name| count(name))
 }
 
-/// The largest median error with which the tokens of a session are worth reporting.
-const MOST_ERROR: f64 = 0.1;
+/// The largest relative median error with which the tokens of a session are meaningful.
+const MAX_ERROR: f64 = 0.1;
 
-/// The name of a session in its report.
-struct Named<'n> {
+/// What the report says about a session as a whole, besides its requests.
+struct Heading<'n> {
     name: &'n str,
     dialect: &'static dyn Dialect,
     rules_name: String,
@@ -247,17 +250,17 @@ struct Named<'n> {
     largest: u64,
 }
 
-fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, held: &[Judged]) -> SessionReport {
+fn report(heading: Heading<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, held: &[Judged]) -> SessionReport {
     let session = scene.session;
     let side = if session.thread == 0 { String::new() } else { format!(" (side conversation {})", session.thread) };
     let requests = &session.requests;
     let accuracy = judge(held);
     let compacted = (1..requests.len()).filter(|&nth| requests[nth].live_from > requests[nth - 1].live_from);
     SessionReport {
-        name: format!("{}{side}", named.name),
-        dialect: named.dialect.name(),
+        name: format!("{}{side}", heading.name),
+        dialect: heading.dialect.name(),
         model: main_model(session).map(str::to_owned),
-        cache: named.rules_name,
+        cache: heading.rules_name,
         times: requests.iter().all(|request| request.seconds.is_some()),
         requests: requests.len(),
         compacted_before: compacted.map(|nth| nth + 1).collect(),
@@ -268,7 +271,7 @@ fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, 
         paused_before: (1..requests.len())
             .filter(|&nth| {
                 let times = requests[nth].seconds.zip(requests[nth - 1].seconds);
-                !scene.rules.lives(times.map(|(own, before)| own - before))
+                !scene.rules.lives(times.map(|(time, before)| time - before))
             })
             .map(|nth| nth + 1)
             .collect(),
@@ -276,9 +279,9 @@ fn report(named: Named<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, 
         dropped_before: (0..requests.len()).filter(|&nth| scene.calibrated[nth].drops).map(|nth| nth + 1).collect(),
         calibration: calibrations(scene),
         policies,
-        outcome: named.outcome,
-        largest_counted: named.largest,
-        inaccurate: accuracy.as_ref().is_some_and(|accuracy| accuracy.median_error > MOST_ERROR),
+        outcome: heading.outcome,
+        largest_counted: heading.largest,
+        inaccurate: accuracy.as_ref().is_some_and(|accuracy| accuracy.median_error > MAX_ERROR),
         accuracy,
     }
 }
@@ -291,23 +294,22 @@ fn calibrations(scene: &Scene<'_, '_>) -> Vec<CalibrationReport> {
     #[expect(clippy::cast_possible_truncation, reason = "a request is far below 2^52 tokens")]
     let whole = |tokens: f64| tokens.round() as i64;
     for (nth, calibration) in scene.calibrated.iter().enumerate() {
-        let own = CalibrationReport {
+        let report = CalibrationReport {
             from_request: nth + 1,
             hidden_tokens: whole(calibration.policy.hidden),
             dropped_tokens: whole(calibration.policy.hidden - calibration.recorded.hidden).max(0),
             factor: (calibration.policy.factor * 1e4).round() / 1e4,
             framing: calibration.policy.framing,
         };
-        let same =
-            |last: &CalibrationReport| CalibrationReport { from_request: own.from_request, ..last.clone() } == own;
-        if !reports.last().is_some_and(same) {
-            reports.push(own);
+        let is_same = |last: &CalibrationReport| {
+            CalibrationReport { from_request: report.from_request, ..last.clone() } == report
+        };
+        if !reports.last().is_some_and(is_same) {
+            reports.push(report);
         }
     }
     reports
 }
-
-// Why a session cannot be replayed.
 
 /// Why a session cannot be replayed.
 #[derive(Debug)]
@@ -327,41 +329,40 @@ impl fmt::Display for ReplayError {
 // `Display` includes the cause, so `source` stays empty: a printed chain would repeat it.
 impl Error for ReplayError {}
 
-// What a policy pays for summaries that somebody else writes.
+// The summaries that a policy requests from a model, which add to its cost.
 
-/// The requests for summaries, each once.
+/// The sum of distinct requests for summaries.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Summaries {
-    /// Their number.
+    /// The number of requests.
     pub(super) requests: usize,
     /// Their tokens.
     pub(super) tokens: u64,
 }
 
-/// The requests that were seen: the tokens of each, by digest. A policy that sees the whole history at every request asks
-/// for the same summary again, which a program would have kept.
+/// The requests for summaries: the tokens of each, by digest. A policy that sees the whole history at every request
+/// asks for the same summary again, which a program would have kept, so it counts once.
 #[derive(Debug, Default)]
-pub(super) struct Seen(Arc<Mutex<HashMap<u64, usize>>>);
+pub(super) struct SummaryRequests(Arc<Mutex<HashMap<u64, usize>>>);
 
-impl Seen {
-    /// Their sum.
+impl SummaryRequests {
     pub(super) fn sum(&self) -> Summaries {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Summaries { requests: seen.len(), tokens: seen.values().map(|tokens| *tokens as u64).sum() }
+        let requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Summaries { requests: requests.len(), tokens: requests.values().map(|tokens| *tokens as u64).sum() }
     }
 }
 
-/// The same chain with an observer of its requests for summaries, if it makes any.
-pub(super) fn observed(chain: &Chain) -> (Option<Chain>, Seen) {
-    let seen = Seen::default();
+/// The same chain with an observer that collects its requests for summaries; `None` if it makes none.
+pub(super) fn observe_summaries(chain: &Chain) -> (Option<Chain>, SummaryRequests) {
+    let collected = SummaryRequests::default();
     if !chain.stages.iter().any(|stage| stage.processor.traits().sends) {
-        return (None, seen);
+        return (None, collected);
     }
-    let requests = Arc::clone(&seen.0);
-    let observer = OnSummary::new(move |asked| {
-        if let Some(asked) = asked {
-            requests.lock().unwrap_or_else(PoisonError::into_inner).insert(asked.digest, asked.tokens);
+    let requests = Arc::clone(&collected.0);
+    let observer = OnSummary::new(move |request| {
+        if let Some(request) = request {
+            requests.lock().unwrap_or_else(PoisonError::into_inner).insert(request.digest, request.tokens);
         }
     });
-    (Some(chain.observed_by(observer)), seen)
+    (Some(chain.observed_by(observer)), collected)
 }

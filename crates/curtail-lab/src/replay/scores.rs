@@ -1,10 +1,10 @@
-//! Measures what a policy sends, request by request.
+//! Measures the requests of a policy: their tokens, their cost, and what they lack that the model used.
 
 use std::collections::BTreeSet;
 
 use super::cache::{CacheRules, CacheUse, Marked};
 use super::history::History;
-use super::needs::{Known, Said};
+use super::needs::{Statement, WorkState};
 use super::policies::{Policy, PolicyChain};
 use super::prefixes::{Changed, Difference, Link, Sent};
 use super::report::{Judged, Missing, PolicyReport, PolicyTotal, Probe, Probes, Recorded, RequestReport};
@@ -12,47 +12,47 @@ use super::run::{Scene, Summaries};
 use crate::calibration::Calibration;
 use curtail_core::transcript::{Content, Message};
 
-/// The result of a policy.
+/// The measured policy.
 pub(super) struct Scored {
     pub(super) report: PolicyReport,
-    /// The requests that test `as recorded` against the log.
+    /// The held-out requests, which test `as recorded` against the log.
     pub(super) held: Vec<Judged>,
 }
 
-/// The measurement of a policy.
-pub(super) struct Scores<'s, 'a> {
+/// Measures a policy, request by request.
+pub(super) struct Scorer<'s, 'a> {
     scene: &'s Scene<'s, 'a>,
     is_recorded: bool,
     report: PolicyReport,
     held: Vec<Judged>,
-    /// What the request before sent, as the provider counts it.
+    /// The tokens of the previous request, as the provider counts them.
     before: Option<u64>,
     sent: Sent,
     /// The prefixes that the client marked for the cache of the model that answers.
     marked: Marked,
     thoughts: Thoughts,
-    /// For each position that the request before did not send, the number of the last one that did; 0 for none.
+    /// For each position that the previous request did not send, the number of the last request that did; 0 for none.
     last_sent: Vec<usize>,
     breaks: Vec<Break>,
 }
 
-/// What a request has in common with the beginning of the request before.
+/// What a request has in common with the beginning of the previous one.
 #[derive(Default)]
 struct Shared {
-    /// Tokens.
     tokens: u64,
-    /// Whether that is all of the request before.
+    /// Whether that is the whole previous request.
     whole: bool,
 }
 
-/// A request that does not begin with all of the request before.
+/// A request that does not begin with the whole previous one.
 struct Break {
+    /// The number of the request, from 1.
     number: usize,
-    /// Requests after which its costs are saved.
+    /// The number of requests after which its extra cost is saved.
     after: Option<u64>,
 }
 
-impl<'s, 'a> Scores<'s, 'a> {
+impl<'s, 'a> Scorer<'s, 'a> {
     pub(super) fn new(scene: &'s Scene<'s, 'a>, policy: &Policy) -> Self {
         Self {
             scene,
@@ -68,12 +68,12 @@ impl<'s, 'a> Scores<'s, 'a> {
         }
     }
 
-    /// What the request before sent.
+    /// The messages of the previous request.
     pub(super) const fn sent(&self) -> &Sent {
         &self.sent
     }
 
-    /// Measures the next request, which sends what `difference` makes of the request before.
+    /// Measures the next request, which differs from the previous one by `difference`.
     pub(super) fn request(&mut self, difference: Difference) {
         let nth = self.report.requests.len();
         let scene = self.scene;
@@ -82,7 +82,7 @@ impl<'s, 'a> Scores<'s, 'a> {
         let end = self.sent.end(scene.history);
         let tokens = calibration.apply(end.tokens, self.sent.count());
         let shared = self.shared(&changed, nth);
-        let thoughts_invalidated = self.link(&changed, end, nth);
+        let thoughts_invalidated = self.track(&changed, end, nth);
         let billed = self.bill(tokens, &shared, nth);
         let mut report = RequestReport {
             number: nth + 1,
@@ -100,7 +100,7 @@ impl<'s, 'a> Scores<'s, 'a> {
             recorded: self.recorded(nth),
             ..RequestReport::default()
         };
-        self.hindsight(nth, &mut report);
+        self.score_needs(nth, &mut report);
         if report.prefix_break {
             let after = self.pays_back(nth, tokens, billed);
             report.pays_back_after = after;
@@ -112,31 +112,31 @@ impl<'s, 'a> Scores<'s, 'a> {
     }
 
     fn calibration(&self, nth: usize) -> Calibration {
-        let own = self.scene.calibrated[nth];
-        if self.is_recorded { own.recorded } else { own.policy }
+        let calibrated = self.scene.calibrated[nth];
+        if self.is_recorded { calibrated.recorded } else { calibrated.policy }
     }
 
-    /// What the request has in common with the one before.
+    /// What the request has in common with the previous one.
     fn shared(&self, changed: &Changed, nth: usize) -> Shared {
         let Some(before) = self.before else { return Shared::default() };
         let (history, calibration) = (self.scene.history, self.calibration(nth));
         let drops = self.drops(nth);
         // If the program dropped something, only the instructions are certain to be the same.
-        let surely = if drops { changed.common.min(self.sent.instructions(history)) } else { changed.common };
+        let certain = if drops { changed.common.min(self.sent.instructions(history)) } else { changed.common };
         Shared {
-            tokens: calibration.apply(self.sent.link(surely, history).tokens, surely).min(before),
+            tokens: calibration.apply(self.sent.link(certain, history).tokens, certain).min(before),
             whole: !drops && changed.common == changed.count,
         }
     }
 
-    /// Whether the program dropped something before the request and the log does not say so.
+    /// Whether the program dropped something before the request without a record in the log.
     fn drops(&self, nth: usize) -> bool {
         self.is_recorded && self.scene.calibrated[nth].drops
     }
 
-    /// Records what the request dropped, and which messages are written for what it sends, which ends with `end`. Returns the
-    /// number of thoughts that become invalid with it.
-    fn link(&mut self, changed: &Changed, end: Link, nth: usize) -> usize {
+    /// Records which messages the request dropped, and that the messages up to the next request were written for this
+    /// one, whose link is `end`. Returns the number of thoughts that become invalid.
+    fn track(&mut self, changed: &Changed, end: Link, nth: usize) -> usize {
         let (session, history) = (self.scene.session, self.scene.history);
         if self.scene.missing {
             for position in changed.dropped(&self.sent) {
@@ -147,15 +147,15 @@ impl<'s, 'a> Scores<'s, 'a> {
         let next = session.requests.get(nth + 1).map_or(history.messages.len(), |next| next.at);
         let is_recorded = self.is_recorded;
         let next = (session.requests[nth].at..next).filter(|&at| is_recorded || !session.summaries[at]);
-        self.thoughts.made(history, end, next);
+        self.thoughts.record_prefixes(history, end, next);
         invalidated
     }
 
-    /// Seconds since the request before.
+    /// Seconds since the previous request, if the log has the times.
     fn seconds(&self, nth: usize) -> Option<f64> {
         let requests = &self.scene.session.requests;
-        let (own, before) = requests[nth].seconds.zip(requests[nth.checked_sub(1)?].seconds)?;
-        Some(own - before)
+        let (time, before) = requests[nth].seconds.zip(requests[nth.checked_sub(1)?].seconds)?;
+        Some(time - before)
     }
 
     /// The fewest tokens that the model of a request caches.
@@ -163,7 +163,7 @@ impl<'s, 'a> Scores<'s, 'a> {
         self.scene.prices[nth].and_then(|price| price.minimum).unwrap_or(self.scene.rules.minimum)
     }
 
-    /// Reads the request from the cache and writes it there.
+    /// Reads the request from the cache as far as it is there, and writes it to the cache.
     fn bill(&mut self, tokens: u64, shared: &Shared, nth: usize) -> CacheUse {
         let (scene, minimum) = (self.scene, self.minimum(nth));
         let (rules, calibration, now) = (scene.rules, self.calibration(nth), scene.session.requests[nth].seconds);
@@ -196,15 +196,15 @@ impl<'s, 'a> Scores<'s, 'a> {
         Some(Recorded { tokens_sent: usage.input, cache_read: usage.cache_read, cache_write: usage.cache_write })
     }
 
-    /// Counts what the reply used of what was sent.
-    fn hindsight(&mut self, nth: usize, report: &mut RequestReport) {
+    /// Counts what the reply used of the history, and how much of that was sent.
+    fn score_needs(&mut self, nth: usize, report: &mut RequestReport) {
         let (scene, number) = (self.scene, nth + 1);
         let needs = &scene.needs[nth];
-        report.probes = self.probe(&scene.known[nth], scene.session.requests[nth].at);
+        report.probes = self.probe(&scene.work_states[nth], scene.session.requests[nth].at);
         report.needed_references = needs.references.len();
         for needed in &needs.references {
             let positions = scene.history.index.before(needed.digest, scene.session.requests[nth].at);
-            let is_kept = self.names(needed.digest, scene.session.requests[nth].at);
+            let is_kept = self.mentions(needed.digest, scene.session.requests[nth].at);
             report.kept_references += usize::from(is_kept);
             report.needed_in_calls += usize::from(needed.in_call);
             report.kept_in_calls += usize::from(needed.in_call && is_kept);
@@ -228,27 +228,29 @@ impl<'s, 'a> Scores<'s, 'a> {
         }
     }
 
-    /// Whether what is sent contains the reference with this digest, from a message before `end` or in one that a policy wrote.
-    fn names(&self, reference: u64, end: usize) -> bool {
+    /// Whether the reference with this digest is sent, in a recorded message before `end` or in one that the policy
+    /// wrote.
+    fn mentions(&self, reference: u64, end: usize) -> bool {
         self.sent.sends_any(self.scene.history.index.before(reference, end)) || self.sent.writes(reference)
     }
 
-    /// Which of the things that the model has to know before `end` are sent.
-    fn probe(&self, known: &Known, end: usize) -> Probes {
-        let is_said = |said: Said| self.sent.sends(said.at) || said.name.is_some_and(|name| self.sent.writes(name));
-        let said = |said: Option<Said>| Probe {
-            sent: usize::from(said.is_some_and(is_said)),
+    /// Which parts of the state of the work at position `end` are sent.
+    fn probe(&self, state: &WorkState, end: usize) -> Probes {
+        let is_sent =
+            |said: Statement| self.sent.sends(said.at) || said.name.is_some_and(|name| self.sent.writes(name));
+        let statement = |said: Option<Statement>| Probe {
+            sent: usize::from(said.is_some_and(is_sent)),
             of: usize::from(said.is_some()),
         };
-        let named = |name: Option<u64>| Probe {
-            sent: usize::from(name.is_some_and(|name| self.names(name, end))),
+        let name = |name: Option<u64>| Probe {
+            sent: usize::from(name.is_some_and(|name| self.mentions(name, end))),
             of: usize::from(name.is_some()),
         };
         Probes {
-            instruction: said(known.instruction),
-            edited_file: named(known.edited_file),
-            failing_test: named(known.failing_test),
-            todos: said(known.todos),
+            instruction: statement(state.instruction),
+            edited_file: name(state.edited_file),
+            failing_test: name(state.failing_test),
+            todos: statement(state.todos),
         }
     }
 
@@ -263,12 +265,13 @@ impl<'s, 'a> Scores<'s, 'a> {
         }
     }
 
-    /// Requests after which a break pays back: what it cost more than to go on, by what each later request saves.
+    /// The number of requests after which a break pays back: its extra cost over sending everything, divided by the
+    /// saving of each later request. `None` if later requests save nothing.
     fn pays_back(&self, nth: usize, tokens: u64, billed: CacheUse) -> Option<u64> {
         let (scene, before) = (self.scene, self.before?);
         let requests = &scene.session.requests;
-        let grown = requests[nth - 1].at..requests[nth].at;
-        let uncut = before + self.calibration(nth).added(scene.history.tokens(grown.clone()), grown.len());
+        let new = requests[nth - 1].at..requests[nth].at;
+        let uncut = before + self.calibration(nth).added(scene.history.tokens(new.clone()), new.len());
         let found = if scene.rules.lives(self.seconds(nth)) { before } else { 0 };
         let read = scene.prices[nth].and_then(|price| price.read).unwrap_or(scene.rules.read);
         #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
@@ -286,8 +289,8 @@ impl<'s, 'a> Scores<'s, 'a> {
         after
     }
 
-    /// Adds what summaries cost: each request for one is new to the cache.
-    fn pay(&mut self, summaries: Summaries) {
+    /// Adds the cost of `summaries`. No request for one is in the cache.
+    fn add_summary_cost(&mut self, summaries: Summaries) {
         let total = &mut self.report.total;
         (total.summary_requests, total.summary_tokens) = (summaries.requests, summaries.tokens);
         let price = self.scene.prices.iter().flatten().next();
@@ -314,53 +317,53 @@ impl<'s, 'a> Scores<'s, 'a> {
         self.finish(Summaries::default())
     }
 
-    /// The report, with its sums and what was paid for `summaries`.
+    /// The report, with its sums and the cost of `summaries`.
     pub(super) fn finish(mut self, summaries: Summaries) -> Scored {
         self.report.total = PolicyTotal::sum_up(&self.report.requests);
-        self.pay(summaries);
+        self.add_summary_cost(summaries);
         let ends = self.breaks.iter().skip(1).map(|next| next.number).chain([self.report.requests.len() + 1]);
         let paid = self
             .breaks
             .iter()
             .zip(ends)
-            .filter(|(own, end)| own.after.is_some_and(|after| after < (end - own.number) as u64));
+            .filter(|(one, end)| one.after.is_some_and(|after| after < (end - one.number) as u64));
         self.report.total.breaks_paid_back = paid.count();
-        self.report.total.pay_backs = self.breaks.iter().filter_map(|own| own.after).collect();
+        self.report.total.pay_backs = self.breaks.iter().filter_map(|one| one.after).collect();
         self.report.total.set_median();
         Scored { report: self.report, held: self.held }
     }
 }
 
-// Signed reasoning: a provider may refuse it if the messages before it are not the original ones.
+// Signed reasoning, which a provider may refuse if the messages before it are not the original ones.
 
 /// The signed thoughts of a session under one policy.
 pub(super) struct Thoughts {
     /// The positions of those that are valid.
     valid: BTreeSet<usize>,
     /// For each position, the digest of everything that was sent before it when the model wrote it.
-    made_for: Vec<u64>,
+    prefixes: Vec<u64>,
 }
 
 impl Thoughts {
-    /// The thoughts of `history` that have one of the members `signatures`.
+    /// The thoughts of `history` that have one of the keys `signatures`.
     pub(super) fn new(history: &History<'_>, signatures: &[&str]) -> Self {
         let signed = history.messages.iter().enumerate().filter(|(_, message)| is_signed(message, signatures));
-        Self { valid: signed.map(|(at, _)| at).collect(), made_for: vec![0; history.messages.len()] }
+        Self { valid: signed.map(|(at, _)| at).collect(), prefixes: vec![0; history.messages.len()] }
     }
 
     /// How many thoughts become invalid with `sent`, which begins with `common` messages of the request before.
     fn invalidated(&mut self, sent: &Sent, common: usize, history: &History<'_>) -> usize {
-        let behind = sent.behind(common, &self.valid, history);
-        let invalid = behind.into_iter().filter(|(position, before)| self.made_for[*position] != before.digest);
+        let sent = sent.sent_after(common, &self.valid, history).into_iter();
+        let invalid = sent.filter(|(position, before)| self.prefixes[*position] != before.digest);
         invalid.filter(|(position, _)| self.valid.remove(position)).count()
     }
 
-    /// Records which prefix the messages at `next` were written for: everything in `sent`.
-    pub(super) fn made(&mut self, history: &History<'_>, sent: Link, next: impl Iterator<Item = usize>) {
+    /// Records that the messages at `next` were written after everything in `sent` and each other.
+    pub(super) fn record_prefixes(&mut self, history: &History<'_>, sent: Link, next: impl Iterator<Item = usize>) {
         let mut link = sent;
         for at in next {
-            self.made_for[at] = link.digest;
-            link = link.then(history.fact(at));
+            self.prefixes[at] = link.digest;
+            link = link.then(history.stats(at));
         }
     }
 }

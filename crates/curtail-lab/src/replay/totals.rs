@@ -1,4 +1,4 @@
-//! Sums of figures over requests and sessions, and the best policies of a sweep.
+//! Sums over requests and sessions, the best policies of a sweep, and the verdict on sessions of a kind.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ impl PolicyTotal {
             total.cache_read += request.cache_read;
             total.cache_write += request.cache_write;
             total.uncached += request.uncached;
-            total.cost = total.cost.zip(request.cost).map(|(sum, own)| sum + own);
+            total.cost = total.cost.zip(request.cost).map(|(sum, cost)| sum + cost);
             total.prefix_breaks += usize::from(request.prefix_break);
             total.add_losses(&Self::lost_by(request));
             total.largest_request = total.largest_request.max(request.tokens_sent);
@@ -47,7 +47,7 @@ impl PolicyTotal {
         self.cache_read += other.cache_read;
         self.cache_write += other.cache_write;
         self.uncached += other.uncached;
-        self.cost = self.cost.zip(other.cost).map(|(sum, own)| sum + own);
+        self.cost = self.cost.zip(other.cost).map(|(sum, cost)| sum + cost);
         self.prefix_breaks += other.prefix_breaks;
         self.largest_request = self.largest_request.max(other.largest_request);
         self.summary_requests += other.summary_requests;
@@ -71,7 +71,7 @@ impl PolicyTotal {
         self.files_read_again += other.files_read_again;
     }
 
-    /// Computes the median of the breaks.
+    /// Computes `pays_back_after`, the median of `pay_backs`.
     pub(super) fn set_median(&mut self) {
         self.pay_backs.sort_unstable();
         self.pays_back_after = self.pay_backs.get(self.pay_backs.len().saturating_sub(1) / 2).copied();
@@ -83,7 +83,7 @@ impl PolicyTotal {
         share(self.kept_references, self.needed_references)
     }
 
-    /// The same of the references that the arguments of calls used.
+    /// The share of the references needed in the arguments of calls that were sent; 1 if none was needed.
     #[must_use]
     pub fn kept_in_calls_share(&self) -> f64 {
         share(self.kept_in_calls, self.needed_in_calls)
@@ -95,7 +95,7 @@ impl PolicyTotal {
         self.kept_share().min(self.kept_in_calls_share())
     }
 
-    /// The share of what was sent that was read from the cache; 0 if nothing was sent.
+    /// The share of the tokens sent that was read from the cache; 0 if nothing was sent.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "tokens are far fewer than 2^52")]
     pub fn read_share(&self) -> f64 {
@@ -110,12 +110,12 @@ impl Probes {
     }
 
     fn add(&mut self, other: &Self) {
-        for (own, other) in self.each().into_iter().zip({ *other }.each()) {
-            (own.sent, own.of) = (own.sent + other.sent, own.of + other.of);
+        for (probe, other) in self.each().into_iter().zip({ *other }.each()) {
+            (probe.sent, probe.of) = (probe.sent + other.sent, probe.of + other.of);
         }
     }
 
-    /// The share of all probes that was sent; 1 without any.
+    /// The share of all probes whose item was sent; 1 without any.
     #[must_use]
     pub fn sent_share(mut self) -> f64 {
         let (sent, of) = self.each().iter().fold((0, 0), |sum, probe| (sum.0 + probe.sent, sum.1 + probe.of));
@@ -129,7 +129,7 @@ fn share(kept: usize, needed: usize) -> f64 {
 }
 
 impl TotalReport {
-    /// Adds a session: of an inaccurate one, only what its policies lose, unless `keep_inaccurate`.
+    /// Adds a session. Of an inaccurate one, only the losses of its policies are added, unless `keep_inaccurate`.
     pub fn add(&mut self, session: &SessionReport, keep_inaccurate: bool) {
         let is_counted = keep_inaccurate || !session.inaccurate;
         self.inaccurate_sessions += usize::from(!is_counted);
@@ -159,12 +159,13 @@ impl TotalReport {
         }
     }
 
-    /// Marks the policies for which `among` is true and that no other of them beats, that is, costs at most as much and
-    /// keeps more. Without prices, tokens are compared.
+    /// Marks which of the policies for which `among` is true are on the Pareto front: no other costs at most as much
+    /// and keeps at least as large a share of the references, with one of the two better. Without prices, tokens are
+    /// compared.
     pub fn mark_pareto(&mut self, among: impl Fn(usize) -> bool) {
         #[expect(clippy::cast_precision_loss, reason = "tokens are far fewer than 2^52")]
         let cost = |total: &PolicyTotal| total.cost.unwrap_or(total.tokens_sent as f64);
-        let figures: Vec<Option<(f64, f64)>> = self
+        let points: Vec<Option<(f64, f64)>> = self
             .policies
             .iter()
             .enumerate()
@@ -172,11 +173,11 @@ impl TotalReport {
                 (among(nth) && policy.failed_sessions == 0).then(|| (cost(&policy.total), policy.total.kept_share()))
             })
             .collect();
-        for (policy, own) in self.policies.iter_mut().zip(&figures) {
-            policy.pareto = own.map(|own| {
+        for (policy, point) in self.policies.iter_mut().zip(&points) {
+            policy.pareto = point.map(|(cost, kept)| {
                 let beats =
-                    |other: &(f64, f64)| other.0 <= own.0 && other.1 >= own.1 && (other.0 < own.0 || other.1 > own.1);
-                !figures.iter().flatten().any(beats)
+                    |other: &(f64, f64)| other.0 <= cost && other.1 >= kept && (other.0 < cost || other.1 > kept);
+                !points.iter().flatten().any(beats)
             });
         }
     }
@@ -188,12 +189,12 @@ impl Accuracy {
         self.requests += other.requests;
         self.errors.extend_from_slice(&other.errors);
         self.sums = std::array::from_fn(|nth| self.sums[nth] + other.sums[nth]);
-        self.set();
+        self.compute();
     }
 
-    /// Computes the figures from the errors and sums.
+    /// Computes errors and shares from `errors` and `sums`.
     #[expect(clippy::cast_precision_loss, reason = "tokens are far fewer than 2^52")]
-    pub(super) fn set(&mut self) {
+    pub(super) fn compute(&mut self) {
         self.median_error = percentile(&mut self.errors, 50).unwrap_or(0.0);
         self.p90_error = percentile(&mut self.errors, 90).unwrap_or(0.0);
         let [tokens, read, input, recorded_read] = self.sums.map(|sum| sum as f64);
@@ -205,8 +206,8 @@ impl Accuracy {
 
 // The verdict on sessions of a kind: the cheapest policy that keeps enough of what the model used.
 
-/// The smallest saving that is worth another policy.
-const WORTH: f64 = 0.01;
+/// The smallest saving, as a share, that makes another policy worth it.
+const MIN_SAVING: f64 = 0.01;
 
 /// Sessions of one dialect with one outcome.
 #[derive(Debug, Clone, Serialize)]
@@ -225,7 +226,7 @@ pub struct Group {
     pub verdict: Option<Verdict>,
 }
 
-/// Which policy the sessions of a group should have had.
+/// Which policy would have been best for the sessions of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
     /// The number of the cheapest policy that keeps enough, `as recorded` being 0; `None` if no policy does.
@@ -234,23 +235,23 @@ pub struct Verdict {
     pub policy: Option<String>,
     /// Whether it is worth it: it saves 1 % or more.
     pub worth_it: bool,
-    /// Whether `saved` is a share of the cost; of the tokens if a price is not known.
+    /// Whether `saved` is a share of the cost; otherwise, because a price is not known, of the tokens.
     pub by_cost: bool,
-    /// The share that it saves; negative if it costs more than what was recorded.
+    /// The share that it saves compared with `as recorded`; negative if it costs more.
     pub saved: f64,
     /// The share of the needed references that it keeps.
     pub kept: f64,
-    /// Where no policy is worth it: the number of the one that keeps most of those that save 1 % or more.
+    /// If the policy is not worth it: among the policies that save 1 % or more, the number of the one that keeps most.
     pub next: Option<usize>,
-    /// The share that this one saves.
+    /// The share that `next` saves.
     pub next_saved: f64,
 }
 
 impl Group {
-    /// The groups of `groups`, with `session` in one of them.
+    /// Adds `session` to its group in `groups`, or to a new one.
     pub fn add(groups: &mut Vec<Self>, session: &SessionReport, keep_inaccurate: bool) {
-        let is_own = |group: &Self| group.dialect == session.dialect && group.outcome == session.outcome;
-        let at = groups.iter().position(is_own).unwrap_or_else(|| {
+        let is_group = |group: &Self| group.dialect == session.dialect && group.outcome == session.outcome;
+        let at = groups.iter().position(is_group).unwrap_or_else(|| {
             groups.push(Self {
                 dialect: session.dialect,
                 outcome: session.outcome.clone(),
@@ -265,7 +266,8 @@ impl Group {
         group.largest_counted = group.largest_counted.max(session.largest_counted);
     }
 
-    /// Decides which policy is the cheapest of those that keep the share `keep` of the references, and of those that calls used.
+    /// Decides which policy is the cheapest of those that keep the share `keep` both of the needed references and of
+    /// those needed in calls.
     pub fn decide(&mut self, keep: f64) {
         let Some((recorded, others)) = self.total.policies.split_first() else { return };
         let by_cost = self.total.policies.iter().all(|policy| policy.total.cost.is_some());
@@ -277,10 +279,10 @@ impl Group {
             price(&one.1.total).total_cmp(&price(&two.1.total))
         };
         let best = comparable().filter(|(_, policy)| policy.total.kept_at_least() >= keep).min_by(cheaper);
-        let worth_it = best.is_some_and(|(_, policy)| saved(policy) >= WORTH);
-        let saving = comparable().filter(|(_, policy)| !worth_it && saved(policy) >= WORTH);
+        let worth_it = best.is_some_and(|(_, policy)| saved(policy) >= MIN_SAVING);
+        let saving = comparable().filter(|(_, policy)| !worth_it && saved(policy) >= MIN_SAVING);
         let next = saving.min_by(|one, two| {
-            let kept = |own: &(usize, &NamedTotal)| own.1.total.kept_at_least();
+            let kept = |policy: &(usize, &NamedTotal)| policy.1.total.kept_at_least();
             kept(two).total_cmp(&kept(one)).then_with(|| cheaper(one, two))
         });
         self.verdict = Some(Verdict {

@@ -1,15 +1,16 @@
-//! What a tool call does, by the names and shapes of its arguments: any agent's tools, known or not.
-//! The rules are tables. `commands` decides what a shell command does.
+//! What a tool call does, judged by the names and shapes of its arguments, so that the tools of unknown agents are understood
+//! too. The rules are tables. `commands` decides what a shell command does.
 
 use serde_json::{Map, Value};
 
 use super::{Todo, paths, scripts, todos};
 use curtail_core::digest::fnv1a_64;
 
-/// Something that a call does.
+/// An effect of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
-    /// Changes a file; `edit` is a digest of the text that it replaces and one of the text that it writes.
+    /// Changes a file; `edit` is a digest of the text that it replaces and one of the text that it writes; `None` if it writes
+    /// the whole file.
     Change { path: String, edit: Option<(u32, u32)> },
     /// Writes a script that changes these files when it is run.
     Script { path: String, writes: Vec<String> },
@@ -25,7 +26,7 @@ pub(super) enum Action {
     AddTodo(Todo),
     /// Changes the item with this id.
     UpdateTodo(Todo),
-    /// Runs a check that is no command, such as a tool `run_tests`.
+    /// Runs a check that is not a shell command, such as a tool `run_tests`.
     Check(String),
 }
 
@@ -43,7 +44,7 @@ const PATH_KEYS: &[&str] = &[
     "uri",
 ];
 
-/// Names of arguments that contain what is written.
+/// Names of arguments that contain the text to write.
 const TEXT_KEYS: &[&str] = &[
     "oldstring",
     "newstring",
@@ -71,7 +72,7 @@ const TEXT_KEYS: &[&str] = &[
     "data",
 ];
 
-/// Pairs of arguments of an edit: what it replaces, what it writes.
+/// Names of the arguments of an edit: the old text and the new text.
 const EDIT_KEYS: &[(&str, &str)] = &[
     ("oldstring", "newstring"),
     ("oldtext", "newtext"),
@@ -80,75 +81,77 @@ const EDIT_KEYS: &[(&str, &str)] = &[
     ("search", "replace"),
 ];
 
-/// The digests of a patch: no edit is recognized as its inverse.
+/// Stands for the digests of a patch. No two patches are taken for inverses of each other.
 const PATCH: (u32, u32) = (1, 2);
 
 /// Names of arguments that contain a command line.
 const COMMAND_KEYS: &[&str] = &["command", "cmd", "commandline", "script", "commands", "bash"];
 
 /// Words in the names of tools that change files, and of those that only read.
-const CHANGES: &[&str] =
+const CHANGE_WORDS: &[&str] =
     &["edit", "write", "create", "patch", "replace", "insert", "apply", "update", "append", "save", "overwrite"];
-const LOOKS: &[&str] =
+const READ_WORDS: &[&str] =
     &["read", "view", "open", "list", "grep", "search", "find", "glob", "cat", "get", "fetch", "show", "diff"];
 
-/// Values of `command` by which one tool does several things.
-const VIEWS: &[&str] = &["view", "undo_edit"];
-const EDITS: &[&str] = &["create", "str_replace", "insert"];
+/// Values of the argument `command` of a tool that both views and edits.
+const VIEW_MODES: &[&str] = &["view", "undo_edit"];
+const EDIT_MODES: &[&str] = &["create", "str_replace", "insert"];
 
-/// Words in the names of tools that check.
-const CHECKS: &[&str] = &["test", "tests", "build", "lint", "typecheck", "compile", "diagnostics"];
+/// Words in the names of tools that build or test.
+const CHECK_WORDS: &[&str] = &["test", "tests", "build", "lint", "typecheck", "compile", "diagnostics"];
 
 /// What the call of `name` does, in order.
 pub(super) fn actions(name: &str, arguments: &str) -> Vec<Action> {
-    let patched = patched(arguments);
-    if !patched.is_empty() {
-        return patched;
+    let patch = patch_actions(arguments);
+    if !patch.is_empty() {
+        return patch;
     }
     match serde_json::from_str(arguments) {
-        Ok(Value::Object(members)) => of_object(name, &members),
+        Ok(Value::Object(members)) => actions_of_object(name, &members),
         Ok(Value::String(text)) if looks_like_shell(name) => vec![Action::Command(text)],
         Err(_) if looks_like_shell(name) && !arguments.trim().is_empty() => vec![Action::Command(arguments.to_owned())],
         _ => Vec::new(),
     }
 }
 
-fn of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
-    let words = words(name);
-    if let Some(found) = todos::of_call(&words, members) {
-        return vec![found];
+/// The actions of a call whose arguments are an object.
+fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
+    let words = name_words(name);
+    if let Some(action) = todos::todo_action(&words, members) {
+        return vec![action];
     }
-    let get =
-        |keys: &[&str]| members.iter().find(|(key, _)| keys.contains(&folded(key).as_str())).map(|(_, value)| value);
+    let get = |keys: &[&str]| {
+        members.iter().find(|(key, _)| keys.contains(&normalized(key).as_str())).map(|(_, value)| value)
+    };
     let mode = get(COMMAND_KEYS).and_then(Value::as_str).unwrap_or_default();
-    let path = get(PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::any);
-    let is_mode = VIEWS.contains(&mode) || EDITS.contains(&mode);
+    let path = get(PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::any_path);
+    let is_mode = VIEW_MODES.contains(&mode) || EDIT_MODES.contains(&mode);
     if let Some(command) = get(COMMAND_KEYS).filter(|_| !is_mode).and_then(command_line) {
         return vec![Action::Command(command)];
     }
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let looks = has(LOOKS) && !has(CHANGES) || VIEWS.contains(&mode);
-    let writes = get(TEXT_KEYS).is_some() || has(CHANGES);
+    let only_reads = has(READ_WORDS) && !has(CHANGE_WORDS) || VIEW_MODES.contains(&mode);
+    let writes = get(TEXT_KEYS).is_some() || has(CHANGE_WORDS);
     match path {
-        Some(path) if writes && !looks => {
+        Some(path) if writes && !only_reads => {
             let body = get(TEXT_KEYS).and_then(Value::as_str).unwrap_or_default();
-            let change = Action::Change { path: path.to_owned(), edit: digests(members) };
+            let change = Action::Change { path: path.to_owned(), edit: edit_digests(members) };
             std::iter::once(change).chain(script(path, body)).collect()
         }
-        Some(path) if has(&["delete", "remove"]) && !looks => vec![Action::Remove(path.to_owned())],
-        _ if has(CHECKS) => vec![Action::Check(name.to_owned())],
+        Some(path) if has(&["delete", "remove"]) && !only_reads => vec![Action::Remove(path.to_owned())],
+        _ if has(CHECK_WORDS) => vec![Action::Check(name.to_owned())],
         _ => Vec::new(),
     }
 }
 
-/// A script with this text; `None` if it changes no files.
+/// The action of writing `body` to a script at `path`; `None` if the script changes no files.
 fn script(path: &str, body: &str) -> Option<Action> {
     let writes = scripts::writes(path, body);
     (!writes.is_empty()).then(|| Action::Script { path: path.to_owned(), writes })
 }
 
-/// Files of a patch in the form of `apply_patch`, wherever it is in the arguments.
-fn patched(arguments: &str) -> Vec<Action> {
+/// The actions of a patch in the format of `apply_patch`, anywhere in the arguments.
+fn patch_actions(arguments: &str) -> Vec<Action> {
     const BEGIN: &str = "*** Begin Patch";
     if !arguments.contains(BEGIN) {
         return Vec::new();
@@ -173,7 +176,7 @@ fn patched(arguments: &str) -> Vec<Action> {
     found
 }
 
-/// A command line: a text, or a list of words of which the last one may be a script for a shell.
+/// The command line in an argument: a string, or a list of words, which may run a shell with a script.
 fn command_line(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(unquoted(text).to_owned()),
@@ -191,22 +194,23 @@ fn command_line(value: &Value) -> Option<String> {
     }
 }
 
-/// Digests of what an edit replaces and writes.
-fn digests(members: &Map<String, Value>) -> Option<(u32, u32)> {
-    let text = |name: &str| members.iter().find(|(key, _)| folded(key) == name).and_then(|(_, value)| value.as_str());
+/// Digests of the text that an edit replaces and of the text that it writes.
+fn edit_digests(members: &Map<String, Value>) -> Option<(u32, u32)> {
+    let text =
+        |name: &str| members.iter().find(|(key, _)| normalized(key) == name).and_then(|(_, value)| value.as_str());
     let (old, new) = EDIT_KEYS.iter().find_map(|(old, new)| Some((text(old)?, text(new)?)))?;
-    #[expect(clippy::cast_possible_truncation, reason = "32 bits tell the edits of one file apart")]
+    #[expect(clippy::cast_possible_truncation, reason = "32 bits distinguish the edits of one file")]
     let digest = |text: &str| fnv1a_64(text.bytes()) as u32;
     Some((digest(old), digest(new)))
 }
 
-/// A key in lower case without separators: `filePath` and `file_path` are one.
-fn folded(key: &str) -> String {
+/// A key in lower case without separators: `filePath` and `file_path` are equal.
+fn normalized(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
 /// The words of a tool's name: `multiEdit`, `edit_file` and `edit-file` contain `edit`.
-fn words(name: &str) -> Vec<String> {
+fn name_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut before_is_lower = false;
     for letter in name.chars() {
@@ -222,15 +226,15 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Some logs write values as JSON inside strings.
+/// `text` without the quotes around it: some logs write values as JSON inside strings.
 fn unquoted(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
 
-/// Whether a tool that takes raw text runs it as a command.
+/// Whether a tool whose arguments are raw text runs them as a command.
 fn looks_like_shell(name: &str) -> bool {
     const SHELLS: [&str; 7] = ["shell", "bash", "terminal", "exec", "command", "run", "console"];
-    words(name).iter().any(|word| SHELLS.contains(&word.as_str()))
+    name_words(name).iter().any(|word| SHELLS.contains(&word.as_str()))
 }
 
 #[cfg(test)]
@@ -242,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_of_any_agent_are_seen() {
+    fn edits_of_any_agent_are_recognized() {
         for (name, arguments) in [
             ("Write", r#"{"file_path":"a.rs","content":"x"}"#),
             ("write_file", r#"{"path":"a.rs","content":"x"}"#),
@@ -261,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_known_by_what_it_writes() {
+    fn a_script_is_recognized_by_what_it_writes() {
         let actions = actions("Write", r#"{"file_path":"/tmp/fix.py","content":"open('a.py', 'w').write(x)"}"#);
         let script = Action::Script { path: "/tmp/fix.py".into(), writes: vec!["a.py".into()] };
         assert_eq!(actions, [change("/tmp/fix.py"), vec![script]].concat());
     }
 
     #[test]
-    fn looking_changes_nothing() {
+    fn reading_changes_nothing() {
         for (name, arguments) in [
             ("Read", r#"{"file_path":"a.rs"}"#),
             ("str_replace_based_edit_tool", r#"{"command":"view","path":"a.rs"}"#),
@@ -282,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_and_moves_are_seen() {
+    fn commands_and_moves_are_recognized() {
         let command = vec![Action::Command(String::from("ls -l"))];
         for (name, arguments) in [
             ("Bash", r#"{"command":"ls -l","description":"List"}"#),

@@ -1,4 +1,4 @@
-//! Reads the output of builds and tests: the verdict, and which tests failed. A reader for each family of runners.
+//! Reads the output of builds and tests: the verdict, and which tests failed. There is one reader for each family of runners.
 //! A reader knows the lines of its runner, not which command printed them.
 
 use std::borrow::Cow;
@@ -18,14 +18,14 @@ pub(super) struct RunOutcome {
     pub(super) failed: Vec<String>,
     /// Names of tests that passed, where the output lists them.
     pub(super) passed: Vec<String>,
-    /// The line that says why, where no test is named.
+    /// The line that says why it failed, if no test is named.
     pub(super) error: Option<String>,
 }
 
 /// Reads the output of one runner; `None` if the output is from another program.
 type Reader = fn(&str) -> Option<RunOutcome>;
 
-/// The most specific first: the output of a build tool may contain that of any runner above it.
+/// The readers, the most specific first: the output of a build tool may contain that of any runner above it.
 const READERS: &[Reader] = &[
     read_ctest,
     read_phpunit,
@@ -69,7 +69,7 @@ impl RunOutcome {
         }
     }
 
-    /// Sets the verdict from the number of failures in a summary. It never overrides a failure that was seen.
+    /// Sets the verdict from the number of failures in a summary. A failure that was seen before is not overridden.
     fn counted(&mut self, failed: usize) {
         if failed > 0 {
             self.verdict = Verdict::Failed;
@@ -78,7 +78,7 @@ impl RunOutcome {
         }
     }
 
-    /// The outcome, if any line was recognized.
+    /// The outcome; `None` if no line gave a verdict.
     fn known(self) -> Option<Self> {
         (self.verdict != Verdict::Unknown).then_some(self)
     }
@@ -98,7 +98,7 @@ fn number_after(line: &str, word: &str) -> Option<usize> {
     after[..end].parse().ok()
 }
 
-/// A place in a file in front of a message: `src/a.c:3:4: error: …` or `src/a.ts(3,4): error TS2322: …`.
+/// Whether a line is an error of a compiler, with a place in a file: `src/a.c:3:4: error: …`, `src/a.ts(3,4): error TS2322: …`.
 fn is_compiler_error(line: &str) -> bool {
     let Some((place, _)) = line.split_once(": error").or_else(|| line.split_once(": fatal error")) else {
         return false;
@@ -107,8 +107,8 @@ fn is_compiler_error(line: &str) -> bool {
     !place.contains(' ') && place.contains('.') && place.ends_with(|c: char| c.is_ascii_digit() || c == ')')
 }
 
-/// The text without terminal escapes.
-fn plain(text: &str) -> std::borrow::Cow<'_, str> {
+/// `text` without terminal escapes.
+fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return text.into();
     }
@@ -181,7 +181,8 @@ fn numbered(line: &str) -> Option<&str> {
 
 // Tests in Ruby: `rspec` and Minitest.
 
-/// Reads `rspec ./spec/a_spec.rb:12 # Cart adds`, `3 examples, 1 failure`, and Minitest's `CartTest#test_adds [a.rb:12]:` and counts.
+/// Reads `rspec ./spec/a_spec.rb:12 # Cart adds`, `3 examples, 1 failure`, and Minitest's `CartTest#test_adds [a.rb:12]:` and
+/// counts.
 fn read_rspec(output: &str) -> Option<RunOutcome> {
     let mut outcome = RunOutcome::from_runner("rspec");
     let mut counted = None;
@@ -209,7 +210,7 @@ fn read_rspec(output: &str) -> Option<RunOutcome> {
 
 // Builds and tests in .NET.
 
-/// Reads `Failed Namespace.Test [12 ms]`, `Failed!  - Failed: 1, Passed: 2`, xUnit's `[FAIL]` and the build's last words.
+/// Reads `Failed Namespace.Test [12 ms]`, `Failed!  - Failed: 1, Passed: 2`, xUnit's `[FAIL]` and the last lines of a build.
 fn read_dotnet(output: &str) -> Option<RunOutcome> {
     let mut outcome = RunOutcome::from_runner("dotnet");
     let mut error = None;
@@ -242,8 +243,8 @@ fn read_dotnet(output: &str) -> Option<RunOutcome> {
 /// `Shop.Tests.CartTests.Adds(a: 1) [12 ms]`
 fn timed(text: &str) -> Option<&str> {
     let (name, time) = text.strip_suffix(']')?.rsplit_once(" [")?;
-    let ends = time.ends_with("ms") || time.ends_with(" s") || time.ends_with(" m");
-    (ends && time.contains(|c: char| c.is_ascii_digit())).then_some(name)
+    let has_unit = time.ends_with("ms") || time.ends_with(" s") || time.ends_with(" m");
+    (has_unit && time.contains(|c: char| c.is_ascii_digit())).then_some(name)
 }
 
 /// `[xUnit.net 00:00:00.52]     Shop.Tests.CartTests.Adds [FAIL]`
@@ -346,15 +347,15 @@ fn read_cargo(output: &str) -> Option<RunOutcome> {
     if outcome.verdict == Verdict::Unknown && outcome.error.as_ref().is_some_and(|_| place.is_some()) {
         outcome.verdict = Verdict::Failed;
     }
-    let named = outcome.verdict == Verdict::Failed && outcome.failed.is_empty();
-    outcome.error = outcome.error.take().filter(|_| named).map(|error| match place {
+    let needs_error = outcome.verdict == Verdict::Failed && outcome.failed.is_empty();
+    outcome.error = outcome.error.take().filter(|_| needs_error).map(|error| match place {
         Some(place) => format!("{error} ({place})"),
         None => error,
     });
     outcome.known()
 }
 
-/// An error of the compiler, but not cargo's last words.
+/// Whether a line is an error of the compiler, and not cargo's closing line.
 fn is_rustc_error(line: &str) -> bool {
     let error = line.strip_prefix("error").is_some_and(|rest| rest.starts_with(": ") || rest.starts_with('['));
     error && !line.starts_with("error: could not compile") && !line.starts_with("error: test failed")
@@ -398,7 +399,7 @@ fn is_go_place(line: &str) -> bool {
 
 // Tests in JavaScript: jest, vitest and mocha.
 
-/// Titles of sections that are no tests.
+/// Titles of sections that are not tests.
 const SECTIONS: &[&str] = &["Console", "Test suite failed to run", "Validation"];
 
 /// Reads `● suite › test`, `FAIL file > test`, `✕ test`, mocha's numbered list, and the counts.
@@ -431,8 +432,8 @@ fn read_jest(output: &str) -> Option<RunOutcome> {
     }
     let failed = counted?;
     if failed > 0 && outcome.failed.is_empty() {
-        let mocha = mocha(output);
-        let names = [mocha.iter().map(String::as_str).collect(), marked, files]
+        let listed = mocha_names(output);
+        let names = [listed.iter().map(String::as_str).collect(), marked, files]
             .into_iter()
             .find(|names: &Vec<&str>| !names.is_empty());
         names.unwrap_or_default().into_iter().for_each(|name| outcome.fail(name));
@@ -446,8 +447,9 @@ fn is_file(text: &str) -> bool {
     [".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs"].iter().any(|end| name.ends_with(end))
 }
 
-/// The list at the end of mocha's output: a number, the suite, and the test on the next lines up to a colon.
-fn mocha(output: &str) -> Vec<String> {
+/// The names in the list at the end of mocha's output. An item is a number and the suite, and on the next lines the test, up to
+/// a colon.
+fn mocha_names(output: &str) -> Vec<String> {
     let Some((_, list)) = output.split_once(" failing") else { return Vec::new() };
     let mut names: Vec<String> = Vec::new();
     let mut open = false;
@@ -476,7 +478,7 @@ fn mocha(output: &str) -> Vec<String> {
 fn read_junit(output: &str) -> Option<RunOutcome> {
     let mut outcome = RunOutcome::from_runner("junit");
     let mut case = None;
-    let mut why = false;
+    let mut error_is_next = false;
     for line in output.lines() {
         let trimmed = line.trim();
         let error = trimmed.strip_prefix("[ERROR]").map(str::trim);
@@ -500,10 +502,10 @@ fn read_junit(output: &str) -> Option<RunOutcome> {
             outcome.fail(&case_name(found));
             case = None;
         }
-        if why && outcome.error.is_none() {
+        if error_is_next && outcome.error.is_none() {
             outcome.error = Some(trimmed.to_owned());
         }
-        why = trimmed == "* What went wrong:";
+        error_is_next = trimmed == "* What went wrong:";
         if outcome.error.is_none() && error.is_some_and(|error| error.contains(".java:") || error.contains(".kt:")) {
             outcome.error = error.map(str::to_owned);
         }
@@ -514,7 +516,7 @@ fn read_junit(output: &str) -> Option<RunOutcome> {
     outcome.known()
 }
 
-/// Adds a test, unless it was named with its package before.
+/// Adds a failing test, unless it is already listed with its package.
 fn fail_once(outcome: &mut RunOutcome, name: &str) {
     let known = |test: &String| test.strip_suffix(name).is_some_and(|package| package.ends_with('.'));
     if !outcome.failed.iter().any(known) {
@@ -522,20 +524,21 @@ fn fail_once(outcome: &mut RunOutcome, name: &str) {
     }
 }
 
-/// The test that a line behind `[ERROR]` names.
+/// The test that the text after `[ERROR]` names.
 fn maven_test(text: &str) -> Option<String> {
     timed_name(text).or_else(|| maven_name(text).map(str::to_owned))
 }
 
-/// `com.x.CalcTest.adds -- Time elapsed: 0.01 s <<< FAILURE!`, or with the class behind: `adds(com.x.CalcTest)`.
+/// `com.x.CalcTest.adds -- Time elapsed: 0.01 s <<< FAILURE!`, or with the class after the test: `adds(com.x.CalcTest)`.
 fn timed_name(text: &str) -> Option<String> {
     let (name, rest) = text.split_once("Time elapsed:")?;
     if !rest.contains("<<< FAILURE!") && !rest.contains("<<< ERROR!") {
         return None;
     }
     let name = name.trim().trim_end_matches("--").trim();
-    let behind = name.strip_suffix(')').and_then(|name| name.split_once('(')).filter(|(_, class)| class.contains('.'));
-    Some(behind.map_or_else(|| name.to_owned(), |(test, class)| format!("{class}.{test}")))
+    let with_class =
+        name.strip_suffix(')').and_then(|name| name.split_once('(')).filter(|(_, class)| class.contains('.'));
+    Some(with_class.map_or_else(|| name.to_owned(), |(test, class)| format!("{class}.{test}")))
 }
 
 /// `CalcTest.adds:12 expected …`, `CalcTest.adds » NullPointer`
@@ -549,6 +552,7 @@ fn maven_name(text: &str) -> Option<&str> {
     (is_test && !is_file).then_some(name)
 }
 
+/// The class and name in a `<testcase …>` tag.
 fn case_name(tag: &str) -> String {
     let value = |key: &str| tag.split_once(key).and_then(|(_, rest)| rest.split_once('"')).map(|(value, _)| value);
     match (value("classname=\""), value(" name=\"")) {
@@ -559,7 +563,7 @@ fn case_name(tag: &str) -> String {
 
 // Tests that write TAP (`ok 1 - name`, `not ok 2 - name`), and Node's own runner.
 
-/// Reads the lines of the protocol, which ends or begins with the plan `1..N`, or with counts.
+/// Reads the lines of the protocol, whose first or last line is the plan `1..N`, or counts.
 fn read_tap(output: &str) -> Option<RunOutcome> {
     let mut outcome = RunOutcome::from_runner("tap");
     let mut framed = false;
@@ -609,10 +613,10 @@ fn read_make(output: &str) -> Option<RunOutcome> {
     outcome.known()
 }
 
-// Exit codes and printed text, taken out of the forms in which agents wrap them.
+// Exit codes and output, extracted from the wrappers that agents put around them.
 
-/// What stands in front of an exit code.
-const CODES: &[&str] = &[
+/// Labels in front of an exit code.
+const EXIT_CODE_LABELS: &[&str] = &[
     "<returncode>",
     "Exit code: ",
     "Exit code ",
@@ -626,13 +630,16 @@ const CODES: &[&str] = &[
 ];
 
 /// The exit code that an output reports, in its first or its last lines.
-pub(super) fn code(output: &str) -> Option<i32> {
+pub(super) fn exit_code(output: &str) -> Option<i32> {
     let head = &output[..output.floor_char_boundary(400)];
     let tail = &output[output.ceil_char_boundary(output.len().saturating_sub(400))..];
-    [head, tail].iter().find_map(|part| CODES.iter().find_map(|mark| number(part.split_once(mark)?.1)))
+    [head, tail]
+        .iter()
+        .find_map(|part| EXIT_CODE_LABELS.iter().find_map(|label| leading_number(part.split_once(label)?.1)))
 }
 
-fn number(text: &str) -> Option<i32> {
+/// The number at the beginning of `text`, after white space.
+fn leading_number(text: &str) -> Option<i32> {
     let text = text.trim_start();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len());
     text[..end].parse().ok()
@@ -797,7 +804,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_say_nothing() {
+    fn other_texts_have_no_outcome() {
         for text in ["", "drwxr-xr-x 2 root", "3 files changed", "All is well", "fn test() -> Result<(), Error>", "ok"]
         {
             assert_eq!(read_output(text), None, "{text}");

@@ -1,10 +1,10 @@
-//! What shell commands do to files, to the history of a repository, and which of them are checks.
-//! The programs are tables, read by one interpreter. Nothing is run: a program that is not listed has no known effect.
+//! What shell commands do to files and to the history of a repository, and which of them build or test.
+//! Tables list the known programs. Nothing is run: a program that is not listed has no known effect.
 
 use super::shell::{self, Simple};
 use super::{checks, paths, scripts};
 
-/// Something that a command does.
+/// An effect of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
     /// Writes a whole file.
@@ -17,11 +17,11 @@ pub(super) enum Effect {
     Move { from: String, to: String },
     /// Commits what was changed; the subject is `None` if the command does not contain it.
     Commit { subject: Option<String>, amend: bool },
-    /// Discards changes that were not committed, of these files or of all.
+    /// Discards uncommitted changes: of these files, or of all if `None`.
     Restore(Option<Vec<String>>),
-    /// Gives these files to version control.
+    /// Adds these files to version control.
     Add(Vec<String>),
-    /// Prints which files version control sees as changed.
+    /// Prints the files that version control lists as changed.
     Changes,
     /// Writes a script that changes these files when it is run.
     Script { path: String, writes: Vec<String> },
@@ -31,20 +31,20 @@ pub(super) enum Effect {
     Check(Run),
 }
 
-/// A check, as it was started.
+/// A run of a build or of tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Run {
-    /// The command without what surrounds it.
+    /// The command without variables, wrappers and redirections.
     pub(super) command: String,
-    /// What it was narrowed to: files, packages, names of tests. Empty if it checks everything.
+    /// The files, packages or tests that it is limited to; empty if it checks everything.
     pub(super) targets: Vec<String>,
 }
 
-/// What a tool does to the files in its arguments.
+/// What a program does to the files in its arguments.
 #[derive(Clone, Copy)]
-enum Does {
+enum FileAction {
     Write,
-    /// Edits the files behind its script, unless one of these flags gives the script.
+    /// Edits the files after its script argument; with one of these flags there is no script argument.
     Edit(&'static [&'static str]),
     Copy,
     Move,
@@ -52,31 +52,31 @@ enum Does {
     Git,
 }
 
-/// Programs that change files, with the letters of flags without which they change none.
-const TOOLS: &[(&str, &str, Does)] = &[
-    ("tee", "", Does::Write),
-    ("sed", "i", Does::Edit(&["-e", "-f"])),
-    ("perl", "ie", Does::Edit(&["-e"])),
-    ("cp", "", Does::Copy),
-    ("mv", "", Does::Move),
-    ("rm", "", Does::Remove),
-    ("git", "", Does::Git),
+/// Programs that change files, and the one-letter flags that they need to do so.
+const TOOLS: &[(&str, &str, FileAction)] = &[
+    ("tee", "", FileAction::Write),
+    ("sed", "i", FileAction::Edit(&["-e", "-f"])),
+    ("perl", "ie", FileAction::Edit(&["-e"])),
+    ("cp", "", FileAction::Copy),
+    ("mv", "", FileAction::Move),
+    ("rm", "", FileAction::Remove),
+    ("git", "", FileAction::Git),
 ];
 
-/// Programs and words of a shell that run the program after them.
+/// Programs and shell keywords that run the program after them.
 const WRAPPERS: &[&str] = &[
     "sudo", "env", "time", "timeout", "nice", "nohup", "npx", "bunx", "uvx", "command", "exec", "xvfb-run", "then",
     "do", "else", "if", "!",
 ];
 
-/// The same for programs of two words, such as `uv run`.
+/// Wrappers of two words, such as `uv run`.
 const RUNNERS: &[(&[&str], &str)] = &[
     (&["uv", "poetry", "pipenv", "hatch", "pdm"], "run"),
     (&["bundle", "pnpm", "yarn", "npm", "mise"], "exec"),
     (&["python", "python3"], "-m"),
 ];
 
-/// Programs that check, with the first arguments that make them a check; without any, they always are one.
+/// Programs that build or test, with the subcommands that do so; an empty list stands for every run.
 const CHECKS: &[(&[&str], &[&str])] = &[
     (&["pytest", "py.test", "unittest", "runtests.py", "tox", "nox", "mypy", "pyright", "flake8"], &[]),
     (&["jest", "vitest", "mocha", "tsc", "eslint", "rspec", "phpunit", "prove", "bats"], &[]),
@@ -97,24 +97,25 @@ const CHECKS: &[(&[&str], &[&str])] = &[
     (&["terraform"], &["validate"]),
 ];
 
-/// Programs that run the scripts of a package, and words in the name of one by which it is a check: `npm run test:unit`.
-const PACKAGES: &[&str] = &["npm", "yarn", "pnpm", "bun"];
-const SCRIPTS: &[&str] = &["test", "build", "lint", "check", "tsc"];
+/// Programs that run the scripts of a package. A script whose name contains one of `CHECK_SCRIPTS` is a check: `npm run
+/// test:unit`.
+const PACKAGE_MANAGERS: &[&str] = &["npm", "yarn", "pnpm", "bun"];
+const CHECK_SCRIPTS: &[&str] = &["test", "build", "lint", "check", "tsc"];
 
-/// Flags with which a program checks nothing, but for `pytest`, to which some of them mean something else.
-const IDLE: &[&str] = &["--version", "--help", "--collect-only", "-n"];
+/// Flags with which a program checks nothing. They do not apply to `pytest`, whose `-n` has another meaning.
+const IDLE_FLAGS: &[&str] = &["--version", "--help", "--collect-only", "-n"];
 
-/// Programs that only show something: what they print is another program's output.
-const SHOWS: &[&str] = &[
+/// Programs that only show text: test results in their output come from another program.
+const VIEWERS: &[&str] = &[
     "cat", "head", "tail", "grep", "rg", "less", "sed", "awk", "ls", "find", "git", "echo", "cd", "wc", "sort", "diff",
     "gh",
 ];
 
 /// Flags whose value narrows a check.
-const NARROW: &[&str] =
+const NARROWING_FLAGS: &[&str] =
     &["-k", "-m", "-run", "--run", "-t", "--test", "-p", "--package", "--testNamePattern", "--tests", "-Dtest"];
 
-/// Ends of the names of copies that are made to return to them.
+/// Endings of the names of backup copies.
 const BACKUPS: &[&str] = &[".bak", ".backup", ".orig", ".old", "~"];
 
 /// What the command line does, in order.
@@ -122,11 +123,11 @@ pub(super) fn effects(line: &str) -> Vec<Effect> {
     shell::commands(line).iter().flat_map(effects_of).collect()
 }
 
-/// Whether the line runs a program that may print what a check prints.
+/// Whether the line runs a program whose output may be that of a check, even if `CHECKS` does not list it.
 pub(super) fn may_check(line: &str) -> bool {
     shell::commands(line).iter().any(|command| {
         let words = unwrapped(&command.words);
-        words.first().is_some_and(|program| !SHOWS.contains(&paths::name(program)))
+        words.first().is_some_and(|program| !VIEWERS.contains(&paths::name(program)))
     })
 }
 
@@ -136,46 +137,47 @@ fn effects_of(command: &Simple) -> Vec<Effect> {
     let Some((program, arguments)) = unwrapped(&command.words).split_first() else { return found };
     let call = Call { command, program, name: paths::name(program), arguments };
     if let Some(body) = &command.input {
-        let written = command.writes.iter().chain(call.plain().filter(|_| program == "tee"));
+        let written = command.writes.iter().chain(call.operands().filter(|_| program == "tee"));
         found.extend(written.filter_map(|path| command.script(path, body)));
     }
-    let does =
-        |(name, flags, _): &&(&str, &str, Does)| *name == call.name && flags.chars().all(|flag| call.has_flag(flag));
-    found.extend(TOOLS.iter().find(does).map_or_else(|| call.run(), |(_, _, does)| call.change(*does)));
+    let applies = |(name, flags, _): &&(&str, &str, FileAction)| {
+        *name == call.name && flags.chars().all(|flag| call.has_flag(flag))
+    };
+    found.extend(TOOLS.iter().find(applies).map_or_else(|| call.run(), |(_, _, action)| call.change(*action)));
     found
 }
 
 impl Simple {
-    /// The file that a word names, from the folder in which the command runs.
+    /// The file that a word names, resolved against the command's folder; `None` in a folder of temporary files.
     pub(super) fn file(&self, word: &str) -> Option<String> {
-        paths::path(word).map(|path| self.below(path))
+        paths::project_path(word).map(|path| self.resolved(path))
     }
 
-    /// The same, also in a folder for scratch files: scripts there are written, run and removed as others are.
+    /// Like [`Simple::file`], but also in a folder of temporary files, where scripts are often written, run and removed.
     fn any_file(&self, word: &str) -> Option<String> {
-        paths::any(word).map(|path| self.below(path))
+        paths::any_path(word).map(|path| self.resolved(path))
     }
 
-    fn below(&self, path: &str) -> String {
-        paths::below(self.folder.as_deref(), path)
+    fn resolved(&self, path: &str) -> String {
+        paths::resolved(self.folder.as_deref(), path)
     }
 
-    /// The files that a text changes when it is run as the script `place`, or by the program `place`.
+    /// The files that `body` changes when it is run. `place` is the path of the script, or the program that runs it.
     fn files_written(&self, place: &str, body: &str) -> Vec<String> {
-        scripts::writes(place, body).iter().map(|file| self.below(file)).collect()
+        scripts::writes(place, body).iter().map(|file| self.resolved(file)).collect()
     }
 
-    /// A script with this text; `None` if it changes no files.
+    /// The effect of writing `body` to a script at `word`; `None` if the script changes no files.
     fn script(&self, word: &str, body: &str) -> Option<Effect> {
-        let path = paths::any(word)?;
+        let path = paths::any_path(word)?;
         let writes = self.files_written(path, body);
-        (!writes.is_empty()).then(|| Effect::Script { path: self.below(path), writes })
+        (!writes.is_empty()).then(|| Effect::Script { path: self.resolved(path), writes })
     }
 
-    /// A move of the first of these words to the second, which may be a folder.
+    /// The effect of moving the first of these words to the second, which may be a folder.
     pub(super) fn moved<'w>(&self, mut words: impl Iterator<Item = &'w str>) -> Option<Effect> {
         let (from, to) = (words.next()?, words.next()?);
-        Some(Effect::Move { from: self.file(from)?, to: self.file(&into(from, to))? })
+        Some(Effect::Move { from: self.file(from)?, to: self.file(&destination(from, to))? })
     }
 }
 
@@ -189,53 +191,53 @@ struct Call<'c> {
 }
 
 impl<'c> Call<'c> {
-    /// The arguments that are no flags.
-    fn plain(&self) -> impl Iterator<Item = &'c String> + use<'c> {
+    /// The arguments that are not flags.
+    fn operands(&self) -> impl Iterator<Item = &'c String> + use<'c> {
         self.arguments.iter().filter(|word| !word.starts_with('-'))
     }
 
-    /// Whether there is a flag of one letter, alone or among others.
+    /// Whether the one-letter flag is set, alone or combined with others.
     fn has_flag(&self, letter: char) -> bool {
         let is_flag = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains(letter);
         self.arguments.iter().any(|word| is_flag(word) || letter == 'i' && word.starts_with("--in-place"))
     }
 
-    /// What a tool does to its files.
-    fn change(&self, does: Does) -> Vec<Effect> {
-        let mut words = self.plain().map(String::as_str);
+    /// The effects of a program in `TOOLS` on its files.
+    fn change(&self, action: FileAction) -> Vec<Effect> {
+        let mut words = self.operands().map(String::as_str);
         let file = |word: &str| self.command.file(word);
-        match does {
-            Does::Write => words.filter_map(file).map(Effect::Write).collect(),
-            Does::Edit(flags) => {
-                let given = self.arguments.iter().any(|word| flags.contains(&word.as_str()));
-                self.behind_flags().skip(usize::from(!given)).filter_map(file).map(Effect::Edit).collect()
+        match action {
+            FileAction::Write => words.filter_map(file).map(Effect::Write).collect(),
+            FileAction::Edit(flags) => {
+                let has_script_flag = self.arguments.iter().any(|word| flags.contains(&word.as_str()));
+                self.files_and_script().skip(usize::from(!has_script_flag)).filter_map(file).map(Effect::Edit).collect()
             }
-            Does::Copy => {
+            FileAction::Copy => {
                 words.next().zip(words.next()).and_then(|(from, to)| self.copied(from, to)).into_iter().collect()
             }
-            Does::Move => self.command.moved(words).into_iter().collect(),
-            // What is in a folder is not known.
-            Does::Remove if self.has_flag('r') || self.has_flag('R') => Vec::new(),
-            Does::Remove => words.filter_map(|word| self.command.any_file(word)).map(Effect::Remove).collect(),
-            Does::Git => git_effects(self.arguments, self.command),
+            FileAction::Move => self.command.moved(words).into_iter().collect(),
+            // The files in the folder are unknown.
+            FileAction::Remove if self.has_flag('r') || self.has_flag('R') => Vec::new(),
+            FileAction::Remove => words.filter_map(|word| self.command.any_file(word)).map(Effect::Remove).collect(),
+            FileAction::Git => git_effects(self.arguments, self.command),
         }
     }
 
-    /// The arguments that are neither flags nor the scripts behind flags.
-    fn behind_flags(&self) -> impl Iterator<Item = &'c str> {
+    /// The operands, without the script that follows `-e` or `-f`. If there is no such flag, the first one is the script.
+    fn files_and_script(&self) -> impl Iterator<Item = &'c str> {
         let before = std::iter::once("").chain(self.arguments.iter().map(String::as_str));
         let words = self.arguments.iter().map(String::as_str).zip(before);
         let plain = |word: &str| !word.starts_with('-') && !word.is_empty();
         words.filter(move |(word, before)| plain(word) && !matches!(*before, "-e" | "-f")).map(|(word, _)| word)
     }
 
-    /// A copy beside a file, made to return to it, is no change.
+    /// The effect of a copy; `None` if it is a backup beside the original.
     fn copied(&self, from: &str, to: &str) -> Option<Effect> {
         let backup = to.starts_with(from) && BACKUPS.iter().any(|end| to.ends_with(end));
-        if backup { None } else { self.command.file(&into(from, to)).map(Effect::Write) }
+        if backup { None } else { self.command.file(&destination(from, to)).map(Effect::Write) }
     }
 
-    /// What a program that is no tool does: it checks, or runs a script.
+    /// The effects of a program outside `TOOLS`: it may be a check, or a script.
     fn run(&self) -> Vec<Effect> {
         if let Some(run) = check(self.name, self.arguments) {
             return vec![Effect::Check(run)];
@@ -247,16 +249,16 @@ impl<'c> Call<'c> {
         script.map(Effect::RunScript).into_iter().collect()
     }
 
-    /// What an interpreter does: it runs a script, or a text in its arguments or its input.
+    /// The effects of an interpreter: it runs a script file, or code in its arguments or its input.
     fn interpret(&self) -> Vec<Effect> {
         let edits = |body: &String| -> Vec<Effect> {
             self.command.files_written(self.name, body).into_iter().map(Effect::Edit).collect()
         };
-        let is_text = |word: &str| matches!(word, "-c" | "-e" | "-lc");
+        let is_code_flag = |word: &str| matches!(word, "-c" | "-e" | "-lc");
         let mut words =
-            self.arguments.iter().skip_while(|word| word.starts_with('-') && *word != "-" && !is_text(word));
+            self.arguments.iter().skip_while(|word| word.starts_with('-') && *word != "-" && !is_code_flag(word));
         match words.next() {
-            Some(flag) if is_text(flag) => words.next().map(edits).unwrap_or_default(),
+            Some(flag) if is_code_flag(flag) => words.next().map(edits).unwrap_or_default(),
             Some(path) if path != "-" => self.command.any_file(path).map(Effect::RunScript).into_iter().collect(),
             _ => self.command.input.as_ref().map(edits).unwrap_or_default(),
         }
@@ -264,7 +266,7 @@ impl<'c> Call<'c> {
 }
 
 /// The path of `from` after a move to `to`, which may be a folder.
-fn into(from: &str, to: &str) -> String {
+fn destination(from: &str, to: &str) -> String {
     if to.ends_with('/') { format!("{to}{}", paths::name(from)) } else { to.to_owned() }
 }
 
@@ -274,9 +276,9 @@ fn unwrapped(mut words: &[String]) -> &[String] {
     while let Some((first, rest)) = words.split_first() {
         let (name, next) = (paths::name(first), rest.first().map_or("", String::as_str));
         let is_variable = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let sets = first.split_once('=').is_some_and(|(name, _)| is_variable(name));
+        let is_assignment = first.split_once('=').is_some_and(|(name, _)| is_variable(name));
         let runs_check = || name.starts_with("python") && check(paths::name(next), &[]).is_some();
-        if sets {
+        if is_assignment {
             words = rest;
         } else if WRAPPERS.contains(&name) {
             let flags = rest.iter().take_while(|word| word.starts_with('-')).count();
@@ -292,34 +294,35 @@ fn unwrapped(mut words: &[String]) -> &[String] {
     words
 }
 
-/// The check that this program with these arguments is.
+/// The check that the program runs with these arguments; `None` if it runs none.
 fn check(program: &str, arguments: &[String]) -> Option<Run> {
     let (_, verbs) = CHECKS.iter().find(|(programs, _)| programs.contains(&program))?;
     let word = |at: usize| arguments.get(at).map_or("", String::as_str);
-    let is_script = PACKAGES.contains(&program) && matches!(word(0), "run" | "run-script");
+    let is_script = PACKAGE_MANAGERS.contains(&program) && matches!(word(0), "run" | "run-script");
     let verb = arguments.iter().find(|word| !word.starts_with('+')).map_or("", String::as_str);
     let checks = match is_script {
-        true => SCRIPTS.iter().any(|part| word(1).contains(part)),
+        true => CHECK_SCRIPTS.iter().any(|part| word(1).contains(part)),
         false => verbs.is_empty() || verbs.contains(&verb),
     };
-    let idle = program != "pytest" && arguments.iter().any(|word| IDLE.contains(&word.as_str()));
+    let idle = program != "pytest" && arguments.iter().any(|word| IDLE_FLAGS.contains(&word.as_str()));
     if !checks || idle {
         return None;
     }
-    let own = usize::from(!verbs.is_empty()) + usize::from(is_script);
+    let subcommands = usize::from(!verbs.is_empty()) + usize::from(is_script);
     let command = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    Some(Run { command, targets: targets(arguments.get(own..).unwrap_or_default()) })
+    Some(Run { command, targets: targets(arguments.get(subcommands..).unwrap_or_default()) })
 }
 
+/// The operands of a check, and the values of flags that narrow it.
 fn targets(arguments: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     let mut before = "";
     for word in arguments {
         let is_number = || word.bytes().all(|byte| byte.is_ascii_digit());
-        if NARROW.contains(&before) {
+        if NARROWING_FLAGS.contains(&before) {
             found.push(word.clone());
         } else if let Some((flag, value)) = word.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
-            found.extend(NARROW.contains(&flag).then(|| value.to_owned()));
+            found.extend(NARROWING_FLAGS.contains(&flag).then(|| value.to_owned()));
         } else if !word.starts_with('-') && !matches!(word.as_str(), "." | "./..." | "--" | "run") && !is_number() {
             found.push(word.clone());
         }
@@ -349,8 +352,8 @@ fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect> {
         "rm" if !has(&["--cached"]) => files().into_iter().map(Effect::Remove).collect(),
         "add" => vec![Effect::Add(files())],
         "status" => vec![Effect::Changes],
-        // With names of commits, it shows the work of others.
-        "diff" if !has(&["--no-index"]) && plain().all(is_of_now) => vec![Effect::Changes],
+        // A comparison with other commits shows changes that this work did not make.
+        "diff" if !has(&["--no-index"]) && plain().all(is_file_or_head) => vec![Effect::Changes],
         "reset" if has(&["--hard"]) => vec![Effect::Restore(None)],
         "restore" if !has(&["--staged", "-S"]) || has(&["--worktree", "-W"]) => vec![restored(rest, command)],
         "checkout" => match rest.iter().position(|word| word.as_str() == "--") {
@@ -362,8 +365,8 @@ fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect> {
     }
 }
 
-/// Whether a word behind `git diff` names files, or the last commit.
-fn is_of_now(word: &str) -> bool {
+/// Whether an operand of `git diff` is a file or the last commit.
+fn is_file_or_head(word: &str) -> bool {
     word == "HEAD" || word.contains(['.', '/']) && !word.contains("..") && !word.starts_with("origin/")
 }
 
@@ -373,7 +376,7 @@ fn restored(words: &[&String], command: &Simple) -> Effect {
     Effect::Restore((!all).then(files))
 }
 
-/// The first line of a commit's message.
+/// The first line of the commit message in the arguments of `git commit`.
 fn subject(arguments: &[&String]) -> Option<String> {
     let value = arguments.iter().enumerate().find_map(|(at, word)| {
         let short = word.starts_with('-') && !word.starts_with("--") && word.ends_with('m');
@@ -382,18 +385,18 @@ fn subject(arguments: &[&String]) -> Option<String> {
         }
         word.strip_prefix("--message=")
     })?;
-    let here = value.strip_prefix("$(cat <<").and_then(|rest| rest.split_once('\n'));
-    let body = here.map_or(value, |(_, body)| body);
+    let heredoc = value.strip_prefix("$(cat <<").and_then(|rest| rest.split_once('\n'));
+    let body = heredoc.map_or(value, |(_, body)| body);
     body.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// The files that the output of `git status` or `git diff` names as changed, each with whether it was removed.
+/// The files that the output of `git status` or `git diff` lists as changed, each with whether it was removed.
 pub(super) fn changes(result: &str) -> Vec<(String, bool)> {
     let output = checks::unwrapped(result);
     let mut found: Vec<(String, bool)> = Vec::new();
     for line in output.lines() {
         if let Some((path, deleted)) = changed_on(line)
-            && let Some(path) = paths::path(path).filter(|path| !path.contains(" => "))
+            && let Some(path) = paths::project_path(path).filter(|path| !path.contains(" => "))
             && found.iter().all(|(known, _)| known != path)
         {
             found.push((path.to_owned(), deleted));
@@ -402,7 +405,7 @@ pub(super) fn changes(result: &str) -> Vec<(String, bool)> {
     found
 }
 
-/// The file that a line names: of a patch, of `--stat`, or of a status, long or short.
+/// The file that a line lists as changed: a line of a patch, of `--stat`, or of a long or short status.
 fn changed_on(line: &str) -> Option<(&str, bool)> {
     if let Some(rest) = line.strip_prefix("diff --git a/") {
         return rest.split_once(" b/").map(|(_, path)| (path, false));
@@ -454,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_known_by_what_they_write() {
+    fn scripts_are_recognized_by_what_they_write() {
         let (path, writes) = (String::from("/tmp/fix.py"), vec![String::from("/r/a.py")]);
         let ran = Effect::RunScript(path.clone());
         let line = "cd /r && cat > /tmp/fix.py <<'EOF'\nopen('a.py', 'w').write(x)\nEOF\npython3 /tmp/fix.py a";
@@ -463,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_are_known_by_their_programs() {
+    fn checks_are_recognized_by_their_programs() {
         for (line, command, targets) in [
             (
                 "cd /r && RUST_LOG=x timeout 60 cargo test --lib parse 2>&1 | tail -5",
@@ -510,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_version_control_names_are_found() {
+    fn files_that_version_control_lists_are_found() {
         let names = |output: &str| changes(output).into_iter().map(|(path, _)| path).collect::<Vec<_>>();
         for (output, expected) in [
             (

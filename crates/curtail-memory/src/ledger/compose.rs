@@ -1,5 +1,5 @@
-//! A ledger as the first lines of a summary: every section gets its least share of the tokens, then the most important ones
-//! take what the others leave.
+//! Writes a ledger as the first lines of a summary. Every section first gets its minimum share of the tokens; then the tokens
+//! that remain go to the sections that were cut, the most important ones first.
 
 use std::cell::RefCell;
 
@@ -8,32 +8,32 @@ use foldhash::HashMap;
 use super::quotes::{cut, cut_at};
 use super::{Change, Commit, Ledger, Pointer, Progress, Quote, Todo, Verdict, paths};
 
-/// The part of a summary that a ledger may take, in percent: the rest is for sentences.
-const SHARE: usize = 88;
+/// The share of the tokens that the sections may take, in percent; the rest is for the summary's own sentences.
+const MAX_PERCENT: usize = 88;
 
-/// A budget below which no sentence explains the pointers.
-const SMALL: usize = 150;
+/// The smallest budget, in tokens, at which a first line explains the pointers.
+const LEAST_WITH_HEAD: usize = 150;
 
-/// The first words of the facts, in front of the number of the last message.
+/// The beginning of the first line, before the number of the last message.
 pub(super) const HEAD: &str = "Facts of messages 0 to ";
 
 impl Ledger {
     /// The facts in at most `tokens` tokens; empty if there are none that fit.
     ///
-    /// For a conversation without calls, only the first message of the user is written, and only if `carried`: the sentences
-    /// of the summary tell the rest.
+    /// For a conversation without calls, only the first message of the user is written, and only if `carried`: if an earlier
+    /// summary covers that message, so that the summarizer no longer reads it. `count` counts the tokens of a text.
     #[must_use]
     pub fn text(&self, tokens: usize, carried: bool, count: &dyn Fn(&str) -> usize) -> String {
         let work = self.shows_work();
         if self.is_empty() || !work && !carried {
             return String::new();
         }
-        let known = RefCell::new(HashMap::default());
-        let count = &|text: &str| memoized(&known, text, count);
-        let head = if work && tokens >= SMALL { self.head() } else { String::new() };
-        let room = (tokens * SHARE / 100).saturating_sub(count(&head));
+        let counts = RefCell::new(HashMap::default());
+        let count = &|text: &str| count_once(&counts, text, count);
+        let head = if work && tokens >= LEAST_WITH_HEAD { self.head() } else { String::new() };
+        let room = (tokens * MAX_PERCENT / 100).saturating_sub(count(&head));
         let sections = if work { SECTIONS } else { &SECTIONS[..1] };
-        let mut written = self.least(sections, tokens, room, count);
+        let mut written = self.write_minimum(sections, tokens, room, count);
         self.grow(sections, &mut written, tokens, room, count);
         let mut text = joined(&head, &written);
         let mut ranks: Vec<usize> = (0..sections.len()).collect();
@@ -47,17 +47,18 @@ impl Ledger {
         text
     }
 
-    /// What the pointers mean, and the last message that the facts cover.
+    /// The line that explains the pointers and names the last message that the facts cover.
     fn head(&self) -> String {
         format!("{HEAD}{}; [m7] is message 7.\n", self.messages.saturating_sub(1))
     }
 
-    fn least(&self, sections: &[Section], tokens: usize, room: usize, count: Count<'_>) -> Vec<Written> {
+    /// Writes each section within its minimum share.
+    fn write_minimum(&self, sections: &[Section], tokens: usize, room: usize, count: Count<'_>) -> Vec<Written> {
         let cap = |section: &Section| (tokens * section.least / 100).min(room);
         sections.iter().map(|section| (section.write)(self, Room { tokens: cap(section), count })).collect()
     }
 
-    /// Lets sections that were cut take what is left, by rank.
+    /// Writes sections that were cut again, in the order of their rank, with the tokens that are left.
     ///
     /// Of 1,000 tokens, the list of changed files gets 280 at first, and all sections 880. If the other sections need 200, the
     /// list is written again with 600 tokens: 680 are left, but 600 is its maximum.
@@ -82,13 +83,13 @@ impl Ledger {
     }
 }
 
-/// The tokens of a text, counted once: each section is written several times, with more and more room.
-fn memoized(known: &RefCell<HashMap<String, usize>>, text: &str, count: Count<'_>) -> usize {
-    if let Some(&tokens) = known.borrow().get(text) {
+/// The tokens of a text, counted only once: each section is written several times.
+fn count_once(counts: &RefCell<HashMap<String, usize>>, text: &str, count: Count<'_>) -> usize {
+    if let Some(&tokens) = counts.borrow().get(text) {
         return tokens;
     }
     let tokens = count(text);
-    known.borrow_mut().insert(text.to_owned(), tokens);
+    counts.borrow_mut().insert(text.to_owned(), tokens);
     tokens
 }
 
@@ -97,10 +98,10 @@ fn joined(head: &str, written: &[Written]) -> String {
     if body.is_empty() { String::new() } else { format!("{head}{}", body.trim_end()) }
 }
 
-// The sections of a ledger as text: a [`Room`] fits quotes, lists and names into a number of tokens, and a short writer for
-// each section says what stands in it and what goes first.
+// The sections of a ledger as text. A [`Room`] fits quotes, lists and names into a number of tokens; a short writer for each
+// section decides what the section contains and what is dropped first.
 
-/// Labels in front of the sections. `recall` finds the sections by them.
+/// Labels of the sections, by which `recall` recognizes them.
 pub(super) const GOAL: &str = "Goal";
 pub(super) const ASKED: &str = "Asked, newest first";
 pub(super) const CHANGED: &str = "Changed";
@@ -119,20 +120,21 @@ pub(super) const SAID: &str = "Said last";
 pub(super) const BEGUN: &str = " (in progress)";
 pub(super) const DELETED: &str = " (deleted)";
 
-/// In front of a file name whose folder is left out.
+/// Precedes a file name whose folder is left out.
 pub(super) const SHORT: &str = "…/";
 
-/// Fewest tokens for which a quote is worth its line.
-const LEAST: usize = 10;
+/// The fewest tokens for which a cut quote is worth a line.
+const LEAST_QUOTE: usize = 10;
 
-/// Letters that no token of a text has on average: a longer text is not counted.
-pub(super) const LONGEST_TOKEN: usize = 16;
+/// More characters than the tokens of any text have on average: a text with more per token than this exceeds its budget, and
+/// need not be counted.
+pub(super) const CHARS_PER_TOKEN: usize = 16;
 
-/// Letters of an item of a list, with its pointer, that are worth a line: fewer do not say what it is about.
-const TELLING: usize = 44;
+/// The characters of a cut list item, pointer included, that are worth a line: fewer do not show what it is about.
+const SHORT_ITEM: usize = 44;
 
-/// An item of a list that gets this many tokens keeps its beginning and its end. With fewer, it keeps only its beginning.
-const ROOMY: usize = 40;
+/// A cut list item with at least this many tokens keeps its beginning and its end; a smaller one keeps only its beginning.
+const LEAST_WITH_END: usize = 40;
 
 /// Counts the tokens of a text.
 type Count<'c> = &'c dyn Fn(&str) -> usize;
@@ -140,22 +142,22 @@ type Count<'c> = &'c dyn Fn(&str) -> usize;
 /// The tokens that a section may take, and how they are counted.
 #[derive(Clone, Copy)]
 struct Room<'c> {
-    pub(super) tokens: usize,
-    pub(super) count: Count<'c>,
+    tokens: usize,
+    count: Count<'c>,
 }
 
 /// A section within its tokens.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Written {
+struct Written {
     /// Its lines; empty if nothing fits.
-    pub(super) text: String,
+    text: String,
     /// Whether nothing was left out.
-    pub(super) whole: bool,
+    whole: bool,
 }
 
 impl Written {
-    /// A section about which there is nothing to say.
-    const NOTHING: Self = Self { text: String::new(), whole: true };
+    /// A section without facts.
+    const EMPTY: Self = Self { text: String::new(), whole: true };
 
     /// These lines and those of `next`.
     fn and(self, next: &Self) -> Self {
@@ -163,12 +165,14 @@ impl Written {
     }
 }
 
-/// A section: its writer, the least percentage of the tokens that it gets before others take more, and the most.
+/// A section of the text.
 struct Section {
-    pub(super) write: fn(&Ledger, Room<'_>) -> Written,
-    pub(super) least: usize,
-    pub(super) most: usize,
-    /// The order in which sections take more tokens. The last one is dropped first.
+    write: fn(&Ledger, Room<'_>) -> Written,
+    /// The share of the tokens that it gets before others get more, in percent.
+    least: usize,
+    /// The largest share of the tokens that it may get, in percent.
+    most: usize,
+    /// The order in which sections get more tokens; the section with the highest rank is dropped first.
     rank: usize,
 }
 
@@ -185,7 +189,7 @@ const SECTIONS: &[Section] = &[
     Section { write: said, least: 9, most: 15, rank: 4 },
 ];
 
-/// The last words. A question among them that nobody answered has a line of its own.
+/// The assistant's last text. If it ends with an unanswered question, the question gets a line of its own.
 fn said(ledger: &Ledger, room: Room<'_>) -> Written {
     let question = room.quote(UNANSWERED, ledger.question.as_ref(), 7);
     let asked = ledger.question.as_ref().map_or("", |question| question.text.as_str());
@@ -193,11 +197,11 @@ fn said(ledger: &Ledger, room: Room<'_>) -> Written {
         text: said.text.strip_suffix(asked).unwrap_or(&said.text).trim_end().to_owned(),
         ..said.clone()
     });
-    let words = room.beside(&question.text).quote(SAID, before.as_ref().filter(|said| !said.text.is_empty()), 4);
-    question.and(&words)
+    let last = room.beside(&question.text).quote(SAID, before.as_ref().filter(|said| !said.text.is_empty()), 4);
+    question.and(&last)
 }
 
-/// Corrections first, then the newest; written newest first.
+/// The user's further messages. Corrections get tokens first, then the newest messages; the list is written newest first.
 fn asked(ledger: &Ledger, room: Room<'_>) -> Written {
     let mut order: Vec<&Quote> = ledger.asked.iter().rev().collect();
     order.sort_by_key(|quote| !quote.correction);
@@ -205,7 +209,7 @@ fn asked(ledger: &Ledger, room: Room<'_>) -> Written {
     room.list(&format!("{ASKED}:"), &items, |number| std::cmp::Reverse(order[number].at.message))
 }
 
-/// Every hash is kept as long as it fits, and as much of the subjects as fits with them.
+/// The commits. As many hashes as fit are kept, with as much of the subjects as fits beside them.
 fn commits(ledger: &Ledger, room: Room<'_>) -> Written {
     let line = |letters: usize, commit: &Commit| {
         let subject = cut(&commit.subject, letters);
@@ -226,7 +230,7 @@ fn commits(ledger: &Ledger, room: Room<'_>) -> Written {
     lines(&head, &items, letters == 200)
 }
 
-/// The last run, the failing tests, and those that failed earlier and pass now.
+/// The last check, the failing tests, and those that passed since.
 fn checks(ledger: &Ledger, room: Room<'_>) -> Written {
     let names: Vec<&str> = ledger.failing.iter().rev().map(|failure| failure.name.as_str()).collect();
     let at = ledger.failing.last().map(|failure| failure.at.clone()).unwrap_or_default();
@@ -243,8 +247,9 @@ fn checks(ledger: &Ledger, room: Room<'_>) -> Written {
     written.and(&since)
 }
 
+/// The open items of the to-do list.
 fn open(ledger: &Ledger, room: Room<'_>) -> Written {
-    let Some(newest) = ledger.open().max_by_key(|todo| todo.at.message) else { return Written::NOTHING };
+    let Some(newest) = ledger.open().max_by_key(|todo| todo.at.message) else { return Written::EMPTY };
     let begun = |todo: &Todo| if todo.progress == Progress::InProgress { BEGUN } else { "" };
     let items: Vec<String> = ledger.open().map(|todo| format!("- {}{}", todo.text, begun(todo))).collect();
     room.list(&labelled(OPEN, &newest.at), &items, |number| number)
@@ -263,22 +268,25 @@ fn lines(head: &str, items: &[String], whole: bool) -> Written {
     Written { text, whole }
 }
 
-/// An item of a list: its number, its tokens with a line break, and the fewest of them that are worth a line.
+/// An item of a list that is about to be fitted.
 struct Item {
+    /// Its index in the list.
     number: usize,
+    /// Its tokens, with a line break.
     size: usize,
+    /// The fewest tokens of it that are worth a line.
     least: usize,
 }
 
 impl Room<'_> {
-    /// What is left beside `text`.
-    pub(super) fn beside(self, text: &str) -> Self {
+    /// The room that is left beside `text`.
+    fn beside(self, text: &str) -> Self {
         Self { tokens: self.tokens.saturating_sub((self.count)(text)), ..self }
     }
 
     /// A line with one quote, which keeps `tenths` of its letters at its beginning if it is cut.
     fn quote(self, label: &str, quote: Option<&Quote>, tenths: usize) -> Written {
-        let Some(quote) = quote else { return Written::NOTHING };
+        let Some(quote) = quote else { return Written::EMPTY };
         let head = labelled(label, &quote.at);
         let tokens = self.tokens.saturating_sub((self.count)(&head) + 1);
         let text = (Room { tokens, ..self }).fit(&quote.text, tenths);
@@ -289,12 +297,12 @@ impl Room<'_> {
     /// `text`, cut in the middle; `None` if too little would be left.
     fn fit(self, text: &str, tenths: usize) -> Option<String> {
         let letters = text.chars().count();
-        let most = self.tokens * LONGEST_TOKEN;
+        let most = self.tokens * CHARS_PER_TOKEN;
         let fits = |text: &str| (self.count)(text) <= self.tokens;
         if letters <= most && fits(text) {
             return Some(text.to_owned());
         }
-        if self.tokens < LEAST {
+        if self.tokens < LEAST_QUOTE {
             return None;
         }
         let (mut low, mut high) = (0, letters.min(most));
@@ -305,18 +313,18 @@ impl Room<'_> {
         (low > 0).then(|| cut_at(text, low, tenths))
     }
 
-    /// A list of those `items` of which at least the beginning fits, the long ones cut to one length, sorted by `key` of their
-    /// number. Of three items with 10, 100 and 100 tokens, 60 tokens hold the first one whole and 25 of each long one.
+    /// A list of the `items` whose beginning fits, sorted by `key` of their index. Long items are cut to the same number of
+    /// tokens: of items with 10, 100 and 100 tokens, 60 tokens hold the first one whole and 25 of each of the others.
     fn list<K: Ord>(self, head: &str, items: &[String], key: impl Fn(usize) -> K) -> Written {
         let room = self.beside(&format!("{head}\n"));
-        let taken = room.take(items);
+        let taken = room.fitting_items(items);
         let tokens = |item: &Item, level: usize| item.size.min(level.max(item.least));
         let sum = |level: usize| taken.iter().map(|item| tokens(item, level)).sum::<usize>();
         let level = (0..=room.tokens).rev().find(|&level| sum(level) <= room.tokens).unwrap_or(0);
         let fit = |item: &Item| {
             let tokens = tokens(item, level);
             let within = Room { tokens: tokens.saturating_sub(1), ..room };
-            Some((item.number, within.fit(&items[item.number], if tokens < ROOMY { 10 } else { 7 })?))
+            Some((item.number, within.fit(&items[item.number], if tokens < LEAST_WITH_END { 10 } else { 7 })?))
         };
         let mut chosen: Vec<(usize, String)> = taken.iter().filter_map(fit).collect();
         let whole = chosen.len() == items.len() && chosen.iter().all(|(number, text)| items[*number] == *text);
@@ -325,30 +333,30 @@ impl Room<'_> {
     }
 
     /// The first items, as long as at least the beginning of each fits.
-    fn take(self, items: &[String]) -> Vec<Item> {
+    fn fitting_items(self, items: &[String]) -> Vec<Item> {
         let mut left = self.tokens;
         let mut taken = Vec::new();
         for (number, item) in items.iter().enumerate() {
             let size = (self.count)(item) + 1;
-            let beginning = || (self.count)(&cut_at(item, TELLING, 10)).max(LEAST + 5) + 1;
-            let least = if size <= LEAST + 6 { size } else { size.min(beginning()) };
+            let beginning = || (self.count)(&cut_at(item, SHORT_ITEM, 10)).max(LEAST_QUOTE + 5) + 1;
+            let least = if size <= LEAST_QUOTE + 6 { size } else { size.min(beginning()) };
             if least <= left {
                 left -= least;
                 taken.push(Item { number, size, least });
             }
-            if left < LEAST {
+            if left < LEAST_QUOTE {
                 break;
             }
         }
         taken
     }
 
-    /// Names behind a label, as many as fit, and the number of the others.
+    /// A label, as many names as fit, and the number of the others.
     fn names(self, label: &str, names: &[&str]) -> Written {
         if names.is_empty() {
-            return Written::NOTHING;
+            return Written::EMPTY;
         }
-        // Counted one by one, names take at least as much, but for a few tokens.
+        // The sum of single counts is at least the count of the whole, give or take a few tokens.
         let mut sum = 0;
         let fits = |name: &&&str| {
             sum += (self.count)(name);
@@ -366,55 +374,59 @@ impl Room<'_> {
     }
 }
 
-// The changed files of a ledger as text: what is left out first where not all fit, and the scripts that were only run.
+// The changed files of a ledger as text, and the scripts that were only written to be run.
 
-/// Fewest tokens of a file in a list, with its comma.
-const FEWEST: usize = 3;
+/// The fewest tokens that a file in a list takes, with its comma.
+const LEAST_ENTRY: usize = 3;
 
 /// How much of a changed file is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
+    /// Only its name.
     Name,
+    /// Its path below the common folder.
     Path,
-    Pointed,
+    /// Its path, the number of changes, and the pointer to the last one.
+    Full,
 }
 
-/// Changed files, the newest last.
+/// The changed files, the one that changed last at the end.
 fn changed(ledger: &Ledger, room: Room<'_>) -> Written {
     let files: Vec<&Change> = ledger.changed.iter().filter(|change| !change.is_script()).collect();
-    list(CHANGED, &files, room)
+    file_list(CHANGED, &files, room)
 }
 
-/// Scripts that the work wrote and ran, the newest last.
+/// The helper scripts that the work wrote and ran, the newest last.
 fn scripts(ledger: &Ledger, room: Room<'_>) -> Written {
     let files: Vec<&Change> = ledger.changed.iter().filter(|change| change.is_script()).collect();
-    list(SCRIPTS, &files, room)
+    file_list(SCRIPTS, &files, room)
 }
 
-/// In front of a path that a tool gave without its folder, in a list below a folder.
-pub(super) const HERE: &str = "./";
+/// Precedes a path that is not below the common folder of its list.
+pub(super) const OUTSIDE: &str = "./";
 
-/// Paths below their common folder. Where not all fit, folders are left out first, then the paths of files that were written
-/// once, and of the oldest.
-fn list(label: &str, changed: &[&Change], room: Room<'_>) -> Written {
-    let Some(last) = changed.last() else { return Written::NOTHING };
+/// Files with their paths below a common folder. If not all fit, numbers and pointers are left out first, then folders, then
+/// files that were written once, then the oldest.
+fn file_list(label: &str, changed: &[&Change], room: Room<'_>) -> Written {
+    let Some(last) = changed.last() else { return Written::EMPTY };
     let root = root(changed);
     let place = if root.is_empty() { String::new() } else { format!(" {BELOW} {root}") };
     let head = labelled(&format!("{label}{place}"), &last.at);
     let room = Room { tokens: room.tokens.saturating_sub((room.count)(&head) + 1), ..room };
     let entry = |change: &Change, form: Form| entry(change, root, form);
-    for form in [Form::Pointed, Form::Path] {
+    for form in [Form::Full, Form::Path] {
         let list: Vec<String> = changed.iter().map(|change| entry(change, form)).collect();
         let line = list.join(", ");
-        if line.len() <= room.tokens * LONGEST_TOKEN && (room.count)(&line) <= room.tokens {
-            return Written { text: format!("{head} {line}\n"), whole: form == Form::Pointed };
+        if line.len() <= room.tokens * CHARS_PER_TOKEN && (room.count)(&line) <= room.tokens {
+            return Written { text: format!("{head} {line}\n"), whole: form == Form::Full };
         }
     }
     let list = shortened(changed, room, &entry);
     if list.is_empty() { Written::default() } else { Written { text: format!("{head} {list}\n"), whole: false } }
 }
 
-/// The folder that the paths are below: of all, or of those that begin with `/`, if there are several.
+/// The common folder of the paths: of the absolute ones if there are several, otherwise of all. Empty for a single path, or if
+/// they share no folder.
 fn root<'c>(changed: &[&'c Change]) -> &'c str {
     let paths = || changed.iter().map(|change| change.path.as_str());
     let absolute = || paths().filter(|path| path.starts_with('/'));
@@ -426,26 +438,27 @@ fn root<'c>(changed: &[&'c Change]) -> &'c str {
 }
 
 fn entry(change: &Change, root: &str, form: Form) -> String {
-    let outside = || if root.is_empty() { change.path.clone() } else { format!("{HERE}{}", change.path) };
+    let outside = || if root.is_empty() { change.path.clone() } else { format!("{OUTSIDE}{}", change.path) };
     let below = change.path.strip_prefix(root).map_or_else(outside, str::to_owned);
     let name = paths::name(&change.path);
     let path = if form == Form::Name && name.len() + 4 < below.len() { format!("{SHORT}{name}") } else { below };
-    let times = if change.times > 1 && form == Form::Pointed { format!(" ×{}", change.times) } else { String::new() };
-    let at =
-        if form == Form::Pointed && change.at.message.is_some() { format!(" {}", change.at) } else { String::new() };
+    let times = if change.times > 1 && form == Form::Full { format!(" ×{}", change.times) } else { String::new() };
+    let at = if form == Form::Full && change.at.message.is_some() { format!(" {}", change.at) } else { String::new() };
     format!("{path}{}{times}{at}", if change.deleted { DELETED } else { "" })
 }
 
+/// As many files as fit, by name or by path, and the number of the others.
 fn shortened(changed: &[&Change], room: Room<'_>, entry: &dyn Fn(&Change, Form) -> String) -> String {
     let price = |text: &str| (room.count)(&format!(", {text}"));
     let mut forms: Vec<Option<Form>> = vec![None; changed.len()];
+    // Room for the number of files left out.
     let mut spent = 4;
-    // Files that were written once, as trials are, come after those that were edited or that version control names.
+    // Files that were written once, as trials are, come after those that were edited or that version control lists.
     let mut order: Vec<(usize, &&Change)> = changed.iter().enumerate().rev().collect();
     order.sort_by_key(|(_, change)| change.whole && change.times == 1 && !change.named);
     for form in [Form::Name, Form::Path] {
         for &(at, change) in &order {
-            if spent + FEWEST > room.tokens {
+            if spent + LEAST_ENTRY > room.tokens {
                 break;
             }
             let before = if form == Form::Name { 0 } else { price(&entry(change, Form::Name)) };

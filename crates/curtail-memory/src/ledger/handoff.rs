@@ -1,4 +1,4 @@
-//! A ledger as a page in Markdown, with which the next session continues.
+//! Writes a ledger as a page in Markdown, for the session that continues the work.
 
 use std::fmt::Write as _;
 
@@ -13,13 +13,13 @@ impl Ledger {
         // Writing to a string cannot fail.
         let _ =
             writeln!(page, "From {messages} messages. `[m7]` is message 7; `curtail show --message 7 FILE` prints it.");
-        let quote = |quote: &Option<Quote>| quote.iter().map(said).collect::<Vec<_>>();
+        let quote = |quote: &Option<Quote>| quote.iter().map(quote_line).collect::<Vec<_>>();
         section(&mut page, "Goal", &quote(&self.goal));
-        section(&mut page, "Asked since, newest first", &self.asked.iter().rev().map(said).collect::<Vec<_>>());
+        section(&mut page, "Asked since, newest first", &self.asked.iter().rev().map(quote_line).collect::<Vec<_>>());
         let (scripts, files): (Vec<&Change>, Vec<&Change>) =
             self.changed.iter().rev().partition(|change| change.is_script());
-        section(&mut page, "Changed files", &files.into_iter().map(changed).collect::<Vec<_>>());
-        section(&mut page, "Scripts written and run", &scripts.into_iter().map(changed).collect::<Vec<_>>());
+        section(&mut page, "Changed files", &files.into_iter().map(change_line).collect::<Vec<_>>());
+        section(&mut page, "Scripts written and run", &scripts.into_iter().map(change_line).collect::<Vec<_>>());
         let commits = self.commits.iter().rev().map(|commit| {
             let hash = commit.hash.as_ref().map_or_else(String::new, |hash| format!("`{hash}` "));
             format!("{hash}{} {}", commit.subject, commit.at)
@@ -31,7 +31,7 @@ impl Ledger {
             format!("[ ] {begun}{} {}", todo.text, todo.at)
         });
         let mut open: Vec<String> = open.collect();
-        open.extend(self.question.iter().map(|question| format!("unanswered: {}", said(question))));
+        open.extend(self.question.iter().map(|question| format!("unanswered: {}", quote_line(question))));
         section(&mut page, "Open", &open);
         section(&mut page, "Said last", &quote(&self.said));
         section(&mut page, "Earlier summary", &quote(&self.earlier));
@@ -41,6 +41,7 @@ impl Ledger {
         page
     }
 
+    /// The last check, the failing tests, and those that pass again.
     fn checks(&self) -> Vec<String> {
         let last = self.check.iter().map(|Check { command, verdict, error, at }| {
             let error = error.as_ref().filter(|_| *verdict == Verdict::Failed);
@@ -53,11 +54,11 @@ impl Ledger {
     }
 }
 
-fn said(quote: &Quote) -> String {
+fn quote_line(quote: &Quote) -> String {
     format!("{} {}", quote.text, quote.at).trim_end().to_owned()
 }
 
-fn changed(change: &Change) -> String {
+fn change_line(change: &Change) -> String {
     let deleted = if change.deleted { ", deleted" } else { "" };
     let times = if change.times > 1 { format!(", {} times", change.times) } else { String::new() };
     let committed = if change.committed { ", committed" } else { "" };

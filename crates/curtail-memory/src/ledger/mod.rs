@@ -1,5 +1,5 @@
 //! What happened in a transcript, as facts: requests, changed files, commits, checks, open items.
-//! Facts are read from calls and results by rule and are never paraphrased. Each names the message that it comes from.
+//! Facts are read from calls and results by rule and are never paraphrased. Each points to the message that it comes from.
 
 mod calls;
 mod checks;
@@ -18,16 +18,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Most messages of the user that are kept word for word beside the first one.
-const ASKED: usize = 60;
+/// The most messages of the user that are kept, besides the first one; the oldest are dropped first.
+const MAX_ASKED: usize = 60;
 
-/// Most paths, commits and failing tests that are kept; the oldest are dropped first.
-const FACTS: usize = 400;
+/// The most files, commits, failing tests and to-do items that are kept; the oldest are dropped first.
+const MAX_FACTS: usize = 400;
 
 /// The facts of a transcript up to one of its messages.
 ///
-/// A ledger can be read in parts. The result depends only on the messages, not on where the parts begin, so the ledger of a
-/// later summary still contains the facts of the earlier ones.
+/// Messages can be added in several calls. The result depends only on the messages, not on how they are divided, so the ledger
+/// of a later summary still contains the facts of the earlier ones.
 ///
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
@@ -85,19 +85,20 @@ pub struct Ledger {
     /// A question of the assistant that nobody has answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<Quote>,
-    /// The assistant's last words.
+    /// The assistant's last text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<Quote>,
 }
 
-/// Whether a person typed this text, which has the role of the user. Programs write messages with this role as well.
+/// Whether a person typed `text`, which comes from a user message. Programs write user messages as well.
 #[must_use]
 pub fn is_typed(text: &str) -> bool {
     matches!(quotes::writer(text), quotes::Writer::Person(_))
 }
 
-/// The words of a prompt without the tag with which a template begins it, such as `<pr_description>`, and without what follows a
-/// line that closes it.
+/// A prompt without the tag that a template wraps it in, such as `<pr_description>`, and without the text after the closing
+/// tag. A closing tag that shares its line with other text is kept with what follows it. Without a closing tag at the end of a
+/// line, the prompt is returned unchanged.
 ///
 /// ```
 /// assert_eq!(curtail_memory::ledger::without_tag("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");
@@ -105,17 +106,18 @@ pub fn is_typed(text: &str) -> bool {
 /// assert_eq!(curtail_memory::ledger::without_tag("Why is 2 < 3?"), "Why is 2 < 3?");
 /// ```
 #[must_use]
-pub fn without_tag(words: &str) -> &str {
-    let tagged = words.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'));
+pub fn without_tag(prompt: &str) -> &str {
     let is_name = |tag: &str| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let inside = tagged.filter(|(tag, _)| is_name(tag)).and_then(|(tag, inside)| {
-        let (before, after) = inside.split_once(&format!("\n</{tag}>")).unwrap_or(("", "-"));
-        let is_line = after.is_empty() || after.starts_with(['\n', '\r']);
-        let begun = inside.contains(&format!("</{tag}>\n")).then_some(inside);
-        if is_line { Some(before) } else { begun }
-    });
-    let inside = inside.map(str::trim_start);
-    inside.filter(|inside| !inside.is_empty()).unwrap_or(words)
+    let tagged = prompt.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'));
+    let Some((tag, inside)) = tagged.filter(|(tag, _)| is_name(tag)) else { return prompt };
+    let closed = inside.split_once(&format!("\n</{tag}>"));
+    let content = match closed.filter(|(_, after)| after.is_empty() || after.starts_with(['\n', '\r'])) {
+        Some((content, _)) => content,
+        None if inside.contains(&format!("</{tag}>\n")) => inside,
+        None => return prompt,
+    };
+    let content = content.trim_start();
+    if content.is_empty() { prompt } else { content }
 }
 
 impl Ledger {
@@ -125,7 +127,7 @@ impl Ledger {
         self.messages == 0
     }
 
-    /// Whether tools were called. Without calls, there are no facts but what was said.
+    /// Whether tools were called. Without calls, the only facts are quotes.
     #[must_use]
     pub const fn shows_work(&self) -> bool {
         self.calls > 0
@@ -133,13 +135,12 @@ impl Ledger {
 
     /// The items of the to-do list that are not done, those in progress first.
     pub fn open(&self) -> impl Iterator<Item = &Todo> {
-        let of = |progress| self.todos.iter().filter(move |todo| todo.progress == progress);
-        of(Progress::InProgress).chain(of(Progress::Pending))
+        let with_progress = |progress| self.todos.iter().filter(move |todo| todo.progress == progress);
+        with_progress(Progress::InProgress).chain(with_progress(Progress::Pending))
     }
 }
 
-// What a ledger contains: facts, each with a pointer to the message that it comes from.
-// They are data: other files find them and write them as text.
+// The facts in a ledger. They are plain data: `read` finds them; `compose` and `handoff` write them as text.
 
 /// The message that a fact comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,15 +165,15 @@ impl fmt::Display for Pointer {
     }
 }
 
-/// Something that somebody said, in their own words.
+/// Text of a message, quoted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quote {
-    /// The words, on one line; long ones are cut in the middle.
+    /// The text on one line; a long text is cut in the middle.
     pub text: String,
-    /// Where they were said.
+    /// The message that is quoted.
     #[serde(flatten)]
     pub at: Pointer,
-    /// Whether they correct what was said or done before.
+    /// Whether it corrects something that was said or done before.
     #[serde(default, skip_serializing_if = "is_false")]
     pub correction: bool,
 }
@@ -180,7 +181,7 @@ pub struct Quote {
 /// A file that the work changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Its path, as the calls spell it.
+    /// Its path, as written in the calls.
     pub path: String,
     /// Number of changes.
     pub times: usize,
@@ -196,22 +197,23 @@ pub struct Change {
     /// Whether the first change wrote the whole file, as for a new one.
     #[serde(default, skip_serializing_if = "is_false")]
     pub whole: bool,
-    /// Whether version control named it, or was given it by name.
+    /// Whether version control listed it as changed, or a command added it by name.
     #[serde(default, skip_serializing_if = "is_false")]
     pub named: bool,
     /// Whether a command ran it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ran: bool,
-    /// The files that it changes when it is run, where it is a script that the work wrote.
+    /// If it is a script that the work wrote: the files that it changes when it is run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
-    /// Digests of the texts that each edit replaced and wrote, by which the inverse edit is recognized.
+    /// For each edit, digests of the replaced and of the written text; they show when a later edit reverts an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<(u32, u32)>,
 }
 
 impl Change {
-    /// Whether it is a script that the work wrote and ran, and that nothing shows to be part of the work's outcome.
+    /// Whether it is a helper script: the work wrote and ran it, and neither a commit nor version control shows that it is part
+    /// of the result.
     #[must_use]
     pub const fn is_script(&self) -> bool {
         self.whole && self.ran && !self.committed && !self.named && !self.deleted
@@ -263,7 +265,7 @@ pub struct Check {
     pub command: String,
     /// How it ended.
     pub verdict: Verdict,
-    /// The line of the output that says why it failed, where no test is named.
+    /// The line of the output that says why it failed, if it names no test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Where it ran.
@@ -274,9 +276,9 @@ pub struct Check {
 /// A test that failed and has not passed since.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedTest {
-    /// Its name, as the runner spells it.
+    /// Its name, as the runner prints it.
     pub name: String,
-    /// The program that ran it.
+    /// The kind of runner, such as `cargo` or `pytest`.
     pub runner: String,
     /// The command in which it failed last.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -295,7 +297,7 @@ pub enum Progress {
     Pending,
     /// It has begun.
     InProgress,
-    /// It is done, or was given up.
+    /// It is done or was cancelled.
     Done,
 }
 
@@ -309,7 +311,7 @@ pub struct Todo {
     pub text: String,
     /// How far it is.
     pub progress: Progress,
-    /// Where this state was written.
+    /// The call that set its progress.
     #[serde(flatten)]
     pub at: Pointer,
 }

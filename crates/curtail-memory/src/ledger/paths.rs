@@ -1,31 +1,32 @@
-//! Paths as tools spell them: whether a text is a path, whether two name the same file, and the root of a list of them.
+//! Paths in tool calls: whether a text is a path, whether two paths name the same file, and the common folder of several.
 
 /// The longest text that can be a path, in bytes.
 const LONGEST: usize = 400;
 
-/// `text` as the path of a file that work may change: no pattern, no variable, no device, nothing below `/tmp`.
-pub(super) fn path(text: &str) -> Option<&str> {
-    any(text).filter(|path| !is_scratch(path))
+/// The path of a file that may be part of the work's result, if `text` is one: no pattern, variable or device, and nothing
+/// below `/tmp`.
+pub(super) fn project_path(text: &str) -> Option<&str> {
+    any_path(text).filter(|path| !is_scratch(path))
 }
 
-/// Whether a file is in a folder for what nobody keeps.
+/// Whether a file is in a folder of temporary files or devices.
 pub(super) fn is_scratch(path: &str) -> bool {
     ["/dev/", "/tmp/", "/proc/"].iter().any(|start| path.starts_with(start))
 }
 
-/// `text` as the path of a file, wherever it is.
-pub(super) fn any(text: &str) -> Option<&str> {
+/// The path of a file in any folder, if `text` is one.
+pub(super) fn any_path(text: &str) -> Option<&str> {
     let text = text.trim().trim_matches(['"', '\'']);
     let text = text.strip_prefix("file://").unwrap_or(text);
     let text = text.strip_prefix("./").unwrap_or(text);
-    let plain =
+    let is_literal =
         !text.is_empty() && text.len() <= LONGEST && !text.contains(['$', '*', '?', '`', '\n', '<', '>', '|', '{']);
-    let names = text.chars().any(char::is_alphanumeric) && !text.ends_with('/') && !text.starts_with('&');
-    (plain && names).then_some(text)
+    let is_file = text.chars().any(char::is_alphanumeric) && !text.ends_with('/') && !text.starts_with('&');
+    (is_literal && is_file).then_some(text)
 }
 
-/// A path below the folder in which a command ran.
-pub(super) fn below(folder: Option<&str>, path: &str) -> String {
+/// `path`, resolved against the folder in which a command ran.
+pub(super) fn resolved(folder: Option<&str>, path: &str) -> String {
     match folder {
         Some(folder) if !path.starts_with(['/', '~']) && !is_drive(path) => {
             format!("{}/{path}", folder.trim_end_matches('/'))
@@ -38,7 +39,7 @@ fn is_drive(path: &str) -> bool {
     path.as_bytes().get(1) == Some(&b':')
 }
 
-/// Whether two spellings name one file: they are equal, or one is the end of the other.
+/// Whether two paths name one file: they are equal, or one is a relative path at the end of the other.
 pub(super) fn same_file(one: &str, other: &str) -> bool {
     let (long, short) = if one.len() >= other.len() { (one, other) } else { (other, one) };
     let before = long.strip_suffix(short);
@@ -50,7 +51,7 @@ pub(super) fn name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// The folder that all paths are below, with its final slash; empty if they share none.
+/// The deepest folder that contains all paths, with its final slash; empty if there is none.
 pub(super) fn common_root<'p>(mut paths: impl Iterator<Item = &'p str>) -> &'p str {
     let folder = |path: &'p str| &path[..path.rfind('/').map_or(0, |at| at + 1)];
     let Some(mut root) = paths.next().map(folder) else { return "" };
@@ -67,10 +68,10 @@ pub(super) fn common_root<'p>(mut paths: impl Iterator<Item = &'p str>) -> &'p s
 
 #[cfg(test)]
 mod tests {
-    use super::{below, common_root, name, path, same_file};
+    use super::{common_root, name, project_path, resolved, same_file};
 
     #[test]
-    fn paths_are_told_from_patterns_and_scratch_files() {
+    fn paths_are_distinguished_from_patterns_and_scratch_files() {
         for (text, expected) in [
             ("./src/a.rs", Some("src/a.rs")),
             ("\"/repo/a b.txt\"", Some("/repo/a b.txt")),
@@ -82,16 +83,16 @@ mod tests {
             ("src/", None),
             ("", None),
         ] {
-            assert_eq!(path(text), expected, "{text}");
+            assert_eq!(project_path(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn relative_and_absolute_spellings_are_one_file() {
+    fn relative_and_absolute_paths_name_one_file() {
         assert!(same_file("/repo/src/a.rs", "src/a.rs") && same_file("a.rs", "a.rs"));
         assert!(!same_file("/repo/src/aa.rs", "a.rs") && !same_file("/a/b", "/b"));
-        assert_eq!(below(Some("/repo/"), "a.rs"), "/repo/a.rs");
-        assert_eq!(below(Some("/repo"), "/a.rs"), "/a.rs");
+        assert_eq!(resolved(Some("/repo/"), "a.rs"), "/repo/a.rs");
+        assert_eq!(resolved(Some("/repo"), "/a.rs"), "/a.rs");
     }
 
     #[test]

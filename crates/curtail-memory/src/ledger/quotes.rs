@@ -1,9 +1,10 @@
-//! Quotes: on one line, cut in the middle if they are long. Also which of them correct something, and which a program wrote.
+//! Quotes of messages: on one line, and cut in the middle if they are long. Also recognizes corrections, questions, and texts
+//! that a program wrote in the role of the user.
 
 /// Longest quote that a ledger keeps, in characters.
 pub(super) const LONGEST: usize = 1200;
 
-/// Marks what was cut.
+/// Marks the place of a cut.
 pub(super) const GAP: &str = " … ";
 
 /// First words of a message that corrects what was said or done.
@@ -80,18 +81,18 @@ const SUMMARIES: &[&str] = &[
     "The conversation history before this point was compacted",
 ];
 
-/// Text that a program put into a message beside a person's words.
+/// The tags around text that a program inserted into a person's message.
 const INSERTED: &[(&str, &str)] =
     &[("<system-reminder>", "</system-reminder>"), ("<environment_details>", "</environment_details>")];
 
 /// Who wrote a text in the role of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Writer {
-    /// A person, in these words.
+    /// A person. The text is without what programs inserted.
     Person(String),
-    /// Another program, as a summary of what came before.
+    /// Another program, to summarize the conversation before.
     Summary(String),
-    /// A program, as something else.
+    /// A program, for another purpose.
     Program,
 }
 
@@ -106,11 +107,11 @@ pub(super) fn writer(text: &str) -> Writer {
         }
     }
     let typed = one_line(&typed);
-    // What the user typed behind the name of a command.
+    // The arguments that the user typed after the name of a command.
     let command = if typed.starts_with("<command-") { typed.split_once("<command-args>") } else { None };
-    let words = command.and_then(|(_, rest)| rest.split_once("</command-args>")).map(|(words, _)| words.trim());
-    if let Some(words) = words.filter(|words| !words.is_empty()) {
-        return Writer::Person(bounded(words));
+    let arguments = command.and_then(|(_, rest)| rest.split_once("</command-args>")).map(|(inside, _)| inside.trim());
+    if let Some(arguments) = arguments.filter(|arguments| !arguments.is_empty()) {
+        return Writer::Person(bounded(arguments));
     }
     let begins = |marks: &[&str]| marks.iter().any(|mark| typed.starts_with(mark));
     match () {
@@ -125,25 +126,25 @@ fn is_agent_command(text: &str) -> bool {
     text.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains(['/', '.', ' ']))
 }
 
-/// Whether a message of the user corrects something: it begins with a "no" of some kind.
+/// Whether a message of the user corrects something: it begins with a word such as "no", "stop" or "actually".
 pub(super) fn corrects(text: &str) -> bool {
     let start: String = text.chars().take(24).collect::<String>().to_lowercase().replace('’', "'");
     let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ',', '.', '!', ':', ';', '-', '，', '。', '、']);
     CORRECTIONS.iter().any(|word| start.strip_prefix(word).is_some_and(|rest| ends(rest) || !word.is_ascii()))
 }
 
-/// The question at the end of a text.
+/// The question at the end of a text; `None` if the text ends otherwise.
 pub(super) fn question(text: &str) -> Option<&str> {
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ')' | '"'));
     let body = text.strip_suffix(['?', '？', '؟'])?;
     let start = body
         .rfind(['.', '!', '?', '\n', '。', '！', '？'])
         .map_or(0, |at| at + body[at..].chars().next().map_or(1, char::len_utf8));
-    let asked = text[start..].trim();
-    (asked.chars().count() > 3).then_some(asked)
+    let question = text[start..].trim();
+    (question.chars().count() > 3).then_some(question)
 }
 
-/// `text` with white space run together and control characters left out.
+/// `text` on one line: every run of white space becomes a space, and control characters are removed.
 pub(super) fn one_line(text: &str) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
@@ -155,19 +156,19 @@ pub(super) fn one_line(text: &str) -> String {
     line
 }
 
-/// `text` within the length that a ledger keeps.
+/// `text`, cut to the length that a ledger keeps.
 pub(super) fn bounded(text: &str) -> String {
     let letters = text.chars().count();
     if letters <= LONGEST { text.to_owned() } else { cut(text, LONGEST) }
 }
 
-/// The beginning and the end of a text: about `letters` characters in all, seven in ten of them at the beginning, whole words
-/// where there are any.
+/// The beginning and the end of a text: about `letters` characters in all, 70 % of them from the beginning. It is cut between
+/// words if possible.
 pub(super) fn cut(text: &str, letters: usize) -> String {
     cut_at(text, letters, 7)
 }
 
-/// The same with `tenths` of the characters at the beginning.
+/// Like [`cut`], with `tenths` of the characters from the beginning.
 pub(super) fn cut_at(text: &str, letters: usize, tenths: usize) -> String {
     let all: Vec<char> = text.chars().collect();
     if all.len() <= letters {
@@ -175,11 +176,11 @@ pub(super) fn cut_at(text: &str, letters: usize, tenths: usize) -> String {
     }
     let head = letters * tenths / 10;
     let tail = letters - head;
-    let back = (head.saturating_sub(12)..=head).rev().find(|&at| all[at].is_whitespace()).unwrap_or(head);
+    let head_end = (head.saturating_sub(12)..=head).rev().find(|&at| all[at].is_whitespace()).unwrap_or(head);
     let start = all.len() - tail;
-    let on = (start..(start + 12).min(all.len())).find(|&at| all[at].is_whitespace()).map_or(start, |at| at + 1);
-    let on = if tail == 0 { all.len() } else { on };
-    let (first, last): (String, String) = (all[..back].iter().collect(), all[on..].iter().collect());
+    let word = (start..(start + 12).min(all.len())).find(|&at| all[at].is_whitespace()).map_or(start, |at| at + 1);
+    let tail_start = if tail == 0 { all.len() } else { word };
+    let (first, last): (String, String) = (all[..head_end].iter().collect(), all[tail_start..].iter().collect());
     format!("{}{GAP}{}", first.trim_end(), last.trim_start()).trim().to_owned()
 }
 

@@ -1,4 +1,4 @@
-//! Reads messages into a ledger: what was said by whom, and what calls did, in the order of the transcript.
+//! Reads messages into a ledger: who said what, and what calls did, in the order of the transcript.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -8,13 +8,15 @@ use super::calls::{self, Action};
 use super::checks::{self, RunOutcome};
 use super::commands::{self, Effect, Run};
 use super::quotes::{self, Writer, bounded, corrects, cut, one_line};
-use super::{ASKED, Change, Check, Commit, FACTS, FailedTest, Ledger, Pointer, Quote, Todo, Verdict, paths, todos};
+use super::{
+    Change, Check, Commit, FailedTest, Ledger, MAX_ASKED, MAX_FACTS, Pointer, Quote, Todo, Verdict, paths, todos,
+};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, ToolResult, own_blocks};
 
 impl Ledger {
-    /// Reads the messages of `range`. Their numbers continue those of the messages that were read before. A result outside the
-    /// range is not read.
+    /// Reads the messages of `range`. Their numbers continue those of the messages that were read before. The result of a call
+    /// is read with the call, unless it is after the range.
     pub fn read_range(&mut self, messages: &[Message<'_>], pairs: &Pairs, range: Range<usize>) {
         for at in range.clone() {
             let number = self.messages;
@@ -27,11 +29,12 @@ impl Ledger {
             let here = Pointer { message: Some(number), id };
             self.read_texts(message, &here);
             for (part, call) in message.calls() {
+                let paired =
+                    pairs.counterpart(PartRef { message: at, part }).filter(|paired| paired.message < range.end);
                 let result =
-                    pairs.counterpart(PartRef { message: at, part }).filter(|result| result.message < range.end);
-                let answer = result.and_then(|at| messages.get(at.message)?.parts.get(at.part)?.content.result());
+                    paired.and_then(|paired| messages.get(paired.message)?.parts.get(paired.part)?.content.result());
                 self.calls += 1;
-                self.call(call, &Called::new(here.clone(), answer));
+                self.read_call(call, &CallWithResult::new(here.clone(), result));
             }
         }
     }
@@ -45,7 +48,7 @@ impl Ledger {
                 self.earlier = Some(Quote { text, at: here.clone(), correction: false });
             }
         } else if message.role == Role::User && message.thread == 0 {
-            self.listen(&texts, message.automatic, here);
+            self.read_user_texts(&texts, message.automatic, here);
         } else if message.role == Role::Assistant && message.thread == 0 && !texts.is_empty() {
             let whole = texts.join("\n");
             let quote = |text: &str| Quote { text: bounded(&one_line(text)), at: here.clone(), correction: false };
@@ -54,8 +57,9 @@ impl Ledger {
         }
     }
 
-    /// Reads a text in the role of the user: a person or a program wrote it.
-    fn listen(&mut self, texts: &[Cow<'_, str>], automatic: bool, here: &Pointer) {
+    /// Reads the texts of a user message, each written by a person or by a program. `automatic` is set if the log says that a
+    /// program sent the message.
+    fn read_user_texts(&mut self, texts: &[Cow<'_, str>], automatic: bool, here: &Pointer) {
         let mut typed: Vec<String> = Vec::new();
         for text in texts {
             match quotes::writer(text) {
@@ -75,17 +79,18 @@ impl Ledger {
             return;
         }
         self.asked.push(quote);
-        let surplus = self.asked.len().saturating_sub(ASKED);
+        let surplus = self.asked.len().saturating_sub(MAX_ASKED);
         self.asked.drain(..surplus);
     }
 
-    fn call(&mut self, call: &ToolCall<'_>, called: &Called<'_>) {
-        for action in calls::actions(&call.name.decode(), &call.arguments.decode()) {
-            self.act(action, called);
+    fn read_call(&mut self, tool_call: &ToolCall<'_>, call: &CallWithResult<'_>) {
+        for action in calls::actions(&tool_call.name.decode(), &tool_call.arguments.decode()) {
+            self.record(action, call);
         }
     }
 }
 
+/// The texts of a message, without the blocks that this program wrote into it.
 fn texts<'m, 'a>(message: &'m Message<'a>) -> impl Iterator<Item = &'m Text<'a>> {
     message.parts.iter().skip(own_blocks(message)).filter_map(|part| match &part.content {
         Content::Text(text) => Some(text),
@@ -93,13 +98,13 @@ fn texts<'m, 'a>(message: &'m Message<'a>) -> impl Iterator<Item = &'m Text<'a>>
     })
 }
 
-// How a ledger changes with each action of a call: files, commits, checks and to-do lists.
+// How the actions of calls change a ledger: files, commits, checks and to-do lists.
 
 /// Longest command and longest error line that are kept, in characters.
-const LINE: usize = 200;
+const MAX_LINE: usize = 200;
 
-/// The most edits of one file that are searched for an inverse edit.
-const EDITS: usize = 32;
+/// The most edits of one file that are remembered to recognize one that reverts them.
+const MAX_EDITS: usize = 32;
 
 /// Beginnings of results that report a failed edit, in lower case.
 const REFUSALS: &[&str] = &[
@@ -120,89 +125,97 @@ const REFUSALS: &[&str] = &[
 ];
 
 /// A call with its result.
-pub(super) struct Called<'c> {
-    /// Where it was called.
-    pub(super) at: Pointer,
-    answer: Option<&'c ToolResult<'c>>,
-    /// The text of its result, once it was asked for: most calls only look, and nobody asks.
+struct CallWithResult<'c> {
+    /// The message with the call.
+    at: Pointer,
+    /// The result; `None` if there is none yet.
+    result: Option<&'c ToolResult<'c>>,
+    /// The text of the result, decoded when it is first needed: most calls only read, and their results are not.
     text: OnceCell<Cow<'c, str>>,
 }
 
-impl<'c> Called<'c> {
-    /// A call that this result answers.
-    pub(super) const fn new(at: Pointer, answer: Option<&'c ToolResult<'c>>) -> Self {
-        Self { at, answer, text: OnceCell::new() }
+impl<'c> CallWithResult<'c> {
+    const fn new(at: Pointer, result: Option<&'c ToolResult<'c>>) -> Self {
+        Self { at, result, text: OnceCell::new() }
     }
 
-    /// The text of its result.
-    fn result(&self) -> Option<&str> {
-        let joined = |answer: &'c ToolResult<'c>| -> Cow<'c, str> {
-            match &answer.content[..] {
+    /// The text of the result.
+    fn result_text(&self) -> Option<&str> {
+        let joined = |result: &'c ToolResult<'c>| -> Cow<'c, str> {
+            match &result.content[..] {
                 [text] => text.decode(),
                 texts => texts.iter().map(Text::decode).collect::<Vec<_>>().join("\n").into(),
             }
         };
-        self.answer.map(|answer| &**self.text.get_or_init(|| joined(answer)))
+        self.result.map(|result| &**self.text.get_or_init(|| joined(result)))
     }
 
     /// Whether the result says that nothing was changed.
     fn refused(&self) -> bool {
         let start = |text: &str| text.trim_start().chars().take(48).collect::<String>().to_lowercase();
-        self.result().is_some_and(|text| REFUSALS.iter().any(|refusal| start(text).starts_with(refusal)))
+        self.result_text().is_some_and(|text| REFUSALS.iter().any(|refusal| start(text).starts_with(refusal)))
     }
 }
 
 impl Ledger {
-    /// Records what a call did.
-    pub(super) fn act(&mut self, action: Action, called: &Called<'_>) {
+    /// Records an action of a call.
+    fn record(&mut self, action: Action, call: &CallWithResult<'_>) {
         match action {
-            Action::Command(line) => self.run(&line, called),
-            Action::Check(name) => self.check(&Run { command: name, targets: Vec::new() }, false, called),
-            _ if called.refused() => {}
-            Action::Change { path, edit } => self.change(&path, edit, edit.is_none(), called),
-            Action::Script { path, writes } => self.script(&path, writes, called),
-            Action::Remove(path) => self.remove(&path, called),
-            Action::Move { from, to } => self.rename(&from, &to, called),
+            Action::Command(line) => self.run(&line, call),
+            Action::Check(name) => self.check(&Run { command: name, targets: Vec::new() }, false, call),
+            _ if call.refused() => {}
+            Action::Change { path, edit } => self.change(&path, edit, edit.is_none(), call),
+            Action::Script { path, writes } => self.script(&path, writes, call),
+            Action::Remove(path) => self.remove(&path, call),
+            Action::Move { from, to } => self.rename(&from, &to, call),
             Action::Todos(items) => {
-                self.todos = items.into_iter().map(|item| Todo { at: called.at.clone(), ..item }).collect();
+                self.todos = items.into_iter().map(|item| Todo { at: call.at.clone(), ..item }).collect();
             }
-            Action::AddTodo(item) => self.add_todo(item, called),
-            Action::UpdateTodo(item) => self.update_todo(&item, called),
+            Action::AddTodo(item) => self.add_todo(item, call),
+            Action::UpdateTodo(item) => self.update_todo(&item, call),
         }
     }
 
-    fn run(&mut self, line: &str, called: &Called<'_>) {
+    /// Records the effects of a command line.
+    fn run(&mut self, line: &str, call: &CallWithResult<'_>) {
         let mut checked = false;
         for effect in commands::effects(line) {
             match effect {
-                Effect::Write(path) => self.change(&path, None, true, called),
-                Effect::Edit(path) => self.change(&path, None, false, called),
-                Effect::Remove(path) => self.remove(&path, called),
-                Effect::Move { from, to } => self.rename(&from, &to, called),
-                Effect::Commit { subject, amend } => self.commit(subject, amend, called),
+                Effect::Write(path) => self.change(&path, None, true, call),
+                Effect::Edit(path) => self.change(&path, None, false, call),
+                Effect::Remove(path) => self.remove(&path, call),
+                Effect::Move { from, to } => self.rename(&from, &to, call),
+                Effect::Commit { subject, amend } => self.commit(subject, amend, call),
                 Effect::Restore(files) => self.restore(files.as_deref()),
-                Effect::Add(files) => files.iter().for_each(|file| self.name(file, false, called)),
+                Effect::Add(files) => files.iter().for_each(|file| self.mark_named(file, false, call)),
                 Effect::Changes => {
-                    let shown = called.result().map(commands::changes).unwrap_or_default();
-                    shown.iter().for_each(|(file, deleted)| self.name(file, *deleted, called));
+                    let shown = call.result_text().map(commands::changes).unwrap_or_default();
+                    shown.iter().for_each(|(file, deleted)| self.mark_named(file, *deleted, call));
                 }
-                Effect::Script { path, writes } => self.script(&path, writes, called),
-                Effect::RunScript(path) => self.run_script(&path, called),
+                Effect::Script { path, writes } => self.script(&path, writes, call),
+                Effect::RunScript(path) => self.run_script(&path, call),
                 Effect::Check(run) => {
-                    self.check(&run, line.contains('|'), called);
+                    self.check(&run, line.contains('|'), call);
                     checked = true;
                 }
             }
         }
-        let tests = || called.result().and_then(checks::read_output).filter(|outcome| outcome.runner != "make");
+        let tests = || call.result_text().and_then(checks::read_output).filter(|outcome| outcome.runner != "make");
         if !checked && commands::may_check(line) && tests().is_some() {
-            self.check(&Run { command: one_line(line), targets: vec![one_line(line)] }, true, called);
+            self.check(&Run { command: one_line(line), targets: vec![one_line(line)] }, true, call);
         }
     }
 
-    fn change(&mut self, path: &str, edit: Option<(u32, u32)>, whole: bool, called: &Called<'_>) {
-        let Some(path) = paths::path(path) else { return };
-        let known = self.changed.iter().position(|change| paths::same_file(&change.path, path));
+    /// The index of the change of this file.
+    fn position_of(&self, path: &str) -> Option<usize> {
+        self.changed.iter().position(|change| paths::same_file(&change.path, path))
+    }
+
+    /// Records a change of a file; an edit that reverts the last one removes that one instead. `whole` is set if it writes the
+    /// whole file.
+    fn change(&mut self, path: &str, edit: Option<(u32, u32)>, whole: bool, call: &CallWithResult<'_>) {
+        let Some(path) = paths::project_path(path) else { return };
+        let known = self.position_of(path);
         let mut change = known.map_or_else(|| Change { whole, ..Change::default() }, |at| self.changed.remove(at));
         if edit.is_some_and(|(old, new)| change.edits.last() == Some(&(new, old))) {
             change.edits.pop();
@@ -213,123 +226,128 @@ impl Ledger {
             return;
         }
         change.edits.extend(edit);
-        let surplus = change.edits.len().saturating_sub(EDITS);
+        let surplus = change.edits.len().saturating_sub(MAX_EDITS);
         change.edits.drain(..surplus);
         if path.len() > change.path.len() {
             path.clone_into(&mut change.path);
         }
         self.changed.push(Change {
             times: change.times + 1,
-            at: called.at.clone(),
+            at: call.at.clone(),
             deleted: false,
             committed: false,
             ..change
         });
-        keep_newest(&mut self.changed, FACTS);
+        keep_newest(&mut self.changed, MAX_FACTS);
     }
 
-    /// Remembers what a script that was written changes when it is run. One in a folder for scratch files is known only for that.
-    fn script(&mut self, path: &str, writes: Vec<String>, called: &Called<'_>) {
-        let known = self.changed.iter().position(|change| paths::same_file(&change.path, path));
+    /// Records a script that was written, with the files that it changes when it is run. A script in a folder of temporary
+    /// files is recorded only for this.
+    fn script(&mut self, path: &str, writes: Vec<String>, call: &CallWithResult<'_>) {
+        let known = self.position_of(path);
         let mut change = known.map_or_else(
             || Change { path: path.to_owned(), times: 1, whole: true, ran: true, ..Change::default() },
             |at| self.changed.remove(at),
         );
         change.writes = writes;
-        change.at = called.at.clone();
+        change.at = call.at.clone();
         self.changed.push(change);
-        keep_newest(&mut self.changed, FACTS);
+        keep_newest(&mut self.changed, MAX_FACTS);
     }
 
-    /// What a script that the work wrote changes has changed, unless the run failed.
-    fn run_script(&mut self, path: &str, called: &Called<'_>) {
+    /// Records the changes that a known script makes, unless its run failed.
+    fn run_script(&mut self, path: &str, call: &CallWithResult<'_>) {
         let Some(change) = self.changed.iter_mut().find(|change| paths::same_file(&change.path, path)) else { return };
         change.ran = true;
-        let failed = called.refused() || called.result().and_then(checks::code).is_some_and(|code| code != 0);
+        let failed = call.refused() || call.result_text().and_then(checks::exit_code).is_some_and(|code| code != 0);
         let writes = if failed { Vec::new() } else { change.writes.clone() };
-        writes.iter().for_each(|file| self.change(file, None, false, called));
+        writes.iter().for_each(|file| self.change(file, None, false, call));
     }
 
-    /// Version control names a file: it was changed, by whatever.
-    fn name(&mut self, path: &str, deleted: bool, called: &Called<'_>) {
+    /// Records that version control lists a file: it was changed, even if no call shows how.
+    fn mark_named(&mut self, path: &str, deleted: bool, call: &CallWithResult<'_>) {
         if let Some(change) = self.changed.iter_mut().find(|change| paths::same_file(&change.path, path)) {
             change.named = true;
             return;
         }
-        let change = Change { path: path.to_owned(), times: 1, at: called.at.clone(), ..Change::default() };
+        let change = Change { path: path.to_owned(), times: 1, at: call.at.clone(), ..Change::default() };
         self.changed.push(Change { deleted, named: true, ..change });
-        keep_newest(&mut self.changed, FACTS);
+        keep_newest(&mut self.changed, MAX_FACTS);
     }
 
-    /// A file that was written and removed again was scratch.
-    fn remove(&mut self, path: &str, called: &Called<'_>) {
-        let Some(path) = paths::any(path) else { return };
-        let known = self.changed.iter().position(|change| paths::same_file(&change.path, path));
+    /// Records that a file was removed. If the work itself had written it, and no commit contains it, nothing is left to
+    /// record.
+    fn remove(&mut self, path: &str, call: &CallWithResult<'_>) {
+        let Some(path) = paths::any_path(path) else { return };
+        let known = self.position_of(path);
         let change = known.map(|at| self.changed.remove(at));
         if change.as_ref().is_some_and(|change| change.whole && !change.committed) || paths::is_scratch(path) {
             return;
         }
         let change = change.unwrap_or_else(|| Change { path: path.to_owned(), ..Change::default() });
         let times = change.times + 1;
-        self.changed.push(Change { times, at: called.at.clone(), deleted: true, committed: false, ..change });
-        keep_newest(&mut self.changed, FACTS);
+        self.changed.push(Change { times, at: call.at.clone(), deleted: true, committed: false, ..change });
+        keep_newest(&mut self.changed, MAX_FACTS);
     }
 
-    fn rename(&mut self, from: &str, to: &str, called: &Called<'_>) {
-        let known = self.changed.iter().position(|change| paths::same_file(&change.path, from));
+    fn rename(&mut self, from: &str, to: &str, call: &CallWithResult<'_>) {
+        let known = self.position_of(from);
         let before = known.map(|at| self.changed.remove(at)).unwrap_or_default();
-        self.change(to, None, before.whole, called);
+        self.change(to, None, before.whole, call);
         if let Some(after) = self.changed.last_mut() {
             after.times += before.times;
         }
     }
 
-    /// Drops changes that were discarded, unless a commit contains them.
+    /// Drops changes that were discarded, unless a commit contains them. `files` is `None` for all files.
     fn restore(&mut self, files: Option<&[String]>) {
-        let taken = |path: &str| files.is_none_or(|files| files.iter().any(|file| paths::same_file(path, file)));
-        self.changed.retain(|change| change.committed || !taken(&change.path));
+        let discarded = |path: &str| files.is_none_or(|files| files.iter().any(|file| paths::same_file(path, file)));
+        self.changed.retain(|change| change.committed || !discarded(&change.path));
     }
 
-    fn commit(&mut self, subject: Option<String>, amend: bool, called: &Called<'_>) {
-        let result = called.result().unwrap_or_default();
+    fn commit(&mut self, subject: Option<String>, amend: bool, call: &CallWithResult<'_>) {
+        let result = call.result_text().unwrap_or_default();
         let output = checks::unwrapped(result);
-        let shown = output.lines().find_map(committed);
-        let failed = called.refused() || checks::code(result).is_some_and(|code| code != 0);
-        let nothing = output.contains("nothing to commit") || output.contains("no changes added to commit");
-        if shown.is_none() && (failed || nothing || called.result().is_none()) {
+        let shown = output.lines().find_map(hash_and_subject);
+        let failed = call.refused() || checks::exit_code(result).is_some_and(|code| code != 0);
+        let is_empty = output.contains("nothing to commit") || output.contains("no changes added to commit");
+        if shown.is_none() && (failed || is_empty || call.result_text().is_none()) {
             return;
         }
         let before = self.commits.pop_if(|_| amend);
-        let (hash, shown) = shown.unzip();
-        let Some(subject) = shown.or(subject).or(before.map(|commit| commit.subject)) else { return };
-        self.commits.push(Commit { hash, subject: cut(&one_line(&subject), LINE), at: called.at.clone() });
+        let (hash, shown_subject) = shown.unzip();
+        let Some(subject) = shown_subject.or(subject).or(before.map(|commit| commit.subject)) else { return };
+        self.commits.push(Commit { hash, subject: cut(&one_line(&subject), MAX_LINE), at: call.at.clone() });
         self.changed.iter_mut().for_each(|change| change.committed = true);
-        keep_newest(&mut self.commits, FACTS);
+        keep_newest(&mut self.commits, MAX_FACTS);
     }
 
-    fn check(&mut self, run: &Run, piped: bool, called: &Called<'_>) {
-        let Some(result) = called.result() else { return };
-        let Some(outcome) = checks::read_output(&checks::unwrapped(result)).or_else(|| by_code(result, piped)) else {
+    /// Records a check, if its result shows an outcome. `piped` is set if its output went through a pipe.
+    fn check(&mut self, run: &Run, piped: bool, call: &CallWithResult<'_>) {
+        let Some(result) = call.result_text() else { return };
+        let Some(outcome) =
+            checks::read_output(&checks::unwrapped(result)).or_else(|| outcome_by_exit_code(result, piped))
+        else {
             return;
         };
-        let command = cut(&one_line(&run.command), LINE);
+        let command = cut(&one_line(&run.command), MAX_LINE);
         let runner = if outcome.runner.is_empty() { first_word(&command) } else { outcome.runner };
         if outcome.verdict == Verdict::Passed || !outcome.failed.is_empty() {
-            self.retire(run, &command, runner, &outcome);
+            self.mark_passed(run, &command, runner, &outcome);
         }
         for name in &outcome.failed {
             self.failing.retain(|failure| failure.name != *name);
             self.passed_since.retain(|passed| passed != name);
             let (name, runner, command) = (name.clone(), runner.to_owned(), command.clone());
-            self.failing.push(FailedTest { name, runner, command, at: called.at.clone() });
+            self.failing.push(FailedTest { name, runner, command, at: call.at.clone() });
         }
-        keep_newest(&mut self.failing, FACTS);
-        let error = outcome.error.map(|error| cut(&one_line(&error), LINE));
-        self.check = Some(Check { command, verdict: outcome.verdict, error, at: called.at.clone() });
+        keep_newest(&mut self.failing, MAX_FACTS);
+        let error = outcome.error.map(|error| cut(&one_line(&error), MAX_LINE));
+        self.check = Some(Check { command, verdict: outcome.verdict, error, at: call.at.clone() });
     }
 
-    /// Tests that this run covered and that did not fail in it have passed since.
-    fn retire(&mut self, run: &Run, command: &str, runner: &str, outcome: &RunOutcome) {
+    /// Moves failing tests that this run covered, and that did not fail in it, to those that passed since.
+    fn mark_passed(&mut self, run: &Run, command: &str, runner: &str, outcome: &RunOutcome) {
         let covers = |failure: &FailedTest| {
             let file = failure.name.split("::").next().unwrap_or_default();
             let named = |target: &String| {
@@ -342,32 +360,31 @@ impl Ledger {
                 || run.targets.iter().any(named)
                 || outcome.passed.contains(&failure.name)
         };
-        let passed = |failure: &FailedTest| !outcome.failed.contains(&failure.name) && covers(failure);
-        let (retired, still) = std::mem::take(&mut self.failing).into_iter().partition(passed);
-        let retired: Vec<FailedTest> = retired;
-        self.failing = still;
-        self.passed_since.extend(retired.into_iter().map(|failure| failure.name));
+        let has_passed = |failure: &FailedTest| !outcome.failed.contains(&failure.name) && covers(failure);
+        let (passed, failing): (Vec<_>, Vec<_>) = std::mem::take(&mut self.failing).into_iter().partition(has_passed);
+        self.failing = failing;
+        self.passed_since.extend(passed.into_iter().map(|failure| failure.name));
         keep_newest(&mut self.passed_since, 40);
     }
 
-    fn add_todo(&mut self, item: Todo, called: &Called<'_>) {
-        let key = item.key.clone().or_else(|| called.result().and_then(todos::key_in));
+    fn add_todo(&mut self, item: Todo, call: &CallWithResult<'_>) {
+        let key = item.key.clone().or_else(|| call.result_text().and_then(todos::key_in));
         let key = key.or_else(|| Some((self.todos.len() + 1).to_string()));
-        self.todos.push(Todo { key, at: called.at.clone(), ..item });
-        keep_newest(&mut self.todos, FACTS);
+        self.todos.push(Todo { key, at: call.at.clone(), ..item });
+        keep_newest(&mut self.todos, MAX_FACTS);
     }
 
-    fn update_todo(&mut self, item: &Todo, called: &Called<'_>) {
+    fn update_todo(&mut self, item: &Todo, call: &CallWithResult<'_>) {
         if let Some(known) = self.todos.iter_mut().find(|known| known.key == item.key) {
             known.progress = item.progress;
-            known.at = called.at.clone();
+            known.at = call.at.clone();
         }
     }
 }
 
-/// The outcome by the exit code, if the output shows none. After a pipe, the code is that of another program.
-fn by_code(result: &str, piped: bool) -> Option<RunOutcome> {
-    let verdict = match checks::code(result)? {
+/// The outcome by the exit code, for output that shows none. After a pipe, code 0 proves nothing: it is another program's.
+fn outcome_by_exit_code(result: &str, piped: bool) -> Option<RunOutcome> {
+    let verdict = match checks::exit_code(result)? {
         0 if piped => return None,
         0 => Verdict::Passed,
         _ => Verdict::Failed,
@@ -379,7 +396,7 @@ fn by_code(result: &str, piped: bool) -> Option<RunOutcome> {
 }
 
 /// The hash and the subject in a line such as `[main 1a2b3c4] Fix it`.
-fn committed(line: &str) -> Option<(String, String)> {
+fn hash_and_subject(line: &str) -> Option<(String, String)> {
     let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let hash = place.rsplit(' ').next().filter(|_| place.contains(' '))?;
     let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -1,5 +1,5 @@
-//! Reads the facts back from the text of a summary, for transcripts that contain nothing else of what was summarized.
-//! What the text left out is not restored. Pointers stay valid, because the numbers of later messages continue.
+//! Reads the facts back from the text of a summary, for a transcript that no longer contains the summarized messages.
+//! Facts that the text left out are lost. Pointers stay valid, because the numbers of later messages continue.
 
 use super::compose::HEAD;
 use super::{Change, Check, Commit, FailedTest, Ledger, Pointer, Progress, Quote, Todo, Verdict, compose};
@@ -56,10 +56,11 @@ impl Ledger {
             compose::FAILING => {
                 let failure =
                     |name: &str| FailedTest { name: name.to_owned(), at: at.clone(), ..FailedTest::default() };
-                self.failing = names(text).map(failure).collect::<Vec<_>>().into_iter().rev().collect();
+                self.failing = listed_names(text).map(failure).collect::<Vec<_>>().into_iter().rev().collect();
             }
             compose::PASSED => {
-                self.passed_since = names(text).map(str::to_owned).collect::<Vec<_>>().into_iter().rev().collect();
+                self.passed_since =
+                    listed_names(text).map(str::to_owned).collect::<Vec<_>>().into_iter().rev().collect();
             }
             compose::OPEN => self.todos = vec![Todo { at: at.clone(), ..Todo::default() }],
             _ => {}
@@ -67,7 +68,7 @@ impl Ledger {
         Some(label)
     }
 
-    /// Reads an item of the list below `label`.
+    /// Reads an item of the list under `label`.
     fn recall_item(&mut self, label: &str, item: &str) {
         let (at, text) = pointer(item);
         match label {
@@ -110,14 +111,14 @@ const LABELS: &[&str] = &[
     compose::SAID,
 ];
 
-/// The folder of `below FOLDER [m7]: …`, and what follows it.
+/// The folder of `below FOLDER [m7]: …`, and the text after it.
 fn root_and_rest(text: &str) -> (&str, &str) {
     let Some(after) = text.strip_prefix(compose::BELOW).map(str::trim_start) else { return ("", text) };
     let end = after.find(" [m").or_else(|| after.find(": ")).unwrap_or(after.len());
     (&after[..end], after[end..].trim_start())
 }
 
-/// The pointer at the beginning of a text, and what follows it.
+/// The pointer at the beginning of a text, and the text after it.
 fn pointer(text: &str) -> (Pointer, &str) {
     let found = text.strip_prefix("[m").and_then(|rest| rest.split_once(']'));
     match found.and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest))) {
@@ -126,31 +127,36 @@ fn pointer(text: &str) -> (Pointer, &str) {
     }
 }
 
-/// Names of a list, without the number of those left out.
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(", ").filter(|name| name.strip_suffix(" more").is_none_or(|count| count.parse::<usize>().is_err()))
+/// The names in a list, without the number of those left out.
+fn listed_names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(", ").filter(|entry| !is_remainder(entry))
 }
 
-/// `a.rs (deleted) ×2 [m7]`
+/// Whether an entry of a list is the number of those left out: `3 more`.
+fn is_remainder(entry: &str) -> bool {
+    entry.strip_suffix(" more").is_some_and(|count| count.parse::<usize>().is_ok())
+}
+
+/// The changed file in an entry such as `a.rs (deleted) ×2 [m7]`.
 fn change(entry: &str, root: &str, at: &Pointer) -> Option<Change> {
-    if entry.strip_suffix(" more").is_some_and(|count| count.parse::<usize>().is_ok()) {
+    if is_remainder(entry) {
         return None;
     }
-    let (entry, here) = entry
+    let (entry, own_pointer) = entry
         .rfind(" [m")
         .map_or((entry, Pointer::default()), |found| (&entry[..found], pointer(&entry[found + 1..]).0));
-    let here = if here.message.is_none() { at.clone() } else { here };
+    let at = if own_pointer.message.is_none() { at.clone() } else { own_pointer };
     let (entry, times) =
         entry.split_once(" ×").map_or((entry, 1), |(entry, times)| (entry, times.parse().unwrap_or(1)));
     let path = entry.strip_suffix(compose::DELETED);
     let deleted = path.is_some();
     let path = path.unwrap_or(entry);
-    let outside = path.strip_prefix(compose::SHORT).or_else(|| path.strip_prefix(compose::HERE));
-    let path = outside.map_or_else(|| format!("{root}{path}"), str::to_owned);
-    Some(Change { path, times, at: here, deleted, ..Change::default() })
+    let not_below_root = path.strip_prefix(compose::SHORT).or_else(|| path.strip_prefix(compose::OUTSIDE));
+    let path = not_below_root.map_or_else(|| format!("{root}{path}"), str::to_owned);
+    Some(Change { path, times, at, deleted, ..Change::default() })
 }
 
-/// `cargo test: failed: error`
+/// The check in a text such as `cargo test: failed: error`.
 fn check(text: &str, at: &Pointer) -> Option<Check> {
     let verdicts = [Verdict::Passed, Verdict::Failed, Verdict::Unknown];
     verdicts.into_iter().find_map(|verdict| {

@@ -1,5 +1,5 @@
-//! Which files a script changes when it is run, as far as its text names them: files that it opens to write, and those that the
-//! commands of a shell script write. The rules are tables of calls; nothing is run.
+//! The files that a script changes when it is run, as far as its text names them: files that it opens for writing, and files
+//! that the commands of a shell script write. The rules are tables of calls; nothing is run.
 
 use super::commands::{self, Effect};
 use super::paths;
@@ -9,22 +9,22 @@ const INTERPRETERS: &[&str] = &[
     "python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl", "php", "tsx", "ts-node", "bun", "deno", "Rscript",
 ];
 
-/// Those whose scripts are commands.
+/// Interpreters whose scripts are shell commands.
 const SHELLS: &[&str] = &["bash", "sh", "zsh"];
 
-/// Calls that write the file of their first argument.
+/// Calls that write the file that their first argument names.
 const WRITERS: &[&str] =
     &["writeFileSync(", "writeFile(", "appendFileSync(", "File.write(", "file_put_contents(", "IO.write("];
 
-/// Methods that write the file that they belong to.
-const METHODS: &[&str] = &[".write_text(", ".write_bytes("];
+/// Methods that write the file that they are called on.
+const WRITING_METHODS: &[&str] = &[".write_text(", ".write_bytes("];
 
-/// Calls whose second argument says whether they write.
+/// Calls that write the file if their second argument, the mode, says so.
 const OPENS: &[&str] = &["open(", "fopen("];
 
 /// Longest script that is searched, in bytes, and most files that are found in it.
-const LONGEST: usize = 64 << 10;
-const FILES: usize = 16;
+const MAX_SCRIPT: usize = 64 << 10;
+const MAX_FILES: usize = 16;
 
 /// Whether the program runs scripts.
 pub(super) fn is_interpreter(program: &str) -> bool {
@@ -33,11 +33,11 @@ pub(super) fn is_interpreter(program: &str) -> bool {
 
 /// The files that the script `text` writes. `place` is its path, or the program that runs it.
 pub(super) fn writes(place: &str, text: &str) -> Vec<String> {
-    let text = &text[..text.floor_char_boundary(LONGEST)];
+    let text = &text[..text.floor_char_boundary(MAX_SCRIPT)];
     let name = paths::name(place);
-    let ending = name.rsplit('.').next().unwrap_or_default();
+    let extension = name.rsplit('.').next().unwrap_or_default();
     let mut found: Vec<String> = Vec::new();
-    if SHELLS.contains(&ending) {
+    if SHELLS.contains(&extension) {
         for effect in commands::effects(text) {
             if let Effect::Write(path) | Effect::Edit(path) = effect {
                 add(&mut found, &path);
@@ -45,24 +45,27 @@ pub(super) fn writes(place: &str, text: &str) -> Vec<String> {
         }
         return found;
     }
-    if is_interpreter(name) || matches!(ending, "py" | "js" | "mjs" | "cjs" | "ts" | "rb" | "php") {
-        WRITERS.iter().for_each(|call| called(text, call, &mut |_, rest| path_at(text, rest), &mut found));
-        OPENS.iter().for_each(|call| called(text, call, &mut |_, rest| opened(text, rest), &mut found));
-        METHODS.iter().for_each(|call| called(text, call, &mut |before, _| owner(text, before), &mut found));
+    if is_interpreter(name) || matches!(extension, "py" | "js" | "mjs" | "cjs" | "ts" | "rb" | "php") {
+        WRITERS.iter().for_each(|call| add_files(text, call, &mut |_, rest| path_at(text, rest), &mut found));
+        OPENS.iter().for_each(|call| add_files(text, call, &mut |_, rest| opened_file(text, rest), &mut found));
+        WRITING_METHODS
+            .iter()
+            .for_each(|call| add_files(text, call, &mut |before, _| receiver_path(text, before), &mut found));
     }
     found
 }
 
+/// Adds a path once, up to the limit.
 fn add(found: &mut Vec<String>, path: &str) {
-    if let Some(path) = paths::path(path).filter(|path| found.iter().all(|known| known != path))
-        && found.len() < FILES
+    if let Some(path) = paths::project_path(path).filter(|path| found.iter().all(|known| known != path))
+        && found.len() < MAX_FILES
     {
         found.push(path.to_owned());
     }
 }
 
-/// The files that `file` finds around each place where `call` stands.
-fn called(text: &str, call: &str, file: &mut dyn FnMut(&str, &str) -> Option<String>, found: &mut Vec<String>) {
+/// Adds the files that `file` finds in the text before and after each occurrence of `call`.
+fn add_files(text: &str, call: &str, file: &mut dyn FnMut(&str, &str) -> Option<String>, found: &mut Vec<String>) {
     for (at, _) in text.match_indices(call) {
         let whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') || call.starts_with('.');
         if whole && let Some(path) = file(&text[..at], &text[at + call.len()..]) {
@@ -71,8 +74,8 @@ fn called(text: &str, call: &str, file: &mut dyn FnMut(&str, &str) -> Option<Str
     }
 }
 
-/// The file of `open(…, "w")`.
-fn opened(text: &str, rest: &str) -> Option<String> {
+/// The file of `open(…, "w")`; `None` if the mode does not write.
+fn opened_file(text: &str, rest: &str) -> Option<String> {
     let arguments = &rest[..rest.find([')', '\n']).unwrap_or(rest.len())];
     let (_, mode) = arguments.split_once(',')?;
     let mode = mode.trim_start().strip_prefix("mode=").unwrap_or(mode.trim_start());
@@ -88,21 +91,21 @@ fn path_at(text: &str, rest: &str) -> Option<String> {
         return after.trim_start().starts_with([',', ')']).then(|| path.to_owned());
     }
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-    rest[end..].trim_start().starts_with([',', ')']).then(|| variable(text, &rest[..end])).flatten()
+    rest[end..].trim_start().starts_with([',', ')']).then(|| variable_path(text, &rest[..end])).flatten()
 }
 
-/// The path of what stands before a method: `Path("a.py")`, or a variable.
-fn owner(text: &str, before: &str) -> Option<String> {
+/// The path that a method is called on: `Path("a.py")`, or a variable.
+fn receiver_path(text: &str, before: &str) -> Option<String> {
     if let Some(inside) = before.strip_suffix(')') {
         let (_, path) = inside.rsplit_once("Path(")?;
         return literal(path).filter(|(_, after)| after.is_empty()).map(|(path, _)| path.to_owned());
     }
     let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
-    variable(text, &before[start..])
+    variable_path(text, &before[start..])
 }
 
 /// The literal that a variable was set to: `name = "a.py"`, `const name = 'a.js'`, `name = Path("a.py")`.
-fn variable(text: &str, name: &str) -> Option<String> {
+fn variable_path(text: &str, name: &str) -> Option<String> {
     if name.is_empty() {
         return None;
     }

@@ -1,16 +1,16 @@
-//! Splits a shell's command line into simple commands: their words, the files that they write, the folder they run in.
-//! It follows quotes, here-documents and operators as POSIX shells do, and expands nothing.
+//! Splits a shell's command line into simple commands, with their words, the files that they write, and the folder that they
+//! run in. It follows quotes, here-documents and operators as POSIX shells do, and expands nothing.
 
-/// One command of a line.
+/// One simple command of a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Simple {
     /// The program and its arguments, unquoted.
     pub(super) words: Vec<String>,
     /// Files that its standard output goes to.
     pub(super) writes: Vec<String>,
-    /// The folder that an earlier `cd` of the line went to.
+    /// The folder that an earlier `cd` of the line changed to.
     pub(super) folder: Option<String>,
-    /// The here-document that it reads.
+    /// The text of the here-document that it reads.
     pub(super) input: Option<String>,
 }
 
@@ -26,11 +26,12 @@ pub(super) fn commands(line: &str) -> Vec<Simple> {
 struct Splitter<'l> {
     rest: &'l str,
     word: Option<String>,
-    /// Where the next word goes: to the words, or to a redirection.
+    /// What the next word is: an argument, or the target of a redirection.
     target: Target,
-    now: Simple,
+    /// The command that is being read.
+    current: Simple,
     done: Vec<Simple>,
-    /// The ends of here-documents that begin on the next line, each with the number of its command.
+    /// The delimiters of the here-documents that begin on the next line, each with the index of its command in `done`.
     heredocs: Vec<(String, usize)>,
 }
 
@@ -49,14 +50,14 @@ impl Splitter<'_> {
         let Some(letter) = self.rest.chars().next() else { return false };
         self.rest = &self.rest[letter.len_utf8()..];
         match letter {
-            '\'' => self.quoted_plainly(),
-            '"' => self.quoted(),
-            '\\' => self.escaped(),
-            '$' if self.rest.starts_with('(') => self.substituted(),
+            '\'' => self.single_quoted(),
+            '"' => self.double_quoted(),
+            '\\' => self.backslash(),
+            '$' if self.rest.starts_with('(') => self.substitution(),
             '#' if self.word.is_none() => self.skip_to('\n'),
             '\n' => {
                 self.end();
-                self.skip_heredocs();
+                self.read_heredocs();
             }
             ';' | '|' | '&' | '(' | ')' if letter != '&' || !self.rest.starts_with('>') => self.end(),
             '>' | '<' | '&' => self.redirection(letter),
@@ -74,21 +75,22 @@ impl Splitter<'_> {
         self.rest = &self.rest[self.rest.find(letter).unwrap_or(self.rest.len())..];
     }
 
-    fn quoted_plainly(&mut self) {
+    /// Reads the rest of `'…'`.
+    fn single_quoted(&mut self) {
         let end = self.rest.find('\'').unwrap_or(self.rest.len());
         self.word.get_or_insert_default().push_str(&self.rest[..end]);
         self.rest = self.rest.get(end + 1..).unwrap_or_default();
     }
 
-    /// `"…"`, in which `$(…)` is taken as it stands.
-    fn quoted(&mut self) {
+    /// Reads the rest of `"…"`. A `$(…)` inside is copied unchanged.
+    fn double_quoted(&mut self) {
         self.word.get_or_insert_default();
         let mut depth = 0_usize;
         while let Some(letter) = self.rest.chars().next() {
             self.rest = &self.rest[letter.len_utf8()..];
             match letter {
                 '"' if depth == 0 => return,
-                '\\' if depth == 0 => self.escaped(),
+                '\\' if depth == 0 => self.backslash(),
                 '$' if self.rest.starts_with('(') => {
                     depth += 1;
                     self.push(letter);
@@ -108,7 +110,8 @@ impl Splitter<'_> {
         }
     }
 
-    fn escaped(&mut self) {
+    /// Reads the character after a backslash; an escaped line break is dropped.
+    fn backslash(&mut self) {
         let Some(letter) = self.rest.chars().next() else { return };
         self.rest = &self.rest[letter.len_utf8()..];
         if letter != '\n' {
@@ -116,7 +119,8 @@ impl Splitter<'_> {
         }
     }
 
-    fn substituted(&mut self) {
+    /// Copies a `$(…)` outside of quotes unchanged.
+    fn substitution(&mut self) {
         self.push('$');
         let mut depth = 0_usize;
         let end = self.rest.char_indices().find_map(|(at, letter)| {
@@ -132,7 +136,7 @@ impl Splitter<'_> {
         self.rest = rest;
     }
 
-    /// `>`, `>>`, `2>`, `&>`, `<`, `<<`, `<<<` and what follows them.
+    /// Reads a redirection that begins with `first`: `>`, `>>`, `2>`, `&>`, `<`, `<<` or `<<<`.
     fn redirection(&mut self, first: char) {
         let descriptor = self.word.take_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
         self.end_word();
@@ -155,8 +159,8 @@ impl Splitter<'_> {
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
         match std::mem::take(&mut self.target) {
-            Target::Words => self.now.words.push(word),
-            Target::Output => self.now.writes.push(word),
+            Target::Words => self.current.words.push(word),
+            Target::Output => self.current.writes.push(word),
             Target::Heredoc => self.heredocs.push((word, self.done.len())),
             Target::Ignored => {}
         }
@@ -166,21 +170,22 @@ impl Splitter<'_> {
     fn end(&mut self) {
         self.end_word();
         self.target = Target::Words;
-        let folder = self.now.folder.clone();
-        let now = std::mem::replace(&mut self.now, Simple { folder, ..Simple::default() });
-        match now.words.as_slice() {
-            [] if now.writes.is_empty() => {}
+        let folder = self.current.folder.clone();
+        let command = std::mem::replace(&mut self.current, Simple { folder, ..Simple::default() });
+        match command.words.as_slice() {
+            [] if command.writes.is_empty() => {}
             [cd, folder] if cd == "cd" => {
-                self.now.folder = Some(super::paths::below(now.folder.as_deref(), folder));
+                self.current.folder = Some(super::paths::resolved(command.folder.as_deref(), folder));
             }
-            _ => self.done.push(now),
+            _ => self.done.push(command),
         }
     }
 
-    fn skip_heredocs(&mut self) {
-        for (end, command) in std::mem::take(&mut self.heredocs) {
+    /// Reads the here-documents that begin here into their commands.
+    fn read_heredocs(&mut self) {
+        for (delimiter, command) in std::mem::take(&mut self.heredocs) {
             let mut lines = self.rest.split_inclusive('\n');
-            let body: usize = lines.by_ref().take_while(|line| line.trim() != end).map(str::len).sum();
+            let body: usize = lines.by_ref().take_while(|line| line.trim() != delimiter).map(str::len).sum();
             if let Some(command) = self.done.get_mut(command) {
                 command.input = Some(self.rest[..body].to_owned());
             }

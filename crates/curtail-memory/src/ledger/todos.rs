@@ -7,50 +7,49 @@ use super::calls::Action;
 use super::quotes::one_line;
 use super::{Progress, Todo};
 
-/// Words in the names of tools that keep lists.
-const LISTS: &[&str] = &["todo", "todos", "plan", "task", "tasks", "checklist", "tracker"];
+/// Words in the names of tools that keep to-do lists.
+const LIST_WORDS: &[&str] = &["todo", "todos", "plan", "task", "tasks", "checklist", "tracker"];
 
 /// Members that contain the text of an item, the best first.
-const TEXTS: &[&str] = &["content", "step", "title", "subject", "description", "text", "task", "label", "name"];
+const TEXT_KEYS: &[&str] = &["content", "step", "title", "subject", "description", "text", "task", "label", "name"];
 
 /// Members that contain the state of an item.
-const STATES: &[&str] = &["status", "state", "completed", "done"];
+const STATE_KEYS: &[&str] = &["status", "state", "completed", "done"];
 
 /// Members that identify an item.
-const KEYS: &[&str] = &["id", "taskId", "task_id", "key"];
+const ID_KEYS: &[&str] = &["id", "taskId", "task_id", "key"];
 
 /// States of finished items, and of those in progress.
-const DONE: &[&str] =
+const DONE_STATES: &[&str] =
     &["completed", "complete", "done", "finished", "cancelled", "canceled", "deleted", "skipped", "closed", "true"];
-const BEGUN: &[&str] =
+const BEGUN_STATES: &[&str] =
     &["in_progress", "in-progress", "inprogress", "in progress", "active", "doing", "started", "current"];
 
-/// What a call with a name of these `words` does to the list; `None` if it does nothing to it.
-pub(super) fn of_call(words: &[String], members: &Map<String, Value>) -> Option<Action> {
-    let named = words.iter().any(|word| LISTS.contains(&word.as_str()));
+/// What a call does to the to-do list; `None` if nothing. `words` are the words of the tool's name.
+pub(super) fn todo_action(words: &[String], members: &Map<String, Value>) -> Option<Action> {
     let lists = members.values().filter_map(Value::as_array).filter(|list| !list.is_empty());
     let items = lists.map(|list| list.iter().map(item).collect::<Option<Vec<Todo>>>());
     if let Some(items) = items.flatten().next() {
         return Some(Action::Todos(items));
     }
-    if !named {
+    if !words.iter().any(|word| LIST_WORDS.contains(&word.as_str())) {
         return None;
     }
-    if let Some(empty) = members.values().next().filter(|value| value.as_array().is_some_and(Vec::is_empty)) {
-        return empty.is_array().then(|| Action::Todos(Vec::new()));
+    if members.values().next().and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        return Some(Action::Todos(Vec::new()));
     }
     if let Some(items) = members.values().filter_map(Value::as_str).map(markdown).find(|items| !items.is_empty()) {
         return Some(Action::Todos(items));
     }
-    let verb = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
-    let (key, text) = (first(members, KEYS), first(members, TEXTS));
-    let progress = first(members, STATES).map(|state| progress(&state));
+    let has_verb = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
+    let (key, text) = (first_text(members, ID_KEYS), first_text(members, TEXT_KEYS));
+    let progress = first_text(members, STATE_KEYS).map(|state| progress(&state));
     match (key, text) {
-        (key, Some(text)) if verb(&["create", "add", "new"]) => {
+        (key, Some(text)) if has_verb(&["create", "add", "new"]) => {
             Some(Action::AddTodo(Todo { key, text, progress: progress.unwrap_or_default(), ..Todo::default() }))
         }
-        (Some(key), text) if verb(&["update", "set", "complete", "finish", "edit"]) => {
-            let progress = progress.or_else(|| verb(&["complete", "finish"]).then_some(Progress::Done))?;
+        (Some(key), text) if has_verb(&["update", "set", "complete", "finish", "edit"]) => {
+            let progress = progress.or_else(|| has_verb(&["complete", "finish"]).then_some(Progress::Done))?;
             let text = text.unwrap_or_default();
             Some(Action::UpdateTodo(Todo { key: Some(key), text, progress, ..Todo::default() }))
         }
@@ -61,12 +60,12 @@ pub(super) fn of_call(words: &[String], members: &Map<String, Value>) -> Option<
 /// An item of a list: an object with a text and a state.
 fn item(value: &Value) -> Option<Todo> {
     let members = value.as_object()?;
-    let (text, state) = (first(members, TEXTS)?, first(members, STATES)?);
-    Some(Todo { key: first(members, KEYS), text, progress: progress(&state), ..Todo::default() })
+    let (text, state) = (first_text(members, TEXT_KEYS)?, first_text(members, STATE_KEYS)?);
+    Some(Todo { key: first_text(members, ID_KEYS), text, progress: progress(&state), ..Todo::default() })
 }
 
-/// The first of these members as text.
-fn first(members: &Map<String, Value>, names: &[&str]) -> Option<String> {
+/// The first of these members that is not empty, as text.
+fn first_text(members: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(one_line(text)).filter(|text| !text.is_empty()),
         Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
@@ -78,8 +77,8 @@ fn first(members: &Map<String, Value>, names: &[&str]) -> Option<String> {
 fn progress(state: &str) -> Progress {
     let state = state.to_lowercase();
     match state.as_str() {
-        state if DONE.contains(&state) => Progress::Done,
-        state if BEGUN.contains(&state) => Progress::InProgress,
+        state if DONE_STATES.contains(&state) => Progress::Done,
+        state if BEGUN_STATES.contains(&state) => Progress::InProgress,
         _ => Progress::Pending,
     }
 }
@@ -102,7 +101,7 @@ fn markdown(text: &str) -> Vec<Todo> {
     text.lines().filter_map(item).collect()
 }
 
-/// The id that a result gives to a new item: the first number behind `#`.
+/// The id that the result of a call gives to a new item: the first number after a `#`.
 pub(super) fn key_in(result: &str) -> Option<String> {
     result.split('#').skip(1).find_map(|after| {
         let digits: String = after.chars().take_while(char::is_ascii_digit).collect();

@@ -1,16 +1,16 @@
-//! The scratchpad in the store: loads, replays and saves in one transaction, and sets corrupt states aside.
+//! Working memory in the store: loads, updates and saves a state in one transaction, and sets unusable states aside.
 
 use std::fmt;
 
 use super::{Outcome, Schema, Scratchpad, State, Update};
 use crate::store::{self, Record, RecordKey, Scope, Shelf, Store};
 
-/// The rules that a state follows.
+/// The rules for a state and its updates.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rules<'a> {
     /// The schema of a structured state.
     pub schema: Option<&'a Schema>,
-    /// The initial state.
+    /// The initial state; see [`Rules::initial`].
     pub template: Option<&'a State>,
     /// Whether updates are refused.
     pub read_only: bool,
@@ -70,14 +70,14 @@ pub struct Replayed {
 /// # Errors
 /// [`MemoryError`] if the owner has no id or the store cannot be read.
 pub fn load(store: &Store, owner: Owner<'_>, rules: Rules<'_>) -> Result<Loaded, MemoryError> {
-    Ok(judge(store.read_body(owner.key()?)?.as_deref(), rules))
+    Ok(loaded(store.read_body(owner.key()?)?.as_deref(), rules))
 }
 
 /// Applies `updates` to the state of `owner` in one transaction. Updates that were applied before change nothing. A state
 /// that cannot be used is set aside first.
 ///
 /// # Errors
-/// [`MemoryError`] if the owner has no id or the store fails. Nothing changed then.
+/// [`MemoryError`] if the owner has no id or the store fails; the state is then unchanged.
 pub fn replay(
     store: &mut Store,
     owner: Owner<'_>,
@@ -91,17 +91,17 @@ pub fn replay(
         return Ok(Replayed { state, outcomes, set_aside });
     }
     store.update(owner.key()?, |record| {
-        let (state, set_aside) = take(record, rules)?;
+        let (state, set_aside) = take_state(record, rules)?;
         let mut scratchpad = rules.scratchpad(state).with_applied(record.applied_ids()?, owner.origin());
         let outcomes: Vec<Outcome> = updates.iter().map(|update| scratchpad.apply(*update)).collect();
         for id in scratchpad.new_ids() {
             record.add_applied_id(id)?;
         }
-        save(record, scratchpad, outcomes, set_aside)
+        save_applied(record, scratchpad, outcomes, set_aside)
     })
 }
 
-/// Applies one update without a call id to the state of `owner`. It applies every time, however often it is repeated.
+/// Applies one update without a call id to the state of `owner`. Unlike in [`replay`], a repeated update is applied again.
 ///
 /// # Errors
 /// As [`replay`].
@@ -111,10 +111,10 @@ pub fn amend(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, arguments: &
         return replay(store, owner, rules, &[update]);
     }
     store.update(owner.key()?, |record| {
-        let (state, set_aside) = take(record, rules)?;
+        let (state, set_aside) = take_state(record, rules)?;
         let mut scratchpad = rules.scratchpad(state);
         let outcomes = vec![scratchpad.apply(update)];
-        save(record, scratchpad, outcomes, set_aside)
+        save_applied(record, scratchpad, outcomes, set_aside)
     })
 }
 
@@ -140,7 +140,8 @@ pub fn clear(store: &mut Store, owner: Owner<'_>) -> Result<(), MemoryError> {
     store.update(owner.key()?, |record| Ok(record.clear()?))
 }
 
-fn judge(body: Option<&str>, rules: Rules<'_>) -> Loaded {
+/// The state in a body, or the initial state if there is no body.
+fn loaded(body: Option<&str>, rules: Rules<'_>) -> Loaded {
     match body.map(|body| rules.parse_body(body)) {
         None => Loaded { state: rules.initial(), corrupt: None },
         Some(Ok(state)) => Loaded { state, corrupt: None },
@@ -152,8 +153,8 @@ fn judge(body: Option<&str>, rules: Rules<'_>) -> Loaded {
 }
 
 /// The state in `record`. If it cannot be used, sets it aside and returns the reason.
-fn take(record: &mut Record<'_>, rules: Rules<'_>) -> Result<(State, Option<String>), MemoryError> {
-    let Loaded { state, corrupt } = judge(record.body(), rules);
+fn take_state(record: &mut Record<'_>, rules: Rules<'_>) -> Result<(State, Option<String>), MemoryError> {
+    let Loaded { state, corrupt } = loaded(record.body(), rules);
     if let Some(reason) = &corrupt {
         record.set_aside(reason)?;
         record.write(&state.to_json())?;
@@ -161,7 +162,8 @@ fn take(record: &mut Record<'_>, rules: Rules<'_>) -> Result<(State, Option<Stri
     Ok((state, corrupt))
 }
 
-fn save(
+/// Writes the state if an update was applied.
+fn save_applied(
     record: &mut Record<'_>,
     scratchpad: Scratchpad<'_>,
     outcomes: Vec<Outcome>,
@@ -253,7 +255,7 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// What a child thread received.
+/// What a child thread inherited.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Spawned {
     /// A copy of the resource's state.

@@ -1,5 +1,5 @@
-//! Working memory: the notes that a model wrote with tool calls, replayed, validated and put back into its context.
-//! It knows no wire format: an update is a call id and JSON text. What keeps the notes between runs needs `store`.
+//! Working memory: notes that a model writes with tool calls, replayed, validated and put back into its context.
+//! It knows no wire format: an update is a call id and JSON text. `kept` keeps the notes in the store between runs.
 
 mod kept;
 mod schema;

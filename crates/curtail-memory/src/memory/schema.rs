@@ -1,5 +1,5 @@
 //! Validates a structured state with a JSON Schema, and reports violations in the words of the validator.
-//! Nothing outside the schema's own text is fetched.
+//! References to other documents are not fetched.
 
 use std::fmt;
 
@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::State;
 
-/// Most violations that an error names.
-const NAMED: usize = 8;
+/// The most violations that an error lists.
+const MAX_LISTED: usize = 8;
+
 /// A compiled JSON Schema (draft 4 to 2020-12, by its `$schema`).
 #[derive(Debug)]
 pub struct Schema {
@@ -78,7 +79,7 @@ impl Schema {
         errors.map(|error| Violation::new(&error)).collect()
     }
 
-    /// Checks that `state` matches the schema. Text never does.
+    /// Checks that `state` matches the schema. Text never matches.
     ///
     /// # Errors
     /// [`Mismatched`] with the violations.
@@ -90,20 +91,20 @@ impl Schema {
         if violations.is_empty() {
             return Ok(());
         }
-        let mut named: Vec<String> = violations.iter().take(NAMED).map(Violation::to_string).collect();
-        if violations.len() > NAMED {
-            named.push(format!("and {} more", violations.len() - NAMED));
+        let mut listed: Vec<String> = violations.iter().take(MAX_LISTED).map(Violation::to_string).collect();
+        if violations.len() > MAX_LISTED {
+            listed.push(format!("and {} more", violations.len() - MAX_LISTED));
         }
-        Err(Mismatched(named.join("; ")))
+        Err(Mismatched(listed.join("; ")))
     }
 }
 
 impl Violation {
     fn new(error: &jsonschema::ValidationError<'_>) -> Violation {
-        /// Most characters of one violation, which may quote a whole state.
-        const LONGEST: usize = 300;
+        /// The most characters of one violation, which may quote a whole state.
+        const MAX_CHARS: usize = 300;
         let mut message = error.to_string();
-        if let Some((end, _)) = message.char_indices().nth(LONGEST) {
+        if let Some((end, _)) = message.char_indices().nth(MAX_CHARS) {
             message.truncate(end);
             message.push('…');
         }

@@ -1,4 +1,4 @@
-//! Applies updates to a state in order. It knows no store and no wire format.
+//! Applies updates to a state, in order. It knows no store and no wire format.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use curtail_core::digest::fnv1a_128;
 pub struct Update<'a> {
     /// The call's id; empty if the wire format has none.
     pub call_id: &'a str,
-    /// The arguments as JSON text; decoded if the wire format has them in a string.
+    /// The arguments as JSON text. If the wire format has them in a string, this is the content of the string.
     pub arguments: &'a str,
 }
 
@@ -67,8 +67,11 @@ pub struct Scratchpad<'s> {
     schema: Option<&'s Schema>,
     read_only: bool,
     origin: String,
+    /// The ids of updates that were applied before.
     known: HashSet<String>,
+    /// How often an update with this digest came.
     seen: HashMap<u128, u32>,
+    /// The ids of the updates that were applied or refused here.
     fresh: Vec<String>,
 }
 
@@ -114,7 +117,7 @@ impl<'s> Scratchpad<'s> {
         &self.fresh
     }
 
-    /// Applies one update, or returns why not. Updates of one thread must come in order, from its start.
+    /// Applies one update and returns the outcome. Updates of one thread must come in order, from its start.
     pub fn apply(&mut self, update: Update<'_>) -> Outcome {
         if self.read_only {
             return Outcome::Ignored;
@@ -152,7 +155,7 @@ impl<'s> Scratchpad<'s> {
     /// some formats, and restart with every message in others.
     fn update_id(&mut self, call_id: &str, arguments: &Map<String, Value>) -> String {
         let arguments = serde_json::to_string(arguments).unwrap_or_default();
-        // 0xff occurs in no UTF-8 text, so the parts cannot run into each other.
+        // 0xff occurs in no UTF-8 text, so it separates the parts unambiguously.
         let parts = [self.origin.as_str(), call_id, &arguments];
         let digest = fnv1a_128(parts.iter().flat_map(|part| part.bytes().chain([u8::MAX])));
         let times = self.seen.entry(digest).or_default();
@@ -161,6 +164,7 @@ impl<'s> Scratchpad<'s> {
     }
 }
 
+/// The members of the arguments, or why they are not an object.
 fn arguments(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(arguments)) => Ok(arguments),

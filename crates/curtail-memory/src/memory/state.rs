@@ -1,4 +1,4 @@
-//! The state of working memory: text or an object. It knows no calls, schemas or stores.
+//! The state of working memory: text or an object. Calls, schemas and stores are not known here.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ impl State {
         State::Object(Map::new())
     }
 
-    /// The state in a text that a user wrote: an object if `text` is a JSON object, else text.
+    /// The state in a text that a user wrote: an object if `text` is a JSON object, otherwise the text.
     #[must_use]
     pub fn given(text: &str) -> State {
         match serde_json::from_str(text) {
@@ -119,17 +119,17 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
-// Merges an update into a state: objects merge, everything else replaces.
-// It relies on values of bounded depth; `serde_json` parses at most 128 levels.
+// Merging an update into a state: objects are merged, everything else is replaced.
+// The recursion relies on values of bounded depth; `serde_json` parses at most 128 levels.
 
-/// The depth in keys down to which objects merge. Below, values replace.
+/// The depth, in keys, down to which objects are merged. Below, values are replaced.
 pub const DEPTH: usize = 32;
 
 /// Keys that change an object's prototype if JavaScript loads the state.
 const STRIPPED: [&str; 2] = ["__proto__", "constructor"];
 
-/// Merges `update` into `state` key by key, at every depth down to [`DEPTH`]. Lists and primitives replace.
-/// Keys keep their order; new ones are appended. `__proto__` and `constructor` are dropped at every depth.
+/// Merges `update` into `state` key by key, at every depth down to [`DEPTH`]. Lists and primitive values are replaced.
+/// Keys keep their order; new keys are appended. `__proto__` and `constructor` are dropped at every depth.
 pub fn merge(state: &mut Map<String, Value>, mut update: Map<String, Value>) {
     strip(&mut update);
     merge_at(state, update, 1);

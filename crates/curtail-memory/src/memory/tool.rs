@@ -1,11 +1,11 @@
-//! The tool with which a model writes into the scratchpad: its name, its description, and the JSON Schema of its arguments,
+//! The tool with which a model updates its working memory: its name, its description, and the JSON Schema of its arguments,
 //! in the format of each provider.
 
 use serde_json::{Map, Value, json};
 
 use super::Schema;
 
-/// The names of an update: Noetic's call convention, and Noetic's tool.
+/// The names of calls that update working memory: Noetic's call convention, and Noetic's tool.
 pub const NAMES: [&str; 2] = ["updateWorkingMemory", "working-memory/update"];
 
 const TASK: &str = "Update the working memory, which you see in <working_memory>. Send only what changes: \

@@ -1,4 +1,4 @@
-//! Working memory: the state as a block of text after the leading system messages.
+//! Writes the state of working memory into a transcript, as a block of text after the leading system messages.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -81,14 +81,14 @@ impl FoundUpdate<'_> {
 /// are not included.
 #[must_use]
 pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
-    let main = messages.first().map_or(0, |message| message.thread);
+    let main_thread = messages.first().map_or(0, |message| message.thread);
     let calls = messages
         .iter()
         .enumerate()
-        .filter(|(_, message)| message.thread == main)
+        .filter(|(_, message)| message.thread == main_thread)
         .flat_map(|(at, message)| message.calls().map(move |(_, call)| (at, call)));
-    let wanted = calls.filter(|(_, call)| NAMES.iter().any(|name| call.name.is(name)));
-    wanted
+    let updates = calls.filter(|(_, call)| NAMES.iter().any(|name| call.name.is(name)));
+    updates
         .map(|(message, call)| FoundUpdate {
             message,
             call_id: call.id.as_ref().map(|id| id.decode()).unwrap_or_default(),
@@ -128,16 +128,17 @@ impl Processor for WorkingMemory {
             (None, None) => {}
             (None, Some(at)) => {
                 let reason = Reason::Borrowed("the working memory is empty");
-                let alone = view.messages[at.message].parts.len() == 1;
-                let cut = || Decision::Change(vec![Change::Cut(at.part)], reason.clone());
-                plan.decisions[at.message] = if alone { Decision::Drop(reason.clone()) } else { cut() };
+                plan.decisions[at.message] = match view.messages[at.message].parts.len() {
+                    1 => Decision::Drop(reason),
+                    _ => Decision::Change(vec![Change::Cut(at.part)], reason),
+                };
             }
             (Some(block), Some(at)) => {
-                note(&block, self.budget, &mut plan);
+                note_shortened(&block, self.budget, &mut plan);
                 replace(&mut plan, view, at, block.text);
             }
             (Some(block), None) => {
-                note(&block, self.budget, &mut plan);
+                note_shortened(&block, self.budget, &mut plan);
                 let reason = Reason::Borrowed("the current working memory");
                 let (role, blocks) = new_block(view, block.text);
                 place_blocks(&mut plan, view, front, role, blocks, reason);
@@ -168,6 +169,7 @@ impl WorkingMemory {
     }
 }
 
+/// The remark about an update, for `--explain`.
 fn remark(found: &FoundUpdate<'_>, outcome: &Outcome) -> Remark {
     let (action, reason) = outcome.described();
     let colon = if reason.is_some() { ": " } else { "" };
@@ -182,28 +184,30 @@ fn fault_note(found: &FoundUpdate<'_>, outcome: &Outcome) -> Option<String> {
     Some(format!("message {}, call {:?}: the update is {action}: {reason}", found.message + 1, found.call_id))
 }
 
-fn note(block: &Block, budget: usize, plan: &mut Plan) {
+/// Adds a note if the block was shortened.
+fn note_shortened(block: &Block, budget: usize, plan: &mut Plan) {
     if block.left_out > 0 {
         let omitted = block.left_out;
         plan.notes.push(format!("the working memory is cut to {budget} tokens; {omitted} characters are omitted"));
     }
 }
 
-/// An older block: a system or developer message, or, in formats without these roles, a part that this program wrote at the
-/// place where a block is written.
+/// The existing block: a system or developer message, or, in formats without these roles, a part of the first user message that
+/// this program wrote.
 fn existing_block(messages: &[Message<'_>], front: usize) -> Option<PartRef> {
     let instructs = |message: &Message<'_>| message.role.instructs() && message.parts.len() == 1;
-    // What is before a boundary is not read.
+    // A model does not read what is before a boundary.
     let start = behind_boundary(messages);
-    let own = messages[start..].iter().position(|message| instructs(message) && contains_block(&message.parts[0]));
-    let own = own.map(|at| start + at);
+    let instructions =
+        messages[start..].iter().position(|message| instructs(message) && contains_block(&message.parts[0]));
+    let instructions = instructions.map(|at| start + at);
     let is_own = |part: &Part<'_>| contains_block(part) && is_own_block(part, OPENING);
     let in_front = || {
         let message = messages.get(front).filter(|message| message.role == Role::User)?;
         let part = message.parts.iter().take(own_blocks(message)).position(is_own)?;
         Some(PartRef { message: front, part })
     };
-    own.map(|message| PartRef { message, part: 0 }).or_else(in_front)
+    instructions.map(|message| PartRef { message, part: 0 }).or_else(in_front)
 }
 
 fn contains_block(part: &Part<'_>) -> bool {
@@ -214,7 +218,7 @@ fn text<'m>(part: &'m Part<'_>) -> Option<Cow<'m, str>> {
     if let Content::Text(text) = &part.content { Some(text.decode()) } else { None }
 }
 
-/// Replaces the block at `at`, unless it is the same.
+/// Replaces the block at `at`, unless it is unchanged.
 fn replace(plan: &mut Plan, view: &View<'_, '_>, at: PartRef, block: String) {
     let message = &view.messages[at.message];
     let part = &message.parts[at.part];
@@ -241,8 +245,7 @@ fn new_block(view: &View<'_, '_>, text: String) -> (Role, Vec<Prepend>) {
     (role, vec![Prepend::Block(text)])
 }
 
-// The state as a model reads it: `<working_memory>…</working_memory>`, within a budget. Nothing in the state can close the
-// tag. It takes a function that counts tokens and knows no tokenizer.
+// The state as a model reads it: `<working_memory>…</working_memory>`, within a budget. No text in the state can close the tag.
 
 const OPEN: &str = "<working_memory>\n";
 const CLOSE: &str = "\n</working_memory>";
@@ -300,8 +303,8 @@ pub fn is_block(text: &str) -> bool {
     inside.is_some_and(|inside| !inside.contains(CLOSE.trim_start()))
 }
 
-/// The state's text, in which the `<` of anything that reads as the closing tag is escaped: as JSON does in an object, which stays
-/// the same object, and as XML does in text.
+/// The state's text, with the `<` of anything that reads as the closing tag escaped: as in JSON if the state is an object,
+/// which does not change its value, and as in XML if it is text.
 fn escaped(state: &State) -> String {
     let (text, escape) = match state {
         State::Object(_) => (state.to_text(), "\\u003c"),
@@ -318,14 +321,15 @@ fn escaped(state: &State) -> String {
     out + rest
 }
 
-/// The longest beginning that fits with its marker. Ends at the last line break if that keeps more than half of it.
+/// The block with the longest beginning of `content` that fits with the marker. It ends at the last line break if that keeps
+/// more than half of the beginning.
 fn shortened(content: &str, budget: usize, count: &dyn Fn(&str) -> usize) -> Result<Block, TooSmall> {
     let tokens = |end: usize| count(&cut(content, end).text);
     let least = tokens(0);
     if least > budget {
         return Err(TooSmall { budget, least });
     }
-    // Doubling first avoids counting a state of a hundred megabytes seventeen times.
+    // Doubling a window first avoids counting a huge state once for each step of the binary search.
     let mut window = content.floor_char_boundary(budget);
     while window < content.len() && tokens(window) <= budget {
         window = content.floor_char_boundary(window.saturating_mul(2).max(8));

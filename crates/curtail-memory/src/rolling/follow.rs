@@ -5,14 +5,14 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Pause between two checks of a file that has not grown.
+/// The pause between two checks of a file that has not grown.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Reads a growing file, or standard input until it ends.
 #[derive(Debug)]
 pub struct Follow {
     source: FollowSource,
-    /// Bytes of an incomplete line.
+    /// The bytes after the last complete line.
     rest: Vec<u8>,
     /// The longest line in bytes; `None` for no limit.
     limit: Option<usize>,
@@ -44,7 +44,7 @@ impl Follow {
     /// Waits for new complete lines.
     ///
     /// # Errors
-    /// The file cannot be read, it became shorter, so that its earlier content is unknown, or a line is too long.
+    /// The file cannot be read, it became shorter (so its content may have changed), or a line is too long.
     pub fn wait(&mut self) -> io::Result<Growth> {
         loop {
             let before = self.rest.len();

@@ -1,4 +1,4 @@
-//! What one summary is made of: the messages that it covers, and the facts in front of it.
+//! The input of a summary: the messages that it covers, and the facts in front of it.
 
 use std::ops::Range;
 
@@ -6,9 +6,10 @@ use super::rolling_summary::{RollingSummary, RollingView};
 use super::schedule::InteractionRange;
 use crate::ledger::{Ledger, is_typed};
 use crate::summarizers::{Budget, Speaker, Utterance, clip};
+use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolResult, own_blocks};
 
-/// What one summary is made of.
+/// The input of one summary.
 #[derive(Debug, Clone)]
 pub struct SummaryInput<'m> {
     /// The interactions that it covers.
@@ -17,34 +18,33 @@ pub struct SummaryInput<'m> {
     pub ledger: Ledger,
     /// The facts as text; empty if there are none.
     pub facts: String,
-    /// What was said. The facts come first, if there are any.
+    /// The utterances to summarize, after the facts if there are any.
     pub utterances: Vec<Utterance<'m>>,
-    /// How many tokens the summarizer may use beside the facts.
+    /// The tokens that the summarizer may use besides the facts.
     pub tokens: usize,
 }
 
 impl SummaryInput<'_> {
-    /// The facts, and behind them what the summarizer made, within `budget`.
-    pub(super) fn summary(&self, made: String, budget: &Budget<'_>) -> String {
+    /// The facts, followed by `text`, which the summarizer made, within `budget`.
+    pub(super) fn summary(&self, mut text: String, budget: &Budget<'_>) -> String {
         if self.facts.is_empty() {
-            return made;
+            return text;
         }
         let mut tokens = self.tokens;
-        let mut made = made;
         loop {
-            let whole = if made.is_empty() { self.facts.clone() } else { format!("{}\n{made}", self.facts) };
-            if made.is_empty() || budget.holds(&whole) {
+            let whole = if text.is_empty() { self.facts.clone() } else { format!("{}\n{text}", self.facts) };
+            if text.is_empty() || budget.holds(&whole) {
                 return whole;
             }
-            // Two texts may count for more together than apart.
+            // Two texts may have more tokens together than apart.
             tokens = tokens.saturating_sub(2);
-            made = if tokens == 0 { String::new() } else { clip(&made, &Budget { tokens, ..*budget }) };
+            text = if tokens == 0 { String::new() } else { clip(&text, &Budget { tokens, ..*budget }) };
         }
     }
 }
 
 impl RollingSummary {
-    /// What the summarizer reads for each of the ranges `due`, and the facts that are kept in front of its summary.
+    /// The input of the summary of each of the ranges `due`.
     #[must_use]
     pub fn inputs<'m>(
         &self,
@@ -67,8 +67,9 @@ impl RollingSummary {
         due.iter().zip(ledgers).map(input).collect()
     }
 
-    /// The ledger at the end of each of the ranges `due`, and whether a summary was made before it. A ledger is read from summary
-    /// to summary, also over those that are not made, so that it does not depend on how many messages arrived at once.
+    /// The ledger at the end of each of the ranges `due`, and whether a summary precedes the range. Messages are read up to the
+    /// end of one summary after the other, even if some of these summaries are not made, so that the ledger does not depend on
+    /// how many messages arrived at once.
     fn ledgers(
         &self,
         messages: &[Message<'_>],
@@ -94,18 +95,18 @@ impl RollingSummary {
         ledgers
     }
 
-    /// What was said in all of `messages`, and the facts of it.
+    /// The ledger and the utterances of all `messages`.
     #[must_use]
     pub fn whole<'m>(&self, messages: &'m [Message<'_>]) -> (Ledger, Vec<Utterance<'m>>) {
         let pairs = Pairs::from_messages(messages);
         let mut ledger = Ledger::default();
         ledger.read_range(messages, &pairs, 0..messages.len());
-        let mut said = utterances(messages, &pairs, 0, messages.len());
-        said.retain(is_summarized);
-        (ledger, said)
+        let mut spoken = utterances(messages, &pairs, 0, messages.len());
+        spoken.retain(is_summarized);
+        (ledger, spoken)
     }
 
-    /// What the summarizer reads for the interactions `span`: everything after the previous summary, calls and results
+    /// The utterances to summarize for the interactions `span`: everything after the previous summary, calls and results
     /// included.
     #[must_use]
     pub fn utterances<'m>(
@@ -130,10 +131,10 @@ impl RollingSummary {
         utterances
     }
 
-    /// The messages to summarize for `span`.
+    /// The indices of the messages to summarize for `span`.
     fn covered(&self, rolling: &RollingView, span: InteractionRange) -> Range<usize> {
-        let follows = self.trigger.is_some() || self.rolling.due(span.start - 1).is_some();
-        let before = rolling.interaction(span.start - 1).filter(|_| follows);
+        let follows_summary = self.trigger.is_some() || self.rolling.due(span.start - 1).is_some();
+        let before = rolling.interaction(span.start - 1).filter(|_| follows_summary);
         let start = before.map_or_else(
             || rolling.interaction(span.start).map_or(0, |interaction| interaction.start),
             |before| before.arrived,
@@ -142,18 +143,18 @@ impl RollingSummary {
     }
 }
 
-/// Whether an utterance is passed to the summarizer: it has a text, or it is a result, which may be empty.
-fn is_summarized(said: &Utterance<'_>) -> bool {
-    !said.text.is_empty() || matches!(said.speaker, Speaker::Tool(_))
+/// Whether an utterance is passed to the summarizer: it has text, or it is a result, which may be empty.
+fn is_summarized(utterance: &Utterance<'_>) -> bool {
+    !utterance.text.is_empty() || matches!(utterance.speaker, Speaker::Tool(_))
 }
 
-// Messages as a summarizer reads them: who said what, calls and results included.
+// Messages as a summarizer reads them: speakers and texts, calls and results included.
 
 /// Text in place of an image or a file.
 const MEDIA: &str = "(an image or a file)";
 
-/// The utterances of the messages from `first` up to `end`, without instructions and blocks of this program, which are kept,
-/// and without reasoning, which the model did not say.
+/// The utterances of the messages from `first` up to `end`, without instructions and blocks of this program, which are kept in
+/// any case, and without reasoning, which is not part of the conversation.
 pub(super) fn utterances<'m>(
     messages: &'m [Message<'_>],
     pairs: &Pairs,
@@ -182,24 +183,29 @@ fn utterance<'m>(messages: &'m [Message<'_>], pairs: &Pairs, at: PartRef) -> Opt
         Content::Text(text) if text.is_blank() => None,
         Content::Text(text) => {
             let text = text.decode();
-            let typed = speaker != Speaker::User || is_typed(&text);
-            Some(Utterance::new(if typed { speaker } else { Speaker::System }, text))
+            let by_program = speaker == Speaker::User && !is_typed(&text);
+            Some(Utterance::new(if by_program { Speaker::System } else { speaker }, text))
         }
         Content::ToolCall(call) => {
             Some(Utterance::new(Speaker::Call(call.name.decode().into_owned()), call.arguments.decode()))
         }
-        Content::ToolResult(result) => Some(answer(messages, pairs, at, result)),
+        Content::ToolResult(result) => Some(result_utterance(messages, pairs, at, result)),
         Content::Media(_) => Some(Utterance::new(speaker, MEDIA)),
         Content::Reasoning(_) | Content::Unknown(_) | Content::Other => None,
     }
 }
 
-/// A result under the name of its tool, which most formats write only into the call.
-fn answer<'m>(messages: &[Message<'_>], pairs: &Pairs, at: PartRef, result: &'m ToolResult<'_>) -> Utterance<'m> {
+/// A result, with the name of its tool, which most formats write only into the call.
+fn result_utterance<'m>(
+    messages: &[Message<'_>],
+    pairs: &Pairs,
+    at: PartRef,
+    result: &'m ToolResult<'_>,
+) -> Utterance<'m> {
     let call = pairs.counterpart(at).map(|call| &messages[call.message].parts[call.part].content);
-    let called = call.and_then(Content::call).map(|call| &call.name);
-    let name = called.or(result.name.as_ref()).map_or_else(String::new, |name| name.decode().into_owned());
-    let mut texts: Vec<_> = result.content.iter().map(curtail_core::json::Text::decode).collect();
+    let name_in_call = call.and_then(Content::call).map(|call| &call.name);
+    let name = name_in_call.or(result.name.as_ref()).map_or_else(String::new, |name| name.decode().into_owned());
+    let mut texts: Vec<_> = result.content.iter().map(Text::decode).collect();
     texts.extend(std::iter::repeat_n(MEDIA.into(), result.media));
     let text = if texts.len() == 1 { texts.remove(0) } else { texts.join("\n").into() };
     Utterance::new(Speaker::Tool(name), text)

@@ -10,10 +10,10 @@ use curtail_core::transcript::{Message, Pairs, PartRef, Role};
 /// What one interaction is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Counted {
-    /// A message in which the user or the assistant speaks.
+    /// A message of the user or the assistant with text or media.
     #[default]
     Message,
-    /// A user message and everything that answers it.
+    /// A user message with text or media, and everything that answers it.
     Exchange,
 }
 
@@ -31,22 +31,22 @@ impl Counted {
 /// One interaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interaction {
-    /// Its first message. Tool calls and results without text belong to the interaction that speaks next.
+    /// The index of its first message. Messages with only tool calls or results belong to the next interaction.
     pub start: usize,
-    /// The end of the messages that complete it: the speaking message with the results of its calls; for an exchange, the
-    /// first answer that calls no tools.
+    /// The index after the message that completes it: a message with text or media, or the last result of its calls; for an
+    /// exchange, the first answer that calls no tools.
     pub arrived: usize,
-    /// Its speaking messages.
+    /// The indices of its messages with text or media.
     pub said: Vec<usize>,
 }
 
-/// The interactions of `messages`, without the messages that `skip` names, such as earlier summaries. Messages of a subagent
-/// form no interaction; they belong to the one during which they appear.
+/// The interactions of `messages`, without the messages for which `skip` is true, such as earlier summaries. Messages of a
+/// subagent form no interaction; they belong to the one during which they appear.
 ///
 /// ```text
 /// 0 user   1 assistant "Let me look", calls a   2 result of a   3 assistant calls b   4 result of b   5 assistant "Done"
-/// Message:  [0]  [1, 2]  [3, 4, 5]         interaction 2 arrives with the result of a; 3 and 4 belong to what is said next
-/// Exchange: [0 ..= 5]                      it arrives at 5, the first answer without calls
+/// Message:  [0]  [1, 2]  [3, 4, 5]         interaction 2 is complete with the result of a; 3 and 4 belong to the next text
+/// Exchange: [0 ..= 5]                      it is complete with 5, the first answer without calls
 /// ```
 #[must_use]
 pub(super) fn interactions(
@@ -68,6 +68,7 @@ pub(super) fn interactions(
 struct Open {
     start: usize,
     said: Vec<usize>,
+    /// Calls whose results it waits for.
     waiting: HashSet<PartRef>,
 }
 
@@ -82,9 +83,9 @@ struct Grouper<'p> {
 
 impl Grouper<'_> {
     fn take(&mut self, at: usize, message: &Message<'_>) {
-        let main = message.thread == 0;
-        let user = main && message.speaks_as(Role::User);
-        let assistant = main && message.speaks_as(Role::Assistant);
+        let is_main = message.thread == 0;
+        let user = is_main && message.speaks_as(Role::User);
+        let assistant = is_main && message.speaks_as(Role::Assistant);
         match self.counted {
             Counted::Message if user || assistant => self.begin(at, message),
             Counted::Exchange if user => self.begin(at, message),
@@ -93,14 +94,14 @@ impl Grouper<'_> {
         }
     }
 
-    /// Begins an interaction; an open one whose results are missing ends here.
+    /// Begins an interaction. An open one ends here, even if results are missing.
     fn begin(&mut self, at: usize, message: &Message<'_>) {
         self.close(at);
         let start = if self.counted == Counted::Exchange && !self.complete.is_empty() { at } else { self.next };
         let waiting = unanswered(at, message, self.pairs);
-        let done = self.counted == Counted::Message && waiting.is_empty();
+        let is_complete = self.counted == Counted::Message && waiting.is_empty();
         self.open = Some(Open { start, said: vec![at], waiting });
-        if done {
+        if is_complete {
             self.close(at + 1);
         }
     }
@@ -142,7 +143,7 @@ impl Grouper<'_> {
     }
 }
 
-/// The calls of a message whose results are in another message, or missing.
+/// The calls of a message that have no result in the same message.
 fn unanswered(at: usize, message: &Message<'_>, pairs: &Pairs) -> HashSet<PartRef> {
     message
         .calls()

@@ -1,8 +1,7 @@
-//! Rolling memory: the newest interactions word for word, and summaries of what came before; its state as JSON, threads in the
-//! store, and files that grow.
+//! Rolling memory: the newest interactions word for word, and summaries of the interactions before them.
 //!
-//! The processor decides what to summarize and what to keep, and keeps nothing between two runs; the rest reads, writes and
-//! stores.
+//! The processor decides what to summarize and what to keep, and has no state of its own between two runs. The other files
+//! write the state as JSON, keep threads in the store, and follow growing files.
 
 mod follow;
 mod inputs;

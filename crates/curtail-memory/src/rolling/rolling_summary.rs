@@ -1,4 +1,4 @@
-//! The processor: decides which messages are held, and where the summaries are written.
+//! The processor of a rolling memory: decides which messages are kept, what is summarized, and where the summaries are written.
 
 use std::fmt;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct RollingSummary {
     pub rolling: Rolling,
     /// What one interaction is.
     pub counted: Counted,
-    /// Number of tokens in the window past which a summary is made although the window holds fewer interactions.
+    /// Number of tokens in the window past which a summary is made even if the window is not full; `None` for no such limit.
     pub trigger: Option<usize>,
     /// Makes the summaries.
     pub summarizer: Arc<dyn Summarizer>,
@@ -48,35 +48,35 @@ pub struct RollingSummary {
     pub tokens: usize,
     /// Counts the tokens of a summary.
     pub tokenizer: Arc<dyn Tokenizer>,
-    /// The role of the message with the summaries: the user by default, because summaries repeat what users and tools said.
+    /// The role of the message with the summaries; the user by default, because summaries repeat text of users and tools.
     pub role: Role,
 }
 
-/// A transcript as a rolling memory sees it.
+/// A transcript divided into interactions, with the state of its rolling memory.
 #[derive(Debug, Clone)]
 pub struct RollingView {
-    /// The state in the transcript, or the given one.
+    /// The state: given by the caller, or read from the summaries in the transcript.
     pub memory: RollingState,
     /// The number of the first interaction in the transcript.
     pub first: usize,
     /// The interactions in the transcript.
     pub interactions: Vec<Interaction>,
-    /// The earlier summaries.
+    /// The blocks of earlier summaries.
     pub(super) blocks: Vec<PartRef>,
-    /// The messages that contain nothing but blocks of this program.
+    /// The messages that consist of blocks of this program.
     pub(super) context: Vec<usize>,
-    /// The tokens of each interaction, where a number of them triggers summaries.
+    /// The tokens of each interaction; empty without a trigger.
     pub(super) sizes: Vec<usize>,
 }
 
 impl RollingView {
-    /// Number of interactions in all.
+    /// Number of interactions of the conversation so far.
     #[must_use]
     pub const fn seen(&self) -> usize {
         self.first - 1 + self.interactions.len()
     }
 
-    /// Whether the message with this index contains nothing but earlier summaries, or memory.
+    /// Whether the message with this index consists of blocks of this program: summaries, or working memory.
     #[must_use]
     pub fn is_block(&self, message: usize) -> bool {
         self.context.contains(&message)
@@ -110,7 +110,7 @@ impl Processor for RollingSummary {
         Some(Arc::new(Self { summarizer, ..self.clone() }))
     }
 
-    /// No summary is made to find this out.
+    /// Makes no summary.
     fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
         Ok(!self.due(&self.rolling_view(view.messages, None)).is_empty())
     }
@@ -139,9 +139,9 @@ impl RollingSummary {
         }
     }
 
-    /// Decides about `view`; `given` as in [`view_behind`](Self::view_behind).
+    /// Decides about `view`; for `given`, see [`continued_view`](Self::continued_view).
     fn decide_from(&self, view: &View<'_, '_>, given: Option<StateSoFar>) -> Result<Plan, ProcessorError> {
-        let mut rolling = self.view_behind(view.messages, given);
+        let mut rolling = self.continued_view(view.messages, given);
         let due = self.due(&rolling);
         let fresh = self.summarize(view.messages, &rolling, &due, view.on_summary)?;
         let seen = rolling.seen();
@@ -149,10 +149,11 @@ impl RollingSummary {
         Ok(self.plan(view, &rolling))
     }
 
-    /// As [`rolling_view`](Self::rolling_view); with a state, somebody spoke before `messages`.
-    fn view_behind(&self, messages: &[Message<'_>], given: Option<StateSoFar>) -> RollingView {
-        let spoken = given.is_some();
-        self.view_of(messages, given, spoken)
+    /// Like [`rolling_view`](Self::rolling_view), but a given state means that `messages` continue a conversation that has
+    /// begun, so that no blocks are expected at their beginning.
+    fn continued_view(&self, messages: &[Message<'_>], given: Option<StateSoFar>) -> RollingView {
+        let has_begun = given.is_some();
+        self.view_of(messages, given, has_begun)
     }
 
     /// The interactions of `messages`, and the state. `given` is the state and the number of the first interaction; without
@@ -162,32 +163,34 @@ impl RollingSummary {
         self.view_of(messages, given, false)
     }
 
-    fn view_of(&self, messages: &[Message<'_>], given: Option<StateSoFar>, mut spoken: bool) -> RollingView {
+    /// `has_begun` says whether messages with text precede `messages`. Blocks are recognized only before the first such
+    /// message.
+    fn view_of(&self, messages: &[Message<'_>], given: Option<StateSoFar>, mut has_begun: bool) -> RollingView {
         let mut found = None;
         let (mut blocks, mut context) = (Vec::new(), Vec::new());
         for (at, message) in messages.iter().enumerate() {
-            spoken &= !message.is_boundary() && !message.is_in_compaction();
-            if spoken {
+            has_begun &= !message.is_boundary() && !message.is_in_compaction();
+            if has_begun {
                 continue;
             }
             let block = find_block(message);
-            let own = own_blocks(message).max(usize::from(message.role.instructs() && block.is_some()));
+            let count = own_blocks(message).max(usize::from(message.role.instructs() && block.is_some()));
             if let Some(block) = block {
                 blocks.push(PartRef { message: at, part: block.part });
-                found = Some(block.held);
+                found = Some(block.state);
             }
-            if own > 0 && own == message.parts.len() {
+            if count > 0 && count == message.parts.len() {
                 context.push(at);
             } else if message.thread == 0 && !message.role.instructs() {
-                // A boundary stands for all that was said before it.
-                spoken = !message.is_boundary() && !message.is_in_compaction();
+                // A boundary replaces everything before it, so blocks may follow it.
+                has_begun = !message.is_boundary() && !message.is_in_compaction();
             }
         }
         let StateSoFar { state: mut memory, next: first } = given.or(found).unwrap_or_default();
         // Interactions that a summary covers have been seen, even if the state does not say so.
         let summarized = memory.summaries.last().map_or(0, |summary| summary.range.span.end);
         memory.seen = memory.seen.max(summarized);
-        // A transcript contains only the texts of its summaries.
+        // A transcript contains the texts of its summaries, but no ledger.
         if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.ledger.is_empty()) {
             newest.ledger = Ledger::from_text(&newest.text);
         }
@@ -197,8 +200,8 @@ impl RollingSummary {
         RollingView { memory, first: first.max(1), interactions, blocks, context, sizes }
     }
 
-    /// Summarizes the ranges `due`, each on a thread of its own if a model makes the summaries, which takes seconds each.
-    /// `on_summary` is called after each.
+    /// Summarizes the ranges `due`. If a model makes the summaries, which takes seconds, each is made on a thread of its own.
+    /// `on_summary` is called after each summary.
     ///
     /// # Errors
     /// [`SummaryFailure`] for the first range that could not be summarized.
@@ -214,24 +217,24 @@ impl RollingSummary {
         }
         let inputs = self.inputs(messages, rolling, due);
         let make = |input: &SummaryInput<'_>| self.summarize_one(input, on_summary).map_err(Some);
-        let made: Vec<Result<String, Option<Failure>>> = if self.is_fast(&inputs[0]) {
+        let texts: Vec<Result<String, Option<Failure>>> = if self.is_local(&inputs[0]) {
             inputs.iter().map(make).collect()
         } else {
             std::thread::scope(|scope| {
-                let makers: Vec<_> = inputs.iter().map(|input| scope.spawn(|| make(input))).collect();
-                makers.into_iter().map(|maker| maker.join().unwrap_or(Err(None))).collect()
+                let threads: Vec<_> = inputs.iter().map(|input| scope.spawn(|| make(input))).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap_or(Err(None))).collect()
             })
         };
-        let summary = |(input, made): (SummaryInput<'_>, Result<String, Option<Failure>>)| {
+        let summary = |(input, text): (SummaryInput<'_>, Result<String, Option<Failure>>)| {
             let (first, last) = (input.span.start, input.span.end);
-            let text = made.map_err(|cause| ProcessorError::Other(Box::new(SummaryFailure { first, last, cause })))?;
-            Ok(Summary { range: named(messages, rolling, input.span), text, ledger: input.ledger, ts: None })
+            let text = text.map_err(|cause| ProcessorError::Other(Box::new(SummaryFailure { first, last, cause })))?;
+            Ok(Summary { range: range_with_ids(messages, rolling, input.span), text, ledger: input.ledger, ts: None })
         };
-        inputs.into_iter().zip(made).map(summary).collect()
+        inputs.into_iter().zip(texts).map(summary).collect()
     }
 
-    /// Whether summaries are made in this process.
-    fn is_fast(&self, input: &SummaryInput<'_>) -> bool {
+    /// Whether summaries are made within this process, which is fast.
+    fn is_local(&self, input: &SummaryInput<'_>) -> bool {
         let count = |text: &str| self.tokenizer.count(text);
         self.summarizer.request(&input.utterances, &Budget { tokens: input.tokens, count: &count }).is_none()
     }
@@ -239,15 +242,15 @@ impl RollingSummary {
     fn summarize_one(&self, input: &SummaryInput<'_>, on_summary: Option<&OnSummary>) -> Result<String, Failure> {
         let count = |text: &str| self.tokenizer.count(text);
         let budget = Budget { tokens: input.tokens, count: &count };
-        let made = self.summarizer.summarize(&input.utterances, &budget)?;
+        let text = self.summarizer.summarize(&input.utterances, &budget)?;
         if let Some(observer) = on_summary {
-            let asked = self.summarizer.request(&input.utterances, &budget);
-            observer.call(asked.map(|request| Asked {
+            let request = self.summarizer.request(&input.utterances, &budget);
+            observer.call(request.map(|request| Asked {
                 digest: fnv1a_64(request.to.bytes().chain(request.body.bytes())),
                 tokens: self.tokenizer.count(&request.body),
             }));
         }
-        Ok(input.summary(made, &Budget { tokens: self.tokens, count: &count }))
+        Ok(input.summary(text, &Budget { tokens: self.tokens, count: &count }))
     }
 
     /// The plan that keeps what a model should read: system messages, summaries and the window.
@@ -256,11 +259,11 @@ impl RollingSummary {
         let messages = view.messages;
         let next = self.held(rolling).start;
         let begin = rolling.interaction(next).map_or(0, |interaction| interaction.start);
-        // System messages, earlier summaries and boundaries are kept in front of the window, wherever the interaction begins. A
-        // model does not read what is before a boundary.
-        let instructs = |at: usize| messages[at].role.instructs() || messages[at].is_boundary();
-        let front = |at: &usize| instructs(*at) || rolling.is_block(*at);
-        let start = begin + (begin..messages.len()).take_while(front).count();
+        // The summaries are written after any system messages, earlier summaries and boundaries with which the first
+        // interaction begins, and after the last boundary, because a model does not read what is before it.
+        let is_front =
+            |at: &usize| messages[*at].role.instructs() || messages[*at].is_boundary() || rolling.is_block(*at);
+        let start = begin + (begin..messages.len()).take_while(is_front).count();
         let start = start.max(behind_boundary(messages));
         let pairs = Pairs::from_messages(messages);
         let mut drops = DropSet::none(view, &pairs);
@@ -281,8 +284,8 @@ impl RollingSummary {
     }
 }
 
-/// `span` with the ids of its first and its last speaking message.
-fn named(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange) -> SummaryRange {
+/// `span` with the ids of its first and its last message with text.
+fn range_with_ids(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange) -> SummaryRange {
     let id = |at: Option<usize>| Some(messages.get(at?)?.id.as_ref()?.decode().into_owned());
     let said = |number| rolling.interaction(number).map(|interaction: &Interaction| &interaction.said);
     SummaryRange {
@@ -316,10 +319,10 @@ impl fmt::Display for SummaryFailure {
 
 impl std::error::Error for SummaryFailure {}
 
-// When summaries are due, by the number of interactions and by their tokens, and what the window holds.
+// When summaries are due, by the number of interactions and by their tokens, and which interactions the window holds.
 
 impl RollingSummary {
-    /// The tokens of each interaction, calls and results included; nothing if no number of tokens triggers summaries.
+    /// The tokens of each interaction, calls and results included; empty without a trigger.
     pub(super) fn sizes(&self, messages: &[Message<'_>], interactions: &[Interaction], blocks: &[usize]) -> Vec<usize> {
         if self.trigger.is_none() {
             return Vec::new();
@@ -328,20 +331,20 @@ impl RollingSummary {
         let ends = interactions.iter().map(|interaction| interaction.arrived);
         let starts = std::iter::once(interactions.first().map_or(0, |first| first.start)).chain(ends.clone());
         let size = |(start, end): (usize, usize)| {
-            // What is kept whatever the window holds is no part of it.
-            let own = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].is_boundary());
-            let said = own.flat_map(|at| utterances(messages, &pairs, at, at + 1));
-            said.map(|said| self.tokenizer.count(&said.text)).sum()
+            // Blocks and boundaries are kept in any case and do not count.
+            let counted = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].is_boundary());
+            let spoken = counted.flat_map(|at| utterances(messages, &pairs, at, at + 1));
+            spoken.map(|utterance| self.tokenizer.count(&utterance.text)).sum()
         };
         starts.zip(ends).map(size).collect()
     }
 
-    /// The ranges to summarize now. A summary that would be dropped in the same step is not made.
+    /// The ranges to summarize now, oldest first. A summary that would be dropped in the same step is not made.
     #[must_use]
     pub fn due(&self, rolling: &RollingView) -> Vec<InteractionRange> {
         if self.trigger.is_none() {
             let mut due = rolling.memory.due(self.rolling, rolling.seen());
-            // A window that has grown since the last run can start before the transcript does.
+            // If the window was enlarged since the last run, a range can start before the transcript does.
             due.iter_mut().for_each(|span| span.start = span.start.max(rolling.first));
             return due;
         }
@@ -359,7 +362,7 @@ impl RollingSummary {
         due
     }
 
-    /// The last interaction of every summary after the one that ends with `seen`.
+    /// The numbers of the interactions after `seen` with which a summary ends.
     pub(super) fn ends(&self, rolling: &RollingView, seen: usize) -> Vec<usize> {
         let numbers = seen + 1..=rolling.seen();
         let Some(trigger) = self.trigger else {
@@ -378,8 +381,8 @@ impl RollingSummary {
         ends
     }
 
-    /// The interactions in the window: the newest ones, as many as the window holds, and with a trigger as many as have no more
-    /// tokens. The newest one is always in.
+    /// The interactions in the window: the newest ones, as many as the window holds, and no more tokens than the trigger
+    /// allows. The newest interaction is always included.
     #[must_use]
     pub fn held(&self, rolling: &RollingView) -> InteractionRange {
         let held = self.rolling.held(rolling.seen());
@@ -400,21 +403,21 @@ fn size(rolling: &RollingView, number: usize) -> usize {
     number.checked_sub(rolling.first).and_then(|nth| rolling.sizes.get(nth)).copied().unwrap_or(0)
 }
 
-// Where the block of summaries is written, and what becomes of older blocks.
+// Writing the block of summaries, and replacing older blocks.
 
 const REPLACED: Reason = Reason::Borrowed("replaced by newer summaries");
 
 /// Writes the block of summaries before the window and drops older blocks. An unchanged block keeps its place.
 fn place_block(plan: &mut Plan, view: &View<'_, '_>, rolling: &RollingView, start: usize, role: Role, text: String) {
     if let [at] = rolling.blocks[..]
-        && said(view.messages, at) == Some(text.as_str().into())
+        && text_of(view.messages, at) == Some(text.as_str().into())
         && plan.is_identity()
     {
         return;
     }
     let mut blocks = vec![Prepend::Block(text)];
     if view.context.joins && !view.context.system {
-        blocks.extend(carried(plan, view.messages, rolling));
+        blocks.extend(move_other_blocks(plan, view.messages, rolling));
     }
     for &at in &rolling.blocks {
         if rolling.is_block(at.message) {
@@ -427,38 +430,39 @@ fn place_block(plan: &mut Plan, view: &View<'_, '_>, rolling: &RollingView, star
     place_blocks(plan, view, start, role, blocks, reason);
 }
 
-/// The other blocks in messages that the plan drops or that contain nothing else: they move along, because the format has
-/// no other place for them. Drops messages that are empty without them.
-fn carried(plan: &mut Plan, messages: &[Message<'_>], rolling: &RollingView) -> Vec<Prepend> {
+/// Moves other blocks of this program, such as working memory, out of messages that the plan drops or that contain nothing
+/// else: the format has no other place for them. Drops the messages that are empty without them, and returns the moved blocks.
+fn move_other_blocks(plan: &mut Plan, messages: &[Message<'_>], rolling: &RollingView) -> Vec<Prepend> {
     let mut moved = Vec::new();
     for (at, message) in messages.iter().enumerate() {
-        let alone = rolling.is_block(at) && !message.role.instructs();
-        if alone || matches!(plan.decisions[at], Decision::Drop(_)) {
+        let only_blocks = rolling.is_block(at) && !message.role.instructs();
+        if only_blocks || matches!(plan.decisions[at], Decision::Drop(_)) {
             let parts = (0..own_blocks(message)).map(|part| PartRef { message: at, part });
             moved.extend(parts.filter(|part| !rolling.blocks.contains(part)).map(Prepend::Moved));
         }
-        if alone {
+        if only_blocks {
             plan.decisions[at] = Decision::Drop(Reason::Borrowed("moved to the first message that is kept"));
         }
     }
     moved
 }
 
-fn said<'m>(messages: &'m [Message<'_>], at: PartRef) -> Option<std::borrow::Cow<'m, str>> {
+/// The text of a part; `None` if it is not text.
+fn text_of<'m>(messages: &'m [Message<'_>], at: PartRef) -> Option<std::borrow::Cow<'m, str>> {
     match &messages[at.message].parts[at.part].content {
         Content::Text(text) => Some(text.decode()),
         _ => None,
     }
 }
 
-// A rolling memory that goes on from a state, without the messages before it: for a caller that applies it again and again to
-// a conversation that grows.
+// A rolling memory that continues from a state, without the messages before it, for a caller that applies it again and again to
+// a growing conversation.
 
-/// A rolling memory and its state.
+/// A rolling memory that continues from a state.
 struct ResumedSummary {
     summary: RollingSummary,
     memory: RollingState,
-    /// The number of the first interaction that it sees.
+    /// The number of the first interaction in the messages that it sees.
     first: usize,
 }
 
@@ -481,10 +485,11 @@ impl Processor for ResumedSummary {
 }
 
 impl RollingSummary {
-    /// As [`Processor::resumed`], for a memory that goes on from `given`.
+    /// Like [`Processor::resumed`], for a memory that continues from `given`.
     ///
-    /// The new state ends with a summary, and begins with the interaction before the window. Nothing is resumed if a pair could
-    /// still be completed that a summary has read half of, or if the program wrote blocks into the messages before.
+    /// The returned processor continues from an interaction before the window; summaries cover everything before that interaction.
+    /// `None` if a result could still arrive for a call that a summary has read, or if the messages contain blocks of this
+    /// program.
     fn resumed_from(
         &self,
         view: &View<'_, '_>,
@@ -494,13 +499,14 @@ impl RollingSummary {
         if self.trigger.is_some() || view.messages.iter().any(|message| own_blocks(message) > 0) {
             return None;
         }
-        let mut rolling = self.view_behind(view.messages, given);
+        let mut rolling = self.continued_view(view.messages, given);
         let due = self.due(&rolling);
-        let is_closed = |number| rolling.interaction(number).is_some_and(|own| is_joint(own.arrived));
+        let is_closed = |number| rolling.interaction(number).is_some_and(|interaction| is_joint(interaction.arrived));
         if !rolling.blocks.is_empty() || !due.iter().all(|span| is_closed(span.end)) {
             return None;
         }
-        let begins = |number: &usize| rolling.interaction(*number).is_some_and(|own| is_joint(own.start));
+        let begins =
+            |number: &usize| rolling.interaction(*number).is_some_and(|interaction| is_joint(interaction.start));
         let first = (rolling.first + 1..self.held(&rolling).start).rev().find(begins)?;
         let index = rolling.interaction(first)?.start;
         let fresh = self.summarize(view.messages, &rolling, &due, None).ok()?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::Ledger;
 
 /// The size of a rolling memory: the newest `window` interactions word for word, and the newest `max_summaries` summaries of
-/// the interactions before; 21 and 3 by default.
+/// the interactions before them; 21 and 3 by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rolling {
     /// Number of interactions that are held, and that one summary covers.
@@ -50,8 +50,8 @@ impl InteractionRange {
 }
 
 impl Rolling {
-    /// The interactions to summarize when interaction `n` arrives: the latest `window` ones, first when `n` no longer fits into
-    /// the window, then after every `window` further ones. With a window of 21: 2 to 22 at 22, 23 to 43 at 43.
+    /// The interactions to summarize when interaction `n` arrives, if any: the latest `window` ones, first when the window
+    /// overflows, then after every `window` further ones. With a window of 21: 2 to 22 at 22, 23 to 43 at 43.
     #[must_use]
     pub fn due(self, n: usize) -> Option<InteractionRange> {
         let window = self.window.get();
@@ -81,7 +81,8 @@ pub struct Summary {
     pub range: SummaryRange,
     /// The text of the summary.
     pub text: String,
-    /// The facts of the transcript up to here. Only the newest summary has them: they include those of the summaries before.
+    /// The facts of the transcript up to the end of the range. Only the newest summary has them; they include those of the
+    /// summaries before.
     #[serde(default, skip_serializing_if = "Ledger::is_empty")]
     pub ledger: Ledger,
     /// The time of the last of these interactions in ISO 8601, if known.
@@ -98,7 +99,7 @@ pub struct SummaryRange {
     /// The id of the first message.
     #[serde(default, rename = "startId", skip_serializing_if = "Option::is_none")]
     pub start_id: Option<String>,
-    /// The id of the last speaking message.
+    /// The id of the last message with text.
     #[serde(default, rename = "endId", skip_serializing_if = "Option::is_none")]
     pub end_id: Option<String>,
 }
@@ -118,7 +119,7 @@ pub struct RollingState {
     pub summaries: Vec<Summary>,
 }
 
-/// A state to go on from.
+/// A state to continue from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateSoFar {
     /// The state.

@@ -10,7 +10,7 @@ use curtail_core::transcript::{Message, Role};
 ///
 /// An interaction contains its message under `userRequest` or `aiResponse`, or both if it is an exchange; `rest` contains its
 /// other messages, such as tool calls and results. `pending` contains messages that belong to no interaction yet, such as
-/// calls without a result. `held` is what the window holds, and `time` returns the time of a message.
+/// calls without a result. `held` are the interactions in the window; `time` returns the time of the message with an index.
 #[must_use]
 pub fn state(
     messages: &[Message<'_>],
@@ -34,6 +34,7 @@ pub fn state(
     text
 }
 
+/// The interaction with this number as JSON.
 fn interaction(
     messages: &[Message<'_>],
     view: &RollingView,
@@ -46,10 +47,10 @@ fn interaction(
     let request = side(Role::User).next();
     let response = side(Role::Assistant).next_back();
     let mut members: Vec<String> = Vec::new();
-    members.extend(request.map(|at| format!("\"userRequest\":{}", raw(&messages[at]))));
-    members.extend(response.map(|at| format!("\"aiResponse\":{}", raw(&messages[at]))));
-    let named = |at: usize| request == Some(at) || response == Some(at) || view.is_block(at);
-    let rest = others(messages, interaction.start..end, &named);
+    members.extend(request.map(|at| format!("\"userRequest\":{}", compact(&messages[at]))));
+    members.extend(response.map(|at| format!("\"aiResponse\":{}", compact(&messages[at]))));
+    let is_written = |at: usize| request == Some(at) || response == Some(at) || view.is_block(at);
+    let rest = others(messages, interaction.start..end, &is_written);
     if !rest.is_empty() {
         members.push(format!("\"rest\":[{}]", rest.join(",")));
     }
@@ -64,12 +65,12 @@ fn end_of_last(interaction: &Interaction) -> usize {
     interaction.arrived.max(said)
 }
 
-/// The messages of a range as JSON, without system messages and those that `except` names.
+/// The messages of a range as JSON, without system messages and without those for which `except` is true.
 fn others(messages: &[Message<'_>], range: std::ops::Range<usize>, except: &dyn Fn(usize) -> bool) -> Vec<String> {
-    range.filter(|&at| !except(at) && !messages[at].role.instructs()).map(|at| raw(&messages[at])).collect()
+    range.filter(|&at| !except(at) && !messages[at].role.instructs()).map(|at| compact(&messages[at])).collect()
 }
 
 /// A message as JSON without white space between tokens.
-fn raw(message: &Message<'_>) -> String {
+fn compact(message: &Message<'_>) -> String {
     message.value().map_or_else(|| String::from("null"), |value| Text::Json(value.raw()).decode().into_owned())
 }

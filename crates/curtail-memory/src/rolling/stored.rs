@@ -1,4 +1,4 @@
-//! The lines of a log that a thread stores: messages, and the metadata beside them.
+//! The lines of a log that a thread stores: messages, and the metadata between them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,21 +18,22 @@ use curtail_core::transcript::{Layout, Message, Part, SlotKind};
 pub(super) struct StoredLine {
     pub(super) json: String,
     pub(super) ts: String,
-    /// The white space before it, if another line is before it.
+    /// The white space between the line before and this one.
     #[serde(default = "line_break", skip_serializing_if = "is_line_break")]
     pub(super) lead: String,
-    /// Whether it was kept although a later message is no longer held: instructions, a boundary, or metadata that outlived
-    /// its message, as the last state line of its kind does.
+    /// Whether it was kept although messages after it were dropped: instructions, a boundary, or metadata that outlives its
+    /// message, as the last state line of its kind does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) outlived: bool,
-    /// Whether it is metadata of the message after it. Once no message is left before it, it looks like a header.
+    /// Whether it is metadata of the message after it. Without this flag, it would be read as a header once no message is left
+    /// before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) ahead: bool,
 }
 
 impl StoredLine {
     /// A line of `value`, byte for byte.
-    pub(super) fn of_value(value: Value<'_>, lead: String, ts: String) -> Self {
+    pub(super) fn from_value(value: Value<'_>, lead: String, ts: String) -> Self {
         Self { json: value.raw().to_owned(), ts, lead, outlived: false, ahead: false }
     }
 
@@ -45,7 +46,7 @@ impl StoredLine {
     }
 }
 
-/// What stands between two lines and behind the last one, unless the log has something else there.
+/// The separator between lines and after the last one, unless the log has another one.
 pub(super) fn line_break() -> String {
     String::from("\n")
 }
@@ -54,24 +55,24 @@ pub(super) fn is_line_break(space: &str) -> bool {
     space == "\n"
 }
 
-/// The white space before each of `values`, which follow each other in `text`, and behind the last one.
+/// The white space before each of `values`, which follow each other in `text`, and the white space after the last one.
 pub(super) fn spaces<'t>(text: &'t str, values: &[Value<'_>]) -> (Vec<&'t str>, &'t str) {
     let mut end = 0;
-    let before = |value: &Value<'_>| {
+    let space_before = |value: &Value<'_>| {
         let start = std::mem::replace(&mut end, value.span().end as usize);
         &text[start..value.span().start as usize]
     };
-    let leads = values.iter().map(before).collect();
+    let leads = values.iter().map(space_before).collect();
     let rest = &text[end..];
     (leads, &rest[..rest.len() - rest.trim_start().len()])
 }
 
-/// What a line is in the transcript that was read from it and the lines around it.
+/// What a line is within the transcript that was read from it and the lines around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineKind {
     /// The message with this index.
     Message(usize),
-    /// Metadata that is kept or dropped with the message that has this index.
+    /// Metadata that is kept or dropped with the message with this index.
     With(usize),
     /// A header, or metadata that is always kept.
     Pinned,
@@ -79,7 +80,7 @@ pub(super) enum LineKind {
     Nested(usize),
 }
 
-/// The kind of each line, given as the values of the lines, or as the elements of their list.
+/// The kind of each line. `values` are the values of the lines, or the elements of a list of them.
 pub(super) fn line_kinds(values: &[Value<'_>], layout: &Layout<'_>) -> Vec<LineKind> {
     let starts: Vec<u32> = values.iter().map(|value| value.span().start).collect();
     let mut kinds = vec![LineKind::Pinned; values.len()];
@@ -100,8 +101,8 @@ pub(super) fn line_kinds(values: &[Value<'_>], layout: &Layout<'_>) -> Vec<LineK
     kinds
 }
 
-/// Notes which of `lines` belong to the message after them.
-pub(super) fn note_ahead(lines: &mut [StoredLine], kinds: &[LineKind]) {
+/// Marks the lines that are metadata of the message after them.
+pub(super) fn mark_ahead(lines: &mut [StoredLine], kinds: &[LineKind]) {
     let mut next = None;
     for (line, kind) in lines.iter_mut().zip(kinds).rev() {
         match *kind {
@@ -112,7 +113,7 @@ pub(super) fn note_ahead(lines: &mut [StoredLine], kinds: &[LineKind]) {
     }
 }
 
-/// Binds the lines that belong to the message after them to it, although no message is left before them.
+/// Binds marked lines to the message after them, even if no message is left before them.
 pub(super) fn bind_ahead(lines: &[StoredLine], values: &[Value<'_>], layout: &mut Layout<'_>) {
     let ahead: HashSet<u32> =
         lines.iter().zip(values).filter(|(line, _)| line.ahead).map(|(_, value)| value.span().start).collect();
@@ -141,21 +142,21 @@ pub(super) fn line_values<'a>(document: &'a Document<'a>) -> Vec<Value<'a>> {
     list.map_or_else(|| document.roots().collect(), |list| list.items().collect())
 }
 
-/// The number of the first interaction that the thread stores, and its first message: that of `held`, the first one in the
-/// window, or an earlier one if turns that were rolled back begin there and reach into the window.
+/// The number of the first interaction that the thread stores, and the index of its first message. The interaction is `held`,
+/// the first one in the window, or an earlier one if turns that were rolled back begin there and reach into the window.
 pub(super) fn window_start(rolling: &RollingView, held: usize, messages: &[Message<'_>]) -> (usize, usize) {
     let start = |number| rolling.interaction(number).map_or(0, |interaction| interaction.start);
-    // For each message: the first one with which it or any after it is dropped.
+    // For each message: the first message with which it, or any message after it, is dropped.
     let mut firsts: Vec<usize> = messages.iter().map(|message| message.dropped_with.unwrap_or(usize::MAX)).collect();
     for at in (1..firsts.len()).rev() {
         firsts[at - 1] = firsts[at - 1].min(firsts[at]);
     }
-    let reaches = |number: &usize| firsts.get(start(*number)).is_some_and(|first| *first < start(*number));
-    let number = (rolling.first..=held).rev().find(|number| !reaches(number)).unwrap_or(held);
+    let is_split = |number: &usize| firsts.get(start(*number)).is_some_and(|first| *first < start(*number));
+    let number = (rolling.first..=held).rev().find(|number| !is_split(number)).unwrap_or(held);
     (number, start(number))
 }
 
-/// What stays in the thread when its window begins with the message `start`: the window, and what remains in force.
+/// The plan that drops the messages before `start`, where the window begins, except for those that remain in force.
 pub(super) fn plan_from(start: usize, messages: &[Message<'_>]) -> Plan {
     let mut plan = Plan::keep(messages.len());
     for (at, message) in messages.iter().enumerate() {
@@ -168,7 +169,7 @@ pub(super) fn plan_from(start: usize, messages: &[Message<'_>]) -> Plan {
     plan
 }
 
-/// Instructions beside other parts remain in force, as messages of instructions do.
+/// Drops a message before the window. Instructions within it remain in force, as messages of instructions do.
 fn outside_window(message: &Message<'_>) -> Decision {
     let reason = Reason::Borrowed("before the window");
     if !message.parts.iter().any(Part::instructs) {
@@ -178,7 +179,7 @@ fn outside_window(message: &Message<'_>) -> Decision {
     Decision::Change(others.map(|(nth, _)| Change::Cut(nth)).collect(), reason)
 }
 
-/// Removes metadata that outlived its message and that a later line replaces by now.
+/// Removes metadata that outlived its message and has since been replaced by a later line.
 pub(super) fn drop_replaced(lines: &mut Vec<StoredLine>, values: &[Value<'_>], dialect: &dyn Dialect) {
     if lines.iter().any(|line| line.outlived) {
         let read = dialect.read_all(values);
@@ -187,46 +188,50 @@ pub(super) fn drop_replaced(lines: &mut Vec<StoredLine>, values: &[Value<'_>], d
     }
 }
 
-// Which lines of an input are new to a thread, and whether those that it has are still the same.
+// Which lines of an input are new to a thread, and whether the lines that the thread has are unchanged.
 
-/// Tells new lines from known ones, line by line.
+/// Separates the new lines of an input from the known ones, line by line.
 ///
-/// A message is known by its number if the input says with which number it begins, and else by its id. Three marks are kept
-/// of a message: `ID DIGEST`, because some formats give one id to several messages; `@ID`; and `#NUMBER DIGEST`.
+/// A message is recognized by its number if the caller says with which number the input begins, otherwise by its id. Three
+/// marks are stored for a message: `ID DIGEST`, because some formats give one id to several messages; `@ID`; and `#NUMBER
+/// DIGEST`.
 pub(super) struct Intake<'t> {
+    /// Whether a mark is stored.
     known: &'t dyn Fn(&str) -> bool,
-    /// Lines that the thread stores.
+    /// The lines that the thread stores.
     stored: HashSet<&'t str>,
-    /// How many messages at the beginning of the input the thread has.
+    /// The number of messages at the beginning of the input that the thread has.
     skip: usize,
-    /// Messages that have no mark of their number.
+    /// The number of messages that were stored before marks with numbers existed.
     undigested: usize,
     /// The number of the first message of the input.
     first: usize,
-    /// How often the thread has started over: marks from before are void.
+    /// How often the thread has started over; earlier marks are void.
     epoch: u32,
-    /// Messages of the input so far.
+    /// The number of messages of the input so far.
     seen: usize,
     /// Whether the last message was known; at first, whether the first message of the input is.
     after_known: bool,
-    /// Whether the last message is the last one of the thread.
+    /// Whether the last message was also the last one of the thread.
     at_end: bool,
-    /// Lines of metadata that the thread has behind its last message, as far as the input has not repeated them.
+    /// The number of lines of metadata after the thread's last message that the input has not repeated yet.
     trailing: usize,
-    /// Number of messages that the thread had.
+    /// The number of messages that the thread had before the input.
     had: usize,
-    /// Whether any message of the input is known by its id and content: the input repeats what the thread has.
+    /// Whether any message of the input is known by its id and content, so that the input repeats a part of the thread.
     repeats: bool,
     /// The ids of the known messages so far.
     known_ids: HashSet<String>,
+    /// The marks of the new messages.
     pub(super) marks: Vec<String>,
+    /// The number of messages of the thread, with the new ones.
     pub(super) taken: usize,
-    /// Lines of metadata behind the last message of the thread.
+    /// The number of lines of metadata after the last message of the thread.
     pub(super) behind: usize,
 }
 
 impl<'t> Intake<'t> {
-    /// An intake of `messages`, the first `skip` of which `thread` has. `known` tells whether a mark is stored.
+    /// An intake of `messages`, the first `skip` of which `thread` has. `known` returns whether a mark is stored.
     pub(super) fn new(
         known: &'t dyn Fn(&str) -> bool,
         thread: &'t Thread,
@@ -273,23 +278,24 @@ impl<'t> Intake<'t> {
         id.zip(message.value()).is_some_and(|(id, value)| self.has(&format!("{id} {}", digest(value))))
     }
 
-    /// Whether a line is new.
+    /// Reads the next line and returns whether it is new.
     ///
     /// # Errors
-    /// [`ThreadError::Changed`] if it is a message that the thread has with another content.
-    pub(super) fn takes(
+    /// [`ThreadError::Changed`] if it is a message that the thread has with other content.
+    pub(super) fn is_new(
         &mut self,
         value: Value<'_>,
         kind: LineKind,
         messages: &[Message<'_>],
     ) -> Result<bool, ThreadError> {
         match kind {
-            LineKind::Message(index) => self.message(value, &messages[index]),
+            LineKind::Message(index) => self.is_new_message(value, &messages[index]),
             LineKind::Nested(count) => {
                 self.seen += count;
                 Ok(self.seen > self.skip && !self.stored.contains(value.raw()))
             }
-            // Metadata around known messages is stored, or was dropped with them. What follows the last one may be new.
+            // Metadata of known messages is stored, or was dropped with them. After the last message of the thread it may be
+            // new.
             LineKind::With(_) | LineKind::Pinned if self.after_known => {
                 let repeated = !self.at_end || self.trailing > 0;
                 self.trailing -= usize::from(self.at_end && repeated);
@@ -304,17 +310,17 @@ impl<'t> Intake<'t> {
         }
     }
 
-    /// Whether the last line of the input is the last one of the thread, too.
+    /// Whether the end of the input is also the end of the thread.
     pub(super) fn is_at_end(&self) -> bool {
         !self.after_known || self.at_end
     }
 
-    /// Whether the last message is known and not the last one of the thread.
+    /// Whether the last message is known and other messages follow it in the thread.
     fn is_inside(&self) -> bool {
         self.after_known && !self.at_end && self.undigested < self.had
     }
 
-    fn message(&mut self, value: Value<'_>, message: &Message<'_>) -> Result<bool, ThreadError> {
+    fn is_new_message(&mut self, value: Value<'_>, message: &Message<'_>) -> Result<bool, ThreadError> {
         self.seen += 1;
         let digest = digest(value);
         let id = message.id.as_ref().map(|id| id.decode().into_owned());
@@ -334,9 +340,10 @@ impl<'t> Intake<'t> {
                 self.known_ids.insert(id);
                 return Ok(false);
             }
-            // Some logs write one reply as several messages with one id: a new one follows another one of them, at the end.
-            let follows = self.known_ids.contains(&id) && !self.is_inside();
-            if self.repeats && self.has(&format!("@{id}")) && !follows {
+            // Some logs write one reply as several messages with the same id. A new one follows the others at the end of the
+            // thread.
+            let continues_reply = self.known_ids.contains(&id) && !self.is_inside();
+            if self.repeats && self.has(&format!("@{id}")) && !continues_reply {
                 return Err(ThreadError::Changed(self.seen));
             }
             let id = self.mark(&format!("@{id}"));

@@ -1,8 +1,8 @@
-//! The message that contains summaries: writing it and recognizing it.
+//! The block of text that contains the summaries: writing it and recognizing it.
 //!
-//! A message is recognized by its role, which no user and no tool has, or by the mark of the block, and by its place: nobody
-//! spoke before it. The block states the number of the interaction after it, so a summarized transcript contains all state that summarizing it
-//! again needs.
+//! A block counts as written by this program if it has the program's mark, or if it is the only part of a message with
+//! instructions, which no user and no tool can write; the caller checks that no text precedes it. The block states the number
+//! of the interaction after it, so a summarized transcript contains all the state that is needed to summarize it again.
 
 use std::fmt::Write as _;
 
@@ -31,24 +31,25 @@ pub(super) fn write_block(memory: &RollingState, next: usize) -> String {
     text + CLOSE
 }
 
-/// A part that is such a block.
+/// A block in a message.
 pub(super) struct FoundBlock {
-    /// Its index in the message.
+    /// The index of its part.
     pub(super) part: usize,
-    pub(super) held: StateSoFar,
+    /// The state that it contains.
+    pub(super) state: StateSoFar,
 }
 
-/// The first part of a message that is such a block. Such a part was written by this program, or is all that somebody says who
-/// gives the instructions.
+/// The first block in a message: a part that this program wrote, or the only part of a message with instructions.
 #[must_use]
 pub(super) fn find_block(message: &Message<'_>) -> Option<FoundBlock> {
     let instructions = message.role.instructs() && message.parts.len() == 1;
     let count = own_blocks(message).max(usize::from(instructions));
-    let own = |part: &Part<'_>| instructions || is_own_block(part, OPENING);
-    let mut parts = message.parts.iter().take(count).enumerate().filter(|(_, part)| own(part));
-    parts.find_map(|(nth, part)| Some(FoundBlock { part: nth, held: read_block(part)? }))
+    let is_own = |part: &Part<'_>| instructions || is_own_block(part, OPENING);
+    let mut parts = message.parts.iter().take(count).enumerate().filter(|(_, part)| is_own(part));
+    parts.find_map(|(nth, part)| Some(FoundBlock { part: nth, state: read_block(part)? }))
 }
 
+/// The state in a part; `None` if it is not a block.
 fn read_block(part: &Part<'_>) -> Option<StateSoFar> {
     let Content::Text(text) = &part.content else { return None };
     if text.len_bound() < OPEN.len() {
@@ -63,45 +64,46 @@ fn read_block(part: &Part<'_>) -> Option<StateSoFar> {
     Some(StateSoFar { state: RollingState { seen: 0, summaries }, next: next.parse().ok()? })
 }
 
+/// The summary in one `<summary …>` element, whose beginning was split off.
 fn summary(block: &str) -> Option<Summary> {
-    let (range, said) = block.strip_suffix("\n</summary>")?.split_once("\">\n")?;
+    let (range, text) = block.strip_suffix("\n</summary>")?.split_once("\">\n")?;
     let (start, end) = range.split_once("\" to=\"")?;
     let span = InteractionRange { start: start.parse().ok()?, end: end.parse().ok()? };
-    Some(Summary { range: SummaryRange::from(span), text: unescape(said), ledger: Ledger::default(), ts: None })
+    Some(Summary { range: SummaryRange::from(span), text: unescape(text), ledger: Ledger::default(), ts: None })
 }
 
 /// The tags of the block that a summary must not contain, without `<`.
 const TAGS: [&str; 3] = ["summary", "/summary", "/conversation_summaries"];
 
-/// `text` with a `\` behind the `<` of anything that reads as a tag of the block.
+/// `text` with a `\` after the `<` of anything that reads as a tag of the block.
 fn escape(text: &str) -> String {
-    rewritten(text, |behind, out| {
+    rewritten(text, |after, out| {
         out.push_str("<\\");
-        behind
+        after
     })
 }
 
-/// The text of which [`escape`] made `text`.
+/// Reverses [`escape`].
 fn unescape(text: &str) -> String {
-    rewritten(text, |behind, out| {
+    rewritten(text, |after, out| {
         out.push('<');
-        behind.strip_prefix('\\').unwrap_or(behind)
+        after.strip_prefix('\\').unwrap_or(after)
     })
 }
 
-/// `text`, of which `write` writes the `<` of every tag, escaped or not. It gets what is behind the `<`, and returns where the
-/// text goes on.
+/// Copies `text`, but calls `write` for the `<` of every tag, escaped or not. `write` gets the text after the `<`, and returns
+/// the text that remains to be copied.
 fn rewritten(text: &str, write: impl for<'t> Fn(&'t str, &mut String) -> &'t str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('<') {
+    while let Some((before, after)) = rest.split_once('<') {
         out.push_str(before);
-        let tag = behind.trim_start_matches('\\');
+        let tag = after.trim_start_matches('\\');
         rest = match TAGS.iter().any(|wanted| reads_as(tag, wanted)) {
-            true => write(behind, &mut out),
+            true => write(after, &mut out),
             false => {
                 out.push('<');
-                behind
+                after
             }
         };
     }

@@ -1,4 +1,4 @@
-//! A rolling memory in the store: messages are appended, and only new ones are summarized.
+//! A rolling memory in the store: messages are appended, and only new messages are summarized.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stored::{
     Intake, LineKind, StoredLine, bind_ahead, drop_replaced, is_line_break, is_list, line_break, line_kinds,
-    line_values, note_ahead, plan_from, spaces, window_start,
+    line_values, mark_ahead, plan_from, spaces, window_start,
 };
 use super::{RollingState, RollingSummary, RollingView, StateSoFar, state};
 use crate::store::{self, RecordKey, Scope, Shelf, Store};
@@ -33,31 +33,31 @@ const EMPTY_STATE: &str = "{\"interactions\":[],\"summaries\":[]}\n";
 #[serde(deny_unknown_fields)]
 pub struct Thread {
     version: u32,
-    /// What one interaction is: `message` or `exchange`.
+    /// What counts as an interaction: `message` or `exchange`.
     unit: String,
     pub(super) dialect: Option<String>,
     /// Number of messages appended so far, of all roles.
     taken: usize,
-    /// The number of the first interaction among `items`.
+    /// The number of the first interaction in `items`.
     first: usize,
     pub(super) memory: RollingState,
     pub(super) items: Vec<StoredLine>,
-    /// What stands before the first line: white space, and a byte order mark.
+    /// The text before the first line: white space, perhaps with a byte order mark.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) open: String,
-    /// What stands behind the last line: a line break, and perhaps further white space.
+    /// The white space after the last line: a line break, and perhaps more.
     #[serde(default = "line_break", skip_serializing_if = "is_line_break")]
     pub(super) close: String,
-    /// Number of messages that are no longer among `items`.
+    /// Number of messages that are no longer in `items`.
     #[serde(default)]
     pub(super) dropped: usize,
     /// How often the thread has started over.
     #[serde(default)]
     epoch: u32,
-    /// Number of lines of metadata behind the last message.
+    /// Number of lines of metadata after the last message.
     #[serde(default)]
     trailing: usize,
-    /// Number of messages that the thread took before it kept digests of messages.
+    /// Number of messages that were appended before digests of messages were stored.
     #[serde(default)]
     undigested: usize,
 }
@@ -73,7 +73,7 @@ pub struct Taken<'t> {
     pub from: Option<usize>,
     /// The time of messages without a timestamp.
     pub now: &'t str,
-    /// Whether a thread whose history differs from the input starts over with the input.
+    /// Whether the thread starts over with the input if their histories differ.
     pub rewind: bool,
 }
 
@@ -82,7 +82,7 @@ pub struct Taken<'t> {
 pub enum Shown {
     /// System messages, summaries and window, as a model should read them.
     Context {
-        /// What happens to signed reasoning, because the context no longer begins at the start of the conversation.
+        /// How to handle signed reasoning, which a provider may reject if the messages before it are missing.
         thinking: Thinking,
     },
     /// The state as JSON.
@@ -90,7 +90,7 @@ pub enum Shown {
 }
 
 impl Default for Thread {
-    /// An empty thread; its first messages decide its unit.
+    /// An empty thread, whose unit is set when messages are appended.
     fn default() -> Self {
         let (unit, memory) = (String::new(), RollingState::default());
         Self {
@@ -129,8 +129,7 @@ impl Thread {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The thread after `taken` is appended, and the marks of its new messages. `known` returns whether a mark is already
-    /// stored.
+    /// The thread with `taken` appended, and the marks of the new messages. `known` returns whether a mark is already stored.
     ///
     /// # Errors
     /// The messages cannot be read, do not fit the thread, or cannot be summarized.
@@ -145,8 +144,7 @@ impl Thread {
             summary.counted.name().clone_into(&mut thread.unit);
         }
         if thread.unit != summary.counted.name() {
-            let (kept, asked) = (&thread.unit, summary.counted.name());
-            return Err(ThreadError::Unit { kept: kept.clone(), asked });
+            return Err(ThreadError::Unit { kept: thread.unit, asked: summary.counted.name() });
         }
         let fresh = match thread.add(summary, taken, known) {
             Err(ThreadError::Changed(_) | ThreadError::RolledBack)
@@ -177,7 +175,7 @@ impl Thread {
     /// Appends the new lines and returns the marks of their messages.
     fn take(&mut self, taken: Taken<'_>, known: &dyn Fn(&str) -> bool) -> Result<Vec<String>, ThreadError> {
         let document = taken.reading.parse(taken.text).map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
-        // Lines that are appended can be metadata alone.
+        // Input that is appended to a thread may consist of metadata only.
         let read = match self.taken {
             0 => taken.reading.writable_transcripts(&document),
             _ => taken.reading.transcripts_or_none(&document),
@@ -197,10 +195,10 @@ impl Thread {
         let (mut open, mut lines) = (None, Vec::new());
         for (nth, (&value, kind)) in values.iter().zip(kinds).enumerate() {
             let ts = || dialect.time(value).unwrap_or_else(|| taken.now.to_owned());
-            if intake.takes(value, kind, &transcript.messages)? {
-                let lead = if nth == 0 { self.joint(leads[0]) } else { leads[nth].to_owned() };
+            if intake.is_new(value, kind, &transcript.messages)? {
+                let lead = if nth == 0 { self.separator_before(leads[0]) } else { leads[nth].to_owned() };
                 open = open.or((nth == 0 && is_log).then_some(leads[0]));
-                lines.push(StoredLine::of_value(value, lead, ts()));
+                lines.push(StoredLine::from_value(value, lead, ts()));
             }
         }
         let is_at_end = intake.is_at_end();
@@ -216,12 +214,12 @@ impl Thread {
         Ok(marks)
     }
 
-    /// What stands between the last line and a new one that an input begins with after `lead`.
-    fn joint(&self, lead: &str) -> String {
+    /// The separator between the last line and the first line of an input, before which the input has `lead`.
+    fn separator_before(&self, lead: &str) -> String {
         format!("{}{}", self.close, lead.trim_start_matches('\u{feff}'))
     }
 
-    /// Remembers the dialect of the first messages; later messages must have the same one.
+    /// Remembers the dialect of the first messages, and checks that later messages have the same one.
     fn check_dialect(&mut self, dialect: &'static dyn Dialect, transcript: &Transcript<'_>) -> Result<(), ThreadError> {
         match &self.dialect {
             Some(kept) if kept != dialect.name() && !transcript.messages.is_empty() => {
@@ -245,8 +243,8 @@ impl Thread {
         }
     }
 
-    /// Makes the summaries that are due and drops lines that are no longer held.
-    /// `stored` messages were stored before.
+    /// Makes the summaries that are due and drops lines that are no longer needed. `stored` is the number of messages that were
+    /// stored before the last input.
     fn advance(&mut self, summary: &RollingSummary, stored: usize) -> Result<(), ThreadError> {
         let Some(dialect) = self.dialect.as_deref().and_then(dialects::dialect_named) else { return Ok(()) };
         let text = self.lines();
@@ -256,14 +254,14 @@ impl Thread {
         let document = document(&text)?;
         let Transcript { layout, messages } = self.transcript(&document)?.1;
         let kinds = line_kinds(&line_values(&document), &layout);
-        note_ahead(&mut self.items, &kinds);
+        mark_ahead(&mut self.items, &kinds);
         let mut rolling = self.rolling(summary, &messages, &kinds);
         let due = summary.due(&rolling);
         let mut fresh = summary.summarize(&messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
         let times = self.times(&kinds);
-        for made in &mut fresh {
-            let last = rolling.interaction(made.range.span.end).and_then(|interaction| interaction.said.last());
-            made.ts = last.and_then(|&at| times.get(at)).map(|ts| (*ts).to_owned());
+        for summary in &mut fresh {
+            let last = rolling.interaction(summary.range.span.end).and_then(|interaction| interaction.said.last());
+            summary.ts = last.and_then(|&at| times.get(at)).map(|ts| (*ts).to_owned());
         }
         let seen = rolling.seen();
         rolling.memory.advance(summary.rolling, seen, fresh);
@@ -290,7 +288,7 @@ impl Thread {
         lines.flat_map(|(line, kind)| std::iter::repeat_n(line.ts.as_str(), count(kind))).collect()
     }
 
-    /// The interactions in the thread. What was kept in front of the window belongs to none of them.
+    /// The interactions in the thread. Messages that were kept in front of the window belong to none of them.
     pub(super) fn rolling(
         &self,
         summary: &RollingSummary,
@@ -354,8 +352,8 @@ impl Thread {
         self.items.iter().map(|line| line.json.as_str())
     }
 
-    /// How often the thread has started over, the number of messages that were taken without digests, and the number of lines
-    /// behind the last message.
+    /// How often the thread has started over, the number of messages without digests, and the number of lines of metadata after
+    /// the last message.
     pub(super) const fn digests(&self) -> (u32, usize, usize) {
         (self.epoch, self.undigested, self.trailing)
     }
@@ -366,19 +364,19 @@ impl Thread {
         self.taken
     }
 
-    /// The numbers of kept summaries and of interactions so far.
+    /// The number of kept summaries, and the number of interactions so far.
     #[must_use]
     pub fn outline(&self) -> (usize, usize) {
         (self.memory.summaries.len(), self.memory.seen)
     }
 }
 
-// Threads in the store: what is appended is there whole or not at all.
+// Threads in the store. An input is appended completely or not at all.
 
 /// Appends messages to the thread `id` of `store` and returns the new thread.
 ///
-/// Summaries are made outside of any transaction, so a slow model blocks no other process. If another process has appended
-/// in the meantime, everything is repeated on the new state, and neither addition is lost.
+/// Summaries are made outside of any transaction, so a slow model blocks no other process. If another process has appended in
+/// the meantime, everything is repeated on the new state, so that neither input is lost.
 ///
 /// # Errors
 /// [`ThreadError`]; the thread is unchanged.
@@ -419,14 +417,14 @@ pub fn current(store: &Store, id: &str) -> Result<Option<Thread>, ThreadError> {
     body.as_deref().map(Thread::parse).transpose()
 }
 
-// What a thread no longer stores: messages before the window, and turns that were rolled back.
+// Dropping what a thread no longer needs: messages before the window, and turns that were rolled back.
 
 impl Thread {
-    /// Drops the turns that an event rolls back, as a run over the whole log does once it summarizes. `stored` messages were
-    /// stored before the last input.
+    /// Drops the turns that were rolled back, as a run over the whole log does once it summarizes. `stored` is the number of
+    /// messages that were stored before the last input.
     ///
     /// # Errors
-    /// [`ThreadError::RolledBack`] if the thread took turns before that it may have summarized.
+    /// [`ThreadError::RolledBack`] if the thread may have summarized turns that are rolled back.
     fn drop_rolled_back(
         &mut self,
         summary: &RollingSummary,
@@ -447,7 +445,7 @@ impl Thread {
         if !has_begun && summary.due(&self.rolling(summary, &messages, &kinds)).is_empty() {
             return Ok(());
         }
-        note_ahead(&mut self.items, &kinds);
+        mark_ahead(&mut self.items, &kinds);
         let view = View::new(&messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
         let plan = drop_standing(&view, &[Standing::RolledBack, Standing::Abandoned]);
         let mut kept = vec![false; messages.len()];
@@ -475,8 +473,8 @@ impl Thread {
         self.keep(layout, dialect, &remaining, &kept, kinds, start);
     }
 
-    /// Keeps `remaining`, the messages that are `kept`, with their metadata. What is kept stays as it is, except for links to
-    /// what is dropped. The window begins at `start`.
+    /// Keeps the messages `remaining` with their metadata and drops the others. `kept` says of each message whether it is kept.
+    /// Kept lines do not change, except for links to dropped messages. The window begins at `start`.
     fn keep(
         &mut self,
         layout: &Layout<'_>,
@@ -488,18 +486,18 @@ impl Thread {
     ) {
         let mut text = String::new();
         apply(layout, dialect, remaining, &mut text);
-        let (mut owner, mut lines) = (true, Vec::new());
+        let (mut is_owner_kept, mut lines) = (true, Vec::new());
         for (line, kind) in std::mem::take(&mut self.items).into_iter().zip(kinds) {
             let outlives = match *kind {
                 LineKind::Message(index) => {
-                    owner = kept[index];
-                    owner && index < start
+                    is_owner_kept = kept[index];
+                    is_owner_kept && index < start
                 }
                 LineKind::With(index) if !kept[index] => continue,
-                LineKind::Pinned => !owner,
+                LineKind::Pinned => !is_owner_kept,
                 _ => false,
             };
-            if owner || !matches!(kind, LineKind::Message(_)) {
+            if is_owner_kept || !matches!(kind, LineKind::Message(_)) {
                 lines.push(StoredLine { outlived: line.outlived || outlives, ..line });
             }
         }
@@ -528,12 +526,12 @@ impl Thread {
         self.joined("")
     }
 
-    /// The stored lines, with what stood before the first one. It is the separator of that line, in case that another is
-    /// written before it.
+    /// The stored lines, with the separator before the first one, in case another line is written before it.
     pub(super) fn lines(&self) -> String {
         self.joined(self.lead())
     }
 
+    /// The stored lines, with `lead` before the first one.
     fn joined(&self, lead: &str) -> String {
         let mut text = format!("{}{lead}", self.open);
         for (nth, line) in self.items.iter().enumerate() {
@@ -543,16 +541,18 @@ impl Thread {
         text + &self.close
     }
 
-    /// What stood before the first line; nothing if the log began with it.
+    /// The separator before the first line; empty if the log began with that line.
     fn lead(&self) -> &str {
         self.items.first().filter(|_| self.dropped > 0).map_or("", |line| &line.lead)
     }
 
+    /// The stored lines as a JSON list.
     pub(super) fn list(&self) -> String {
         let items: Vec<Cow<'_, str>> = self.items.iter().map(StoredLine::on_one_line).collect();
         format!("[{}]\n", items.join(","))
     }
 
+    /// The transcript in a document of the stored lines, and its dialect.
     pub(super) fn transcript<'a>(
         &self,
         document: &'a Document<'a>,
@@ -570,7 +570,7 @@ impl Thread {
         Ok((dialect, transcript))
     }
 
-    /// Makes what stood before the first line its separator. It would be part of the frame, and written in any case.
+    /// Makes the white space before the first line its separator. As a part of the frame, it would always be written.
     fn separate_first(&self, transcript: &mut Transcript<'_>) {
         let (open, lead) = (self.open.len(), self.lead().len());
         let (Ok(open), Ok(begin)) = (u32::try_from(open), u32::try_from(open + lead)) else { return };
@@ -621,7 +621,7 @@ pub enum ThreadError {
     },
     /// A message of the input, by its number from 1, differs from the one that the thread has.
     Changed(usize),
-    /// The input rolls back turns that the thread took before and may have summarized.
+    /// The input rolls back turns that the thread already has and may have summarized.
     RolledBack,
     /// The thread contains no message.
     Empty,

@@ -65,7 +65,7 @@ pub enum Refusal {
     },
     /// Shorter than its header says.
     Truncated,
-    /// Its pages contradict each other.
+    /// `SQLite` found it malformed.
     Damaged,
     /// The file cannot be written.
     ReadOnly,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, Result, Transaction, TransactionBehavior};
 
-use super::{PATIENCE, Refusal, Store, StoreError};
+use super::{LOCK_TIMEOUT, Refusal, Store, StoreError};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Header length and offsets: <https://www.sqlite.org/fileformat.html>, 1.3.
@@ -16,7 +16,7 @@ const HEADER: usize = 100;
 const VERSION_AT: usize = 60;
 const APPLICATION_AT: usize = 68;
 
-/// What the caller needs.
+/// Whether the caller changes the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
@@ -28,8 +28,8 @@ pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
     path.try_exists().map_err(|source| StoreError::system(path, source))
 }
 
-/// Creates an empty store beside `path` and links it there in one step, so that a killed process never leaves an empty
-/// file or half a header, and two processes may start at once.
+/// Creates an empty store in a temporary file and moves it to `path` in one step, so that a killed process never leaves an
+/// empty or incomplete file, and two processes may do this at once.
 pub(super) fn make_if_missing(path: &Path) -> Result<(), StoreError> {
     if exists(path)? {
         return Ok(());
@@ -39,16 +39,17 @@ pub(super) fn make_if_missing(path: &Path) -> Result<(), StoreError> {
     let system = |source| StoreError::system(path, source);
     make_folder(folder).map_err(|source| StoreError::system(folder, source))?;
     let blank = tempfile::Builder::new().prefix(".curtail-").suffix(".db").tempfile_in(folder).map_err(system)?;
-    fill(blank.path()).map_err(|source| StoreError::database(path, source))?;
+    initialize(blank.path()).map_err(|source| StoreError::database(path, source))?;
     blank.as_file().sync_all().map_err(system)?;
     match blank.persist_noclobber(path) {
-        Err(lost) if lost.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(lost) => Err(system(lost.error)),
+        Err(failure) if failure.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(failure) => Err(system(failure.error)),
         Ok(_) => sync_folder(folder).map_err(system),
     }
 }
 
-fn fill(path: &Path) -> rusqlite::Result<()> {
+/// Writes the header and the tables of a new store.
+fn initialize(path: &Path) -> rusqlite::Result<()> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let transaction = connection.unchecked_transaction()?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -98,7 +99,8 @@ pub(super) fn open(path: &Path, access: Access) -> Result<Store, StoreError> {
     Ok(Store { connection, path, _header: header })
 }
 
-/// The open file, and whether its mode allows writing. The mode is checked because root may write to any file.
+/// Opens a file that has the header of a store, and returns whether its mode allows writing. The mode is checked because root
+/// may write to any file.
 fn check_header(path: &Path) -> Result<(File, bool), StoreError> {
     let system = |source| StoreError::system(path, source);
     let metadata = fs::metadata(path).map_err(system)?;
@@ -115,6 +117,7 @@ fn check_header(path: &Path) -> Result<(File, bool), StoreError> {
     }
 }
 
+/// Why a file with this header is not a store that this program can use.
 fn refusal(head: &[u8]) -> Option<Refusal> {
     let number = |at: usize| {
         let bytes = head.get(at..at + 4)?.try_into().ok()?;
@@ -124,8 +127,8 @@ fn refusal(head: &[u8]) -> Option<Refusal> {
         return Some(Refusal::Empty);
     }
     if head.get(..MAGIC.len()) != Some(MAGIC) {
-        let cut = MAGIC.starts_with(head);
-        return Some(if cut { Refusal::Truncated } else { Refusal::NotSqlite });
+        let is_cut = MAGIC.starts_with(head);
+        return Some(if is_cut { Refusal::Truncated } else { Refusal::NotSqlite });
     }
     let (Some(application), Some(found)) = (number(APPLICATION_AT), number(VERSION_AT)) else {
         return Some(Refusal::Truncated);
@@ -137,12 +140,12 @@ fn refusal(head: &[u8]) -> Option<Refusal> {
     (found > known).then_some(Refusal::Newer { found, known })
 }
 
-/// One file and no shared memory (`DELETE`, not `WAL`), which works on network file systems too. `EXTRA` is
-/// `FULL` and also syncs the folder after a commit, so that a power cut cannot bring the journal back
-/// (<https://www.sqlite.org/pragma.html#pragma_synchronous>). `secure_delete` overwrites what is cleared.
+/// Opens a connection. The journal mode `DELETE`, unlike `WAL`, needs no shared memory, so it also works on network file
+/// systems. `EXTRA` is `FULL` and also syncs the folder after a commit, so that a power cut cannot bring the journal back
+/// (<https://www.sqlite.org/pragma.html#pragma_synchronous>). `secure_delete` overwrites deleted content.
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
     connection.execute_batch(
         "PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON;
          PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF;",
@@ -156,9 +159,9 @@ fn is_whole(connection: &Connection, file: &File) -> rusqlite::Result<bool> {
     let reading = connection.unchecked_transaction()?;
     reading.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     let number = |name| reading.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let said = number("page_count")? * number("page_size")?;
+    let expected = number("page_count")? * number("page_size")?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    Ok(u64::try_from(said).is_ok_and(|said| length >= said))
+    Ok(u64::try_from(expected).is_ok_and(|expected| length >= expected))
 }
 
 fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
@@ -167,9 +170,9 @@ fn upgrade(connection: &Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-// Where the store's file is. It reads neither files nor the environment: values are passed in.
+// The location of the store's file. Neither files nor the environment are read here: values are passed in.
 
-/// What may say where the store's file is. An empty value is treated as unset.
+/// The settings that can name the store's file. An empty value is treated as unset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreLocation {
     /// The file that a flag names.
@@ -195,17 +198,17 @@ impl StoreLocation {
 fn first_set(location: StoreLocation) -> Option<PathBuf> {
     let StoreLocation { flag, variable, state_home, home } = location;
     let within = |folder: PathBuf| folder.join("curtail").join("state.db");
-    let said = flag.or_else(|| filled(variable.map(PathBuf::from)));
-    let in_state_home = || filled(state_home.map(PathBuf::from)).filter(|path| path.is_absolute());
-    let in_home = || filled(home).map(|home| home.join(".local").join("state"));
-    said.or_else(|| in_state_home().or_else(in_home).map(within))
+    let named = flag.or_else(|| non_empty(variable.map(PathBuf::from)));
+    let in_state_home = || non_empty(state_home.map(PathBuf::from)).filter(|path| path.is_absolute());
+    let in_home = || non_empty(home).map(|home| home.join(".local").join("state"));
+    named.or_else(|| in_state_home().or_else(in_home).map(within))
 }
 
-fn filled(path: Option<PathBuf>) -> Option<PathBuf> {
+fn non_empty(path: Option<PathBuf>) -> Option<PathBuf> {
     path.filter(|path| !path.as_os_str().is_empty())
 }
 
-// The tables, and the steps from each version to the next. A released step never changes; new ones are appended.
+// The tables, and the steps that upgrade from one version to the next. A released step never changes; new steps are appended.
 
 /// The application id in the header of every store: the bytes `curt`.
 const APPLICATION_ID: i32 = 0x6375_7274;
@@ -261,7 +264,7 @@ mod tests {
     use super::{StoreLocation, first_set};
 
     #[test]
-    fn the_first_that_is_set_wins() {
+    fn the_first_setting_is_used() {
         let cases = [
             (("f.db", "v.db", "/x", "/h"), Some("f.db")),
             (("", "v.db", "/x", "/h"), Some("v.db")),

@@ -1,4 +1,4 @@
-//! Lists the entries of a store and removes those no longer needed. A listing has sizes, never bodies.
+//! Lists the entries of a store, and removes entries. A listing shows sizes, never bodies.
 
 use std::time::Duration;
 
@@ -112,6 +112,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<StoreEntry> {
     })
 }
 
+/// The time `age` ago, in milliseconds since 1970 (UTC).
 fn time_before_now(age: Duration) -> i64 {
     let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     record::now().saturating_sub(age)

@@ -1,5 +1,5 @@
-//! State that outlives a run: one `SQLite` file with a body of text per shelf, scope and id. It knows neither transcripts
-//! nor the meaning of a body, and never changes a file that is not a store.
+//! State that outlives a run: one `SQLite` file, with a body of text for each shelf, scope and id. The store knows neither
+//! transcripts nor the meaning of a body, and never changes a file that is not a store.
 
 mod error;
 mod file;
@@ -19,9 +19,8 @@ pub use listing::{Filter, StoreEntry};
 pub use record::{Aside, Record};
 pub use transfer::Clash;
 
-/// How long to wait, to read as well as to change, until other processes release their locks: a thousand times as long as a
-/// change takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a read or a change waits for other processes to release their locks. A change takes about a thousandth of this.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The part of the program that a body belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -142,8 +141,8 @@ impl Store {
         &self.path
     }
 
-    /// Reads and writes the record at `key` in one transaction. If this returns `Ok`, the change is on the disk; if
-    /// `change` or the disk fails, nothing changed. No other process writes in between.
+    /// Reads and writes the record at `key` in one transaction: no other process writes in between. If this returns `Ok`, the
+    /// change is on the disk; if `change` or the disk fails, nothing changed.
     ///
     /// # Errors
     /// The error of `change`, and [`StoreError`] if the file cannot be read or written.
@@ -171,8 +170,8 @@ impl Store {
         record::asides(&self.connection, key).map_err(|source| StoreError::database(&self.path, source))
     }
 
-    /// Runs `change` between `BEGIN IMMEDIATE` and `COMMIT`. `change` runs once, because the write lock is taken before
-    /// it, however long that takes.
+    /// Runs `change` between `BEGIN IMMEDIATE` and `COMMIT`. Because the write lock is taken first, `change` never has to run
+    /// twice.
     fn transact<T, E: From<StoreError>>(
         &mut self,
         change: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, E>,

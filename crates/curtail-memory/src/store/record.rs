@@ -1,4 +1,5 @@
-//! One entry within a transaction: its body, the ids of what was applied to it, and the bodies that were set aside.
+//! One entry within a transaction: its body, the ids of the updates that were applied to it, and the bodies that were set
+//! aside.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -8,14 +9,14 @@ use rusqlite::{Connection, OptionalExtension, Result, Transaction, params};
 
 use super::{RecordKey, StoreError};
 
-/// A body that could not be used, kept for inspection.
+/// A body that was set aside: it could not be used and is kept for inspection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aside {
     /// The body as it was.
     pub body: String,
     /// Why it was set aside.
     pub reason: String,
-    /// When, in milliseconds since 1970 (UTC).
+    /// When it was set aside, in milliseconds since 1970 (UTC).
     pub at: i64,
 }
 
@@ -51,7 +52,7 @@ impl<'t> Record<'t> {
     /// # Errors
     /// [`StoreError`] if the file cannot be written.
     pub fn write(&mut self, body: &str) -> Result<(), StoreError> {
-        self.put(Some(body)).map_err(|source| self.at(source))?;
+        self.put(Some(body)).map_err(|source| self.error(source))?;
         self.body = Some(body.to_owned());
         Ok(())
     }
@@ -64,7 +65,7 @@ impl<'t> Record<'t> {
         if self.body.is_none() {
             return Ok(());
         }
-        self.put(None).map_err(|source| self.at(source))?;
+        self.put(None).map_err(|source| self.error(source))?;
         self.body = None;
         Ok(())
     }
@@ -77,32 +78,32 @@ impl<'t> Record<'t> {
         let Some(body) = self.body.take() else {
             return Ok(());
         };
-        let keep = |record: &mut Self| {
+        let insert = |record: &mut Self| {
             let number = record.put(None)?;
             record.transaction.execute(
                 "INSERT INTO aside (entry, body, reason, at) VALUES (?1, ?2, ?3, ?4)",
                 params![number, body, reason, now()],
             )
         };
-        keep(self).map_err(|source| self.at(source))?;
+        insert(self).map_err(|source| self.error(source))?;
         Ok(())
     }
 
-    /// Records that something was applied to the body, by its id: `true` if the id is new.
+    /// Records the id of an update that was applied to the body; `true` if the id is new.
     ///
     /// # Errors
     /// [`StoreError`] if the file cannot be written.
     pub fn add_applied_id(&mut self, id: &str) -> Result<bool, StoreError> {
-        let note = |record: &mut Self| {
+        let insert = |record: &mut Self| {
             let number = record.number()?;
             let sql = "INSERT OR IGNORE INTO mark (entry, mark) VALUES (?1, ?2)";
             record.transaction.execute(sql, params![number, id])
         };
-        let added = note(self).map_err(|source| self.at(source))?;
+        let added = insert(self).map_err(|source| self.error(source))?;
         Ok(added > 0)
     }
 
-    /// The ids of everything that was applied.
+    /// The ids of all updates that were applied.
     ///
     /// # Errors
     /// [`StoreError`] if the file cannot be read.
@@ -112,7 +113,7 @@ impl<'t> Record<'t> {
             let rows = statement.query_map([self.number], |row| row.get(0))?;
             rows.collect::<Result<HashSet<String>>>()
         };
-        list().map_err(|source| self.at(source))
+        list().map_err(|source| self.error(source))
     }
 
     /// The entry's row number; inserts the row if there is none.
@@ -123,6 +124,7 @@ impl<'t> Record<'t> {
         }
     }
 
+    /// Inserts the row, or replaces its body, and returns its number.
     fn put(&mut self, body: Option<&str>) -> Result<i64> {
         let number = self.transaction.query_row(
             "INSERT INTO entry (shelf, scope, id, body, updated) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -135,7 +137,8 @@ impl<'t> Record<'t> {
         Ok(number)
     }
 
-    fn at(&self, source: rusqlite::Error) -> StoreError {
+    /// The error for what `SQLite` reported.
+    fn error(&self, source: rusqlite::Error) -> StoreError {
         StoreError::database(self.path, source)
     }
 }
@@ -151,7 +154,7 @@ fn row(connection: &Connection, key: RecordKey<'_>) -> Result<Option<(i64, Optio
     connection.query_row(sql, at, |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
-/// What was set aside at `key`, oldest first.
+/// The bodies set aside at `key`, oldest first.
 pub(super) fn asides(connection: &Connection, key: RecordKey<'_>) -> Result<Vec<Aside>> {
     let mut statement = connection.prepare(
         "SELECT aside.body, aside.reason, aside.at FROM aside JOIN entry ON entry.number = aside.entry
@@ -165,7 +168,7 @@ pub(super) fn asides(connection: &Connection, key: RecordKey<'_>) -> Result<Vec<
     rows.collect()
 }
 
-/// Milliseconds since 1970 (UTC); a clock before that counts as 1970.
+/// The time in milliseconds since 1970 (UTC); 0 if the clock is set to an earlier time.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

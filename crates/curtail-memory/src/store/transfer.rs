@@ -1,4 +1,4 @@
-//! Exports a store as lines of JSON and imports them. A body is a JSON string, so that its bytes never change.
+//! Exports a store as lines of JSON, and imports them. A body is written as a JSON string, so that its bytes never change.
 
 use std::io::{BufRead, Write};
 
@@ -10,7 +10,7 @@ use super::{Aside, RecordKey, Scope, Shelf, Store, StoreError, file, listing, re
 /// What an import does with an entry that already exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Clash {
-    /// Imports nothing, and names the line.
+    /// Imports nothing and reports the line.
     #[default]
     Refuse,
     /// Keeps the entry of the store.
@@ -19,6 +19,7 @@ pub enum Clash {
     Replace,
 }
 
+/// The first line of an export.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -26,9 +27,10 @@ struct Head {
     version: i32,
 }
 
+/// A line of an export: one entry.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct EntryLine {
     shelf: String,
     scope: String,
     id: String,
@@ -58,9 +60,9 @@ impl Store {
         let reading = self.connection.unchecked_transaction().map_err(at)?;
         let version = file::NEWEST;
         write_line(out, &Head { version })?;
-        let numbers = numbers(&reading).map_err(at)?;
+        let numbers = row_numbers(&reading).map_err(at)?;
         for number in &numbers {
-            write_line(out, &line(&reading, *number).map_err(at)?)?;
+            write_line(out, &entry_line(&reading, *number).map_err(at)?)?;
         }
         out.flush().map_err(StoreError::Export)?;
         Ok(numbers.len())
@@ -83,10 +85,10 @@ impl Store {
             })?;
             check_head(head.as_ref())?;
             let mut written = 0;
-            while let Some(line) = lines.next::<Line>()? {
+            while let Some(line) = lines.next::<EntryLine>()? {
                 let at = |source| StoreError::database(path, source);
-                let taken = take(transaction, &line, clash).map_err(at)?;
-                written += usize::from(taken.map_err(|reason| lines.fault(reason))?);
+                let imported = import_line(transaction, &line, clash).map_err(at)?;
+                written += usize::from(imported.map_err(|reason| lines.error(reason))?);
             }
             Ok(written)
         })
@@ -98,16 +100,18 @@ fn write_line(out: &mut dyn Write, line: &impl Serialize) -> Result<(), StoreErr
     writeln!(out, "{text}").map_err(StoreError::Export)
 }
 
-fn numbers(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+/// The row numbers of all entries.
+fn row_numbers(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare("SELECT number FROM entry ORDER BY number")?;
     let rows = statement.query_map([], |row| row.get(0))?;
     rows.collect()
 }
 
-fn line(connection: &Connection, number: i64) -> rusqlite::Result<Line> {
+/// The entry in row `number`.
+fn entry_line(connection: &Connection, number: i64) -> rusqlite::Result<EntryLine> {
     let sql = "SELECT shelf, scope, id, updated, body FROM entry WHERE number = ?1";
     let mut line = connection.query_row(sql, [number], |row| {
-        Ok(Line {
+        Ok(EntryLine {
             shelf: row.get(0)?,
             scope: row.get(1)?,
             id: row.get(2)?,
@@ -147,17 +151,18 @@ impl TransferLines<'_> {
             let mut text = String::new();
             self.number += 1;
             let read = self.input.read_line(&mut text);
-            if read.map_err(|error| self.fault(error.to_string()))? == 0 {
+            if read.map_err(|error| self.error(error.to_string()))? == 0 {
                 return Ok(None);
             }
             if !text.trim().is_empty() {
                 let parsed = serde_json::from_str(&text);
-                return parsed.map(Some).map_err(|error| self.fault(error.to_string()));
+                return parsed.map(Some).map_err(|error| self.error(error.to_string()));
             }
         }
     }
 
-    fn fault(&self, reason: String) -> StoreError {
+    /// The error for the line that was read last.
+    fn error(&self, reason: String) -> StoreError {
         let line = self.number;
         StoreError::Import { line, reason }
     }
@@ -172,8 +177,13 @@ fn check_head(head: Option<&Head>) -> Result<(), StoreError> {
     Err(StoreError::Import { line: 0, reason })
 }
 
-/// Writes one entry: `Ok(Ok(true))` if it was written, `Ok(Err(reason))` if the line cannot be imported.
-fn take(transaction: &Transaction<'_>, line: &Line, clash: Clash) -> rusqlite::Result<Result<bool, String>> {
+/// Imports one entry: `Ok(Ok(true))` if it was written, `Ok(Ok(false))` if the existing one was kept, `Ok(Err(reason))` if the
+/// line cannot be imported.
+fn import_line(
+    transaction: &Transaction<'_>,
+    line: &EntryLine,
+    clash: Clash,
+) -> rusqlite::Result<Result<bool, String>> {
     let (Some(shelf), Some(scope)) = (Shelf::named(&line.shelf), Scope::named(&line.scope)) else {
         return Ok(Err(format!(
             "unknown shelf or scope: {} {}; the shelves are memory and summary, the scopes thread and resource",
@@ -182,15 +192,15 @@ fn take(transaction: &Transaction<'_>, line: &Line, clash: Clash) -> rusqlite::R
     };
     let id = line.id.as_str();
     let key = RecordKey { shelf, scope, id };
-    let there = entry_exists(transaction, key)?;
+    let exists = entry_exists(transaction, key)?;
     match clash {
-        Clash::Refuse if there => {
+        Clash::Refuse if exists => {
             let (shelf, scope) = (shelf.name(), scope.name());
             return Ok(Err(format!(
                 "the {shelf} of {scope} {id:?} already exists; pass --on-clash keep or --on-clash replace"
             )));
         }
-        Clash::Keep if there => return Ok(Ok(false)),
+        Clash::Keep if exists => return Ok(Ok(false)),
         Clash::Replace => listing::remove(transaction, key)?,
         Clash::Refuse | Clash::Keep => false,
     };
@@ -204,8 +214,8 @@ fn entry_exists(connection: &Connection, key: RecordKey<'_>) -> rusqlite::Result
     connection.query_row(sql, at, |row| row.get(0))
 }
 
-fn insert(transaction: &Transaction<'_>, line: &Line) -> rusqlite::Result<()> {
-    let Line { shelf, scope, id, updated, body, .. } = line;
+fn insert(transaction: &Transaction<'_>, line: &EntryLine) -> rusqlite::Result<()> {
+    let EntryLine { shelf, scope, id, updated, body, .. } = line;
     transaction.execute(
         "INSERT INTO entry (shelf, scope, id, updated, body) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![shelf, scope, id, updated, body],

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::endpoint::{Address, Endpoint};
 use super::failure::quote;
 use super::http::Post;
-use super::prompt::{Answered, after_thinking, merge};
+use super::prompt::{AnswerText, after_thinking, merge};
 use super::{ApiKey, Budget, Failure, Http, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
 
 /// The path of the API, appended to the endpoint.
@@ -17,7 +17,7 @@ const VERSION: &str = "2023-06-01";
 
 /// The least `max_tokens` of a request. Models count tokens differently and may reason first, so `max_tokens` is four times
 /// the budget, but at least this. A summary over the budget is clipped.
-const LEAST_ROOM: usize = 2048;
+const MIN_MAX_TOKENS: usize = 2048;
 
 /// Asks a model through the Messages API.
 pub struct Anthropic {
@@ -29,7 +29,7 @@ pub struct Anthropic {
     pub key: Option<ApiKey>,
     /// What to ask for.
     pub prompt: Prompt,
-    /// Members that are merged into the request.
+    /// Members that are merged into the request's body.
     pub extra: Map<String, Value>,
     /// The client.
     pub http: Http,
@@ -46,7 +46,7 @@ impl Anthropic {
     fn body(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> String {
         let mut body = json!({
             "model": self.model,
-            "max_tokens": budget.tokens.saturating_mul(4).max(LEAST_ROOM),
+            "max_tokens": budget.tokens.saturating_mul(4).max(MIN_MAX_TOKENS),
             "system": self.prompt.instructions(budget),
             "messages": [{"role": "user", "content": prompt::transcript(utterances)}],
         });
@@ -79,7 +79,7 @@ impl Summarizer for Anthropic {
 }
 
 /// The text blocks of the answer, without thinking blocks.
-fn summary_text(answer: &[u8]) -> Result<Answered, String> {
+fn summary_text(answer: &[u8]) -> Result<AnswerText, String> {
     let value: Value =
         serde_json::from_slice(answer).map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
     let Some(blocks) = value["content"].as_array() else {
@@ -92,11 +92,12 @@ fn summary_text(answer: &[u8]) -> Result<Answered, String> {
         text => {
             let reason = value["stop_reason"].as_str();
             let cut = matches!(reason, Some("max_tokens" | "model_context_window_exceeded"));
-            Ok(Answered { text: text.to_owned(), cut })
+            Ok(AnswerText { text: text.to_owned(), cut })
         }
     }
 }
 
+/// Why there is no text, and what to do.
 fn no_text(answer: &Value) -> String {
     let advice = match answer["stop_reason"].as_str() {
         Some("max_tokens") => {

@@ -1,4 +1,4 @@
-//! Keeps summaries in a folder, so that the same request is not paid for twice.
+//! Caches summaries: in a folder, so that the same request is not paid for twice, and in memory.
 //! It knows the request, not who answers it.
 
 use std::fs;
@@ -15,8 +15,8 @@ use super::{Budget, Failure, Request, Summarizer, Utterance};
 use curtail_core::digest::fnv1a_64;
 use curtail_core::error::system_message;
 
-/// Looks for a summary in `folder` before it asks `inner`, and keeps there what `inner` answers. A summary made within
-/// this process is not kept: making it again costs less than looking it up.
+/// Looks for a summary in `folder` before it asks `inner`, and stores the answer there. Summaries that are made within this
+/// process are not stored: making one again costs less than looking it up.
 pub struct Cached<S> {
     /// Asked where the folder has no answer.
     pub inner: S,
@@ -24,7 +24,7 @@ pub struct Cached<S> {
     pub folder: PathBuf,
 }
 
-/// The content of a file. It holds the whole request, which is compared: two requests may share a file name.
+/// The content of a file. It holds the whole request, to compare it: two requests may share a file name.
 #[derive(Serialize, Deserialize)]
 struct CacheEntry {
     to: String,
@@ -92,9 +92,9 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
     ))
 }
 
-// A summarizer that makes each summary once.
+// A summarizer that makes each summary once per run.
 
-/// The most summaries that are remembered; then the memory starts anew.
+/// The most summaries that are remembered; when there are as many, all are forgotten.
 const MOST_SUMMARIES: usize = 4096;
 
 /// Makes summaries with another summarizer and remembers them.
@@ -118,8 +118,8 @@ impl Summarizer for RememberedSummaries {
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let mut hasher = FixedState::default().build_hasher();
-        for said in utterances {
-            for text in [&*said.speaker.label(), &said.text] {
+        for utterance in utterances {
+            for text in [&*utterance.speaker.label(), &utterance.text] {
                 hasher.write_usize(text.len());
                 hasher.write(text.as_bytes());
             }

@@ -4,7 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::Budget;
 
-/// Marks where the rest was dropped.
+/// Marks the end of a text whose rest was dropped.
 const MARK: &str = " …";
 
 /// More bytes than the longest token of a public vocabulary has.
@@ -25,8 +25,8 @@ pub fn clip(text: &str, budget: &Budget<'_>) -> String {
     marked(text.get(..cut).unwrap_or_default(), budget)
 }
 
-/// The beginning of `text` that is looked at: a server can answer with megabytes, and counting them takes many times longer
-/// than the wait for them. No text within the budget is that long, unless its tokenizer takes any word for a token.
+/// The beginning of `text` that is counted at all: a server can answer with megabytes, and counting them takes many times
+/// longer than receiving them. No text within the budget is longer, unless the tokenizer treats every word as one token.
 fn within_bytes<'t>(text: &'t str, budget: &Budget<'_>) -> &'t str {
     let most = budget.tokens.saturating_mul(LONGEST_TOKEN).saturating_add(LONGEST_TOKEN);
     text.get(..text.floor_char_boundary(most)).unwrap_or(text)
@@ -122,7 +122,7 @@ mod tests {
         }
     }
 
-    /// The work on an answer of any length is that on the part of it that could fit.
+    /// However long an answer is, only the part of it that could fit is counted.
     #[test]
     fn a_long_answer_is_counted_only_as_far_as_it_could_fit() {
         let counted = std::sync::atomic::AtomicUsize::new(0);

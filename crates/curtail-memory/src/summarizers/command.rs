@@ -20,16 +20,16 @@ use curtail_core::error::system_message;
 const BUDGET_VARIABLE: &str = "CURTAIL_SUMMARY_TOKENS";
 
 /// The most bytes that are kept of standard output, and of standard error.
-const LARGEST_ANSWER: u64 = 16 << 20;
+const MAX_OUTPUT: u64 = 16 << 20;
 
 /// The interval at which the program's status is checked.
-const TICK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How long pipes may stay open after a program has ended or was stopped: its own child processes may hold them.
+/// How long pipes may stay open after a program has ended or was stopped: its child processes may hold them.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Set this flag to stop all programs that make summaries, as after a signal that ends this process: they run in groups of
-/// their own, so a terminal does not send it to them.
+/// Set this flag to stop all programs that make summaries, for example after a signal that ends this process: they run in
+/// process groups of their own, so a terminal does not send the signal to them.
 #[must_use]
 pub fn stop_flag() -> &'static Arc<AtomicBool> {
     static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
@@ -39,9 +39,9 @@ pub fn stop_flag() -> &'static Arc<AtomicBool> {
 /// Runs a program for each summary.
 ///
 /// The program reads one JSON array of messages, each with `role` (`system`, `user`, `assistant` or `tool`) and `content`. A
-/// tool result also has the tool's `name`, and a first message with the name `facts` may hold what is kept in front of the
-/// summary. A tool call has `tool_call` with `name` and `arguments` instead of `content`. The
-/// environment variable `CURTAIL_SUMMARY_TOKENS` holds the budget.
+/// tool result also has the tool's `name`. A tool call has `tool_call` with `name` and `arguments` instead of `content`. The
+/// first message may be a system message with the name `facts`: these facts are kept in front of the summary. The environment
+/// variable `CURTAIL_SUMMARY_TOKENS` holds the budget, in tokens.
 pub struct Command {
     program: String,
     arguments: Vec<String>,
@@ -66,7 +66,7 @@ impl Command {
 
     fn start(&self, tokens: usize) -> Result<Child, Failure> {
         let mut command = std::process::Command::new(&self.program);
-        // A group of its own, so that the programs that it starts can be ended with it. Windows has no such groups.
+        // A process group, so that the programs that it starts can be ended with it. Windows has no such groups.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command
@@ -107,24 +107,24 @@ impl Command {
         }
     }
 
-    /// The program's exit status, or `None` if its time ran out and it was stopped.
+    /// The program's exit status; `None` if it was stopped, by the time limit or the stop flag.
     fn wait(&self, child: &mut Child, deadline: Instant) -> Result<Option<ExitStatus>, Failure> {
-        let lost = |error: io::Error| self.failed(&format!("cannot be waited for: {}", system_message(&error)));
+        let wait_failed = |error: io::Error| self.failed(&format!("cannot be waited for: {}", system_message(&error)));
         loop {
-            if let Some(status) = child.try_wait().map_err(lost)? {
+            if let Some(status) = child.try_wait().map_err(wait_failed)? {
                 return Ok(Some(status));
             }
             if Instant::now() >= deadline || stop_flag().load(Ordering::Relaxed) {
                 stop(child);
-                child.wait().map_err(lost)?;
+                child.wait().map_err(wait_failed)?;
                 return Ok(None);
             }
-            sleep(TICK);
+            sleep(POLL_INTERVAL);
         }
     }
 
-    fn failed(&self, how: &str) -> Failure {
-        Failure::Program(format!("{}: {how}", self.program))
+    fn failed(&self, reason: &str) -> Failure {
+        Failure::Program(format!("{}: {reason}", self.program))
     }
 }
 
@@ -145,18 +145,18 @@ impl Summarizer for Command {
 
     fn request(&self, utterances: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
         let words = std::iter::once(&self.program).chain(&self.arguments);
-        Some(Request { to: shown(words), body: messages(utterances) })
+        Some(Request { to: shown_command(words), body: messages(utterances) })
     }
 }
 
 /// The command line, quoted so that different words never look the same.
-fn shown<'w>(words: impl Iterator<Item = &'w String>) -> String {
+fn shown_command<'w>(words: impl Iterator<Item = &'w String>) -> String {
     let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=".contains(c));
-    let spell = |word: &String| match word.as_str() {
+    let quoted = |word: &String| match word.as_str() {
         word if !word.is_empty() && plain(word) => word.to_owned(),
         word => format!("{word:?}"),
     };
-    words.map(spell).collect::<Vec<_>>().join(" ")
+    words.map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn messages(utterances: &[Utterance<'_>]) -> String {
@@ -178,12 +178,12 @@ fn message(utterance: &Utterance<'_>) -> Value {
     }
 }
 
-/// Writes the input. An error is ignored: a program may close the pipe early, and its exit status says whether it failed.
+/// Writes the input. An error is ignored: a program may close the pipe early, and its exit status shows whether it failed.
 fn feed(mut pipe: impl Write, input: &str) {
     let _ = pipe.write_all(input.as_bytes());
 }
 
-/// Ends a program and, on Unix, those that it started in its group. This fails if it has just ended by itself.
+/// Ends a program and, on Unix, the programs in its group. Errors are ignored: the program may have just ended by itself.
 fn stop(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
@@ -198,13 +198,13 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     spawn(move || {
         let mut kept = Vec::new();
         if let Some(mut pipe) = pipe {
-            let read = pipe.by_ref().take(LARGEST_ANSWER).read_to_end(&mut kept);
+            let read = pipe.by_ref().take(MAX_OUTPUT).read_to_end(&mut kept);
             let rest = read.and_then(|_| io::copy(&mut pipe, &mut io::sink()));
             if rest.is_err() {
                 return;
             }
         }
-        // Nobody waits for the output of a program that was stopped.
+        // This fails if the program was stopped, because its output is no longer awaited.
         let _ = sender.send(kept);
     });
     receiver

@@ -9,7 +9,7 @@ use ureq::http::Uri;
 use super::Failure;
 use super::secrets::Secrets;
 
-/// Names of parameters whose value is shown; the value of any other may be a key.
+/// Query parameters whose values are shown; the value of any other may be a key.
 const PLAIN_PARAMETERS: [&str; 4] = ["api-version", "version", "deployment", "model"];
 
 /// The address of a server. `Display` and `Debug` mask its password and the values of its query.
@@ -19,14 +19,14 @@ pub struct Endpoint {
     encrypted: bool,
 }
 
-/// Where requests go.
+/// The address that requests are sent to.
 #[derive(Clone)]
 pub(super) struct Address {
-    /// The whole address.
+    /// The address, secrets included.
     pub(super) url: String,
     /// The address as messages show it.
     pub(super) shown: String,
-    /// Passwords in it.
+    /// The passwords and keys in it.
     pub(super) secrets: Secrets,
     /// Whether it is on this machine.
     pub(super) is_loopback: bool,
@@ -35,7 +35,11 @@ pub(super) struct Address {
 impl FromStr for Endpoint {
     type Err = Failure;
 
-    /// An address such as `https://api.openai.com/v1`, with or without the path of the API, a user, a password and a query.
+    /// Reads an address such as `https://api.openai.com/v1`; the API's path, a user, a password and a query are optional.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Setup`] if the scheme is not `http` or `https`, or the address has no host.
     fn from_str(text: &str) -> Result<Self, Failure> {
         let text = text.trim();
         let wrong = |why: &str| Failure::Setup(format!("the endpoint `{}` {why}", masked_text(text)));
@@ -56,13 +60,13 @@ impl FromStr for Endpoint {
     }
 }
 
-/// An address as messages show it, whether or not it is valid.
+/// An address as messages show it, valid or not: without its password and the values of its query.
 #[must_use]
 pub fn shown_endpoint(text: &str) -> String {
     text.parse().map_or_else(|_| masked_text(text), |endpoint: Endpoint| endpoint.to_string())
 }
 
-/// An address in a message about what is wrong with it: without what stands before an `@` or in a query.
+/// An address that may be invalid, without the text before an `@` and without the query.
 fn masked_text(text: &str) -> String {
     let (before, query) = text.split_once('?').map_or((text, ""), |(before, _)| (before, "?***"));
     let (scheme, rest) = before.split_once("://").map_or(("", before), |(scheme, rest)| (scheme, rest));
@@ -71,7 +75,7 @@ fn masked_text(text: &str) -> String {
     format!("{scheme}{colon}{user}{host}{query}")
 }
 
-/// The address that was probably meant.
+/// The address with the scheme that was probably meant.
 fn with_scheme(text: &str) -> String {
     let shown = masked_text(text);
     let host = shown.split(['/', ':']).next().unwrap_or_default();
@@ -112,8 +116,8 @@ impl Endpoint {
         self.uri.authority()?.as_str().rsplit_once('@').map(|(user, _)| user)
     }
 
-    /// The address of `api`, such as `/v1/messages`. What the endpoint's path ends with already is not repeated, and the
-    /// query stays at the end.
+    /// The endpoint's address with the path `api`, such as `/v1/messages`, appended. The part of `api` with which the
+    /// endpoint's path already ends is not repeated; the query stays at the end.
     pub(super) fn join(&self, api: &str) -> Address {
         let path = self.uri.path().trim_end_matches('/');
         let known = segment_ends(api).rev().find(|&end| path.ends_with(&api[..end])).unwrap_or(0);
@@ -234,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_said() {
+    fn invalid_addresses_are_reported() {
         for (given, part) in [
             ("localhost:8000/v1", "`localhost:8000/v1` has no scheme; write http://localhost:8000/v1"),
             ("api.example/v1", "has no scheme; write https://api.example/v1"),

@@ -1,4 +1,4 @@
-//! Why a summary could not be made: the kinds of failure that callers act on.
+//! The ways in which a summary can fail, as far as callers act on them.
 
 use std::fmt;
 
@@ -60,9 +60,9 @@ fn visible(c: char) -> char {
     if c.is_control() { ' ' } else { c }
 }
 
-// How servers say that a request exceeds the model's context: each has its own words and its own status.
+// How servers report that a request exceeds the model's context: each with its own words and its own status.
 
-/// Parts of such messages, in lower case.
+/// Parts of these messages, in lower case.
 const WORDINGS: [&str; 29] = [
     // OpenAI, Azure, DeepSeek, vLLM, OpenRouter, SGLang
     "context_length_exceeded",
@@ -74,7 +74,7 @@ const WORDINGS: [&str; 29] = [
     "is too long and exceeds limit",
     // SGLang, Together AI
     "is longer than the model's context length",
-    // OpenRouter, for models of others
+    // OpenRouter, for models of other providers
     "maximum allowed input length",
     // Anthropic, and Claude models on Bedrock and Vertex AI
     "prompt is too long",
@@ -107,22 +107,23 @@ const WORDINGS: [&str; 29] = [
     "size limit exceeded by",
 ];
 
-/// What a server says that limits the tokens of a minute, if this one request has more of them: a retry cannot help.
+/// Parts of the message of a server that limits tokens per minute, if a single request exceeds the limit: a retry cannot help.
 const TOO_LARGE_FOR_A_MINUTE: [&str; 2] = ["request too large", "input or output tokens must be reduced"];
 
 /// Whether an answer with this status says that the request exceeds the model's context.
 pub(super) fn is_overflow(status: u16, body: &[u8]) -> bool {
-    let said = String::from_utf8_lossy(body).to_lowercase();
-    let any = |wordings: &[&str]| wordings.iter().any(|wording| said.contains(wording));
+    let answer = String::from_utf8_lossy(body).to_lowercase();
+    let contains_any = |wordings: &[&str]| wordings.iter().any(|wording| answer.contains(wording));
     match status {
         413 => true,
-        429 => any(&TOO_LARGE_FOR_A_MINUTE),
-        400..=599 => any(&WORDINGS),
+        429 => contains_any(&TOO_LARGE_FOR_A_MINUTE),
+        400..=599 => contains_any(&WORDINGS),
         _ => false,
     }
 }
 
-/// The status that an answer with a status of 2xx should have had: some servers send an error object with `200`.
+/// The error status that an answer with status 2xx should have had, if it is an error: some servers send an error object with
+/// 200.
 pub(super) fn hidden_error(body: &[u8]) -> Option<u16> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let error = answer.get("error").filter(|error| !error.is_null())?;
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_a_rate_are_no_overflow() {
+    fn rate_limits_are_not_an_overflow() {
         for (status, body) in [
             (429, "Rate limit reached for gpt-4o: maximum context length unaffected. Please try again in 6 s."),
             (401, "invalid key"),
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_in_good_answers_are_found() {
+    fn errors_in_answers_with_a_good_status_are_found() {
         for (body, status) in [
             (r#"{"error":{"message":"no","code":429}}"#, Some(429)),
             (r#"{"error":{"message":"no","code":"x"}}"#, Some(400)),

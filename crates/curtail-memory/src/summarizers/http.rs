@@ -26,7 +26,7 @@ pub struct Patience {
     pub connect: Duration,
     /// Time limit for one request, from its start to the last byte of the answer.
     pub total: Duration,
-    /// Most retries after the first attempt.
+    /// The most retries after the first attempt.
     pub retries: u32,
     /// The wait before the first retry; it doubles before each further one.
     pub first_wait: Duration,
@@ -70,7 +70,7 @@ pub(super) struct Post<'r> {
 }
 
 impl Post<'_> {
-    /// What no message may show.
+    /// The secrets that must not appear in messages.
     fn secrets(&self) -> Secrets {
         let mut secrets = self.to.secrets.clone();
         self.key.iter().for_each(|key| secrets.add(key.secret()));
@@ -104,9 +104,9 @@ impl Http {
         let mut retries = 0;
         loop {
             let outcome = self.attempt(&connection.agent, request, &secrets);
-            match self.next(&outcome, retries) {
-                Next::Wait(wait) => sleep(wait),
-                Next::Stop(advice) => {
+            match self.next_step(&outcome, retries) {
+                NextStep::Wait(wait) => sleep(wait),
+                NextStep::Stop(advice) => {
                     let mut place = request.to.shown.clone();
                     if let Some(proxy) = &connection.proxy {
                         place += &format!(", through the proxy {proxy}");
@@ -130,7 +130,7 @@ impl Http {
     }
 
     fn connect(&self, to: &Address) -> Result<Connection, Failure> {
-        let proxy = if to.is_loopback { None } else { NamedProxy::of_environment(&to.url)? };
+        let proxy = if to.is_loopback { None } else { NamedProxy::from_environment(&to.url)? };
         // A redirect would send the key to another address.
         let mut settings = ureq::Agent::config_builder()
             .timeout_connect(Some(self.patience.connect))
@@ -158,7 +158,7 @@ impl Http {
             .headers()
             .get("retry-after")
             .and_then(|value| value.to_str().ok())
-            .and_then(|value| asked_wait(value, SystemTime::now()));
+            .and_then(|value| retry_after(value, SystemTime::now()));
         let body = read_bounded(response.body_mut().with_config().limit(LARGEST_ANSWER).reader(), deadline).map_err(
             |mut error| {
                 error.why = secrets.mask(&error.why).into_owned();
@@ -171,34 +171,34 @@ impl Http {
     }
 
     /// Whether to retry after this outcome, and after how long.
-    fn next(&self, outcome: &Result<Answer, NoAnswer>, retries: u32) -> Next {
+    fn next_step(&self, outcome: &Result<Answer, NoAnswer>, retries: u32) -> NextStep {
         let longest = self.patience.longest_wait;
         let retryable = match outcome {
             Ok(answer) => is_retryable(answer.status) && !is_overflow(answer.status, &answer.body),
             Err(error) => error.retryable,
         };
-        let asked = outcome.as_ref().ok().and_then(|answer| answer.retry_after);
-        match asked {
-            _ if !retryable => Next::Stop(""),
-            Some(asked) if asked > longest => Next::Stop("; the wait it asks for is too long"),
-            _ if retries >= self.patience.retries => Next::Stop(""),
-            Some(asked) => Next::Wait(asked),
-            None => Next::Wait(self.backoff(retries)),
+        let requested = outcome.as_ref().ok().and_then(|answer| answer.retry_after);
+        match requested {
+            _ if !retryable => NextStep::Stop(""),
+            Some(wait) if wait > longest => NextStep::Stop("; the wait it asks for is too long"),
+            _ if retries >= self.patience.retries => NextStep::Stop(""),
+            Some(wait) => NextStep::Wait(wait),
+            None => NextStep::Wait(self.backoff(retries)),
         }
     }
 
     /// The wait before retry number `retries` + 1. It doubles each time. Up to half of it is random, so that clients that
     /// were refused together do not retry together.
     fn backoff(&self, retries: u32) -> Duration {
-        let whole =
+        let longest =
             self.patience.first_wait.saturating_mul(2_u32.saturating_pow(retries)).min(self.patience.longest_wait);
-        let chance = RandomState::new().hash_one(retries) % 1000;
-        whole.mul_f64(1.0 - 0.0005 * f64::from(u32::try_from(chance).unwrap_or(0)))
+        let random = RandomState::new().hash_one(retries) % 1000;
+        longest.mul_f64(1.0 - 0.0005 * f64::from(u32::try_from(random).unwrap_or(0)))
     }
 }
 
-/// What follows an attempt.
-enum Next {
+/// The step after an attempt.
+enum NextStep {
     /// Another attempt, after this wait.
     Wait(Duration),
     /// No further attempt; the error ends with this text.
@@ -211,7 +211,7 @@ struct Answer {
     body: Vec<u8>,
 }
 
-/// The text of an answer. The client limits the bytes that are sent, but a few compressed bytes can become gigabytes, so
+/// The body of an answer. The client limits the bytes that it receives, but a few compressed bytes can become gigabytes, so
 /// size and time are checked again after decompression.
 fn read_bounded(mut reader: impl std::io::Read, deadline: Instant) -> Result<Vec<u8>, NoAnswer> {
     let (mut body, mut block) = (Vec::new(), vec![0; 64 * 1024]);
@@ -247,7 +247,7 @@ impl NoAnswer {
     fn from_ureq(error: &ureq::Error, secrets: &Secrets) -> Self {
         use std::io::ErrorKind::{InvalidData, TimedOut};
         let why = match error {
-            ureq::Error::Timeout(what) => format!("no answer in time ({what})"),
+            ureq::Error::Timeout(phase) => format!("no answer in time ({phase})"),
             ureq::Error::Io(io) if io.kind() == TimedOut => "no answer in time".to_owned(),
             other => other.to_string(),
         };
@@ -280,9 +280,9 @@ fn conclude(place: &str, outcome: Result<Answer, NoAnswer>, advice: &str) -> Res
 }
 
 fn refusal(place: &str, answer: &Answer, advice: &str) -> Failure {
-    let said = quote(&answer.body);
+    let quoted = quote(&answer.body);
     if is_overflow(answer.status, &answer.body) {
-        return Failure::Overflow(format!("{place}: {said}"));
+        return Failure::Overflow(format!("{place}: {quoted}"));
     }
     let advice = match answer.status {
         300..=399 => "; redirects are not followed; name the final address",
@@ -291,12 +291,12 @@ fn refusal(place: &str, answer: &Answer, advice: &str) -> Failure {
         407 => "; the proxy demands a user and a password",
         _ => advice,
     };
-    Failure::Refused { status: answer.status, message: format!("{place}: {said}{advice}") }
+    Failure::Refused { status: answer.status, message: format!("{place}: {quoted}{advice}") }
 }
 
 /// The wait that a `Retry-After` header asks for at the time `now`: seconds, or a date
 /// (<https://www.rfc-editor.org/rfc/rfc9110#field.retry-after>).
-fn asked_wait(value: &str, now: SystemTime) -> Option<Duration> {
+fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
@@ -305,7 +305,7 @@ fn asked_wait(value: &str, now: SystemTime) -> Option<Duration> {
     Some(then.duration_since(now).unwrap_or_default())
 }
 
-/// The only date format that may be sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// The time in the only date format that servers may send: `Sun, 06 Nov 1994 08:49:37 GMT`.
 fn http_date(value: &str) -> Option<SystemTime> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let (_, date) = value.split_once(", ")?;
@@ -333,9 +333,9 @@ fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
         + day.saturating_sub(1)
 }
 
-// What a connection uses: certificate authorities that are trusted, and proxies of the environment.
+// The certificate authorities that a connection trusts, and the proxies of the environment.
 
-/// The variables of proxies, in the order in which they apply.
+/// The variables that name a proxy, in the order in which they apply.
 const PROXY_VARIABLES: [&str; 6] = ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
 /// The certificate authorities that are trusted: the built-in ones, the system's (or those of `SSL_CERT_FILE` and
@@ -369,7 +369,7 @@ impl Authorities {
         Ok(())
     }
 
-    /// The settings of TLS connections. The system's certificates that cannot be read are left out.
+    /// The settings of TLS connections. Certificates of the system that cannot be read are left out.
     fn tls(&self) -> TlsConfig {
         let built_in = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().map(|root| Certificate::from_der(root.as_ref()));
         let system = rustls_native_certs::load_native_certs().certs;
@@ -387,7 +387,7 @@ struct NamedProxy {
 
 impl NamedProxy {
     /// The proxy for `url`, if the environment names one. `NO_PROXY` names hosts that are reached without it.
-    fn of_environment(url: &str) -> Result<Option<Self>, Failure> {
+    fn from_environment(url: &str) -> Result<Option<Self>, Failure> {
         let set = PROXY_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
         let Some((variable, value)) = set.into_iter().find(|(_, value)| !value.is_empty()) else { return Ok(None) };
         if Proxy::new(&value).is_err() {
@@ -396,7 +396,7 @@ impl NamedProxy {
             )));
         }
         let bypassed = |proxy: &Proxy| url.parse().is_ok_and(|uri| proxy.is_no_proxy(&uri));
-        // The first variable that is set and valid, with the hosts of NO_PROXY.
+        // This reads the first variable that is set and valid, and the hosts of NO_PROXY.
         let proxy = Proxy::try_from_env().filter(|proxy| !bypassed(proxy));
         Ok(proxy.map(|proxy| Self { proxy, variable }))
     }
@@ -413,9 +413,9 @@ impl NamedProxy {
 mod tests {
     use std::time::{Duration, Instant, SystemTime};
 
-    use super::{Http, LARGEST_ANSWER, Patience, asked_wait, read_bounded};
+    use super::{Http, LARGEST_ANSWER, Patience, read_bounded, retry_after};
 
-    /// What decompression makes of a few bytes is bounded by size and by time, and not only what was sent.
+    /// The size and time limits apply to the decompressed bytes, not only to those that were sent.
     #[test]
     fn an_answer_is_bounded_after_decompression() {
         let read = |length: u64, left: i64| {
@@ -450,7 +450,7 @@ mod tests {
             ("Fri, 31 Dec 9999 23:59:60 GMT", Some(252_618_189_030)),
             ("1e300", None),
         ] {
-            let wait = asked_wait(value, now);
+            let wait = retry_after(value, now);
             assert_eq!(wait, seconds.map(Duration::from_secs), "{value}");
         }
     }

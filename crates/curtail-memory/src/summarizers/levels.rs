@@ -1,23 +1,16 @@
-//! Summarizes summaries, for transcripts that exceed a model's context.
+//! Summarizes transcripts that exceed a model's context: each half first, then the two summaries.
 //! It knows how to halve a transcript, not who summarizes it.
 
 use super::{Failure, Speaker, Utterance};
 
-/// How often a transcript is halved at most: 4,096 parts.
-const DEEPEST: u32 = 12;
+/// How often a transcript may be halved: 12 times, which gives up to 4,096 parts.
+const MAX_LEVELS: u32 = 12;
 
 /// A transcript of fewer bytes is not halved: the instructions alone are as long.
-const SMALLEST: usize = 400;
+const MIN_BYTES: usize = 400;
 
-/// The last character boundary at or before `at`.
-fn boundary_before(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// Asks for a summary. If the transcript exceeds the model's context, asks for one of each half and then for one of these two.
+/// Asks for a summary. If the transcript exceeds the model's context, asks for a summary of each half, and then for a summary
+/// of the two summaries.
 ///
 /// # Errors
 ///
@@ -26,10 +19,10 @@ pub(super) fn summarize(
     utterances: &[Utterance<'_>],
     ask: &dyn Fn(&[Utterance<'_>]) -> Result<String, Failure>,
 ) -> Result<String, Failure> {
-    descend(utterances, ask, DEEPEST)
+    summarize_within(utterances, ask, MAX_LEVELS)
 }
 
-fn descend(
+fn summarize_within(
     utterances: &[Utterance<'_>],
     ask: &dyn Fn(&[Utterance<'_>]) -> Result<String, Failure>,
     levels: u32,
@@ -38,29 +31,31 @@ fn descend(
         Err(Failure::Overflow(message)) => message,
         answer => return answer,
     };
-    let size: usize = utterances.iter().map(|said| said.text.len()).sum();
-    if levels == 0 || size < SMALLEST {
+    let size: usize = utterances.iter().map(|utterance| utterance.text.len()).sum();
+    if levels == 0 || size < MIN_BYTES {
         return Err(Failure::Overflow(format!(
             "{overflow}; not even {size} bytes of the transcript fit; use a model with a larger context"
         )));
     }
     let (first, second) = halve(utterances, size);
-    let parts =
-        [part("first", &descend(&first, ask, levels - 1)?), part("second", &descend(&second, ask, levels - 1)?)];
-    let length: usize = parts.iter().map(|said| said.text.len()).sum();
+    let parts = [
+        half_summary("first", &summarize_within(&first, ask, levels - 1)?),
+        half_summary("second", &summarize_within(&second, ask, levels - 1)?),
+    ];
+    let length: usize = parts.iter().map(|utterance| utterance.text.len()).sum();
     if length >= size {
         return Err(Failure::Overflow(format!(
             "{overflow}; the summaries of its halves are no shorter than {size} bytes"
         )));
     }
-    descend(&parts, ask, levels - 1)
+    summarize_within(&parts, ask, levels - 1)
 }
 
-fn part(which: &str, summary: &str) -> Utterance<'static> {
+fn half_summary(which: &str, summary: &str) -> Utterance<'static> {
     Utterance::new(Speaker::System, format!("summary of the {which} half of the transcript:\n{summary}"))
 }
 
-/// Two halves of about equal bytes, cut between utterances if one ends close to the middle, else within one.
+/// Two halves of about the same size, cut between utterances if one ends close to the middle, else within an utterance.
 fn halve<'u>(utterances: &'u [Utterance<'u>], size: usize) -> (Vec<Utterance<'u>>, Vec<Utterance<'u>>) {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let mut before = 0;
@@ -68,19 +63,20 @@ fn halve<'u>(utterances: &'u [Utterance<'u>], size: usize) -> (Vec<Utterance<'u>
         let (start, length) = (before, utterance.text.len());
         before += length;
         if before <= size / 2 + size / 8 {
-            first.push(borrowed(utterance, 0, length));
+            first.push(slice(utterance, 0, length));
         } else if start >= size / 2 - size / 8 {
-            second.push(borrowed(utterance, 0, length));
+            second.push(slice(utterance, 0, length));
         } else {
-            let cut = boundary_before(&utterance.text, size / 2 - start);
-            first.push(borrowed(utterance, 0, cut));
-            second.push(borrowed(utterance, cut, length));
+            let cut = utterance.text.floor_char_boundary(size / 2 - start);
+            first.push(slice(utterance, 0, cut));
+            second.push(slice(utterance, cut, length));
         }
     }
     (first, second)
 }
 
-fn borrowed<'u>(utterance: &'u Utterance<'u>, from: usize, to: usize) -> Utterance<'u> {
+/// The bytes of an utterance between `from` and `to`.
+fn slice<'u>(utterance: &'u Utterance<'u>, from: usize, to: usize) -> Utterance<'u> {
     let text = utterance.text.get(from..to).unwrap_or_default();
     Utterance::new(utterance.speaker.clone(), text)
 }
@@ -94,20 +90,21 @@ mod tests {
     /// A model that takes `context` bytes and answers with the first letter of each utterance.
     fn model(context: usize, asked: &RefCell<Vec<usize>>) -> impl Fn(&[Utterance<'_>]) -> Result<String, Failure> {
         move |utterances| {
-            let size = utterances.iter().map(|said| said.text.len()).sum();
+            let size = utterances.iter().map(|utterance| utterance.text.len()).sum();
             asked.borrow_mut().push(size);
             if size > context {
                 return Err(Failure::Overflow("too long".to_owned()));
             }
-            Ok(utterances.iter().filter_map(|said| said.text.chars().next()).collect())
+            Ok(utterances.iter().filter_map(|utterance| utterance.text.chars().next()).collect())
         }
     }
 
     #[test]
     fn halves_until_it_fits_and_then_joins() {
         let asked = RefCell::default();
-        let said: Vec<_> = ["a", "b", "c", "d"].map(|letter| Utterance::new(Speaker::User, letter.repeat(300))).into();
-        let answer = summarize(&said, &model(700, &asked)).ok();
+        let utterances: Vec<_> =
+            ["a", "b", "c", "d"].map(|letter| Utterance::new(Speaker::User, letter.repeat(300))).into();
+        let answer = summarize(&utterances, &model(700, &asked)).ok();
         assert_eq!(answer.as_deref(), Some("ss"), "of two summaries");
         assert_eq!(asked.borrow()[..3], [1200, 600, 600]);
     }
@@ -115,16 +112,16 @@ mod tests {
     #[test]
     fn one_long_utterance_is_cut_within() {
         let asked = RefCell::default();
-        let said = [Utterance::new(Speaker::User, "é".repeat(1000))];
-        assert!(summarize(&said, &model(1100, &asked)).is_ok());
+        let utterances = [Utterance::new(Speaker::User, "é".repeat(1000))];
+        assert!(summarize(&utterances, &model(1100, &asked)).is_ok());
         assert_eq!(asked.borrow()[..3], [2000, 1000, 1000]);
     }
 
     #[test]
     fn gives_up_where_nothing_fits() {
         let asked = RefCell::default();
-        let said = [Utterance::new(Speaker::User, "x".repeat(1000))];
-        let answer = summarize(&said, &model(0, &asked));
+        let utterances = [Utterance::new(Speaker::User, "x".repeat(1000))];
+        let answer = summarize(&utterances, &model(0, &asked));
         assert!(matches!(answer, Err(Failure::Overflow(why)) if why.contains("larger context")));
         assert_eq!(asked.borrow().len(), 3);
     }

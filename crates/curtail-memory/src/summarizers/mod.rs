@@ -1,4 +1,4 @@
-//! Summarizers: utterances in, a short summary out; one per file, and what stands around one (`Bounded`, `Fallback`) here.
+//! Summarizers: utterances in, a short summary out. There is one per file; the wrappers `Bounded` and `Fallback` are here.
 //! A summarizer knows neither files nor dialects, nor which messages the utterances come from.
 
 mod anthropic;
@@ -45,7 +45,7 @@ pub enum Speaker {
     Call(String),
     /// The tool of this name; the text is its result.
     Tool(String),
-    /// Facts that were read from the transcript by rule. They are kept in front of the summary, which need not repeat them.
+    /// Facts that were read from the transcript by rule. They are kept in front of the summary, which should not repeat them.
     Facts,
 }
 
@@ -96,7 +96,7 @@ impl Budget<'_> {
     }
 }
 
-/// What is sent out of this process to make a summary: a dry run shows it, and it is the key of the cache.
+/// The data that leaves this process to make a summary. A dry run shows it, and the cache uses it as its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The address or the program.
@@ -110,8 +110,8 @@ pub trait Summarizer: Send + Sync {
     /// The name that `--summarizer` takes.
     fn name(&self) -> &'static str;
 
-    /// How much of the room that facts could take in front of a summary they are given, in percent. Whoever writes sentences
-    /// of its own needs room for them.
+    /// The share of a summary's budget that the facts in front of it may take, in percent; 60 by default. A summarizer that
+    /// writes its own sentences needs room for them.
     fn facts_share(&self) -> usize {
         60
     }
@@ -120,13 +120,13 @@ pub trait Summarizer: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Failure`] if the summary could not be made. Nothing changed then.
+    /// [`Failure`] if the summary could not be made.
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure>;
 
-    /// What [`summarize`](Self::summarize) would send first, or `None` if nothing leaves this process.
+    /// The first request that [`summarize`](Self::summarize) would send; `None` if no data leaves this process.
     fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request>;
 
-    /// How many summaries may be under way at once, if making one is waiting for somebody else; `None` if it is computing.
+    /// How many summaries may be made at once by a summarizer that mostly waits, as for a server; `None` for one that computes.
     fn concurrency(&self) -> Option<usize> {
         None
     }
@@ -156,7 +156,7 @@ impl<S: Summarizer + ?Sized> Summarizer for Box<S> {
 
 // Limits how many summaries are made at once: servers refuse clients that send too many requests.
 
-/// Lets a limited number of callers ask `inner` at once; the others wait.
+/// Limits how many callers can ask `inner` at once; the others wait.
 pub struct Bounded<S> {
     inner: S,
     most: usize,
@@ -171,20 +171,20 @@ impl<S> Bounded<S> {
         Self { inner, most, free: Mutex::new(most), freed: Condvar::new() }
     }
 
-    fn enter(&self) -> Turn<'_, S> {
+    fn acquire(&self) -> Permit<'_, S> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
             free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
         }
         *free -= 1;
-        Turn(self)
+        Permit(self)
     }
 }
 
-/// A caller's turn. Ends when it is dropped, even by a panic.
-struct Turn<'b, S>(&'b Bounded<S>);
+/// Allows one caller to ask. It is returned when it is dropped, even by a panic.
+struct Permit<'b, S>(&'b Bounded<S>);
 
-impl<S> Drop for Turn<'_, S> {
+impl<S> Drop for Permit<'_, S> {
     fn drop(&mut self) {
         *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.0.freed.notify_one();
@@ -197,7 +197,7 @@ impl<S: Summarizer> Summarizer for Bounded<S> {
     }
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        let _turn = self.enter();
+        let _permit = self.acquire();
         self.inner.summarize(utterances, budget)
     }
 
@@ -210,7 +210,7 @@ impl<S: Summarizer> Summarizer for Bounded<S> {
     }
 }
 
-// Asks a second summarizer if the first one fails, and warns about it. It knows neither of the two.
+// Asks a second summarizer if the first one fails, and warns about it.
 
 /// Asks `second` if `first` fails, after it passes the reason to `warn`.
 pub struct Fallback<F, S, W> {

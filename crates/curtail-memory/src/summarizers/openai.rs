@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::endpoint::{Address, Endpoint};
 use super::failure::quote;
 use super::http::Post;
-use super::prompt::{Answered, after_thinking, merge};
+use super::prompt::{AnswerText, after_thinking, merge};
 use super::{ApiKey, Budget, Failure, Http, Prompt, Request, Summarizer, Utterance, clip, levels, prompt};
 
 /// The path of the API, appended to the endpoint.
@@ -22,7 +22,7 @@ pub struct OpenAi {
     pub key: Option<ApiKey>,
     /// What to ask for.
     pub prompt: Prompt,
-    /// Members that are merged into the request, such as `{"reasoning_effort": "none"}`.
+    /// Members that are merged into the request's body, such as `{"reasoning_effort": "none"}`.
     pub extra: Map<String, Value>,
     /// The client.
     pub http: Http,
@@ -73,7 +73,7 @@ impl Summarizer for OpenAi {
 }
 
 /// The text of the first choice.
-fn summary_text(answer: &[u8]) -> Result<Answered, String> {
+fn summary_text(answer: &[u8]) -> Result<AnswerText, String> {
     let value: Value =
         serde_json::from_slice(answer).map_err(|_| format!("the answer is not JSON: {}", quote(answer)))?;
     let choice = &value["choices"][0];
@@ -85,7 +85,7 @@ fn summary_text(answer: &[u8]) -> Result<Answered, String> {
     let text = after_thinking(&text);
     if !text.is_empty() {
         let cut = choice["finish_reason"] == "length";
-        return Ok(Answered { text: text.to_owned(), cut });
+        return Ok(AnswerText { text: text.to_owned(), cut });
     }
     if choice.is_null() {
         return Err(format!("the answer has no choice: {}", quote(answer)));
@@ -93,7 +93,8 @@ fn summary_text(answer: &[u8]) -> Result<Answered, String> {
     Err(no_text(choice))
 }
 
-/// Why there is no text. Reasoning models may answer with reasoning only, under a key that differs between servers.
+/// Why there is no text, and what to do. Reasoning models may answer with reasoning only, under a key that differs between
+/// servers.
 fn no_text(choice: &Value) -> String {
     let message = &choice["message"];
     if let Some(refusal) = message["refusal"].as_str() {

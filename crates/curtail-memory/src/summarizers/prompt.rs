@@ -1,5 +1,6 @@
 //! The instructions for a model, and the transcript as data that is separate from them. It knows no wire format.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -11,10 +12,10 @@ use curtail_core::digest::fnv1a_64;
 
 /// Longest text of a tool result or of a call's arguments that is sent to a model, in characters. A file or log of a megabyte
 /// costs 250,000 tokens, and its beginning and end show what it is. What users and models write is sent whole.
-const TOOL_TEXT: usize = 16_000;
+const MAX_TOOL_TEXT: usize = 16_000;
 
 /// The placeholder in a prompt for the number of tokens.
-const TOKENS: &str = "{tokens}";
+const PLACEHOLDER: &str = "{tokens}";
 
 const BUILT_IN: &str = "\
 You keep the long-term memory of a conversation between a user and an assistant. The part of it that you are given is \
@@ -56,7 +57,7 @@ impl Default for Prompt {
 }
 
 impl Prompt {
-    /// The user's own instructions, in which `{tokens}` is replaced by the budget.
+    /// Instructions of the user. `{tokens}` in them is replaced by the budget.
     ///
     /// # Errors
     ///
@@ -68,7 +69,7 @@ impl Prompt {
         Ok(Self(text))
     }
 
-    /// The instructions, with the placeholder.
+    /// The instructions, in which `{tokens}` is not replaced yet.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -76,7 +77,7 @@ impl Prompt {
 
     /// The instructions for a summary within `budget`.
     pub(super) fn instructions(&self, budget: &Budget<'_>) -> String {
-        self.0.replace(TOKENS, &budget.tokens.to_string())
+        self.0.replace(PLACEHOLDER, &budget.tokens.to_string())
     }
 }
 
@@ -98,42 +99,40 @@ pub(super) fn transcript(utterances: &[Utterance<'_>]) -> String {
 }
 
 /// The part of an utterance that is sent to a model.
-fn shortened<'a>(utterance: &'a Utterance<'_>) -> std::borrow::Cow<'a, str> {
+fn shortened<'a>(utterance: &'a Utterance<'_>) -> Cow<'a, str> {
     let text = utterance.text.as_ref();
-    let spoken = !matches!(utterance.speaker, Speaker::Call(_) | Speaker::Tool(_));
+    let is_speech = !matches!(utterance.speaker, Speaker::Call(_) | Speaker::Tool(_));
     let length = text.chars().count();
-    if spoken || length <= TOOL_TEXT {
+    if is_speech || length <= MAX_TOOL_TEXT {
         return text.into();
     }
     let nth = |n| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
-    let (head, tail) = (nth(TOOL_TEXT / 2), nth(length - TOOL_TEXT / 2));
+    let (head, tail) = (nth(MAX_TOOL_TEXT / 2), nth(length - MAX_TOOL_TEXT / 2));
     format!(
         "{}\n[{} characters left out]\n{}",
         text.get(..head).unwrap_or_default(),
-        length - TOOL_TEXT,
+        length - MAX_TOOL_TEXT,
         text.get(tail..).unwrap_or_default()
     )
     .into()
 }
 
-// What the APIs of chat models have in common: a request with extra members goes out, and a text comes back.
-// It knows no wire format.
+// What the chat APIs have in common, whatever their wire format: extra members in the request, and a text in the answer.
 
 /// The text of an answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answered {
+pub(super) struct AnswerText {
     pub(super) text: String,
-    /// Whether the server cut it, because it has as many tokens as it may have.
+    /// Whether the server cut it at its limit of tokens.
     pub(super) cut: bool,
 }
 
-/// Sends `post` and returns the text that `read` finds in the answer. A text that the server cut gets the
-/// mark of a cut text.
+/// Sends `post` and returns the text that `read` finds in the answer. A text that the server cut ends with the mark of a cut.
 pub(super) fn ask(
     http: &Http,
     post: &Post<'_>,
     budget: &Budget<'_>,
-    read: impl Fn(&[u8]) -> Result<Answered, String>,
+    read: impl Fn(&[u8]) -> Result<AnswerText, String>,
 ) -> Result<String, Failure> {
     let answer = http.post(post)?;
     let found = read(&answer).map_err(|why| Failure::Unusable(format!("{}: {why}", post.to.shown)))?;
@@ -144,8 +143,8 @@ pub(super) fn ask(
 pub(super) fn merge(body: &mut Value, extra: &Map<String, Value>) {
     for (name, value) in extra {
         match (&mut body[name.as_str()], value) {
-            (own @ Value::Object(_), Value::Object(inner)) => merge(own, inner),
-            (own, value) => *own = value.clone(),
+            (current @ Value::Object(_), Value::Object(inner)) => merge(current, inner),
+            (current, value) => *current = value.clone(),
         }
     }
 }
@@ -156,13 +155,13 @@ pub(super) fn after_thinking(text: &str) -> &str {
     let text = text.trim();
     match text.strip_prefix("<think>") {
         None => text,
-        Some(thought) => thought.split_once("</think>").map_or("", |(_, said)| said.trim()),
+        Some(reasoning) => reasoning.split_once("</think>").map_or("", |(_, answer)| answer.trim()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Prompt, Speaker, TOOL_TEXT, Utterance, after_thinking, merge, transcript};
+    use super::{MAX_TOOL_TEXT, Prompt, Speaker, Utterance, after_thinking, merge, transcript};
     use serde_json::json;
 
     #[test]
@@ -177,7 +176,7 @@ mod tests {
 
     #[test]
     fn long_tool_texts_are_shortened_and_speech_is_not() {
-        let long = "é".repeat(TOOL_TEXT + 7);
+        let long = "é".repeat(MAX_TOOL_TEXT + 7);
         let tool = transcript(&[Utterance::new(Speaker::Tool("cat".into()), long.as_str())]);
         assert!(tool.contains("[7 characters left out]"), "{}", tool.len());
         let user = transcript(&[Utterance::new(Speaker::User, long.as_str())]);

@@ -1,4 +1,4 @@
-//! Texts that no message may show: keys, and passwords in addresses. What servers answer may repeat them.
+//! Keys, and passwords in addresses, which must not appear in any message. The answers of servers may repeat them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,38 +7,38 @@ use std::path::Path;
 use super::Failure;
 use curtail_core::error::system_message;
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 const MASK: &str = "***";
 
 /// A shorter text is not masked: it would mask parts of words everywhere.
 const SHORTEST: usize = 4;
 
-/// Secrets, in every spelling in which an answer may repeat them. `Debug` does not show them.
+/// Secrets, in every form in which an answer may repeat them. `Debug` does not show them.
 #[derive(Clone, Default)]
 pub(super) struct Secrets(Vec<String>);
 
-impl std::fmt::Debug for Secrets {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secrets({})", self.0.len())
     }
 }
 
 impl Secrets {
-    /// Adds a secret, as it is, as JSON escapes it, and as an address spells it.
+    /// Adds a secret: as it is, escaped as in JSON, and percent-decoded as from an address.
     pub(super) fn add(&mut self, secret: &str) {
         let quoted = serde_json::Value::from(secret).to_string();
         let escaped = quoted.trim_matches('"').to_owned();
         let decoded = percent_decoded(secret);
-        for spelling in [secret.replace('/', "\\/"), escaped, decoded, secret.to_owned()] {
-            if spelling.len() >= SHORTEST && !self.0.contains(&spelling) {
-                self.0.push(spelling);
+        for form in [secret.replace('/', "\\/"), escaped, decoded, secret.to_owned()] {
+            if form.len() >= SHORTEST && !self.0.contains(&form) {
+                self.0.push(form);
             }
         }
         // A secret may contain another one.
         self.0.sort_by_key(|known| std::cmp::Reverse(known.len()));
     }
 
-    /// `text` without secrets.
+    /// `text` with every secret masked.
     pub(super) fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.0.iter().fold(Cow::Borrowed(text), |text, secret| match text.contains(secret) {
             true => Cow::Owned(text.replace(secret, MASK)),
@@ -46,7 +46,7 @@ impl Secrets {
         })
     }
 
-    /// The same for an answer, which may be no text.
+    /// Like [`mask`](Self::mask), for an answer that may not be UTF-8.
     pub(super) fn mask_bytes(&self, answer: Vec<u8>) -> Vec<u8> {
         let found = self.0.iter().any(|secret| memchr::memmem::find(&answer, secret.as_bytes()).is_some());
         if found { self.mask(&String::from_utf8_lossy(&answer)).into_owned().into_bytes() } else { answer }
@@ -72,7 +72,7 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-// The key to a model's server, from a file or a value. It reads no environment.
+// The key for a model's server, from a file or a value. The environment is not read here.
 
 /// A key. `Debug` does not show it.
 #[derive(Clone)]
@@ -122,7 +122,7 @@ mod tests {
     use super::{ApiKey, Secrets};
 
     #[test]
-    fn every_spelling_is_masked() {
+    fn every_form_is_masked() {
         let mut secrets = Secrets::default();
         secrets.add("pa%20ss/w\"rd");
         secrets.add("sk-1");

@@ -1,7 +1,7 @@
-//! Arrow IPC files and streams as rows: one column is read as texts and rewritten, and all other columns stay.
+//! Arrow IPC files and streams as rows: one column is read as texts and rewritten, and all other columns are unchanged.
 //!
-//! A file is read one record batch at a time, once for its texts and once for its output. The memory in use is that of its
-//! largest batch.
+//! A file is read one record batch at a time, once for its texts and once for its output, so that the largest batch
+//! determines how much memory is used.
 
 mod outline;
 mod rows;
@@ -24,17 +24,17 @@ use curtail_io::{Source, TableFormat};
 use outline::Outline;
 use rows::{Place, head_of};
 
-/// The error of the library about a file, without its prefix.
+/// An error of the library about the file `name`, without the library's prefix.
 fn broken(name: &str, error: &ArrowError) -> FileError {
-    let said = match error {
-        ArrowError::IoError(said, cause) if cause.raw_os_error().is_none() => said.clone(),
+    let message = match error {
+        ArrowError::IoError(message, cause) if cause.raw_os_error().is_none() => message.clone(),
         ArrowError::IoError(_, cause) => return FileError::system(name, cause),
-        ArrowError::IpcError(said) | ArrowError::ParseError(said) | ArrowError::InvalidArgumentError(said) => {
-            said.clone()
+        ArrowError::IpcError(message) | ArrowError::ParseError(message) | ArrowError::InvalidArgumentError(message) => {
+            message.clone()
         }
         other => other.to_string(),
     };
-    FileError::new(ErrorKind::Content, name, format!("this Arrow file cannot be read: {said}"))
+    FileError::new(ErrorKind::Content, name, format!("this Arrow file cannot be read: {message}"))
 }
 
 /// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error.
@@ -42,25 +42,24 @@ fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, FileError>) -> Result
     crate::guarded(TableFormat::ArrowFile, name, read)
 }
 
-// An open Arrow IPC file or stream, and the column of it that is read.
-
-/// An open Arrow IPC file or stream with the column that holds its transcripts.
+/// An open Arrow IPC file or stream, and the column that contains its transcripts.
 #[derive(Debug)]
 pub struct ArrowTable {
     name: String,
     place: Place,
-    /// Whether it has the form of a stream, without a footer.
+    /// Whether it is in the streaming format, which has no footer.
     stream: bool,
     outline: Outline,
     column: ArrowColumn,
 }
 
 impl ArrowTable {
-    /// Opens the Arrow file of `source`, or the `stream` in it, at the wanted column. A batch of more bytes than are
-    /// wanted is neither read nor decompressed.
+    /// Opens the Arrow file of `source`, which is in the streaming format if `stream`, at the wanted column. A batch of
+    /// more bytes than `wanted` allows is neither read nor decompressed.
     ///
     /// # Errors
-    /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
+    /// The file cannot be read, or has no such column. Without a name, there is not exactly one column that
+    /// `is_transcript`.
     pub fn open(
         source: &Source,
         stream: bool,
@@ -95,13 +94,13 @@ impl ArrowTable {
         Ok(Arc::new(table))
     }
 
-    /// Whether it has the form of a stream, without a footer.
+    /// Whether it is in the streaming format, which has no footer.
     #[must_use]
     pub const fn is_stream(&self) -> bool {
         self.stream
     }
 
-    /// Reads the batches from the first one on, with all fields at the top or with one.
+    /// Reads the batches from the first one on, with all top-level fields or with only one.
     fn batches(&self, field: Option<usize>) -> Result<Box<dyn RecordBatchReader + Send>, ArrowError> {
         let field = field.map(|field| vec![field]);
         Ok(match self.stream {
@@ -128,14 +127,14 @@ impl ArrowTable {
 /// A column whose rows are transcripts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct ArrowColumn {
-    /// The index of a field at the top, and the indices of the fields below it.
+    /// The index of a top-level field, then those of the fields below it.
     path: Vec<usize>,
     /// Whether it is a list of structs instead of a text.
     structs: bool,
 }
 
 impl ArrowColumn {
-    /// The values of this column in `batch`, which has only the field at the top.
+    /// The values of this column in `batch`, which has only the column's top-level field.
     fn of_projected(&self, batch: &RecordBatch) -> Values {
         let mut values = Values { array: batch.column(0).clone(), parents: Vec::new() };
         for &field in self.path.iter().skip(1) {
@@ -149,7 +148,7 @@ impl ArrowColumn {
 /// The values of a column in a batch.
 struct Values {
     array: ArrayRef,
-    /// The structs around it.
+    /// The structs that contain it.
     parents: Vec<ArrayRef>,
 }
 
@@ -158,7 +157,7 @@ impl Values {
         self.array.is_null(row) || self.parents.iter().any(|parent| parent.is_null(row))
     }
 
-    /// The bytes of a text.
+    /// The bytes of a text; empty if the column is not one of texts.
     fn text(&self, row: usize) -> &[u8] {
         match self.array.data_type() {
             DataType::Utf8 => self.array.as_string::<i32>().value(row).as_bytes(),
@@ -199,6 +198,7 @@ fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
 }
 
+/// Whether `element` is a struct with a field that names who speaks, as messages have.
 fn names_speaker(element: &Field) -> bool {
     match element.data_type() {
         DataType::Struct(fields) => {

@@ -1,4 +1,4 @@
-//! The rows of a table, in blocks of about half a megabyte.
+//! Reads the rows of a table, in blocks of about half a megabyte.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -17,7 +17,7 @@ use super::{ArrowColumn, ArrowTable, Values, broken, guarded};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{BLOCK, Buffer, RowBlock, RowGroup, RowPlace};
 
-/// Rows that are searched for the first text of a column.
+/// The number of rows of a batch in which the first text of a column is searched.
 const HEAD: usize = 16;
 
 /// Reads the rows of a table.
@@ -26,10 +26,11 @@ pub struct ArrowRows {
     batches: Option<Box<dyn RecordBatchReader + Send>>,
     /// The batch that is being read, from 0.
     batch: usize,
-    /// Rows of it that were read.
+    /// The number of its rows that were read.
     read: usize,
-    /// Rows of the file that were read.
+    /// The number of rows of the file that were read.
     total: usize,
+    /// The values of the batch, if only some of its rows were read.
     open: Option<Values>,
 }
 
@@ -50,7 +51,7 @@ impl ArrowRows {
         self.table.outline.batches[self.batch.min(self.table.outline.batches.len())..].iter().all(|left| left.rows == 0)
     }
 
-    /// Bytes of the file that were read, counted in whole batches.
+    /// The number of bytes of the file that were read, counted in whole batches.
     #[must_use]
     pub fn taken(&self) -> u64 {
         match self.is_done() {
@@ -105,8 +106,8 @@ impl ArrowRows {
         };
         loop {
             let batch = batches.next().transpose().map_err(|error| broken(&table.name, &error))?;
-            let what = || format!("the file ends before batch {}", self.batch + 1);
-            let batch = batch.ok_or_else(|| FileError::new(ErrorKind::Content, &table.name, what()))?;
+            let message = || format!("the file ends before batch {}", self.batch + 1);
+            let batch = batch.ok_or_else(|| FileError::new(ErrorKind::Content, &table.name, message()))?;
             if batch.num_rows() > 0 {
                 return Ok(Some(table.column.of_projected(&batch)));
             }
@@ -130,9 +131,9 @@ fn push(
     let start = buffer.len();
     let appended = if table.column.structs {
         let mut text = String::new();
-        write_json(&values.array, row, &mut text).map_err(|what| {
+        write_json(&values.array, row, &mut text).map_err(|message| {
             let place = RowPlace { row: row + 1, ..block.first };
-            FileError::new(ErrorKind::Content, &table.name, format!("{what} in {place}"))
+            FileError::new(ErrorKind::Content, &table.name, format!("{message} in {place}"))
         })?;
         buffer.append(text.as_bytes())
     } else {
@@ -165,12 +166,12 @@ pub(super) fn head_of(table: &ArrowTable, column: &ArrowColumn) -> Result<Option
     Ok(None)
 }
 
-// Writes a value of an array as JSON. A field that is null is left out.
+// Values of arrays as JSON. Fields that are null are omitted.
 
 /// Writes the value of `row` as JSON.
 ///
 /// # Errors
-/// Bytes that are no text, or a type that JSON does not have.
+/// The value contains invalid UTF-8, or is of a type that JSON does not have.
 pub(super) fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), String> {
     if array.is_null(row) {
         out.push_str("null");
@@ -280,25 +281,25 @@ fn write_map(array: &MapArray, row: usize, out: &mut String) -> Result<(), Strin
     Ok(())
 }
 
-// A file that several readers share, each with its own position.
+// A file that several readers share.
 
-/// Reads a shared file from its own position.
+/// A reader of a shared file, with its own position.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     file: Arc<File>,
     at: u64,
-    /// Length of the file when it was opened.
+    /// The length of the file when it was opened.
     pub(super) len: u64,
 }
 
 impl Place {
-    /// The beginning of `file`.
+    /// A reader at the beginning of `file`.
     pub(super) fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         Ok(Self { file: Arc::new(file), at: 0, len })
     }
 
-    /// The same file at `at`.
+    /// A reader of the same file at the offset `at`.
     pub(super) fn at(&self, at: u64) -> Self {
         Self { at, ..self.clone() }
     }

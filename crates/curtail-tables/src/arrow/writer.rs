@@ -1,4 +1,4 @@
-//! Writes the same file with new texts, batch by batch.
+//! Writes a table with new texts, batch by batch.
 
 use std::io::BufWriter;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use curtail_io::{FileSink, RowResult};
 /// The alignment of buffers, in bytes.
 const ALIGNMENT: usize = 64;
 
-/// Writes a table with new texts.
+/// Writes a copy of a table with new texts.
 pub struct ArrowSink {
     table: Arc<ArrowTable>,
     from: Box<dyn RecordBatchReader + Send>,
@@ -47,7 +47,7 @@ impl ArrowSink {
     /// Begins to write the rows of `table` to `sink`.
     ///
     /// # Errors
-    /// The system refused to create the file, or the old file can no longer be read.
+    /// The file cannot be written, or the old file can no longer be read.
     pub fn new(table: &Arc<ArrowTable>, sink: FileSink) -> Result<Self, FileError> {
         let (to, from) = guarded(&table.name, || {
             let opened = table.batches(None).and_then(|from| Ok((Writer::new(table, &*from, sink)?, from)));
@@ -56,10 +56,11 @@ impl ArrowSink {
         Ok(Self { table: Arc::clone(table), from, to, batch: 0, rows: NewRows::default() })
     }
 
-    /// Adds rows of the batch `batch`, from 1, whose new texts are in `output`. `changed` is true if any of them changed.
+    /// Adds the results of rows of batch number `batch` (from 1), whose new texts are in `output`. `changed` is whether
+    /// any of them changed.
     ///
     /// # Errors
-    /// The system refused to write, or the old file can no longer be read.
+    /// The file cannot be written, or the old file can no longer be read.
     pub fn write(&mut self, batch: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
         while self.batch + 1 < batch {
             self.end_batch()?;
@@ -130,20 +131,20 @@ impl Writer {
 /// The new content of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ArrowSlot {
-    /// As before.
+    /// The old value.
     Unchanged,
-    /// The next bytes of the texts, by their number.
+    /// So many of the next bytes of the new texts.
     Text(usize),
-    /// These elements of the old list.
+    /// The elements of the old list for which this is true.
     Elements(Vec<bool>),
 }
 
-/// The new rows of a batch, and the new texts one after the other.
+/// The new rows of a batch, and the new texts, one after another.
 #[derive(Debug, Default)]
 struct NewRows {
-    /// Number of old rows.
+    /// The number of old rows.
     old: usize,
-    /// The old row of each new one.
+    /// For each new row, the index of its old row.
     origins: Vec<u64>,
     slots: Vec<ArrowSlot>,
     texts: Vec<u8>,
@@ -152,7 +153,7 @@ struct NewRows {
 }
 
 impl NewRows {
-    /// Adds what came of the next old row; its texts begin at `start` of `output`.
+    /// Adds the result of the next old row. Its new texts begin at `start` of `output`; `start` is moved past them.
     pub(super) fn add(&mut self, row: &RowResult, output: &[u8], start: &mut usize) {
         match row {
             RowResult::Rows(rows) => rows.iter().for_each(|row| self.add_one(row, output, start)),
@@ -183,8 +184,9 @@ impl NewRows {
         if self.old != batch.num_rows() {
             return Err(ArrowError::IpcError(String::from("the file changed while it was read")));
         }
-        let stay = self.origins.iter().copied().eq(0..self.old as u64);
-        let batch = if stay { batch } else { take_record_batch(&batch, &UInt64Array::from(self.origins.clone()))? };
+        let keeps_rows = self.origins.iter().copied().eq(0..self.old as u64);
+        let batch =
+            if keeps_rows { batch } else { take_record_batch(&batch, &UInt64Array::from(self.origins.clone()))? };
         let Some((&top, below)) = column.path.split_first() else { return Ok(batch) };
         let mut columns = batch.columns().to_vec();
         columns[top] = self.replace_below(&columns[top], below, column.structs)?;
@@ -201,7 +203,7 @@ impl NewRows {
         Ok(Arc::new(StructArray::try_new(parent.fields().clone(), columns, parent.nulls().cloned())?))
     }
 
-    /// A column of new texts.
+    /// The column with new texts.
     fn rewrite(&self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         match array.data_type() {
             DataType::Utf8 => self.write_bytes::<Utf8Type>(array.as_bytes()),
@@ -216,7 +218,7 @@ impl NewRows {
         }
     }
 
-    /// Every row's bytes: the new ones, or those of the old value.
+    /// The bytes of every row: its new text or its old value.
     fn bytes<'a>(&'a self, old: impl Fn(usize) -> &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let mut at = 0;
         self.slots.iter().enumerate().map(move |(row, slot)| match slot {
@@ -256,7 +258,7 @@ impl NewRows {
         Ok(Arc::new(views.finish()))
     }
 
-    /// Lists without the elements that were dropped.
+    /// The column of lists without the elements that were dropped.
     fn shorten(&self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         match array.data_type() {
             DataType::List(_) => self.shorten_lists(array.as_list::<i32>()),

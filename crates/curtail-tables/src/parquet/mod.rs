@@ -1,7 +1,7 @@
 //! Parquet files as rows: one column is read as texts and rewritten, and all other columns are copied.
 //!
-//! A file is read row group by row group. The new texts of a row group wait in a temporary file until it is complete, so the
-//! memory in use does not grow with the file.
+//! A file is read row group by row group. The new texts of a row group are kept in a temporary file until it is
+//! complete, so that memory use does not grow with the file.
 
 mod rows;
 mod writer;
@@ -25,17 +25,17 @@ use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{Source, Stamp, TableFormat};
 use rows::{head_of, oversized};
 
-/// The error of the library about a file, without its prefix.
+/// An error of the library about the file `name`, without the library's prefix.
 fn broken(name: &str, error: &ParquetError) -> FileError {
-    let said = match error {
+    let message = match error {
         ParquetError::External(cause) => match cause.downcast_ref::<std::io::Error>() {
             Some(cause) => return FileError::system(name, cause),
             None => cause.to_string(),
         },
-        ParquetError::General(said) | ParquetError::NYI(said) | ParquetError::EOF(said) => said.clone(),
+        ParquetError::General(message) | ParquetError::NYI(message) | ParquetError::EOF(message) => message.clone(),
         other => other.to_string(),
     };
-    FileError::new(ErrorKind::Content, name, format!("this Parquet file cannot be read: {said}"))
+    FileError::new(ErrorKind::Content, name, format!("this Parquet file cannot be read: {message}"))
 }
 
 /// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error.
@@ -43,20 +43,19 @@ fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, FileError>) -> Result
     crate::guarded(TableFormat::Parquet, name, read)
 }
 
-// An open Parquet file, and the column of it that is read.
-
-/// An open Parquet file with the column that holds its transcripts.
+/// An open Parquet file, and the column that contains its transcripts.
 pub struct ParquetTable {
     name: String,
     reader: SerializedFileReader<File>,
-    /// The metadata of the file, with the indices of its pages.
+    /// The metadata of the file, with the indexes of its pages.
     metadata: ParquetMetaData,
     /// The same file, opened again for copying, because two threads cannot share a read position.
     copied: SerializedFileReader<File>,
+    /// The file of `copied`.
     file: File,
     /// The same file, opened once more for the headers of its pages.
     headers: File,
-    /// Bytes of a page at most, decompressed.
+    /// The largest page, in bytes after decompression.
     most: Option<usize>,
     column: ParquetColumn,
 }
@@ -68,11 +67,12 @@ impl std::fmt::Debug for ParquetTable {
 }
 
 impl ParquetTable {
-    /// Opens the Parquet file of `source` at the wanted column. Pages of more bytes than are wanted are not
+    /// Opens the Parquet file of `source` at the wanted column. Pages of more bytes than `wanted` allows are not
     /// decompressed.
     ///
     /// # Errors
-    /// The file cannot be read, has no such column, or no column or more than one that `is_transcript`.
+    /// The file cannot be read, or has no such column. Without a name, there is not exactly one column that
+    /// `is_transcript`.
     pub fn open(
         source: &Source,
         wanted: WantedColumn<'_>,
@@ -108,7 +108,7 @@ impl ParquetTable {
         Ok(Arc::new(table))
     }
 
-    /// Number of rows.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         usize::try_from(self.metadata().file_metadata().num_rows()).unwrap_or_default()
@@ -128,7 +128,7 @@ impl ParquetTable {
         self.reader.get_row_group(index).map_err(|error| broken(&self.name, &error))
     }
 
-    /// Refuses a column with a page that is larger than allowed when it is decompressed.
+    /// Returns an error if a page of `column` would be larger than allowed after decompression.
     fn check_pages(&self, group: &dyn RowGroupReader, column: &ParquetColumn) -> Result<(), FileError> {
         let Some(most) = self.most else { return Ok(()) };
         let leaves = match column {
@@ -161,8 +161,8 @@ impl ParquetTable {
         Ok(chosen.unwrap_or(ParquetColumn::Text(usize::MAX)))
     }
 
-    fn refuse(&self, what: String) -> FileError {
-        FileError::new(ErrorKind::Content, &self.name, what)
+    fn refuse(&self, message: String) -> FileError {
+        FileError::new(ErrorKind::Content, &self.name, message)
     }
 }
 
@@ -175,11 +175,11 @@ fn no_pipe(source: &Source) -> FileError {
 /// A column whose rows are transcripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ParquetColumn {
-    /// JSON text in the leaf of this index.
+    /// Texts in the leaf with this index.
     Text(usize),
-    /// A list of structs: the field of the schema, and the leaves below it.
+    /// A list of structs.
     Structs {
-        /// The index of the field at the top of the schema.
+        /// The index of its top-level field in the schema.
         field: usize,
         /// The indices of its leaves.
         leaves: std::ops::Range<usize>,
@@ -203,11 +203,11 @@ fn candidates(schema: &SchemaDescriptor) -> Vec<(String, ParquetColumn)> {
     found
 }
 
-/// The leaves below a field at the top of the schema.
+/// The leaves below a top-level field of the schema.
 fn leaves_of(schema: &SchemaDescriptor, field: usize) -> std::ops::Range<usize> {
-    let mut own = (0..schema.num_columns()).filter(|&leaf| schema.get_column_root_idx(leaf) == field);
-    let first = own.next().unwrap_or_default();
-    first..own.next_back().unwrap_or(first) + 1
+    let mut leaves = (0..schema.num_columns()).filter(|&leaf| schema.get_column_root_idx(leaf) == field);
+    let first = leaves.next().unwrap_or_default();
+    first..leaves.next_back().unwrap_or(first) + 1
 }
 
 fn is_text(schema: &SchemaDescriptor, leaf: usize) -> bool {
@@ -219,7 +219,8 @@ fn is_text(schema: &SchemaDescriptor, leaf: usize) -> bool {
         && [ConvertedType::NONE, ConvertedType::UTF8, ConvertedType::JSON].contains(&column.converted_type())
 }
 
-/// The definition level at which an element exists, if `field` is a list of structs that name a speaker.
+/// The definition level at which an element exists, if `field` is a list of structs with a field that names who speaks,
+/// as messages have.
 fn list_of_structs(field: &Type) -> Option<i16> {
     let mut level = 0;
     let mut at = field;

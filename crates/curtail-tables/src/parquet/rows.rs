@@ -1,4 +1,4 @@
-//! The rows of a table, in blocks of about half a megabyte.
+//! Reads the rows of a table, in blocks of about half a megabyte.
 
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -16,7 +16,7 @@ use super::{ParquetColumn, ParquetTable, broken, guarded};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{BLOCK, Buffer, RowBlock, RowGroup, RowPlace};
 
-/// Rows that are read before their length is checked.
+/// The number of rows that are read before the size of a block is checked.
 const STEP: usize = 16;
 
 /// Reads the rows of a table.
@@ -24,16 +24,16 @@ pub struct ParquetRows {
     table: Arc<ParquetTable>,
     /// The row group that is being read, from 0.
     group: usize,
-    /// Rows of it that were read.
+    /// The number of its rows that were read.
     read: usize,
-    /// Rows of the file that were read.
+    /// The number of rows of the file that were read.
     total: usize,
     open: Option<Open>,
 }
 
 /// A row group that is being read.
 enum Open {
-    /// The definition level of a text that is not null.
+    /// Texts, with the definition level of one that is not null.
     Text(Box<ColumnReaderImpl<ByteArrayType>>, i16),
     Structs(Box<ReaderIter>),
 }
@@ -53,7 +53,7 @@ impl ParquetRows {
         self.group >= self.table.metadata().num_row_groups()
     }
 
-    /// Bytes of the file that were read, counted in whole row groups.
+    /// The number of bytes of the file that were read, counted in whole row groups.
     #[must_use]
     pub fn taken(&self) -> u64 {
         let groups = self.table.metadata().row_groups();
@@ -87,8 +87,8 @@ impl ParquetRows {
             let step = if alone { 1 } else { STEP.min(rows - self.read) };
             let got = open.read_rows(&table, step, buffer, &mut block)?;
             if got == 0 {
-                let what = format!("row group {} ends after {} of {rows} rows", self.group + 1, self.read);
-                return Err(FileError::new(ErrorKind::Content, &table.name, what));
+                let message = format!("row group {} ends after {} of {rows} rows", self.group + 1, self.read);
+                return Err(FileError::new(ErrorKind::Content, &table.name, message));
             }
             self.read += got;
             self.total += got;
@@ -191,9 +191,9 @@ fn read_structs(
         let mut text = String::new();
         for (_, field) in row.get_column_iter() {
             let place = block.first.row + block.texts.len();
-            write_json(field, &mut text).map_err(|what| {
-                let what = format!("{what} in {}, row {place}", block.first.group);
-                FileError::new(ErrorKind::Content, &table.name, what)
+            write_json(field, &mut text).map_err(|message| {
+                let message = format!("{message} in {}, row {place}", block.first.group);
+                FileError::new(ErrorKind::Content, &table.name, message)
             })?;
         }
         match text.as_str() {
@@ -231,12 +231,12 @@ pub(super) fn head_of(table: &ParquetTable, column: &ParquetColumn) -> Result<Op
     Ok(first.and_then(|range| std::str::from_utf8(&buffer[range]).ok().map(str::to_owned)))
 }
 
-// Writes structs from the record reader as JSON. A field that is null is left out.
+// Structs from the record reader as JSON. Fields that are null are omitted.
 
 /// Writes `field` as JSON.
 ///
 /// # Errors
-/// Bytes that are not text.
+/// It contains invalid UTF-8.
 pub(super) fn write_json(field: &Field, out: &mut String) -> Result<(), &'static str> {
     // Writing to a String cannot fail.
     let _ = match field {
@@ -307,18 +307,19 @@ fn write_map(entries: &[(Field, Field)], out: &mut String) -> Result<(), &'stati
     Ok(())
 }
 
-// The sizes that the pages of a column claim, read before the library makes room for them.
+// The sizes that the pages of a column claim, which are read before the library allocates memory for them.
 //
-// A page begins with a header in Thrift's compact protocol: fields, each with its type and its distance from the field before.
-// Of all fields, only the type of the page and its two sizes are read.
+// A page begins with a header in Thrift's compact protocol: fields, each with its type and the difference of its id
+// from that of the previous field. Only the two sizes of the page are read; all other fields are skipped.
 
-/// Structs in a header that are inside one another, at most.
-const DEPTH: usize = 16;
+/// The largest depth of nested values in a header.
+const MAX_DEPTH: usize = 16;
 
-/// Buffered bytes of a header: statistics in it may be long.
+/// The number of bytes of a header that are buffered: statistics in it may be long.
 const HEADER: usize = 4096;
 
-/// The first page of `chunk` in `file` that claims more than `most` bytes: the bytes that it claims.
+/// The uncompressed size in bytes of the first page of `chunk` in `file` that claims more than `most` bytes; `None` if
+/// there is none.
 ///
 /// # Errors
 /// A header cannot be read.
@@ -364,13 +365,13 @@ impl<R: Read + Seek> Header<R> {
             match (field, byte & 15) {
                 (2, 5) => uncompressed = Some(self.size()?),
                 (3, 5) => compressed = Some(self.size()?),
-                (_, kind) => self.pass(kind, DEPTH)?,
+                (_, kind) => self.skip_value(kind, MAX_DEPTH)?,
             }
         }
     }
 
-    /// Skips a value of this type.
-    fn pass(&mut self, kind: u8, depth: usize) -> io::Result<()> {
+    /// Skips a value of the type `kind`, in which at most `depth` values are nested.
+    fn skip_value(&mut self, kind: u8, depth: usize) -> io::Result<()> {
         let depth = depth.checked_sub(1).ok_or(io::ErrorKind::InvalidData)?;
         match kind {
             1 | 2 => Ok(()),
@@ -385,11 +386,11 @@ impl<R: Read + Seek> Header<R> {
                 let byte = self.byte()?;
                 let count = if byte >> 4 == 15 { self.varint()? } else { u64::from(byte >> 4) };
                 match byte & 15 {
-                    // In a list, a truth value is a byte.
+                    // In a list, a boolean is a byte.
                     1..=3 => self.skip(count),
                     7 => self.skip(count.saturating_mul(8)),
-                    // All others begin with a byte, so a wrong number ends with the file.
-                    kind => (0..count).try_for_each(|_| self.pass(kind, depth)),
+                    // All other values have at least one byte, so a wrong count ends at the end of the file.
+                    kind => (0..count).try_for_each(|_| self.skip_value(kind, depth)),
                 }
             }
             12 => loop {
@@ -400,7 +401,7 @@ impl<R: Read + Seek> Header<R> {
                 if byte >> 4 == 0 {
                     self.varint()?;
                 }
-                self.pass(byte & 15, depth)?;
+                self.skip_value(byte & 15, depth)?;
             },
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
@@ -430,7 +431,7 @@ impl<R: Read + Seek> Header<R> {
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// A size, which is not negative.
+    /// A number that must not be negative.
     fn size(&mut self) -> io::Result<u64> {
         u64::try_from(self.zigzag()?).map_err(|_| io::ErrorKind::InvalidData.into())
     }

@@ -1,4 +1,4 @@
-//! Writes the same file with new texts: unchanged columns are copied byte for byte, row group by row group.
+//! Writes a table with new texts, row group by row group. Unchanged columns are copied byte for byte.
 
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::ops::Range;
@@ -18,10 +18,10 @@ use super::{ParquetColumn, ParquetTable, broken, guarded};
 use curtail_core::error::FileError;
 use curtail_io::{FileSink, RowResult};
 
-/// Texts that are passed to the library at a time.
+/// The number of texts that are passed to the library at a time.
 const STEP: usize = 64;
 
-/// Writes a table with new texts.
+/// Writes a copy of a table with new texts.
 pub struct ParquetSink {
     table: Arc<ParquetTable>,
     writer: SerializedFileWriter<FileSink>,
@@ -34,7 +34,7 @@ impl ParquetSink {
     /// Begins to write the rows of `table` to `sink`.
     ///
     /// # Errors
-    /// The system refused to create the file.
+    /// The file cannot be written.
     pub fn new(table: &Arc<ParquetTable>, sink: FileSink) -> Result<Self, FileError> {
         let root = table.metadata().file_metadata().schema_descr().root_schema_ptr();
         let writer = SerializedFileWriter::new(sink, root, Arc::new(properties(table)))
@@ -42,11 +42,11 @@ impl ParquetSink {
         Ok(Self { table: Arc::clone(table), writer, group: 0, spool: Spool::new() })
     }
 
-    /// Adds rows of the row group `group`, from 1, whose new texts are in `output`. `changed` is true if any of them
-    /// changed.
+    /// Adds the results of rows of row group number `group` (from 1), whose new texts are in `output`. `changed` is
+    /// whether any of them changed.
     ///
     /// # Errors
-    /// The system refused to write, or the old file can no longer be read.
+    /// The file cannot be written, or the old file can no longer be read.
     pub fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
         while self.group + 1 < group {
             self.end_group()?;
@@ -61,7 +61,7 @@ impl ParquetSink {
         Ok(())
     }
 
-    /// The new content of a row, whose texts begin at `start` of `output`.
+    /// The new content of a row. Its texts begin at `start` of `output`; `start` is moved past them.
     fn slot(&mut self, row: &RowResult, output: &[u8], start: &mut usize) -> io::Result<ParquetSlot> {
         Ok(match row {
             RowResult::Null(level) => ParquetSlot::Null(*level),
@@ -104,8 +104,8 @@ fn properties(table: &ParquetTable) -> WriterProperties {
     let mut builder = WriterProperties::builder()
         .set_key_value_metadata(file.key_value_metadata().cloned())
         .set_writer_version(if file.version() > 1 { WriterVersion::PARQUET_2_0 } else { WriterVersion::PARQUET_1_0 });
-    // The old writer's name is kept, because readers work around the errors of known writers, and most pages are still from
-    // this writer.
+    // The name of the old writer is kept: readers work around the errors of known writers, and most pages are still by
+    // this one.
     if let Some(writer) = file.created_by() {
         builder = builder.set_created_by(writer.to_owned());
     }
@@ -136,7 +136,7 @@ impl Group<'_> {
         let mut to = writer.next_row_group()?;
         for leaf in 0..self.table.metadata().file_metadata().schema_descr().num_columns() {
             match &self.table.column {
-                ParquetColumn::Text(own) if *own == leaf && spool.changed => {
+                ParquetColumn::Text(text) if *text == leaf && spool.changed => {
                     self.write_texts(&mut to, &mut spool, leaf)?;
                 }
                 ParquetColumn::Structs { leaves, element, .. } if leaves.contains(&leaf) && spool.changed => {
@@ -149,7 +149,7 @@ impl Group<'_> {
         to.close().map(drop)
     }
 
-    /// Copies a column as it is, page for page.
+    /// Copies a column unchanged, page by page.
     fn copy(&self, to: &mut SerializedRowGroupWriter<'_, FileSink>, leaf: usize) -> Result<(), ParquetError> {
         let metadata = self.table.metadata();
         let group = metadata.row_group(self.index);
@@ -166,7 +166,7 @@ impl Group<'_> {
         to.append_column(&self.table.file, close)
     }
 
-    /// Copies what the slots keep of a column, value by value.
+    /// Copies the parts of a column that the slots keep, value by value.
     fn write_kept(
         &self,
         to: &mut SerializedRowGroupWriter<'_, FileSink>,
@@ -220,7 +220,7 @@ fn next_column<'w>(
     to.next_column()?.ok_or_else(|| ParquetError::General(String::from("the schema has fewer columns than the file")))
 }
 
-// Copies a column without some of its rows, with some of them repeated, or without some elements of their lists.
+// Copies a column without some of its rows, with some rows repeated, or without some elements of their lists.
 //
 // A leaf is stored as values with two levels each. A repetition level of 0 begins a row. In a list of structs
 // `[{a}, {b, c}]`, the leaf of the structs has these entries:
@@ -234,11 +234,11 @@ fn next_column<'w>(
 // Without its first element, the second one begins the row and gets the repetition level 0. Without both, one entry remains:
 // repetition 0, and the definition level of an empty list, one below that of an element.
 
-/// Rows that are copied at a time.
+/// The number of rows that are copied at a time.
 const LEVELS: usize = 1024;
 
-/// Copies what `slots` keep of a leaf. `element` is the definition level at which an element of the list exists; `None` for
-/// a leaf of another column, of which whole rows are kept.
+/// Copies the parts of a leaf that `slots` keep. `element` is the definition level at which an element of the list
+/// exists; `None` for a leaf of another column, of which whole rows are kept.
 fn copy_leaf(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
@@ -304,7 +304,7 @@ impl<T> Default for Entries<T> {
 }
 
 impl<T: Clone> Entries<T> {
-    /// Writes out the levels that a leaf without nulls or without lists does not store.
+    /// Fills in the levels that a leaf without nulls or without lists does not store.
     fn fill(&mut self, entries: usize, leaf: &ColumnDescriptor) {
         if leaf.max_def_level() == 0 {
             self.definitions = vec![0; entries];
@@ -314,7 +314,7 @@ impl<T: Clone> Entries<T> {
         }
     }
 
-    /// Copies what `slots` keep, a slot for every row, to `new`.
+    /// Copies the entries that `slots` keep, one slot per row, to `new`. `full` is the leaf's highest definition level.
     fn keep<'s>(&self, slots: impl Iterator<Item = &'s ParquetSlot>, element: Option<i16>, full: i16, new: &mut Self) {
         let (mut at, mut value) = (0, 0);
         for slot in slots {
@@ -328,7 +328,8 @@ impl<T: Clone> Entries<T> {
         }
     }
 
-    /// Copies what `slot` keeps of the row with these entries and this first value to `new`.
+    /// Copies the entries that `slot` keeps of a row to `new`. `entries` are those of the row, and `value` is the index
+    /// of its first value.
     fn keep_row(
         &self,
         entries: Range<usize>,
@@ -338,7 +339,7 @@ impl<T: Clone> Entries<T> {
         full: i16,
         new: &mut Self,
     ) {
-        let begun = new.repetitions.len();
+        let row_start = new.repetitions.len();
         let elements = match slot {
             ParquetSlot::Elements(Some(kept)) => element.map(|element| (element, kept)),
             _ => None,
@@ -350,18 +351,18 @@ impl<T: Clone> Entries<T> {
                 Some((element, kept)) => self.definitions[entry] < element || kept.get(number).copied().unwrap_or(true),
                 None => *slot != ParquetSlot::Dropped,
             };
-            let valued = self.definitions[entry] == full;
+            let has_value = self.definitions[entry] == full;
             if kept {
                 // The first entry that is kept begins the row.
-                let first = new.repetitions.len() == begun;
+                let first = new.repetitions.len() == row_start;
                 new.repetitions.push(if first { 0 } else { self.repetitions[entry] });
                 new.definitions.push(self.definitions[entry]);
-                new.values.extend(valued.then(|| self.values[value].clone()));
+                new.values.extend(has_value.then(|| self.values[value].clone()));
             }
-            value += usize::from(valued);
+            value += usize::from(has_value);
         }
         if let Some((element, _)) = elements
-            && new.repetitions.len() == begun
+            && new.repetitions.len() == row_start
         {
             new.repetitions.push(0);
             new.definitions.push(element - 1);
@@ -369,10 +370,10 @@ impl<T: Clone> Entries<T> {
     }
 }
 
-// The new texts of a row group, until it is written: in memory while they are small, then in a temporary file.
+// The new texts of a row group, until it is written: at first in memory, above a limit in a temporary file.
 
-/// Maximum number of bytes in memory.
-const HELD: usize = 64 * 1024 * 1024;
+/// The most bytes of new texts that are kept in memory.
+const MAX_IN_MEMORY: usize = 64 * 1024 * 1024;
 
 /// The new content of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -381,16 +382,16 @@ pub(super) enum ParquetSlot {
     Null(i16),
     /// Dropped.
     Dropped,
-    /// The next bytes of the spool, by their number.
+    /// So many of the next bytes of the spool.
     Text(usize),
-    /// Elements of the old list; `None` for all of them.
+    /// The elements of the old list for which this is true; `None` for all of them.
     Elements(Option<Vec<bool>>),
     /// Several rows in place of one.
     Rows(Vec<ParquetSlot>),
 }
 
 impl ParquetSlot {
-    /// The rows that came of it.
+    /// The new rows.
     pub(super) fn rows(&self) -> &[Self] {
         match self {
             Self::Rows(rows) => rows,
@@ -409,10 +410,10 @@ struct Spool {
 
 impl Spool {
     pub(super) fn new() -> Self {
-        Self { texts: SpooledTempFile::new(HELD), slots: Vec::new(), changed: false }
+        Self { texts: SpooledTempFile::new(MAX_IN_MEMORY), slots: Vec::new(), changed: false }
     }
 
-    /// Adds a text, and returns what a row with it contains.
+    /// Adds a text, and returns the content of its row.
     pub(super) fn add(&mut self, text: &[u8]) -> io::Result<ParquetSlot> {
         self.texts.write_all(text)?;
         Ok(ParquetSlot::Text(text.len()))

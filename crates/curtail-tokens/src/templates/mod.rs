@@ -24,21 +24,22 @@ use renderer::Renderers;
 #[doc(hidden)]
 pub use renderer::serve;
 
-/// The most bytes of a file with a template or tools. The longest template of a known model has 20,000.
+/// The largest file with a template or tools, in bytes. The longest template of a known model has 20,000.
 const LARGEST_FILE: u64 = 64 << 20;
 
-/// The steps that every rendering may take, and what each message adds to them. Templates of known models take a few hundred
-/// for a message.
-const STEPS: u64 = 2_000_000;
-const STEPS_OF_A_MESSAGE: u64 = 20_000;
+/// The number of steps that every rendering may take, and by how much each message raises it. Templates of known models
+/// take a few hundred steps per message.
+const BASE_STEPS: u64 = 2_000_000;
+const STEPS_PER_MESSAGE: u64 = 20_000;
 
-/// The most bytes of a rendered text.
+/// The longest rendered text, in bytes.
 const LONGEST_TEXT: usize = 256 << 20;
 
 /// A chat template and the special tokens of its model.
 ///
-/// A template is a program that somebody else wrote. Its steps and the length of its text are bounded, but in this process it
-/// can still use any memory, and abort it by values that contain themselves. [`isolate`](Self::isolate) renders elsewhere.
+/// A template is a program that somebody else wrote. Its steps and the length of its text are limited. Still, it can
+/// use any amount of memory, and abort the process with values that contain themselves, unless
+/// [`isolate`](Self::isolate) makes it render in another process.
 ///
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
@@ -55,21 +56,22 @@ const LONGEST_TEXT: usize = 256 << 20;
 /// ```
 pub struct ChatTemplate {
     environment: Environment<'static>,
-    /// The file, as messages name it.
+    /// The file, as errors name it.
     origin: String,
     /// The templates by name.
     sources: Vec<(String, String)>,
-    /// The processes that render, unless this one does.
+    /// The processes that render; `None` if this process does.
     renderers: Option<Renderers>,
     /// `bos_token` and the like.
     special: Vec<(String, Value)>,
     /// Tools for transcripts that contain none.
     pub tools: Option<ToolList>,
-    /// Whether the template begins a reply at the end.
+    /// Whether the text ends with the beginning of a reply.
     pub add_generation_prompt: bool,
 }
 
-fn refused(error: &Error) -> TemplateError {
+/// The error without the place where it occurred.
+fn template_error(error: &Error) -> TemplateError {
     if error.kind() == ErrorKind::OutOfFuel {
         return TemplateError::new(String::from("it takes more steps than rendering may take; it may never end"));
     }
@@ -114,8 +116,8 @@ impl ChatTemplate {
         Ok(template)
     }
 
-    /// Renders in processes of `command`, a program and its arguments, which calls [`serve`] with its standard streams. What a
-    /// template does there ends at most that process, and is an error here.
+    /// Renders in separate processes from now on. `command` is a program, which calls [`serve`] with its standard
+    /// streams, and its arguments. Whatever a template does can only end such a process, which is an error here.
     pub fn isolate(&mut self, command: Vec<OsString>) {
         self.renderers = Some(Renderers::new(command, self));
     }
@@ -140,25 +142,25 @@ impl ChatTemplate {
         };
         for (name, source) in &template.sources {
             let added = template.environment.add_template_owned(name.clone(), without_generation_tags(source));
-            added.map_err(|error| template.placed(&error))?;
+            added.map_err(|error| template.located(&error))?;
         }
         Ok(template)
     }
 
-    /// An error with the file and the line that it is about.
-    fn placed(&self, error: &Error) -> TemplateError {
+    /// The error with its file and line.
+    fn located(&self, error: &Error) -> TemplateError {
         let line = error.line().map(|line| format!(":{line}")).unwrap_or_default();
         let name = match (error.name(), self.sources.len()) {
             (Some(name), 2..) => format!(" (template {name:?})"),
             _ => String::new(),
         };
-        TemplateError::new(format!("{}{line}:{name} {}", self.origin, refused(error)))
+        TemplateError::new(format!("{}{line}:{name} {}", self.origin, template_error(error)))
     }
 
     /// The text that the model reads.
     ///
     /// # Errors
-    /// The template refuses the messages, such as roles that do not alternate.
+    /// The template rejects the messages, for example because roles do not alternate, or rendering exceeds a limit.
     pub fn render(&self, messages: &[&ChatMessage], tools: Option<&ToolList>) -> Result<String, TemplateError> {
         let tools = tools.or(self.tools.as_ref());
         let messages: Vec<Value> = messages.iter().map(|message| message.0.clone()).collect();
@@ -180,17 +182,18 @@ impl ChatTemplate {
         let name = if part("tools").is_none() { DEFAULT } else { TOOL_USE };
         let messages = part("messages").len().unwrap_or(0) as u64;
         let mut environment = self.environment.clone();
-        environment.set_fuel(Some(STEPS.saturating_add(STEPS_OF_A_MESSAGE.saturating_mul(messages))));
+        environment.set_fuel(Some(BASE_STEPS.saturating_add(STEPS_PER_MESSAGE.saturating_mul(messages))));
         let found = environment.get_template(name).or_else(|_| environment.get_template(DEFAULT));
-        let template = found.map_err(|error| self.placed(&error))?;
-        let own = ["messages", "tools", "documents", "add_generation_prompt"].map(|name| (name.to_owned(), part(name)));
-        let context = Value::from_pairs(own.into_iter().chain(self.special.iter().cloned()));
+        let template = found.map_err(|error| self.located(&error))?;
+        let parts =
+            ["messages", "tools", "documents", "add_generation_prompt"].map(|name| (name.to_owned(), part(name)));
+        let context = Value::from_pairs(parts.into_iter().chain(self.special.iter().cloned()));
         let mut text = BoundedText(Vec::new());
-        let done = template.render_captured_to(context, &mut text).map(|_| ());
+        let rendered = template.render_captured_to(context, &mut text).map(|_| ());
         if text.0.len() >= LONGEST_TEXT {
             return Err(TemplateError::new(format!("{}: its text is longer than {LONGEST_TEXT} bytes", self.origin)));
         }
-        done.map_err(|error| self.placed(&error))?;
+        rendered.map_err(|error| self.located(&error))?;
         String::from_utf8(text.0).map_err(|_| TemplateError::new(format!("{}: its text is not UTF-8", self.origin)))
     }
 }
@@ -207,13 +210,13 @@ impl Template for ChatTemplate {
     }
 }
 
-/// A transcript whose messages are ready to be rendered again and again.
+/// A transcript whose messages are converted once and can be rendered many times.
 struct PreparedChat<'t> {
     template: &'t ChatTemplate,
     tools: Option<ToolList>,
-    /// Instructions outside the list of messages, if no message has any.
+    /// Instructions outside the list of messages; empty if a message gives instructions.
     instructions: Vec<ChatMessage>,
-    /// What each message becomes.
+    /// For each message of the transcript, the messages that it becomes.
     messages: Vec<Vec<ChatMessage>>,
 }
 
@@ -225,7 +228,7 @@ impl Prepared for PreparedChat<'_> {
     }
 }
 
-/// A text that takes at most [`LONGEST_TEXT`] bytes.
+/// A text of at most [`LONGEST_TEXT`] bytes.
 struct BoundedText(Vec<u8>);
 
 impl Write for BoundedText {
@@ -240,16 +243,16 @@ impl Write for BoundedText {
     }
 }
 
-/// The file that the templates come from, if it is no `chat_template.jinja` of a folder.
+/// The file that the templates come from, if it is not the `chat_template.jinja` of a folder.
 fn config_or(path: &Path, config: PathBuf, is_config: bool) -> PathBuf {
     if is_config || path.is_dir() { config } else { path.to_owned() }
 }
 
-/// Jinja as `transformers` sets it up.
+/// Jinja with the settings of `transformers`.
 fn environment() -> Result<Environment<'static>, TemplateError> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    environment.set_syntax(syntax.map_err(|error| refused(&error))?);
+    environment.set_syntax(syntax.map_err(|error| template_error(&error))?);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.set_debug(true);
@@ -258,7 +261,7 @@ fn environment() -> Result<Environment<'static>, TemplateError> {
     });
     environment.add_filter("tojson", |value: &Value, options: Kwargs| python::to_json(value, &options));
     environment.add_filter("string", |value: &Value| python::text(value));
-    // In Python, `None` has no length and cannot be iterated over, and a text can.
+    // As in Python: `None` is not iterable, and a text is.
     environment
         .add_test("iterable", |value: &Value| value.as_str().is_some() || !value.is_none() && value.try_iter().is_ok());
     environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
@@ -271,12 +274,12 @@ fn environment() -> Result<Environment<'static>, TemplateError> {
     Ok(environment)
 }
 
-/// `{% generation %}` marks what a model wrote and renders nothing: a block that is always taken in its place.
+/// The source with each `{% generation %}` tag, which only marks what a model wrote, replaced by `{% if true %}`.
 fn without_generation_tags(source: &str) -> String {
     let mut text = String::with_capacity(source.len());
     let mut rest = source;
     while let Some((before, after)) = rest.split_once("{%") {
-        let Some((tag, behind)) = after.split_once("%}") else { break };
+        let Some((tag, following)) = after.split_once("%}") else { break };
         let keyword = tag.trim_matches(['-', '+']).trim();
         let replaced = match keyword {
             "generation" => tag.replace("generation", "if true"),
@@ -284,18 +287,18 @@ fn without_generation_tags(source: &str) -> String {
             _ => tag.to_owned(),
         };
         text.push_str(&format!("{before}{{%{replaced}%}}"));
-        rest = behind;
+        rest = following;
     }
     text + rest
 }
 
 fn read_text(path: &Path) -> Result<String, TemplateError> {
-    let wrong = |error: std::io::Error| {
+    let failed = |error: std::io::Error| {
         TemplateError::new(format!("{}: {}", path.display(), curtail_core::error::system_message(&error)))
     };
     let mut text = String::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(LARGEST_FILE + 1).read_to_string(&mut text));
-    if read.map_err(wrong)? as u64 > LARGEST_FILE {
+    if read.map_err(failed)? as u64 > LARGEST_FILE {
         return Err(TemplateError::new(format!("{}: larger than {} MB", path.display(), LARGEST_FILE >> 20)));
     }
     Ok(text)
@@ -303,8 +306,8 @@ fn read_text(path: &Path) -> Result<String, TemplateError> {
 
 /// The JSON value of a file.
 fn read_json(path: &Path) -> Result<serde_json::Value, TemplateError> {
-    let wrong = |error: serde_json::Error| TemplateError::new(format!("{}: {error}", path.display()));
-    serde_json::from_str(&read_text(path)?).map_err(wrong)
+    let invalid = |error: serde_json::Error| TemplateError::new(format!("{}: {error}", path.display()));
+    serde_json::from_str(&read_text(path)?).map_err(invalid)
 }
 
 /// The templates of a `tokenizer_config.json`: one, or a list of them with names.
@@ -337,30 +340,30 @@ impl ToolList {
     }
 }
 
-// Messages and tools as chat templates take them.
+// Messages and tools in the form that chat templates expect.
 
-/// A message as a chat template takes it.
+/// A message in the form that chat templates expect.
 #[derive(Debug, Clone)]
 pub struct ChatMessage(Value);
 
-/// Tool definitions as a chat template takes them.
+/// Tool definitions in the form that chat templates expect.
 #[derive(Debug, Clone)]
 pub struct ToolList(Value);
 
 impl ChatMessage {
-    /// The messages of `message`: as it was read if its format is the one of chat templates and no part of it was edited.
-    /// Otherwise its texts, reasoning and calls are one message, and each result is one.
+    /// The messages that `message` becomes. If it was read in the format of chat templates and not edited, it is passed
+    /// as it is. Otherwise its texts, reasoning and calls form one message, and each of its results another.
     #[must_use]
     pub fn from_message(message: &Message<'_>) -> Vec<Self> {
         let unchanged =
             message.cut.is_empty() && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)));
-        let own = message.source().filter(|source| source.is_chat && unchanged);
-        let raw = own.and_then(|source| serde_json::from_str(source.value.raw()).ok());
-        let values = raw.map_or_else(|| spelt(message), |raw| vec![raw]);
+        let source = message.source().filter(|source| source.is_chat && unchanged);
+        let raw = source.and_then(|source| serde_json::from_str(source.value.raw()).ok());
+        let values = raw.map_or_else(|| built(message), |raw| vec![raw]);
         values.into_iter().map(|value| Self(from_json(normalized(value)))).collect()
     }
 
-    /// Instructions that are not in the list of messages.
+    /// The system message for instructions outside the list of messages.
     #[must_use]
     pub fn from_instructions(text: &str) -> Self {
         Self(from_json(json!({"role": "system", "content": text})))
@@ -368,7 +371,8 @@ impl ChatMessage {
 }
 
 impl ToolList {
-    /// The tools among the texts outside the messages, and the other texts.
+    /// The tools among the texts outside the messages (those that are JSON lists or objects; `None` without any), and
+    /// the other texts.
     #[must_use]
     pub fn from_preamble(preamble: &[Text<'_>]) -> (Option<Self>, Vec<String>) {
         let (mut tools, mut others) = (Vec::new(), Vec::new());
@@ -385,17 +389,17 @@ impl ToolList {
     }
 }
 
-/// A JSON value as templates read it.
+/// A JSON value as a value of a template.
 fn from_json(value: serde_json::Value) -> Value {
-    // Every JSON value is a value of a template.
+    // This cannot fail: templates have a value for every JSON value.
     serde_json::from_value(value).unwrap_or_default()
 }
 
-/// The names under which reasoning is passed; the first is the one that templates read, and gpt-oss reads the second.
+/// The keys of reasoning. Most templates read the first one, and that of gpt-oss reads the second.
 const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
 
-/// A message with its reasoning under each name that templates read, and without what is null: `transformers` leaves these
-/// members out, because templates expect that what is there has a value.
+/// A message with its reasoning under each key that templates read, and without members that are null. `transformers`
+/// leaves these out too, because templates only test whether a member is present.
 fn normalized(message: serde_json::Value) -> serde_json::Value {
     let serde_json::Value::Object(mut members) = message else { return message };
     members.retain(|_, value| !value.is_null());
@@ -408,20 +412,21 @@ fn normalized(message: serde_json::Value) -> serde_json::Value {
     serde_json::Value::Object(all)
 }
 
-fn spelt(message: &Message<'_>) -> Vec<serde_json::Value> {
+/// A message built from its parts: one for texts, reasoning and calls, after one for each result.
+fn built(message: &Message<'_>) -> Vec<serde_json::Value> {
     let (mut text, mut reasoning, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for part in &message.parts {
         match &part.content {
-            Content::Text(own) => text.push(own.decode()),
-            Content::Reasoning(own) => reasoning.push(own.decode()),
-            Content::ToolCall(call) => calls.push(spelt_call(call)),
+            Content::Text(part) => text.push(part.decode()),
+            Content::Reasoning(part) => reasoning.push(part.decode()),
+            Content::ToolCall(call) => calls.push(built_call(call)),
             Content::ToolResult(result) => {
                 let content: Vec<_> = result.content.iter().map(Text::decode).collect();
                 let id = result.id.as_ref().map(Text::decode);
                 let name = result.name.as_ref().map(Text::decode);
                 results.push(json!({"role": "tool", "tool_call_id": id, "name": name, "content": content.join("\n")}));
             }
-            Content::Unknown(own) => text.push(own.decode()),
+            Content::Unknown(part) => text.push(part.decode()),
             Content::Media(_) | Content::Other => {}
         }
     }
@@ -429,18 +434,18 @@ fn spelt(message: &Message<'_>) -> Vec<serde_json::Value> {
     if text.is_empty() && calls.is_empty() && reasoning.is_empty() && !results.is_empty() {
         return results;
     }
-    let mut own = json!({"role": message.role.name(), "content": text.join("\n")});
+    let mut value = json!({"role": message.role.name(), "content": text.join("\n")});
     if !reasoning.is_empty() {
-        own["reasoning_content"] = json!(reasoning.join("\n"));
+        value["reasoning_content"] = json!(reasoning.join("\n"));
     }
     if !calls.is_empty() {
-        own["tool_calls"] = json!(calls);
+        value["tool_calls"] = json!(calls);
     }
-    results.push(own);
+    results.push(value);
     results
 }
 
-fn spelt_call(call: &ToolCall<'_>) -> serde_json::Value {
+fn built_call(call: &ToolCall<'_>) -> serde_json::Value {
     let arguments = call.arguments.decode();
     let arguments =
         serde_json::from_str(&arguments).unwrap_or_else(|_| serde_json::Value::from(arguments.into_owned()));

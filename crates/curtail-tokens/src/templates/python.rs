@@ -1,13 +1,13 @@
-//! Values as Python spells them: `str(value)`, `json.dumps(value)` and `strftime`.
+//! Values formatted as in Python: `str(value)`, `json.dumps(value)` and `strftime`.
 
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Error, ErrorKind, Value};
 
-/// The most levels of lists and mappings in a value. A namespace can contain itself.
-const DEEPEST: usize = 200;
+/// The largest depth of lists and mappings in a value. There is a limit because a namespace can contain itself.
+const MAX_DEPTH: usize = 200;
 
-/// The widest indentation of a level that `tojson` makes.
-const WIDEST: usize = 64;
+/// The largest `indent` of `tojson`.
+const MAX_INDENT: usize = 64;
 
 /// `str(value)`.
 pub(super) fn text(value: &Value) -> Result<String, Error> {
@@ -18,17 +18,17 @@ pub(super) fn text(value: &Value) -> Result<String, Error> {
     }
 }
 
-/// The error of a value that is nested deeper than [`DEEPEST`].
-fn bounded(depth: usize) -> Result<(), Error> {
-    match depth <= DEEPEST {
+/// Returns an error if a value is nested deeper than [`MAX_DEPTH`].
+fn check_depth(depth: usize) -> Result<(), Error> {
+    match depth <= MAX_DEPTH {
         true => Ok(()),
-        false => Err(Error::new(ErrorKind::InvalidOperation, format!("a value is nested more than {DEEPEST} deep"))),
+        false => Err(Error::new(ErrorKind::InvalidOperation, format!("a value is nested more than {MAX_DEPTH} deep"))),
     }
 }
 
 /// `repr(value)`.
 fn repr(value: &Value, depth: usize) -> Result<String, Error> {
-    bounded(depth)?;
+    check_depth(depth)?;
     Ok(match value.kind() {
         ValueKind::None | ValueKind::Undefined => String::from("None"),
         ValueKind::Bool => String::from(if value.is_true() { "True" } else { "False" }),
@@ -53,12 +53,12 @@ fn items(value: &Value) -> impl Iterator<Item = Value> {
 
 fn pairs(value: &Value) -> impl Iterator<Item = (Value, Value)> {
     items(value).map(|key| {
-        let own = value.get_item(&key).unwrap_or_default();
-        (key, own)
+        let item = value.get_item(&key).unwrap_or_default();
+        (key, item)
     })
 }
 
-/// A number: floats with an exponent of two digits and a sign.
+/// A number. The exponent of a float has a sign and at least two digits, as in `1e-07`.
 fn number(value: &Value) -> String {
     if value.is_integer() {
         return value.to_string();
@@ -74,6 +74,7 @@ fn number(value: &Value) -> String {
     }
 }
 
+/// A string literal.
 fn quoted(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut out = String::from(quote);
@@ -95,12 +96,12 @@ fn quoted(text: &str) -> String {
 /// The filter `tojson`, with the options of `json.dumps`.
 pub(super) fn to_json(value: &Value, options: &Kwargs) -> Result<String, Error> {
     let indent: Option<usize> = options.get::<Option<usize>>("indent")?;
-    if let Some(wide) = indent.filter(|indent| *indent > WIDEST) {
-        let what = format!("tojson cannot indent by {wide}; {WIDEST} is the most");
-        return Err(Error::new(ErrorKind::InvalidOperation, what));
+    if let Some(indent) = indent.filter(|indent| *indent > MAX_INDENT) {
+        let message = format!("tojson cannot indent by {indent}; {MAX_INDENT} is the most");
+        return Err(Error::new(ErrorKind::InvalidOperation, message));
     }
     let separators: Option<Vec<String>> = options.get("separators")?;
-    let [item, key] = match separators.as_deref() {
+    let [item_separator, key_separator] = match separators.as_deref() {
         Some([item, key]) => [item.clone(), key.clone()],
         _ => [String::from(if indent.is_some() { "," } else { ", " }), String::from(": ")],
     };
@@ -108,29 +109,29 @@ pub(super) fn to_json(value: &Value, options: &Kwargs) -> Result<String, Error> 
     let (ascii, sorted) = (flag("ensure_ascii")?, flag("sort_keys")?);
     options.assert_all_used()?;
     let mut out = String::new();
-    Dump { indent, item, key, ascii, sorted }.value(value, 0, &mut out)?;
+    JsonDump { indent, item_separator, key_separator, ascii, sorted }.value(value, 0, &mut out)?;
     Ok(out)
 }
 
 /// The options of `json.dumps`.
-struct Dump {
+struct JsonDump {
     indent: Option<usize>,
-    item: String,
-    key: String,
+    item_separator: String,
+    key_separator: String,
     ascii: bool,
     sorted: bool,
 }
 
-impl Dump {
+impl JsonDump {
     fn value(&self, value: &Value, depth: usize, out: &mut String) -> Result<(), Error> {
-        bounded(depth)?;
+        check_depth(depth)?;
         match value.kind() {
             ValueKind::None | ValueKind::Undefined => out.push_str("null"),
             ValueKind::Bool => out.push_str(if value.is_true() { "true" } else { "false" }),
             ValueKind::Number => out.push_str(&number(value)),
             ValueKind::Seq | ValueKind::Iterable => {
                 let all: Vec<String> = items(value).map(|item| self.nested(&item, depth)).collect::<Result<_, _>>()?;
-                self.row(['[', ']'], &all, depth, out);
+                self.list(['[', ']'], &all, depth, out);
             }
             ValueKind::Map => {
                 let mut members: Vec<(Value, Value)> = pairs(value).collect();
@@ -138,10 +139,10 @@ impl Dump {
                     members.sort_by(|one, other| one.0.cmp(&other.0));
                 }
                 let member = |(key, value): &(Value, Value)| {
-                    Ok(format!("{}{}{}", self.string(&text(key)?), self.key, self.nested(value, depth)?))
+                    Ok(format!("{}{}{}", self.string(&text(key)?), self.key_separator, self.nested(value, depth)?))
                 };
                 let all: Vec<String> = members.iter().map(member).collect::<Result<_, Error>>()?;
-                self.row(['{', '}'], &all, depth, out);
+                self.list(['{', '}'], &all, depth, out);
             }
             _ => out.push_str(&self.string(&text(value)?)),
         }
@@ -154,13 +155,14 @@ impl Dump {
         Ok(out)
     }
 
-    fn row(&self, [open, close]: [char; 2], items: &[String], depth: usize, out: &mut String) {
+    /// Writes a list or an object with these serialized `items`.
+    fn list(&self, [open, close]: [char; 2], items: &[String], depth: usize, out: &mut String) {
         let line =
             |depth: usize| self.indent.map_or_else(String::new, |indent| format!("\n{}", " ".repeat(indent * depth)));
         out.push(open);
         if !items.is_empty() {
             out.push_str(&line(depth + 1));
-            out.push_str(&items.join(&format!("{}{}", self.item, line(depth + 1))));
+            out.push_str(&items.join(&format!("{}{}", self.item_separator, line(depth + 1))));
             out.push_str(&line(depth));
         }
         out.push(close);
@@ -199,7 +201,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// `strftime` of a time in seconds since 1970 (UTC), for the parts of a date and a time.
+/// `strftime` of a time in seconds since 1970 (UTC), with the codes of a date and a time. Other codes lose their `%`.
 pub(super) fn strftime(format: &str, seconds: u64) -> String {
     let (year, month, day) = date(seconds / 86_400);
     let name = MONTHS[month - 1];
@@ -249,7 +251,7 @@ mod tests {
     use crate::templates::from_json;
 
     #[test]
-    fn values_are_spelt_as_python_spells_them() {
+    fn values_are_formatted_as_in_python() {
         let value = from_json(serde_json::json!({"b": [1, 2.0, 1e-7, 1e16, true, null], "a": "it's é\n"}));
         assert_eq!(text(&value).unwrap(), "{'b': [1, 2.0, 1e-07, 1e+16, True, None], 'a': \"it's é\\n\"}");
         let json = |options: &[(&str, Value)]| to_json(&value, &options.iter().cloned().collect()).unwrap();
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_spelt() {
+    fn dates_are_formatted() {
         assert_eq!(strftime("%d %b %Y %H:%M %B %m", 951_782_400), "29 Feb 2000 00:00 February 02");
         assert_eq!(strftime("%Y-%m-%d", 1_767_225_599), "2025-12-31");
     }

@@ -1,5 +1,5 @@
-//! Rendering in processes of their own, so that no template can hang, abort or fill the memory of the caller. It knows the
-//! lines that are exchanged: one of JSON for the template, then one for each transcript, and one back for each.
+//! Renders in separate processes, so that no template can hang, abort or fill the memory of the caller. A process reads
+//! JSON lines, one for the template and then one per transcript, and answers each transcript with a line.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read as _, Write};
@@ -12,14 +12,14 @@ use serde_json::json;
 use super::{ChatTemplate, TemplateError, from_json};
 use curtail_core::error::system_message;
 
-/// The most bytes of an answer: a text of the longest that is rendered, each byte of which may be an escape.
+/// The longest answer, in bytes: the longest text that is rendered, if each of its bytes is escaped.
 const LONGEST_ANSWER: u64 = 6 * super::LONGEST_TEXT as u64 + 1024;
 
-/// Processes that render one template, as many as threads ask at once.
+/// Processes that render one template: as many as there are threads that ask at once.
 pub(super) struct Renderers {
     /// The program and its arguments.
     command: Vec<OsString>,
-    /// The line that tells a process which template it renders.
+    /// The first line for a process: the template that it renders.
     opening: String,
     idle: Mutex<Vec<Renderer>>,
 }
@@ -60,10 +60,10 @@ impl Renderers {
         };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // The work that a debug build counts is the program's own.
+        // A debug build counts the work of the program itself, not that of its renderers.
         #[cfg(debug_assertions)]
         command.env_remove("CURTAIL_WORK");
-        // A signal from the terminal is for the program, which finishes its records.
+        // A signal from the terminal must reach only the program, which finishes its records.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(failed)?;
@@ -82,7 +82,7 @@ impl Renderer {
         self.requests.write_all(b"\n")
     }
 
-    /// The answer to a request; `None` if the process ended or wrote no JSON.
+    /// The answer to a request; `None` if the process ended or its answer is not JSON.
     fn ask(&mut self, line: &str) -> Option<serde_json::Value> {
         self.send(line).ok()?;
         let mut answer = String::new();
@@ -90,7 +90,7 @@ impl Renderer {
         serde_json::from_str(&answer).ok()
     }
 
-    /// Why there is no answer. The process has ended, or is ended now.
+    /// Ends the process, unless it has ended, and returns why there is no answer.
     fn stopped(mut self) -> TemplateError {
         // Both fail if it has ended already.
         let _ = self.child.kill();
@@ -103,7 +103,7 @@ impl Renderer {
     }
 }
 
-/// Whether a process was ended because it used up its time of the processor.
+/// Whether a process was killed because it used up its CPU time.
 #[cfg(unix)]
 fn took_too_long(status: ExitStatus) -> bool {
     const SIGXCPU: i32 = 24;
@@ -115,17 +115,17 @@ fn took_too_long(_: ExitStatus) -> bool {
     false
 }
 
-/// Renders what `requests` contain, line by line, as the process that [`ChatTemplate::isolate`] starts. `before` is called
-/// before each, to set limits.
+/// The main loop of a process that [`ChatTemplate::isolate`] starts: renders `requests`, line by line, to `answers`.
+/// `before` is called before each rendering, to set limits.
 ///
 /// # Errors
-/// The streams cannot be read or written, or the first line names no template.
+/// The streams cannot be read or written, or the first line is not a template.
 #[doc(hidden)]
 pub fn serve(mut requests: impl BufRead, mut answers: impl Write, mut before: impl FnMut()) -> std::io::Result<()> {
     let mut line = String::new();
     requests.read_line(&mut line)?;
-    let wrong = || std::io::Error::from(std::io::ErrorKind::InvalidData);
-    let template = template_of(&serde_json::from_str(&line)?).ok_or_else(wrong)?;
+    let invalid = || std::io::Error::from(std::io::ErrorKind::InvalidData);
+    let template = template_of(&serde_json::from_str(&line)?).ok_or_else(invalid)?;
     loop {
         line.clear();
         if requests.read_line(&mut line)? == 0 {

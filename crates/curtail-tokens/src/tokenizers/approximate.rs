@@ -1,4 +1,4 @@
-//! Estimates of a count: one for every encoding, with the ratio that was measured for it.
+//! Estimates of token counts: one for every encoding, with the ratio of characters to tokens that was measured for it.
 
 use std::sync::Arc;
 

@@ -25,10 +25,10 @@ pub const DEFAULT: &str = "o200k_base";
 /// The name of the estimate for models without a public tokenizer.
 const DEFAULT_ESTIMATE: &str = "approx:o200k_base";
 
-/// What is wrong with the file whose tokenizer panicked first. A global, because counting returns no error.
+/// The error of the first tokenizer file that made counting panic. A global, because counting returns no error.
 static PANIC: OnceLock<String> = OnceLock::new();
 
-/// Why counting panicked, if it did because of the file of a tokenizer.
+/// Why counting panicked, if a tokenizer file was the cause.
 #[must_use]
 pub fn tokenizer_panic() -> Option<&'static str> {
     PANIC.get().map(String::as_str)
@@ -37,27 +37,27 @@ pub fn tokenizer_panic() -> Option<&'static str> {
 /// A tokenizer as `curtail tokenizers` lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its name, which [`tokenizer_by_name`] takes.
+    /// Its name, which [`tokenizer_by_name`] accepts.
     pub name: &'static str,
     /// `tiktoken`, `approximate` or `huggingface`.
     pub kind: &'static str,
     /// The models that use it, by the start of their names.
     pub models: Vec<&'static str>,
-    /// Whether its counts equal those of the models' own tokenizer.
+    /// Whether its counts equal those of the models' tokenizer; otherwise they are estimates.
     pub exact: bool,
 }
 
-/// One kind of tokenizers, in a file of its own.
+/// One kind of tokenizers. Each is a module.
 struct Family {
     /// Its tokenizers.
     members: fn() -> Vec<Listed>,
-    /// How to name one of them.
+    /// The names that it accepts, for messages.
     usage: fn() -> String,
-    /// The tokenizer of a name; `None` if the name is of another family.
+    /// The tokenizer of a name; `None` if the name belongs to another family.
     open: fn(&str) -> Option<Result<Arc<dyn Tokenizer>, UnknownTokenizer>>,
 }
 
-/// Every family of tokenizers, that of the default first.
+/// Every family of tokenizers. The first contains the default.
 static FAMILIES: [&Family; 3] = [&tiktoken::FAMILY, &approximate::FAMILY, &huggingface::FAMILY];
 
 /// All tokenizers, the default first.
@@ -70,7 +70,6 @@ pub fn all() -> Vec<Listed> {
 /// a `/` or ends in `.json`.
 ///
 /// # Errors
-///
 /// [`UnknownTokenizer`] if no tokenizer has that name (the message names the most similar one) or the file cannot be used.
 ///
 /// ```
@@ -88,7 +87,7 @@ pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokeni
     FAMILIES.iter().find_map(|family| (family.open)(name)).unwrap_or_else(unknown)
 }
 
-/// The tokenizer that is to be calibrated, if `name` chooses calibration: `usage` or `usage:NAME`.
+/// The tokenizer to calibrate by the provider's usage, if `name` is `usage` or `usage:NAME`; `None` otherwise.
 ///
 /// # Errors
 /// As [`tokenizer_by_name`].
@@ -99,7 +98,8 @@ pub fn tokenizer_by_usage(name: &str) -> Option<Result<Arc<dyn Tokenizer>, Unkno
     Some(tokenizer_by_name(base))
 }
 
-/// No tokenizer has that name or serves that model. The message says which names there are.
+/// No tokenizer has that name or counts for that model, or its file cannot be used. The message names the known
+/// tokenizers, or what is wrong with the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownTokenizer {
     message: String,
@@ -130,13 +130,13 @@ fn is_file_name(name: &str) -> bool {
     name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension == "json")
 }
 
-/// How to name a tokenizer, in one line.
+/// The known names of tokenizers, in one line.
 fn usage() -> String {
     let [first @ .., last] = FAMILIES.map(|family| (family.usage)());
     format!("{} and {last}", first.join(", "))
 }
 
-/// A question that names the most similar of some names, if one is similar enough.
+/// `; did you mean "NAME"?` with the most similar of `names`, or `;` if none is similar enough.
 fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     closest(name, names).map_or_else(|| String::from(";"), |name| format!("; did you mean {name:?}?"))
 }
@@ -175,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_name_chooses_the_tokenizer_that_is_calibrated() {
-        let named = |name: &str| tokenizer_by_usage(name).map(|found| found.map(|own| own.name().to_owned()).ok());
+        let named =
+            |name: &str| tokenizer_by_usage(name).map(|found| found.map(|tokenizer| tokenizer.name().to_owned()).ok());
         assert_eq!(named("usage"), Some(Some(String::from("o200k_base"))));
         assert_eq!(named("usage:cl100k_base"), Some(Some(String::from("cl100k_base"))));
         assert_eq!((named("usage:nothing"), named("usages"), named("gpt2")), (Some(None), None, None));

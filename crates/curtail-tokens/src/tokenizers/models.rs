@@ -1,4 +1,4 @@
-//! Which tokenizer a model uses. The encodings list their models, as tiktoken's `model.py` has them. A model whose tokenizer
+//! Which tokenizer a model uses. The encodings list their models, like `model.py` of tiktoken. A model whose tokenizer
 //! is not public or not built in is approximated, with a note.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::{DEFAULT_ESTIMATE, Tokenizer, UnknownTokenizer, suggestion, tokenizer
 pub struct ModelTokenizer {
     /// The tokenizer.
     pub tokenizer: Arc<dyn Tokenizer>,
-    /// What the user should know if the counts are an approximation, to be printed after "curtail: ".
+    /// Why the counts are an approximation, if they are; to be printed after "curtail: ".
     pub note: Option<String>,
 }
 
@@ -45,19 +45,19 @@ const APPROXIMATED: &[(&str, &str)] = &[
     ("yi*", OPEN),
 ];
 
+/// The note for models with a public tokenizer.
 const OPEN: &str = "for exact counts, pass the path of its tokenizer.json as the tokenizer";
 
 /// The tokenizer of a model. Ignores case, a leading `ft:` and the name of a provider (`openai/`, `us.anthropic.`).
 ///
 /// # Errors
-///
 /// [`UnknownTokenizer`] if no family of models has that name. Its message names the most similar one.
 pub fn tokenizer_for_model(model: &str) -> Result<ModelTokenizer, UnknownTokenizer> {
-    let name = bare(model);
-    if let Some((_, encoding)) = longest(encoded(), &name) {
+    let name = bare_name(model);
+    if let Some((_, encoding)) = closest_family(encoded(), &name) {
         return Ok(ModelTokenizer { tokenizer: tokenizer_by_name(encoding)?, note: None });
     }
-    match longest(APPROXIMATED.iter().copied(), &name) {
+    match closest_family(APPROXIMATED.iter().copied(), &name) {
         Some((_, why)) => {
             let note = format!("{model}: counts are an approximation (characters over 4.2): {why}");
             Ok(ModelTokenizer { tokenizer: tokenizer_by_name(DEFAULT_ESTIMATE)?, note: Some(note) })
@@ -76,18 +76,18 @@ pub(super) fn approximated() -> Vec<&'static str> {
     APPROXIMATED.iter().map(|(family, _)| *family).collect()
 }
 
-/// The name without what [`tokenizer_for_model`] ignores.
-fn bare(model: &str) -> String {
+/// The name without the parts that [`tokenizer_for_model`] ignores.
+fn bare_name(model: &str) -> String {
     let name = model.trim().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
     let name = name.strip_prefix("ft:").unwrap_or(name);
-    let provided = ["anthropic.", "meta.", "mistral.", "amazon.", "cohere.", "deepseek.", "openai.", "qwen."];
-    let start = provided.iter().find_map(|provider| name.find(provider).map(|at| at + provider.len()));
+    let providers = ["anthropic.", "meta.", "mistral.", "amazon.", "cohere.", "deepseek.", "openai.", "qwen."];
+    let start = providers.iter().find_map(|provider| name.find(provider).map(|at| at + provider.len()));
     name[start.unwrap_or(0)..].to_owned()
 }
 
-/// The family with the longest name that includes the model.
-fn longest<'a>(families: impl Iterator<Item = (&'a str, &'a str)>, name: &str) -> Option<(&'a str, &'a str)> {
+/// Of the families that include the model, the one with the longest name.
+fn closest_family<'a>(families: impl Iterator<Item = (&'a str, &'a str)>, name: &str) -> Option<(&'a str, &'a str)> {
     families.filter(|(family, _)| includes(family, name)).max_by_key(|(family, _)| family.len())
 }
 

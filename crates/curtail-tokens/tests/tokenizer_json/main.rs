@@ -1,4 +1,4 @@
-//! What the own engine counts with a `tokenizer.json` is what the library `tokenizers` counts.
+//! With a `tokenizer.json`, the engine of `curtail` counts the same as the library `tokenizers`.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
@@ -50,7 +50,8 @@ fn every_short_string_of_what_patterns_tell_apart() {
     all.chunks(100).for_each(|some| equal(&some.concat()));
 }
 
-/// What one pattern cuts out, another splits: signs, marks and code points without a character are among Chinese and Japanese.
+/// Runs of Chinese and Japanese contain signs, marks and unassigned code points, at which the last regex of `DeepSeek` splits
+/// them.
 #[test]
 fn every_short_string_of_chinese_and_japanese() {
     let kinds = ["む", "゠", "・", "\u{3040}", "\u{309A}", "中", "!", "a", " ", "\n", "\u{200B}"];
@@ -68,7 +69,7 @@ fn runs_of_one_character() {
         "\u{A0}", "/", "한",
     ] {
         for count in [1, 2, 3, 7, 15, 16, 17, 31, 64, 65, 129, 700, 3000] {
-            // For each token, the library looks at everything before it.
+            // The library takes quadratic time here: for each token, it looks at everything before it.
             let some = BOTH.iter().filter(|both| count < 200 || !both.name.starts_with("tokens"));
             some.for_each(|both| both.check(&character.repeat(count)));
         }
@@ -114,14 +115,14 @@ proptest! {
     #[test]
     fn head_and_tail_end_where_tokens_do(text in text(), tokens in 0_usize..60) {
         for both in BOTH.iter() {
-            let (head, tail) = both.held(&text, tokens);
+            let (head, tail) = both.head_and_tail(&text, tokens);
             prop_assert_eq!(both.ours.head(&text, tokens), head, "head of {}", both.name);
             prop_assert_eq!(both.ours.tail(&text, tokens), tail, "tail of {}", both.name);
         }
     }
 }
 
-/// What the engine does not understand is left to the library, with the reason.
+/// Files that the engine does not support are left to the library, with the reason.
 #[test]
 fn other_files_are_counted_by_the_library() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,20 +131,20 @@ fn other_files_are_counted_by_the_library() {
         file["model"][member] = value;
         file
     };
-    let mut far = base();
-    let merges = far["model"]["merges"].as_array_mut().unwrap();
+    let mut scattered = base();
+    let merges = scattered["model"]["merges"].as_array_mut().unwrap();
     let train = merges.iter().position(|merge| merge.as_str().unwrap().replacen(' ', "", 1).len() == 5).unwrap();
     let token = merges[train].as_str().unwrap().replacen(' ', "", 1);
     let (left, right) = token.split_at(token.char_indices().nth(1).unwrap().0);
     merges.push(json!(format!("{left} {right}")));
-    far["model"]["vocab"][right] = json!(9000);
+    scattered["model"]["vocab"][right] = json!(9000);
     let words = json!({"version": "1.0", "added_tokens": [], "model": {
         "type": "WordLevel", "vocab": {"a": 0, "[UNK]": 1}, "unk_token": "[UNK]",
     }});
     for (at, (why, file)) in [
         ("not plain byte pair", model("dropout", json!(0.1))),
         ("prefixes or suffixes", model("end_of_word_suffix", json!("</w>"))),
-        ("are not neighbors", far),
+        ("are not neighbors", scattered),
         ("another way than NFC", with(base(), &[("normalizer", json!({"type": "NFKC"}))])),
         ("splits texts", with(base(), &[("pre_tokenizer", json!({"type": "Whitespace"}))])),
         ("splits texts", with(base(), &[("pre_tokenizer", Value::Null)])),
@@ -160,7 +161,8 @@ fn other_files_are_counted_by_the_library() {
     }
 }
 
-/// Strings of the files in the folder that `CURTAIL_DATA` names, with the files in the folder `CURTAIL_TOKENIZERS` as well.
+/// Counts the strings of all files in the folder `CURTAIL_DATA`, with the tokenizers in the folder `CURTAIL_TOKENIZERS`
+/// or, without it, with those of the other tests.
 #[test]
 fn every_string_of_the_data_counts_the_same() {
     let Some(folder) = env::var_os("CURTAIL_DATA").map(PathBuf::from) else {

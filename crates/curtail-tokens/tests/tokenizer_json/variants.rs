@@ -1,4 +1,4 @@
-//! One vocabulary in files like those of many models. The fuzz target reads it as well.
+//! One vocabulary in files with the settings of many models. The fuzz target uses them as well.
 
 use std::fs;
 use std::path::Path;
@@ -42,8 +42,8 @@ fn isolating(pattern: &str) -> Value {
     split(pattern, "Isolated", false)
 }
 
-/// The same with newlines that a regex takes for themselves.
-fn as_they_are(pattern: &str) -> Value {
+/// The same with literal newlines instead of escapes.
+fn with_literal_newlines(pattern: &str) -> Value {
     isolating(&pattern.replace(r"\r", "\r").replace(r"\n", "\n"))
 }
 
@@ -63,7 +63,7 @@ fn digits(each: bool) -> Value {
     json!({"type": "Sequence", "pretokenizers": [digits, byte_level(false, true)]})
 }
 
-/// Tokens that take the white space around them, that are tokens only as whole words, and that do both.
+/// Added tokens to which the white space around them belongs, that are tokens only as whole words, or both.
 fn around(normalized: bool) -> Value {
     let contents = ["<mask>", "é train", "train", "<|im_end|>", "s", "中", "\n", " x", "<tool", "a'b", "\u{301}"];
     let tokens = contents.iter().enumerate().map(|(at, content)| {
@@ -83,7 +83,7 @@ pub(crate) fn with(mut file: Value, members: &[(&str, Value)]) -> Value {
     file
 }
 
-/// All pairs of tokens that make a token, token by token, as files that were made from tiktoken's ranks list them.
+/// The file with all pairs that make each token, token by token, as in files that were made from tiktoken's ranks.
 fn all_pairs(mut file: Value) -> Value {
     let vocab = file["model"]["vocab"].as_object().unwrap().clone();
     let id = |token: &str| vocab.get(token).and_then(Value::as_u64);
@@ -100,7 +100,7 @@ fn all_pairs(mut file: Value) -> Value {
     file
 }
 
-/// Tokens that no merges make, as some models have them: they count only as whole pieces.
+/// The file with tokens that no merges make, as some models have: they count only as whole pieces.
 fn ignoring_merges(mut file: Value) -> Value {
     file["model"]["ignore_merges"] = json!(true);
     for (token, id) in ["Ġpassengers", "trainstation", "ä¸ŃæĸĩåĪĹ", "ĠãĤ«ãĤ¿ãĤ«ãĥĬ", "xqz"].into_iter().zip(5000_u64..)
@@ -140,7 +140,7 @@ pub(crate) fn variants() -> Vec<(&'static str, Value)> {
         ("o200k removed", splitting(sequence(&[split(O200K, "Removed", true)]))),
         ("tekken", ignoring_merges(splitting(isolated(TEKKEN)))),
         ("deepseek", splitting(sequence(&DEEPSEEK.map(isolating)))),
-        ("deepseek with newlines as they are", splitting(sequence(&DEEPSEEK.map(as_they_are)))),
+        ("deepseek with newlines as they are", splitting(sequence(&DEEPSEEK.map(with_literal_newlines)))),
         ("digits", splitting(digits(true))),
         ("numbers", with(splitting(digits(false)), &[("normalizer", nfc), ("added_tokens", some)])),
         ("removed", splitting(sequence(&[split(r"\s+", "Removed", false)]))),
@@ -152,7 +152,7 @@ pub(crate) fn variants() -> Vec<(&'static str, Value)> {
     all
 }
 
-/// Files whose added tokens depend on what is around them.
+/// Files whose added tokens depend on the text around them.
 fn taking(base: &Value) -> Vec<(&'static str, Value)> {
     let splitting = |step: Value| with(base.clone(), &[("pre_tokenizer", step)]);
     let nfc = json!({"type": "NFC"});
@@ -170,7 +170,7 @@ fn taking(base: &Value) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A variant as both count it.
+/// A variant as opened by `curtail` and by the library.
 pub(crate) struct Both {
     pub(crate) name: String,
     pub(crate) ours: Arc<dyn Tokenizer>,
@@ -202,8 +202,8 @@ impl Both {
         assert!(!self.ours.at_most_bytes() || count <= text.len(), "{}", self.name);
     }
 
-    /// The start and end of the tokens, as the library places them in the text.
-    pub(crate) fn held(&self, text: &str, tokens: usize) -> (usize, usize) {
+    /// The expected [`Tokenizer::head`] and [`Tokenizer::tail`], from the offsets of the library.
+    pub(crate) fn head_and_tail(&self, text: &str, tokens: usize) -> (usize, usize) {
         let encoding = self.text.encode(text, false).unwrap();
         let spans = encoding.get_offsets();
         let inside = |at: usize| (1..spans.len()).contains(&at) && spans[at].0 >= spans[at - 1].1;

@@ -30,8 +30,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    // Items of unknown type are findings of their own.
-    let Some(unread) = Unread::find(context.messages, &[]) else { return Vec::new() };
+    // Outside of logs, items of unknown type are findings of their own.
+    let items = if context.provider_rules.log { context.non_messages } else { &[] };
+    let Some(unread) = Unread::find(context.messages, items) else { return Vec::new() };
     if !nothing_read::detect(context).is_empty() {
         return Vec::new();
     }

@@ -46,6 +46,13 @@ impl Dialect for Codex {
         ProviderRules { provider: "responses", server_state: true, ..ProviderRules::default() }
     }
 
+    /// Whatever a response contains is sent again.
+    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let is_response = item.get_text("type").is_some_and(|kind| kind.is("response_item"));
+        let content = item.get("payload").map_or(Some(item), |payload| is_response.then_some(payload))?;
+        Some(Text::Json(content.raw()))
+    }
+
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         // In a replacement history, items have no envelope.
         let Some(payload) = item.get("payload") else { return read_payload(item, item) };

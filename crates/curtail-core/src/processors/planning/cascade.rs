@@ -197,7 +197,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn mark_part(&mut self, part: PartRef, reason: Reason) {
         let message = &self.messages[part.message];
         let remaining = self.remaining.entry(part.message).or_insert_with(|| worth_keeping(message));
-        *remaining -= usize::from(is_worth_keeping(&message.parts[part.part]));
+        *remaining -= usize::from(message.parts[part.part].is_worth_keeping());
         let is_empty = *remaining == 0;
         self.parts.insert(part);
         self.part_reason[part.message].get_or_insert(reason.clone());
@@ -287,17 +287,7 @@ fn dependent(messages: &[Message<'_>]) -> HashMap<usize, Vec<usize>> {
 
 /// The number of parts that a message is kept for.
 fn worth_keeping(message: &Message<'_>) -> usize {
-    message.parts.iter().filter(|part| is_worth_keeping(part)).count()
-}
-
-/// Whether a message is kept for this part. Providers reject messages with only reasoning, blank text or unknown parts.
-fn is_worth_keeping(part: &Part<'_>) -> bool {
-    match &part.content {
-        _ if part.instructs() => true,
-        Content::Text(text) => !text.is_blank(),
-        Content::Reasoning(_) | Content::Unknown(_) | Content::Other => false,
-        _ => true,
-    }
+    message.parts.iter().filter(|part| part.is_worth_keeping()).count()
 }
 
 // Drops what lost its partner in a cut: no pairing fault comes out that did not come in.

@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::cues::{CallEffect, effect, effect_of_command};
 use crate::summarizers::{Speaker, Utterance};
 
-/// Longest shown value and longest shown arguments, in characters: enough for a path and a command, too little for a
-/// file's content.
-const LONGEST_VALUE: usize = 80;
-const LONGEST_ARGUMENTS: usize = 200;
+/// The most characters of a value, and of all arguments, that are shown: enough for a path and a command, too little for the
+/// content of a file.
+const MAX_VALUE: usize = 80;
+const MAX_ARGUMENTS: usize = 200;
 
-/// Arguments that contain code or a file: only their size is shown, if they are longer than this many characters.
-const CODE: &[&str] = &[
+/// Arguments that contain code or a file. If they are longer than `MAX_CODE` characters, only their size is shown.
+const CODE_KEYS: &[&str] = &[
     "old_string",
     "new_string",
     "oldText",
@@ -35,29 +35,29 @@ const CODE: &[&str] = &[
     "insert_text",
     "text",
 ];
-const LONGEST_CODE: usize = 40;
+const MAX_CODE: usize = 40;
 
-/// Arguments that contain a command: cut where they are long, whatever their lines.
-const COMMANDS: &[&str] = &["command", "cmd", "script"];
+/// Arguments that contain a command. They are shown even if they have several lines, and cut if they are long.
+const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
 
-/// `name(path: src/main.rs, command: cargo test)`.
+/// A call on one line: `name(path: src/main.rs, command: cargo test)`.
 pub(super) fn line(name: &str, arguments: &str) -> String {
     let shown = match serde_json::from_str::<Value>(arguments) {
         Ok(Value::Object(members)) => {
-            joined(members.iter().filter_map(|(key, value)| Some(format!("{key}: {}", shown(key, value)?))))
+            joined(members.iter().filter_map(|(key, value)| Some(format!("{key}: {}", shown_value(key, value)?))))
         }
-        Ok(value) => shown("", &value).unwrap_or_default(),
-        Err(_) => middle_cut(&one_line(arguments), LONGEST_ARGUMENTS),
+        Ok(value) => shown_value("", &value).unwrap_or_default(),
+        Err(_) => middle_cut(&one_line(arguments), MAX_ARGUMENTS),
     };
     format!("{name}({shown})")
 }
 
-/// Arguments with commas between them, as many as are shown.
+/// As many arguments as may be shown, with commas between them.
 fn joined(arguments: impl Iterator<Item = String>) -> String {
     let mut line = String::new();
     for argument in arguments {
         let gap = if line.is_empty() { "" } else { ", " };
-        if line.chars().count() + gap.len() + argument.chars().count() > LONGEST_ARGUMENTS {
+        if line.chars().count() + gap.len() + argument.chars().count() > MAX_ARGUMENTS {
             line.push_str(gap);
             line.push('…');
             break;
@@ -68,30 +68,30 @@ fn joined(arguments: impl Iterator<Item = String>) -> String {
     line
 }
 
-/// A value on one line. Nothing, if it is empty or the flag is not set.
-fn shown(key: &str, value: &Value) -> Option<String> {
+/// A value on one line; `None` if it is empty, `null` or `false`.
+fn shown_value(key: &str, value: &Value) -> Option<String> {
     let text = match value {
         Value::Null | Value::Bool(false) => return None,
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
     let (letters, lines) = (text.chars().count(), text.trim_end().lines().count());
-    let code = CODE.contains(&key) && letters > LONGEST_CODE;
-    if lines > 1 && !key.is_empty() && !COMMANDS.contains(&key) {
+    let code = CODE_KEYS.contains(&key) && letters > MAX_CODE;
+    if lines > 1 && !key.is_empty() && !COMMAND_KEYS.contains(&key) {
         return Some(format!("{lines} lines"));
     } else if code {
         return Some(format!("{letters} characters"));
     }
-    let text = middle_cut(&one_line(&text), LONGEST_VALUE);
+    let text = middle_cut(&one_line(&text), MAX_VALUE);
     (!text.is_empty()).then_some(text)
 }
 
-/// `text` with white space run together.
+/// `text` with every run of white space replaced by a space.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// At most `longest` characters of `text`: its beginning and its end. Of a path, its file name stays whole.
+/// At most `longest` characters of `text`: its beginning and its end. The file name of a path is kept whole if it fits.
 fn middle_cut(text: &str, longest: usize) -> String {
     let letters: Vec<char> = text.chars().collect();
     if letters.len() <= longest {
@@ -106,14 +106,15 @@ fn middle_cut(text: &str, longest: usize) -> String {
     first.iter().chain(['…'].iter()).chain(last).collect()
 }
 
-/// For every utterance, whether it is the result of a call that only looks. Results answer calls of their name in order.
-pub(super) fn shown_only(utterances: &[&Utterance<'_>]) -> Vec<bool> {
+/// For every utterance, whether it is the result of a call that only reads. Results belong to the calls of the same name, in
+/// order.
+pub(super) fn read_only_results(utterances: &[&Utterance<'_>]) -> Vec<bool> {
     let mut waiting: HashMap<&str, VecDeque<bool>> = HashMap::new();
     let mut shown = Vec::with_capacity(utterances.len());
     for utterance in utterances {
         shown.push(match &utterance.speaker {
             Speaker::Call(name) => {
-                waiting.entry(name).or_default().push_back(only_looks(name, &utterance.text));
+                waiting.entry(name).or_default().push_back(only_reads(name, &utterance.text));
                 false
             }
             Speaker::Tool(name) => waiting.get_mut(name.as_str()).and_then(VecDeque::pop_front).unwrap_or(false),
@@ -123,12 +124,12 @@ pub(super) fn shown_only(utterances: &[&Utterance<'_>]) -> Vec<bool> {
     shown
 }
 
-fn only_looks(name: &str, arguments: &str) -> bool {
+fn only_reads(name: &str, arguments: &str) -> bool {
     let members = serde_json::from_str::<Value>(arguments).ok();
-    let command = members.as_ref().and_then(|members| COMMANDS.iter().find_map(|key| members.get(*key)));
+    let command = members.as_ref().and_then(|members| COMMAND_KEYS.iter().find_map(|key| members.get(*key)));
     let command = command.and_then(|command| match command {
         Value::String(line) => Some(line.as_str()),
-        // A list of words; behind a shell, the last one is its script.
+        // A list of words. If they run a shell, the last one is its script.
         Value::Array(words) => words.last()?.as_str(),
         _ => None,
     });
@@ -137,7 +138,7 @@ fn only_looks(name: &str, arguments: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{line, shown_only};
+    use super::{line, read_only_results};
     use crate::summarizers::{Speaker, Utterance};
 
     #[test]
@@ -172,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn results_of_calls_that_look_are_known() {
-        let said = [
+    fn results_of_calls_that_only_read_are_recognized() {
+        let spoken = [
             (Speaker::Call("bash".into()), r#"{"command":"cat a.rs"}"#),
             (Speaker::Call("bash".into()), r#"{"command":"cargo test"}"#),
             (Speaker::Tool("bash".into()), "fn a() {}"),
@@ -181,7 +182,8 @@ mod tests {
             (Speaker::Call("Read".into()), "{}"),
             (Speaker::Tool("Read".into()), "fn a() {}"),
         ];
-        let said: Vec<Utterance<'_>> = said.into_iter().map(|(speaker, text)| Utterance::new(speaker, text)).collect();
-        assert_eq!(shown_only(&said.iter().collect::<Vec<_>>()), [false, false, true, false, false, true]);
+        let utterances: Vec<Utterance<'_>> =
+            spoken.into_iter().map(|(speaker, text)| Utterance::new(speaker, text)).collect();
+        assert_eq!(read_only_results(&utterances.iter().collect::<Vec<_>>()), [false, false, true, false, false, true]);
     }
 }

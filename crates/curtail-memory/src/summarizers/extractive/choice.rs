@@ -1,5 +1,5 @@
-//! Chooses the units that together cover most of the conversation's topics at the lowest cost. It knows weights and costs,
-//! no text.
+//! Chooses the units that together cover most of the conversation's topics at the lowest cost. The choice depends on weights
+//! and costs only; the draft, below it, writes the text.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,41 +13,44 @@ use crate::summarizers::extractive;
 pub(super) struct Candidate {
     /// Terms by number, each once, with the weight of the unit's mentions.
     pub(super) terms: Vec<(usize, f64)>,
-    /// Its own worth, independent of the other units.
+    /// The worth that does not depend on the other units.
     pub(super) bonus: f64,
     /// An estimate of its tokens, at least 1.
     pub(super) cost: f64,
 }
 
-/// The influence of length: 0 prefers the units with the highest worth at any cost, 1 those with the most worth per token.
-const THRIFT: f64 = 0.6;
+/// The exponent of a unit's cost: with 0, the units with the highest worth are preferred at any cost; with 1, those with the
+/// most worth per token.
+const COST_EXPONENT: f64 = 0.6;
 
-/// How fast the worth of further mentions of a term falls: the n-th mention is worth n^CURVE − (n − 1)^CURVE.
-const CURVE: f64 = 0.5;
+/// How fast further mentions of a term lose worth: with this exponent e, the n-th mention is worth n^e − (n − 1)^e.
+const COVERAGE_EXPONENT: f64 = 0.5;
 
-/// A unit in the queue, ordered by its worth when it was last computed.
-struct InLine {
+/// A unit in the queue, ordered by its worth.
+struct QueueEntry {
+    /// Its worth as of `round`.
     worth: f64,
     unit: usize,
+    /// How many units had been taken when the worth was computed.
     round: usize,
 }
 
-impl PartialEq for InLine {
+impl PartialEq for QueueEntry {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for InLine {}
+impl Eq for QueueEntry {}
 
-impl PartialOrd for InLine {
+impl PartialOrd for QueueEntry {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for InLine {
-    /// The earlier of two equal units comes first, so that the choice does not depend on the heap.
+impl Ord for QueueEntry {
+    /// Of two units with equal worth, the earlier one comes first, so that the choice does not depend on the heap.
     fn cmp(&self, other: &Self) -> Ordering {
         self.worth.total_cmp(&other.worth).then_with(|| other.unit.cmp(&self.unit))
     }
@@ -60,16 +63,16 @@ impl Ord for InLine {
 /// lazy greedy; Lin and Bilmes 2011 for its use in summaries, <https://aclanthology.org/P11-1052/>).
 pub(super) fn choose(candidates: &[Candidate], weights: &[f64], mut take: impl FnMut(usize) -> Offered) {
     let mut mentions = vec![0.0; weights.len()];
-    let weigh = |unit: usize, round: usize, mentions: &[f64]| InLine {
+    let weigh = |unit: usize, round: usize, mentions: &[f64]| QueueEntry {
         worth: worth(&candidates[unit], weights, mentions),
         unit,
         round,
     };
-    let mut line: BinaryHeap<InLine> = (0..candidates.len()).map(|unit| weigh(unit, 0, &mentions)).collect();
+    let mut queue: BinaryHeap<QueueEntry> = (0..candidates.len()).map(|unit| weigh(unit, 0, &mentions)).collect();
     let mut round = 0;
-    while let Some(first) = line.pop() {
+    while let Some(first) = queue.pop() {
         if first.round != round {
-            line.push(weigh(first.unit, round, &mentions));
+            queue.push(weigh(first.unit, round, &mentions));
             continue;
         }
         match take(first.unit) {
@@ -85,7 +88,7 @@ pub(super) fn choose(candidates: &[Candidate], weights: &[f64], mut take: impl F
     }
 }
 
-/// The outcome for an offered unit.
+/// What happened to an offered unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offered {
     /// It was taken.
@@ -96,30 +99,29 @@ pub(super) enum Offered {
     Full,
 }
 
-/// What a unit adds, in relation to its cost.
+/// The worth that a unit adds to those taken before, in relation to its cost.
 fn worth(candidate: &Candidate, weights: &[f64], mentions: &[f64]) -> f64 {
     let coverage: f64 = candidate
         .terms
         .iter()
         .map(|&(term, amount)| {
             let before: f64 = mentions[term];
-            let known = if before > 0.0 { before.powf(CURVE) } else { 0.0 };
-            weights[term] * ((before + amount).powf(CURVE) - known)
+            let known = if before > 0.0 { before.powf(COVERAGE_EXPONENT) } else { 0.0 };
+            weights[term] * ((before + amount).powf(COVERAGE_EXPONENT) - known)
         })
         .sum();
-    (coverage + candidate.bonus) / candidate.cost.powf(THRIFT)
+    (coverage + candidate.bonus) / candidate.cost.powf(COST_EXPONENT)
 }
 
-// The summary while it is built: the units taken, their cost, and whether more fits. It knows the budget, not the order in
+// The summary while it is built: the units taken, their cost, and whether more units fit. It knows the budget, not the order in
 // which units are offered.
 
-/// The number of consecutive offers that may not fit before the draft is full. Counting the tokens of each offer takes
-/// time.
-const MISSES: usize = 48;
+/// After this many offers in a row that do not fit, the draft is full: counting the tokens of each offer takes time.
+const MAX_MISSES: usize = 48;
 
-/// The share of the budget that one utterance may take in the first round: 3 in 10. The description of a task is often
-/// longer than everything after it, and would fill the summary.
-fn share(tokens: usize) -> usize {
+/// The tokens that one utterance may take in the first round: 30 % of the budget. The description of a task is often longer
+/// than everything after it, and would fill the summary.
+fn first_share(tokens: usize) -> usize {
     tokens * 3 / 10
 }
 
@@ -128,17 +130,19 @@ pub(super) struct Draft<'d> {
     excerpts: &'d [Excerpt<'d>],
     units: &'d [SummaryUnit],
     budget: &'d Budget<'d>,
-    /// In the order in which they were taken.
+    /// The units taken, in the order in which they were taken.
     chosen: Vec<usize>,
-    /// The share of the budget that each utterance takes; 0 if none of its units was taken.
+    /// The tokens that each utterance takes; 0 if none of its units was taken.
     taken: Vec<usize>,
-    /// The share that an utterance may take in the first round.
+    /// The tokens that an utterance may take in this round.
     share: usize,
     /// Tokens so far: the sum of the parts, or the count of the whole draft if that was needed.
     spent: usize,
+    /// Whether `spent` is the count of the whole draft.
     exact: bool,
+    /// The number of offers in a row that did not fit.
     misses: usize,
-    /// The tokens of the labels that were counted.
+    /// The tokens of each utterance's label, once counted.
     labels: Vec<Option<usize>>,
 }
 
@@ -151,7 +155,7 @@ impl<'d> Draft<'d> {
             budget,
             chosen: Vec::new(),
             taken: vec![0; excerpts.len()],
-            share: share(budget.tokens),
+            share: first_share(budget.tokens),
             spent: 0,
             exact: true,
             misses: 0,
@@ -159,8 +163,8 @@ impl<'d> Draft<'d> {
         }
     }
 
-    /// Ends the first round: every utterance may take the rest of the budget.
-    pub(super) fn open(&mut self) {
+    /// Begins the second round, in which every utterance may take the rest of the budget.
+    pub(super) fn begin_second_round(&mut self) {
         self.share = usize::MAX;
         self.misses = 0;
     }
@@ -181,7 +185,7 @@ impl<'d> Draft<'d> {
         }
         if self.spent + cost > self.budget.tokens {
             self.misses += 1;
-            return if self.misses >= MISSES { Offered::Full } else { Offered::No };
+            return if self.misses >= MAX_MISSES { Offered::Full } else { Offered::No };
         }
         self.misses = 0;
         self.spent += cost;
@@ -191,7 +195,7 @@ impl<'d> Draft<'d> {
         Offered::Yes
     }
 
-    /// The text of `unit`, with its label if it is the first of its utterance, and with its separator.
+    /// The tokens of `unit`, with its separator, and with the label if it is the first of its utterance.
     fn cost(&mut self, unit: usize) -> usize {
         let unit = &self.units[unit];
         let source = &self.excerpts[unit.utterance];
@@ -208,7 +212,7 @@ impl<'d> Draft<'d> {
     fn text(&self) -> String {
         let mut chosen = self.chosen.clone();
         chosen.sort_unstable();
-        extractive::text(self.excerpts, self.units, &chosen)
+        extractive::render(self.excerpts, self.units, &chosen)
     }
 
     /// The draft as text within the budget. The parts may have fewer tokens than the whole, so the units taken last may be
@@ -240,47 +244,47 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_already_waits() {
-        let said = [candidate(&[0, 1], 0.0, 1.0), candidate(&[0, 1], 0.0, 1.0), candidate(&[2], 0.0, 1.0)];
-        assert_eq!(order(&said, &[1.0, 1.0, 1.5]), [0, 2, 1]);
+    fn repetitions_are_offered_last() {
+        let candidates = [candidate(&[0, 1], 0.0, 1.0), candidate(&[0, 1], 0.0, 1.0), candidate(&[2], 0.0, 1.0)];
+        assert_eq!(order(&candidates, &[1.0, 1.0, 1.5]), [0, 2, 1]);
     }
 
     #[test]
-    fn of_equals_the_cheaper_and_then_the_earlier_goes_first() {
-        let said = [
+    fn of_equal_units_the_cheaper_and_then_the_earlier_is_first() {
+        let candidates = [
             candidate(&[0], 0.0, 2.0),
             candidate(&[1], 0.0, 1.0),
             candidate(&[2], 0.0, 1.0),
             candidate(&[3], 5.0, 1.0),
         ];
-        assert_eq!(order(&said, &[1.0; 4]), [3, 1, 2, 0]);
+        assert_eq!(order(&candidates, &[1.0; 4]), [3, 1, 2, 0]);
     }
 
     #[test]
     #[expect(clippy::cast_precision_loss, reason = "the numbers are below 100")]
     fn lazy_order_is_the_greedy_order() {
-        let said: Vec<Candidate> =
+        let candidates: Vec<Candidate> =
             (0..60_usize).map(|n| candidate(&[n % 7, 7 + n % 5, 12 + n % 11], 0.0, 1.0 + (n % 4) as f64)).collect();
         let weights: Vec<f64> = (0..23_usize).map(|n| 1.0 + (n * n % 13) as f64).collect();
         let mut mentions = vec![0.0; 23];
-        let mut left: Vec<usize> = (0..said.len()).collect();
+        let mut left: Vec<usize> = (0..candidates.len()).collect();
         let mut greedy = Vec::new();
         while !left.is_empty() {
             let best = left
                 .iter()
                 .copied()
                 .max_by(|&a, &b| {
-                    super::worth(&said[a], &weights, &mentions)
-                        .total_cmp(&super::worth(&said[b], &weights, &mentions))
+                    super::worth(&candidates[a], &weights, &mentions)
+                        .total_cmp(&super::worth(&candidates[b], &weights, &mentions))
                         .then(b.cmp(&a))
                 })
                 .unwrap_or_default();
-            for &(term, amount) in &said[best].terms {
+            for &(term, amount) in &candidates[best].terms {
                 mentions[term] += amount;
             }
             left.retain(|&unit| unit != best);
             greedy.push(best);
         }
-        assert_eq!(order(&said, &weights), greedy);
+        assert_eq!(order(&candidates, &weights), greedy);
     }
 }

@@ -1,11 +1,11 @@
-//! Detects sentences that an agent needs later: goals, decisions, changes, errors, questions, and exact names. It knows
-//! words and spellings, not the topic of the conversation.
+//! Detects sentences that an agent needs later: goals, decisions, changes, errors, questions, and exact names. It judges by
+//! words and spelling and does not know the topic of the conversation.
 
-use super::lexicon::{CHANGE_SIGNS, DECISION_SIGNS, ERROR_SIGNS, GOAL_SIGNS, LOOKS, Lists, MAKES, lowered};
+use super::lexicon::{CHANGE_SIGNS, CHANGE_VERBS, DECISION_SIGNS, ERROR_SIGNS, GOAL_SIGNS, Lists, READ_VERBS, lowered};
 
 /// The cues in one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each sign is there or not, by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "the cues are independent of each other")]
 pub(super) struct Cues {
     /// Somebody wants, needs, asks for or forbids something.
     pub(super) goal: bool,
@@ -32,22 +32,22 @@ pub(super) struct Cues {
 impl Cues {
     /// The cues in `text`, which contains `words`.
     pub(super) fn find_in(text: &str, words: &[(usize, &str)]) -> Self {
-        let mut cues = Self { question: asks(text), lead_in: leads_in(text), ..Self::default() };
+        let mut cues = Self { question: is_question(text), lead_in: is_lead_in(text), ..Self::default() };
         let mut lower = String::new();
         for (_, word) in words {
             let word = lowered(word, &mut lower);
-            let lists = Lists::of(word);
-            cues.courtesy |= lists.is_courtesy();
-            cues.goal |= lists.tells_goal();
-            cues.decision |= lists.tells_decision();
-            cues.change |= lists.tells_change();
-            cues.error |= lists.tells_error() || names_error(word);
+            let lists = Lists::containing(word);
+            cues.courtesy |= lists.is_courtesy_word();
+            cues.goal |= lists.is_goal_word();
+            cues.decision |= lists.is_decision_word();
+            cues.change |= lists.is_change_word();
+            cues.error |= lists.is_error_word() || is_exception_name(word);
         }
-        let holds = |signs: &[&str]| holds(text, signs);
-        cues.goal |= holds(GOAL_SIGNS);
-        cues.decision |= holds(DECISION_SIGNS);
-        cues.change |= holds(CHANGE_SIGNS);
-        cues.error |= holds(ERROR_SIGNS);
+        let has_sign = |signs: &[&str]| contains_sign(text, signs);
+        cues.goal |= has_sign(GOAL_SIGNS);
+        cues.decision |= has_sign(DECISION_SIGNS);
+        cues.change |= has_sign(CHANGE_SIGNS);
+        cues.error |= has_sign(ERROR_SIGNS);
         for (index, word) in text.split_whitespace().enumerate() {
             let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '_' | '~'));
             if is_identifier(word) {
@@ -63,11 +63,11 @@ impl Cues {
 }
 
 /// Whether `text` contains one of `signs`, none of which is ASCII.
-fn holds(text: &str, signs: &[&str]) -> bool {
+fn contains_sign(text: &str, signs: &[&str]) -> bool {
     !text.is_ascii() && signs.iter().any(|sign| text.contains(sign))
 }
 
-/// Whether a line of output reports an error. Code that handles one does not: `raise Error(`, `error = None;`
+/// Whether a line of output reports an error. Code that handles errors does not report one: `raise Error(`, `error = None;`.
 pub(super) fn is_error_line(line: &str) -> bool {
     let trimmed = line.trim();
     let code = trimmed.ends_with(['(', '{', '}', ',', ';', '\\'])
@@ -82,26 +82,27 @@ pub(super) fn is_error_line(line: &str) -> bool {
         let end = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
         let (word, after) = word.split_at(end);
         if (4..32).contains(&word.len())
-            && tells_error(word, &mut lower)
+            && is_error_term(word, &mut lower)
             && !after.starts_with(['(', '.', '\'', '"', '/'])
         {
             return true;
         }
         rest = after;
     }
-    holds(line, ERROR_SIGNS)
+    contains_sign(line, ERROR_SIGNS)
 }
 
-/// `error`, `failed`, or the name of an exception. Letters beyond ASCII are as they are.
-fn tells_error(word: &str, lower: &mut String) -> bool {
+/// Whether a word is `error`, `failed` and the like, or the name of an exception. Only ASCII letters are compared in lower
+/// case.
+fn is_error_term(word: &str, lower: &mut String) -> bool {
     lower.clear();
     lower.push_str(word);
     lower.make_ascii_lowercase();
-    Lists::of(lower).tells_error() || names_error(lower)
+    Lists::containing(lower).is_error_word() || is_exception_name(lower)
 }
 
-/// An exception's name in lower case, such as `valueerror`.
-fn names_error(word: &str) -> bool {
+/// Whether a word, in lower case, is the name of an exception, such as `valueerror`.
+fn is_exception_name(word: &str) -> bool {
     word.len() > 5 && word.is_ascii() && (word.ends_with("error") || word.ends_with("exception"))
 }
 
@@ -109,19 +110,20 @@ fn is_in(words: &[&str], word: &str) -> bool {
     words.binary_search(&word).is_ok()
 }
 
-/// A question mark of any script, at the end or before a closing quote.
-fn asks(text: &str) -> bool {
+/// Whether a text ends with a question mark of any script, perhaps before a closing quote.
+fn is_question(text: &str) -> bool {
     text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '”' | '»' | '」' | '*' | '_'))
         .ends_with(['?', '？', '؟'])
 }
 
 /// Whether a sentence introduces the text after it, by its colon or its first words.
-fn leads_in(text: &str) -> bool {
+fn is_lead_in(text: &str) -> bool {
     const OPENINGS: [&str; 4] = ["Let me ", "Now let me ", "Let's start", "I'll start"];
     text.ends_with([':', '：']) || OPENINGS.iter().any(|opening| text.starts_with(opening))
 }
 
-/// A path, an address, or an identifier: `src/main.rs`, `snake_case`, `camelCase`, `a::b`, `main.rs`, `--flag`.
+/// Whether a word is a path, an address or an identifier: `src/main.rs`, `snake_case`, `camelCase`, `a::b`, `main.rs`,
+/// `--flag`.
 fn is_identifier(word: &str) -> bool {
     let inner = word.trim_matches(['/', '_', '~', '.']);
     if inner.len() < 2 || !inner.is_ascii() {
@@ -135,13 +137,13 @@ fn is_identifier(word: &str) -> bool {
     camel || dotted || inner.contains("::") || inner.contains('_') || inner.contains('/') || word.starts_with('/')
 }
 
-/// A capital letter followed by a lower-case letter.
+/// Whether a word begins with a capital letter and a lower-case letter.
 fn is_name(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
 }
 
-/// The effect of a call, as far as it shows in its name or in the command that it runs.
+/// The effect of a call, as far as its name or the command that it runs shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallEffect {
     /// It only reads.
@@ -161,9 +163,9 @@ pub(super) fn effect(name: &str) -> CallEffect {
         .find(|(_, c)| c.is_uppercase())
         .map_or(first, |(at, _)| &first[..at])
         .to_lowercase();
-    if is_in(LOOKS, &verb) {
+    if is_in(READ_VERBS, &verb) {
         CallEffect::None
-    } else if is_in(MAKES, &verb) {
+    } else if is_in(CHANGE_VERBS, &verb) {
         CallEffect::Change
     } else {
         CallEffect::Unknown
@@ -183,6 +185,7 @@ pub(super) fn effect_of_command(line: &str) -> CallEffect {
     }
 }
 
+/// The effect of one command of a line.
 fn effect_of_part(part: &str) -> CallEffect {
     let mut words = part.split_whitespace();
     match words.next().unwrap_or_default() {
@@ -207,29 +210,29 @@ fn writes_a_file(line: &str) -> bool {
     false
 }
 
-/// Whether a line shows a place in code, or a file in a folder, and says nothing of it: `12:  fn a()`, `12-`, `12→`, `12` and a
-/// tab, `src/a.rs:12: fn a()`, a frame of a traceback, a line of `ls -l`.
+/// Whether a line only shows a place in code or an entry of a folder, with nothing said about it: `12:  fn a()`, `12-`, `12→`,
+/// `12` and a tab, `src/a.rs:12: fn a()`, a frame of a traceback, a line of `ls -l`.
 pub(super) fn is_listing(line: &str) -> bool {
     let line = line.trim_start();
     let numbered = is_numbered(line, &[':', '-', '→', '\t', '|']);
-    let placed = place(line).is_some_and(|(path, rest)| {
+    let placed = path_and_rest(line).is_some_and(|(path, rest)| {
         let is_path = path.contains(['.', '/']) && !path.contains(char::is_whitespace);
-        let tells = [": error", ": warning", "Error", "Exception"].iter().any(|sign| rest.contains(sign));
-        is_path && is_numbered(rest, &[':', '-']) && !(tells && is_error_line(rest))
+        let reports = [": error", ": warning", "Error", "Exception"].iter().any(|sign| rest.contains(sign));
+        is_path && is_numbered(rest, &[':', '-']) && !(reports && is_error_line(rest))
     });
     let frame = line.starts_with("File \"") || line.starts_with("at ") && line.ends_with(')') && line.contains(':');
     let files = ["drwx", "-rw", "lrwx"].iter().any(|mode| line.starts_with(mode));
     numbered || placed || frame || files
 }
 
-/// The path at the beginning of a line of matches, and the rest: `src/a.rs:12: …`, or `src/a.rs-12-…` around a match.
-fn place(line: &str) -> Option<(&str, &str)> {
+/// The path at the beginning of a search result, and the rest of the line: `src/a.rs:12: …`, or `src/a.rs-12-…` around a match.
+fn path_and_rest(line: &str) -> Option<(&str, &str)> {
     let context = line.match_indices('-').map(|(at, _)| (&line[..at], &line[at + 1..]));
     let mut context = context.filter(|(path, rest)| path.contains(['.', '/']) && is_numbered(rest, &['-']));
     context.next().filter(|(path, _)| !path.contains(':')).or_else(|| line.split_once(':'))
 }
 
-/// Whether a line begins with a number and one of these marks, behind which no digit follows.
+/// Whether a line begins with a number and one of these marks, and no digit follows.
 fn is_numbered(line: &str, marks: &[char]) -> bool {
     let after = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let mark = after.chars().next().filter(|mark| after.len() < line.len() && marks.contains(mark));
@@ -240,16 +243,20 @@ fn is_numbered(line: &str, marks: &[char]) -> bool {
 mod tests {
     use unicode_segmentation::UnicodeSegmentation;
 
-    use super::{CallEffect, Cues, LOOKS, MAKES, effect, effect_of_command, is_error_line, is_listing};
+    use super::{CHANGE_VERBS, CallEffect, Cues, READ_VERBS, effect, effect_of_command, is_error_line, is_listing};
     use crate::summarizers::extractive::lexicon::{CHANGES, COURTESIES, DECISIONS, ERRORS, GOALS};
 
     #[test]
     fn lists_are_sorted_so_that_they_can_be_searched() {
-        assert!([GOALS, DECISIONS, CHANGES, ERRORS, LOOKS, MAKES, COURTESIES].iter().all(|words| words.is_sorted()));
+        assert!(
+            [GOALS, DECISIONS, CHANGES, ERRORS, READ_VERBS, CHANGE_VERBS, COURTESIES]
+                .iter()
+                .all(|words| words.is_sorted())
+        );
     }
 
     #[test]
-    fn signs_are_seen_in_several_languages() {
+    fn cues_are_detected_in_several_languages() {
         let none = Cues::default();
         for (text, expected) in [
             ("It rains.", none),
@@ -287,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_effect_of_a_command_line_is_that_of_its_strongest_part() {
+    fn a_command_line_has_the_effect_of_its_strongest_part() {
         for (line, expected) in [
             ("cd /testbed && grep -rn x . | head -5", CallEffect::None),
             ("sed -n '1,20p' a.py", CallEffect::None),
@@ -306,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn listings_are_told_from_speech() {
+    fn listings_are_distinguished_from_speech() {
         for line in [
             "277: # Check required elements",
             "12-",
@@ -333,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_effect_of_a_call_is_told_by_its_verb() {
+    fn the_effect_of_a_call_follows_from_its_verb() {
         for (name, expected) in [
             ("get_user", CallEffect::None),
             ("readFile", CallEffect::None),

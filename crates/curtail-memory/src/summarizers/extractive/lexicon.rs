@@ -1,4 +1,5 @@
-//! Every listed word with the lists that contain it, so that one lookup answers for all of them.
+//! The word lists for stop words and cues. Every word is stored with the lists that contain it, so that one lookup answers for
+//! all.
 
 use std::sync::LazyLock;
 
@@ -9,8 +10,8 @@ use rust_stemmers::Algorithm;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lists(u32);
 
-/// The bit of a list that is of no language.
-const fn beyond(nth: usize) -> u32 {
+/// The bit of a list that belongs to no language.
+const fn extra_list(nth: usize) -> u32 {
     1 << (STOP_WORDS.len() + nth)
 }
 
@@ -28,7 +29,7 @@ static LISTS: LazyLock<HashMap<&'static str, Lists>> = LazyLock::new(|| {
 
 impl Lists {
     /// The lists that contain `word`, which is in lower case.
-    pub(super) fn of(word: &str) -> Self {
+    pub(super) fn containing(word: &str) -> Self {
         LISTS.get(word).copied().unwrap_or_default()
     }
 
@@ -39,27 +40,27 @@ impl Lists {
 
     /// Whether it is a stop word of chats or of code.
     pub(super) const fn stops_everywhere(self) -> bool {
-        self.0 & (beyond(0) | beyond(1)) != 0
+        self.0 & (extra_list(0) | extra_list(1)) != 0
     }
 
-    pub(super) const fn tells_goal(self) -> bool {
-        self.0 & beyond(2) != 0
+    pub(super) const fn is_goal_word(self) -> bool {
+        self.0 & extra_list(2) != 0
     }
 
-    pub(super) const fn tells_decision(self) -> bool {
-        self.0 & beyond(3) != 0
+    pub(super) const fn is_decision_word(self) -> bool {
+        self.0 & extra_list(3) != 0
     }
 
-    pub(super) const fn tells_change(self) -> bool {
-        self.0 & beyond(4) != 0
+    pub(super) const fn is_change_word(self) -> bool {
+        self.0 & extra_list(4) != 0
     }
 
-    pub(super) const fn tells_error(self) -> bool {
-        self.0 & beyond(5) != 0
+    pub(super) const fn is_error_word(self) -> bool {
+        self.0 & extra_list(5) != 0
     }
 
-    pub(super) const fn is_courtesy(self) -> bool {
-        self.0 & beyond(6) != 0
+    pub(super) const fn is_courtesy_word(self) -> bool {
+        self.0 & extra_list(6) != 0
     }
 
     /// The numbers of the languages that have it among their stop words.
@@ -68,7 +69,7 @@ impl Lists {
     }
 }
 
-/// `word` in lower case, in `buffer` if that takes no more than its letters.
+/// `word` in lower case, written into `buffer`; for ASCII without allocating another string.
 pub(super) fn lowered<'b>(word: &str, buffer: &'b mut String) -> &'b str {
     buffer.clear();
     if word.is_ascii() {
@@ -80,12 +81,12 @@ pub(super) fn lowered<'b>(word: &str, buffer: &'b mut String) -> &'b str {
     buffer
 }
 
-// The words and characters that cues are detected by, each list sorted by code point: sixteen languages, and scripts
-// without spaces.
+// The words and characters by which cues are detected, each list sorted by code point. They cover sixteen languages, and
+// scripts without spaces.
 
-/// First words of names of calls that change something.
+/// First words in the names of calls that change something.
 #[rustfmt::skip]
-pub(super) const MAKES: &[&str] = &[
+pub(super) const CHANGE_VERBS: &[&str] = &[
     "add", "append", "apply", "book", "build", "cancel", "commit", "copy", "cp", "create", "delete", "deploy", "do",
     "edit", "exchange", "execute_update", "file", "insert", "install", "issue", "make", "merge", "mkdir", "modify",
     "move", "multi", "mv", "notebook", "patch", "pay", "post", "publish", "push", "put", "refund", "remove", "rename",
@@ -93,9 +94,9 @@ pub(super) const MAKES: &[&str] = &[
     "transfer", "undo", "update", "upgrade", "upload", "write",
 ];
 
-/// First words of names of calls that only read.
+/// First words in the names of calls that only read.
 #[rustfmt::skip]
-pub(super) const LOOKS: &[&str] = &[
+pub(super) const READ_VERBS: &[&str] = &[
     "browse", "calculate", "cat", "check", "count", "describe", "fetch", "find", "get", "glob", "goto", "grep", "head",
     "less", "list", "lookup", "ls", "nl", "open", "pwd", "query", "read", "retrieve", "rg", "scroll", "search", "show",
     "stat", "tail", "think", "tree", "view", "web", "which",
@@ -450,14 +451,14 @@ mod tests {
 
     #[test]
     fn a_word_knows_its_lists() {
-        let both = Lists::of("need");
-        assert!(both.stops_everywhere() && both.tells_goal() && !both.is_courtesy());
-        assert!(GOALS.iter().all(|word| Lists::of(word).tells_goal()));
-        assert!(ERRORS.iter().all(|word| Lists::of(word).tells_error()));
+        let both = Lists::containing("need");
+        assert!(both.stops_everywhere() && both.is_goal_word() && !both.is_courtesy_word());
+        assert!(GOALS.iter().all(|word| Lists::containing(word).is_goal_word()));
+        assert!(ERRORS.iter().all(|word| Lists::containing(word).is_error_word()));
         for (language, (_, words)) in STOP_WORDS.iter().enumerate() {
-            assert!(words.iter().all(|word| Lists::of(word).stops_in(language)));
+            assert!(words.iter().all(|word| Lists::containing(word).stops_in(language)));
         }
-        assert_eq!(Lists::of("zebra"), Lists::default());
+        assert_eq!(Lists::containing("zebra"), Lists::default());
         let mut buffer = String::new();
         assert_eq!(lowered("ΣΑΣ", &mut buffer), "σας");
         assert_eq!(lowered("Word", &mut buffer), "word");

@@ -16,22 +16,23 @@ use choice::{Draft, choose};
 use terms::{Language, Terms};
 use units::{Reach, SummaryUnit};
 
-/// How much of a message is read. Longer texts are pasted logs and files.
+/// How much of a message is read: longer texts are pasted logs and files.
 const SPEECH: Reach = Reach { head: 32 << 10, tail: 16 << 10, errors: 64 };
 
 /// How much of a tool's output is read.
 const OUTPUT: Reach = Reach { head: 6 << 10, tail: 4 << 10, errors: 32 };
 
-/// Takes whole sentences from the transcript, as many as fit the budget, in their order, with their speakers.
+/// Takes whole sentences from the transcript, as many as fit the budget, in their order, after the labels of their speakers.
 ///
-/// Work is near-linear in the transcript: long tool output is read at its beginning, its end and its error lines.
+/// The time is near-linear in the length of the transcript. Of long tool output, the beginning, the end and the error lines are
+/// read.
 ///
 /// ```
 /// use curtail_memory::summarizers::{Budget, Extractive, Speaker, Summarizer as _, Utterance};
 ///
-/// let said = [Utterance::new(Speaker::User, "Please book the first train to Bern on Monday.")];
+/// let utterances = [Utterance::new(Speaker::User, "Please book the first train to Bern on Monday.")];
 /// let count = |text: &str| text.split_whitespace().count();
-/// let summary = Extractive.summarize(&said, &Budget { tokens: 20, count: &count })?;
+/// let summary = Extractive.summarize(&utterances, &Budget { tokens: 20, count: &count })?;
 /// assert!(summary.contains("first train to Bern"));
 /// # Ok::<(), curtail_memory::summarizers::Failure>(())
 /// ```
@@ -48,15 +49,18 @@ impl Summarizer for Extractive {
     }
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        let (facts, said): (Vec<_>, Vec<_>) = utterances.iter().partition(|said| said.speaker == Speaker::Facts);
-        let known = Known::from_facts(&facts);
-        let shown = calls::shown_only(&said);
-        let with_shown = said.iter().zip(shown);
-        let excerpts: Vec<Excerpt<'_>> =
-            with_shown.map(|(said, shown)| Excerpt::from_utterance(said, shown, &known)).collect();
+        let (facts, spoken): (Vec<_>, Vec<_>) =
+            utterances.iter().partition(|utterance| utterance.speaker == Speaker::Facts);
+        let known = KnownFacts::from_facts(&facts);
+        let shown = calls::read_only_results(&spoken);
+        let excerpts: Vec<Excerpt<'_>> = spoken
+            .iter()
+            .zip(shown)
+            .map(|(utterance, shown)| Excerpt::from_utterance(utterance, shown, &known))
+            .collect();
         let all = excerpts.iter().enumerate().flat_map(|(index, excerpt)| excerpt.units(index));
-        let units = all.filter(|unit| !known.holds(&excerpts[unit.utterance], unit)).collect::<Vec<_>>();
-        Ok(within(&excerpts, &units, budget))
+        let units = all.filter(|unit| !known.contains(&excerpts[unit.utterance], unit)).collect::<Vec<_>>();
+        Ok(best_summary(&excerpts, &units, budget))
     }
 
     fn request(&self, _: &[Utterance<'_>], _: &Budget<'_>) -> Option<Request> {
@@ -68,17 +72,17 @@ impl Summarizer for Extractive {
 struct Excerpt<'t> {
     speaker: &'t Speaker,
     text: Cow<'t, str>,
-    /// Whether line breaks may only wrap lines.
+    /// Whether it is prose, in which a sentence may continue after a line break.
     prose: bool,
-    /// Whether it is the content of files that a tool only shows.
+    /// Whether it is the result of a call that only reads: what it shows can be looked up again.
     shown: bool,
 }
 
 impl<'t> Excerpt<'t> {
-    fn from_utterance(utterance: &'t Utterance<'_>, shown: bool, known: &Known) -> Self {
+    fn from_utterance(utterance: &'t Utterance<'_>, shown: bool, known: &KnownFacts) -> Self {
         let text = utterance.text.as_ref();
         let (text, prose) = match &utterance.speaker {
-            // No line of it would be taken.
+            // None of its lines would be taken.
             Speaker::Tool(_) if shown && !known.0.is_empty() && !worth::may_begin_with_error(text) => {
                 (Cow::Borrowed(""), false)
             }
@@ -89,7 +93,7 @@ impl<'t> Excerpt<'t> {
         Self { speaker: &utterance.speaker, text, prose, shown }
     }
 
-    /// Its units. A call is one: it is taken whole or not at all.
+    /// Its units. A call is a single unit.
     fn units(&self, index: usize) -> Vec<SummaryUnit> {
         match self.speaker {
             Speaker::Call(_) if self.text.is_empty() => Vec::new(),
@@ -100,16 +104,16 @@ impl<'t> Excerpt<'t> {
 }
 
 /// The facts in front of the summary, which it does not repeat.
-struct Known(String);
+struct KnownFacts(String);
 
-impl Known {
+impl KnownFacts {
     fn from_facts(facts: &[&Utterance<'_>]) -> Self {
         Self(facts.iter().map(|facts| format!(" {} ", facts.text.replace('\n', " "))).collect())
     }
 
-    /// Whether the facts contain a unit: its words, or what the call changed. Files that a tool only shows are left to be looked
-    /// up again.
-    fn holds(&self, excerpt: &Excerpt<'_>, unit: &SummaryUnit) -> bool {
+    /// Whether a unit can be left out, because the facts contain its words or the change that the call made, or because it can
+    /// be looked up again. Without facts, nothing is left out.
+    fn contains(&self, excerpt: &Excerpt<'_>, unit: &SummaryUnit) -> bool {
         if self.0.is_empty() {
             return false;
         }
@@ -125,7 +129,7 @@ impl Known {
 }
 
 /// The best summary of `units` within the budget.
-fn within(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], budget: &Budget<'_>) -> String {
+fn best_summary(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], budget: &Budget<'_>) -> String {
     let spoken = excerpts.iter().filter(|excerpt| excerpt.prose).map(|excerpt| &*excerpt.text);
     let (candidates, weights) = worth::weigh(excerpts, units, Terms::new(Language::guess(spoken)));
     let mut draft = Draft::new(excerpts, units, budget);
@@ -137,7 +141,7 @@ fn within(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], budget: &Budget<'_>) 
         });
     };
     pick(&mut draft);
-    draft.open();
+    draft.begin_second_round();
     pick(&mut draft);
     match (draft.finish(), first) {
         (text, Some(unit)) if text.is_empty() => beginning(excerpts, units, unit, budget),
@@ -147,24 +151,24 @@ fn within(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], budget: &Budget<'_>) 
 
 // Writes the chosen units as text: a line for each speaker's turn, in the order of the transcript.
 
-/// Separates two parts of one sentence that are not neighbors.
+/// Separates two units of one utterance that are not neighbors.
 const GAP: &str = " … ";
 
 /// The chosen units, which are in order, each utterance after its speaker's label. Neighbors are separated by a space or
 /// a line break, as in the transcript.
-fn text(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], chosen: &[usize]) -> String {
+fn render(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], chosen: &[usize]) -> String {
     let mut text = String::new();
     let mut before: Option<&SummaryUnit> = None;
     for unit in chosen.iter().map(|&index| &units[index]) {
         let source = &excerpts[unit.utterance];
         if let Some(before) = before.filter(|before| before.utterance == unit.utterance) {
-            text.push_str(joint(&source.text, before, unit));
+            text.push_str(separator(&source.text, before, unit));
         } else {
             text.push_str(if before.is_some() { "\n" } else { "" });
             text.push_str(&source.speaker.label());
             text.push_str(if unit.fenced { ":\n" } else { ": " });
         }
-        push(&mut text, &source.text[unit.range.clone()], unit.fenced);
+        push_unit(&mut text, &source.text[unit.range.clone()], unit.fenced);
         before = Some(unit);
     }
     text
@@ -175,11 +179,11 @@ fn beginning(excerpts: &[Excerpt<'_>], units: &[SummaryUnit], unit: usize, budge
     if units[unit].fenced {
         return String::new();
     }
-    clip(&text(excerpts, units, &[unit]), budget)
+    clip(&render(excerpts, units, &[unit]), budget)
 }
 
 /// The separator between two units of one utterance.
-fn joint<'t>(text: &str, before: &SummaryUnit, after: &SummaryUnit) -> &'t str {
+fn separator<'t>(text: &str, before: &SummaryUnit, after: &SummaryUnit) -> &'t str {
     let between = text.get(before.range.end..after.range.start);
     let neighbors = between.is_some_and(|between| between.trim().is_empty());
     let lines = between.is_some_and(|between| between.contains('\n'));
@@ -194,8 +198,8 @@ fn joint<'t>(text: &str, before: &SummaryUnit, after: &SummaryUnit) -> &'t str {
     }
 }
 
-/// Fenced code unchanged; any other unit on one line.
-fn push(text: &mut String, unit: &str, fenced: bool) {
+/// Writes a unit: fenced code unchanged, any other unit on one line.
+fn push_unit(text: &mut String, unit: &str, fenced: bool) {
     if fenced {
         text.push_str(unit.trim_end());
         return;

@@ -7,25 +7,25 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::lexicon::{Lists, STOP_WORDS, lowered};
 
-/// Splits texts into terms, and numbers these in the order of their first occurrence.
+/// Splits texts into terms and numbers the terms in the order of their first occurrence.
 pub(super) struct Terms {
     language: Option<Language>,
     stemmer: Option<Stemmer>,
     numbers: HashMap<String, usize>,
-    /// The term of each word in lower case; `None` if the word is too frequent.
+    /// The number of the term of each word in lower case; `None` if the word is too frequent.
     known: HashMap<String, Option<usize>>,
     lower: String,
 }
 
 impl Terms {
-    /// For text in `language`; `None` if the language is unknown.
+    /// Terms for texts in `language`; `None` if the language is unknown.
     pub(super) fn new(language: Option<Language>) -> Self {
         let stemmer = language.map(|language| Stemmer::create(language.algorithm()));
         let (numbers, known) = (HashMap::default(), HashMap::default());
         Self { language, stemmer, numbers, known, lower: String::new() }
     }
 
-    /// The terms of `text`, which contains `words`: in order, each as often as it occurs.
+    /// The numbers of the terms in `text`, which contains `words`: in order, each as often as it occurs.
     pub(super) fn terms_in(&mut self, text: &str, words: &[(usize, &str)]) -> Vec<usize> {
         let mut terms = Vec::with_capacity(words.len());
         let mut run = 0..0;
@@ -75,10 +75,10 @@ impl Terms {
 
     /// The term of one word in lower case, unless it is too frequent.
     fn term(&self, word: &str) -> Option<String> {
-        let lists = Lists::of(word);
-        let stopped = lists.stops_everywhere() || self.language.is_some_and(|language| language.stops(lists));
-        let letter = word.len() == 1 && !word.bytes().all(|byte| byte.is_ascii_digit());
-        if stopped || letter {
+        let lists = Lists::containing(word);
+        let is_frequent = lists.stops_everywhere() || self.language.is_some_and(|language| language.stops(lists));
+        let is_letter = word.len() == 1 && !word.bytes().all(|byte| byte.is_ascii_digit());
+        if is_frequent || is_letter {
             return None;
         }
         let base = word.strip_suffix("'s").unwrap_or(word);
@@ -89,29 +89,30 @@ impl Terms {
     }
 }
 
-/// Pairs of neighboring characters: words in scripts without spaces have about two characters, and no dictionary is needed
-/// (<https://lucene.apache.org/core/9_0_0/analysis/common/org/apache/lucene/analysis/cjk/package-summary.html>).
+/// Adds the pairs of neighboring characters: words in scripts without spaces have about two characters, and no dictionary is
+/// needed (<https://lucene.apache.org/core/9_0_0/analysis/common/org/apache/lucene/analysis/cjk/package-summary.html>).
 fn pairs(run: &str, into: &mut Vec<String>) {
     let letters: Vec<&str> = run.graphemes(true).collect();
     match letters.as_slice() {
         [] => {}
         [one] => into.push((*one).to_owned()),
-        many => into.extend(many.windows(2).map(<[&str]>::concat).filter(|pair| !is_glue(pair))),
+        many => into.extend(many.windows(2).map(<[&str]>::concat).filter(|pair| !is_function_word(pair))),
     }
 }
 
-/// Function words of Japanese and Chinese.
-fn is_glue(pair: &str) -> bool {
-    const GLUE: &[&str] = &[
+/// Whether a pair of characters is a function word, or part of one, in Japanese or Chinese.
+fn is_function_word(pair: &str) -> bool {
+    const FUNCTION_WORDS: &[&str] = &[
         "あり", "いま", "から", "くだ", "こと", "この", "さい", "した", "して", "しま", "する", "せん", "その", "たい",
         "ださ", "てい", "てく", "でし", "です", "とい", "ない", "のか", "ので", "まし", "ます", "ませ", "また", "まで",
         "もの", "よう", "れる", "一下", "一个", "什么", "他们", "你的", "可以", "因为", "如果", "就是", "怎么", "我们",
         "我的", "所以", "是不", "没有", "的话", "这个", "这是", "那个",
     ];
-    GLUE.binary_search(&pair).is_ok()
+    FUNCTION_WORDS.binary_search(&pair).is_ok()
 }
 
-/// Han, kana, Hangul, Thai, Lao, Khmer, Myanmar.
+/// Whether a character belongs to a script without spaces between words, or is treated so: Han, kana, Hangul, Thai, Lao, Khmer,
+/// Myanmar.
 pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
@@ -122,8 +123,8 @@ pub(super) fn is_unspaced(c: char) -> bool {
 // Detects the language of a text for stemming and stop words. It knows scripts and the most frequent words of seventeen
 // languages.
 
-/// The number of words that are read: enough for a stable share.
-const LOOKED_AT: usize = 2_000;
+/// The most words that are read to guess the language: enough for a stable share.
+const MAX_WORDS: usize = 2_000;
 
 /// The minimum share of a language's most frequent words. Prose in any of the languages has 25 to 50 %; code has some
 /// English words by chance.
@@ -137,9 +138,9 @@ impl Language {
     /// The most likely language of `texts`, if it is a known one.
     pub(super) fn guess<'t>(texts: impl Iterator<Item = &'t str>) -> Option<Self> {
         let (mut words, mut hits, mut lower) = (0_usize, [0_usize; STOP_WORDS.len()], String::new());
-        for word in texts.flat_map(UnicodeSegmentation::unicode_words).take(LOOKED_AT) {
+        for word in texts.flat_map(UnicodeSegmentation::unicode_words).take(MAX_WORDS) {
             words += 1;
-            Lists::of(lowered(word, &mut lower)).languages().for_each(|language| hits[language] += 1);
+            Lists::containing(lowered(word, &mut lower)).languages().for_each(|language| hits[language] += 1);
         }
         let (best, hits) = hits
             .into_iter()
@@ -166,7 +167,7 @@ impl Language {
 
 #[cfg(test)]
 mod tests {
-    use super::{Language, STOP_WORDS, Terms, is_glue};
+    use super::{Language, STOP_WORDS, Terms, is_function_word};
     use crate::summarizers::extractive::lexicon::{CHAT, CODE};
     use rust_stemmers::Algorithm;
     use unicode_segmentation::UnicodeSegmentation;
@@ -174,7 +175,7 @@ mod tests {
     #[test]
     fn lists_are_sorted_so_that_they_can_be_searched() {
         assert!(CHAT.is_sorted() && CODE.is_sorted());
-        assert!(["あり", "から", "ます", "我们", "那个"].iter().all(|pair| is_glue(pair)));
+        assert!(["あり", "から", "ます", "我们", "那个"].iter().all(|pair| is_function_word(pair)));
     }
 
     #[test]

@@ -9,9 +9,9 @@ use unicode_segmentation::UnicodeSegmentation;
 /// A part of one utterance that is taken as a whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SummaryUnit {
-    /// Which utterance.
+    /// The index of the utterance.
     pub(super) utterance: usize,
-    /// Which bytes of its text.
+    /// The bytes of its text.
     pub(super) range: Range<usize>,
     /// Whether it is fenced code.
     pub(super) fenced: bool,
@@ -28,34 +28,35 @@ pub(super) fn units_of(utterance: usize, text: &str, prose: bool) -> Vec<Summary
         } else {
             let found = split(&text[range.clone()]);
             let shifted = found.into_iter().map(|at| at.start + range.start..at.end + range.start);
-            let meaningful = |at: &Range<usize>| at.len() == text.trim().len() || says_something(&text[at.clone()]);
-            units.extend(shifted.filter(meaningful).map(unit));
+            let is_kept = |at: &Range<usize>| at.len() == text.trim().len() || has_content(&text[at.clone()]);
+            units.extend(shifted.filter(is_kept).map(unit));
         }
     }
     units
 }
 
-/// Rules, brackets, bullets, or a single number or tag have no content.
-fn says_something(text: &str) -> bool {
+/// Whether a unit has content. Rules, brackets, bullets, single numbers and single tags have none.
+fn has_content(text: &str) -> bool {
     let tag = text.starts_with('<') && text.ends_with('>') && !text[1..].contains('<');
     !tag && text.chars().any(char::is_alphabetic) && !is_blob(text)
 }
 
-/// A run of characters that occurs in no language: ciphertext, a key, a file in Base64.
-const BLOB: usize = 80;
+/// More characters in a row than occur in any language without a space or punctuation: ciphertext, a key, a file in Base64.
+const LONGEST_RUN: usize = 80;
 
 /// Whether most of a text is one such run.
 fn is_blob(text: &str) -> bool {
-    if text.len() <= BLOB {
+    if text.len() <= LONGEST_RUN {
         return false;
     }
     let mark = |c: char| u8::try_from(c).is_ok_and(|byte| b".,;:!?'\"()[]{}<>-_".contains(&byte));
-    let parts = |c: char| c.is_whitespace() || mark(c) || !c.is_ascii() && "。，、！？；：（）「」…".contains(c);
-    let longest = text.split(parts).map(|row| row.chars().count()).max().unwrap_or(0);
-    longest > BLOB && 2 * longest > text.chars().count()
+    let separates = |c: char| c.is_whitespace() || mark(c) || !c.is_ascii() && "。，、！？；：（）「」…".contains(c);
+    let longest = text.split(separates).map(|run| run.chars().count()).max().unwrap_or(0);
+    longest > LONGEST_RUN && 2 * longest > text.chars().count()
 }
 
-/// Paragraphs, list items, lines of their own, and fenced blocks (with their fences).
+/// The blocks of a text, each with whether it is fenced: paragraphs, list items, single lines, and fenced blocks with their
+/// fences.
 fn blocks(text: &str, prose: bool) -> Vec<(Range<usize>, bool)> {
     let mut blocks: Vec<(Range<usize>, bool)> = Vec::new();
     let mut fence: Option<&str> = None;
@@ -91,6 +92,7 @@ fn fence_mark(line: &str) -> Option<&str> {
     (run >= 3 && !inline).then(|| &line[..run])
 }
 
+/// Whether a line closes a fence.
 fn closes(open: &str, close: &str, line: &str) -> bool {
     close.starts_with(open) && line.trim().len() == close.len()
 }
@@ -107,8 +109,8 @@ fn continues(line: &str) -> bool {
     line.chars().next().is_some_and(|c| c.is_lowercase() || c == '(')
 }
 
-/// How much of a long text is read: its beginning, its end, and lines between them that report errors. A summary of a few
-/// hundred tokens has room for a few lines of a log, so the work need not grow with the log: all of it is searched for
+/// How much of a long text is read: its beginning, its end, and the lines between them that report errors. A summary of a few
+/// hundred tokens has room for only a few lines of a log, so the work need not grow with the log: all of it is searched for
 /// errors, at about 4 GB/s, and only this much is weighed.
 #[derive(Clone, Copy)]
 pub(super) struct Reach {
@@ -116,13 +118,13 @@ pub(super) struct Reach {
     pub(super) head: usize,
     /// Bytes at the end.
     pub(super) tail: usize,
-    /// Lines between them.
+    /// Lines between them that report errors.
     pub(super) errors: usize,
 }
 
-/// The part of `text` that is read: all of it if it is short, else its parts within `reach`, each on its own lines.
-/// Terminal escapes and other control characters are removed.
-pub(super) fn excerpt(text: &str, reach: Reach, tells: impl Fn(&str) -> bool) -> Cow<'_, str> {
+/// The part of `text` that is read: all of it if it is short, else the parts within `reach`, each on lines of its own.
+/// `is_error` recognizes lines that report errors. Terminal escapes and other control characters are removed.
+pub(super) fn excerpt(text: &str, reach: Reach, is_error: impl Fn(&str) -> bool) -> Cow<'_, str> {
     if text.len() <= reach.head + reach.tail {
         return clean(text);
     }
@@ -131,13 +133,13 @@ pub(super) fn excerpt(text: &str, reach: Reach, tells: impl Fn(&str) -> bool) ->
     let mut parts = vec![&text[..head_end]];
     let between = text[head_end..tail_start].lines();
     parts.extend(
-        between.filter(|line| tells(line)).map(|line| &line[..line.floor_char_boundary(400)]).take(reach.errors),
+        between.filter(|line| is_error(line)).map(|line| &line[..line.floor_char_boundary(400)]).take(reach.errors),
     );
     parts.push(&text[tail_start..]);
     Cow::Owned(clean(&parts.join("\n")).into_owned())
 }
 
-/// Without CSI sequences (`ESC [ … letter`) and control characters other than line breaks and tabs.
+/// `text` without CSI sequences (`ESC [ … letter`) and without control characters other than line breaks and tabs.
 fn clean(text: &str) -> Cow<'_, str> {
     let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
     if text.chars().all(plain) {
@@ -159,10 +161,10 @@ fn clean(text: &str) -> Cow<'_, str> {
 // chats.
 
 /// A sentence longer than this, in bytes, is cut where it can be: minified JSON or Thai prose is one sentence to UAX 29.
-const LONGEST: usize = 360;
+const LONGEST_SENTENCE: usize = 360;
 
 /// The shortest part that is cut off: a third of the longest.
-const SHORTEST_PIECE: usize = LONGEST / 3;
+const SHORTEST_PIECE: usize = LONGEST_SENTENCE / 3;
 
 /// Abbreviations with a full stop that rarely end a sentence, in lower case, sorted.
 const ABBREVIATIONS: &[&str] = &[
@@ -178,7 +180,7 @@ const ABBREVIATIONS: &[&str] = &[
 /// bytes unless nothing in it can be cut.
 pub(super) fn split(text: &str) -> Vec<Range<usize>> {
     let mut sentences: Vec<Range<usize>> = Vec::new();
-    if is_one(text) {
+    if is_one_sentence(text) {
         cut(text, 0..text.len(), &mut sentences);
         return sentences;
     }
@@ -186,7 +188,7 @@ pub(super) fn split(text: &str) -> Vec<Range<usize>> {
     for (at, sentence) in text.split_sentence_bound_indices() {
         let start = open.take().unwrap_or(at);
         let end = at + sentence.len();
-        if goes_on(&text[start..end], &text[end..]) {
+        if is_continued(&text[start..end], &text[end..]) {
             open = Some(start);
         } else {
             cut(text, start..end, &mut sentences);
@@ -198,9 +200,9 @@ pub(super) fn split(text: &str) -> Vec<Range<usize>> {
     sentences
 }
 
-/// Whether a text, as most lines of output are, has no place where a sentence may end: by the rules, in ASCII, only a mark or
-/// a line break ends one, and a full stop before a small letter or a digit does not.
-fn is_one(text: &str) -> bool {
+/// Whether a text certainly has no place where a sentence may end, as most lines of output have none. In ASCII, by the rules of
+/// UAX 29, only punctuation or a line break ends a sentence, and a full stop before a small letter or a digit does not.
+fn is_one_sentence(text: &str) -> bool {
     let bytes = text.trim_end_matches(['\r', '\n']).as_bytes();
     bytes.iter().enumerate().all(|(at, byte)| match byte {
         b'!' | b'?' | b'\r' | b'\n' => false,
@@ -211,7 +213,7 @@ fn is_one(text: &str) -> bool {
 
 /// Whether the sentence continues after this point, before `rest`: the text ends in an abbreviation, an initial or the
 /// number of a list item, or it was split at a wrapped line or at an ellipsis within a sentence.
-fn goes_on(text: &str, rest: &str) -> bool {
+fn is_continued(text: &str, rest: &str) -> bool {
     if text.ends_with('\n') && !rest.is_empty() {
         return true;
     }
@@ -227,8 +229,8 @@ fn goes_on(text: &str, rest: &str) -> bool {
     };
     let word =
         text.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '“' | '„')).next().unwrap_or_default();
-    let alone = word.len() == text.trim_start().len();
-    is_initial(word) || is_abbreviation(word) || alone && word.chars().all(char::is_numeric)
+    let is_alone = word.len() == text.trim_start().len();
+    is_initial(word) || is_abbreviation(word) || is_alone && word.chars().all(char::is_numeric)
 }
 
 /// Whether a punctuation character is part of code or of an address: `a != b`, `assert!(x)`, `/page?id=3`.
@@ -239,7 +241,7 @@ fn is_operator(text: &str, rest: &str) -> bool {
     text.ends_with(['!', '?']) && next.is_some_and(tight)
 }
 
-/// One capital letter, or several separated by full stops: `J.`, `U.S.`, `z.B.`
+/// Whether a word is a capital letter, or several letters separated by full stops: `J.`, `U.S.`, `z.B.`
 fn is_initial(word: &str) -> bool {
     let mut parts = word.split('.');
     let single = |part: &str| part.chars().count() == 1 && part.chars().all(char::is_alphabetic);
@@ -256,7 +258,7 @@ fn is_abbreviation(word: &str) -> bool {
 /// Adds `range` of `text`, trimmed, in as many parts as its length requires.
 fn cut(text: &str, range: Range<usize>, into: &mut Vec<Range<usize>>) {
     let mut rest = trimmed(text, range);
-    while rest.len() > LONGEST {
+    while rest.len() > LONGEST_SENTENCE {
         let Some(at) = best_cut(&text[rest.clone()]) else {
             break;
         };
@@ -268,6 +270,7 @@ fn cut(text: &str, range: Range<usize>, into: &mut Vec<Range<usize>>) {
     }
 }
 
+/// `range` of `text` without the white space at its ends.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let slice = &text[range.clone()];
     let start = range.end - slice.trim_start().len();
@@ -279,7 +282,7 @@ fn best_cut(text: &str) -> Option<usize> {
     let places = |wanted: fn(char) -> bool| {
         text.char_indices()
             .map(|(at, c)| (at + c.len_utf8(), c))
-            .take_while(|&(end, _)| end <= LONGEST)
+            .take_while(|&(end, _)| end <= LONGEST_SENTENCE)
             .filter(|&(end, c)| end >= SHORTEST_PIECE && wanted(c))
             .map(|(end, _)| end)
             .last()
@@ -292,7 +295,7 @@ fn best_cut(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ABBREVIATIONS, LONGEST, Reach, excerpt, split, units_of};
+    use super::{ABBREVIATIONS, LONGEST_SENTENCE, Reach, excerpt, split, units_of};
 
     fn texts(text: &str, prose: bool) -> Vec<(&str, bool)> {
         units_of(0, text, prose).into_iter().map(|unit| (text[unit.range].trim_end(), unit.fenced)).collect()
@@ -323,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_characters_without_end_says_nothing() {
+    fn endless_runs_of_characters_have_no_content() {
         let (key, cipher) = ("Zm9v/YmFy+".repeat(20), "᤬㨉ᓺ㜽ᭅ᧟".repeat(38));
         let text = format!("Decrypt this.\n{key}\n{cipher}\nThe key is {}.\n", &key[..64]);
         let kept = format!("The key is {}.", &key[..64]);
@@ -362,9 +365,13 @@ mod tests {
             }
             let whole: Vec<&str> =
                 unicode_segmentation::UnicodeSegmentation::split_sentence_bounds(text.as_str()).collect();
-            assert!(!super::is_one(&text) || whole.len() == 1, "{text:?} {whole:?}");
+            assert!(!super::is_one_sentence(&text) || whole.len() == 1, "{text:?} {whole:?}");
         }
-        assert!(super::is_one("let x = a.b(1.5);\r\n") && !super::is_one("One. Two") && !super::is_one("é"));
+        assert!(
+            super::is_one_sentence("let x = a.b(1.5);\r\n")
+                && !super::is_one_sentence("One. Two")
+                && !super::is_one_sentence("é")
+        );
     }
 
     #[test]
@@ -392,7 +399,7 @@ mod tests {
         for text in ["{\"key\":\"value\",".repeat(100), "คำ".repeat(400), "ไม่เว้นวรรค ".repeat(100), "x".repeat(2000)]
         {
             let parts = split(&text);
-            assert!(parts.iter().all(|range| range.len() <= LONGEST));
+            assert!(parts.iter().all(|range| range.len() <= LONGEST_SENTENCE));
             let kept: usize =
                 parts.iter().map(|range| text[range.clone()].split_whitespace().map(str::len).sum::<usize>()).sum();
             assert_eq!(kept, text.split_whitespace().map(str::len).sum::<usize>());

@@ -1,4 +1,4 @@
-//! What a `tokenizer.json` may ask for. The file is usually downloaded, and the library that reads it trusts its numbers.
+//! Limits for a `tokenizer.json`. The file is usually downloaded, and the library that reads it trusts its numbers.
 
 use std::fmt;
 
@@ -6,24 +6,26 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// The most bytes of a file; the largest of a known model has 35 million.
+/// The largest file, in bytes; the largest of a known model has 35 million.
 pub(super) const LARGEST_FILE: u64 = 256 << 20;
 
 /// The highest id of a token; known vocabularies end below 300,000.
 const HIGHEST_ID: u64 = 1 << 24;
 
-/// The most normalizers and pre-tokenizers, those in sequences included.
-const MOST_STEPS: usize = 64;
+/// The largest number of normalizers and pre-tokenizers, including those in sequences.
+const MAX_STEPS: usize = 64;
 
-/// How many times longer normalizers may make a text. Replacing a space by `▁` triples it.
-const LARGEST_GROWTH: usize = 256;
+/// The largest factor by which normalizers may lengthen a text. Replacing a space by `▁` triples it.
+const MAX_GROWTH: usize = 256;
 
 /// The longest prefix or suffix that the model puts around each piece, in bytes.
 const LONGEST_AFFIX: usize = 64;
 
-/// The longest word that `WordPiece` may split; it tries each part of a word.
+/// The longest word that `WordPiece` may split, in characters: its time is quadratic, because it tries each part of a
+/// word.
 const LONGEST_WORD: u64 = 1000;
 
+/// The members of a file that are checked.
 #[derive(Deserialize)]
 struct Outline {
     model: BoundedModel,
@@ -89,10 +91,10 @@ impl<'de> Visitor<'de> for VocabularyVisitor {
     }
 }
 
-/// Whether the file stays within the bounds.
+/// Checks that the file stays within the limits.
 ///
 /// # Errors
-/// What exceeds them.
+/// The limit that it exceeds, or why it is not a `tokenizer.json`.
 pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     let outline: Outline = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let added = outline.added_tokens.iter().map(|token| token.id).max().unwrap_or(0);
@@ -108,29 +110,29 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
         return Err(format!("max_input_chars_per_word is above {LONGEST_WORD}"));
     }
     let steps = steps(&outline.normalizer).count() + steps(&outline.pre_tokenizer).count();
-    if steps > MOST_STEPS {
-        return Err(format!("it has {steps} normalizers and pre-tokenizers; {MOST_STEPS} are allowed"));
+    if steps > MAX_STEPS {
+        return Err(format!("it has {steps} normalizers and pre-tokenizers; {MAX_STEPS} are allowed"));
     }
-    let each = self::steps(&outline.normalizer).chain(self::steps(&outline.pre_tokenizer));
-    match each.map(growth).fold(1, usize::saturating_mul) <= LARGEST_GROWTH {
+    let steps = self::steps(&outline.normalizer).chain(self::steps(&outline.pre_tokenizer));
+    match steps.map(growth).fold(1, usize::saturating_mul) <= MAX_GROWTH {
         true => Ok(()),
-        false => Err(format!("its normalizers can make a text more than {LARGEST_GROWTH} times longer")),
+        false => Err(format!("its normalizers can make a text more than {MAX_GROWTH} times longer")),
     }
 }
 
-/// A step, and those of the sequence that it is.
+/// A step and, if it is a sequence, the steps in it.
 fn steps(step: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     let inner = ["normalizers", "pretokenizers"].into_iter().filter_map(|name| step[name].as_array()).flatten();
     Box::new(step.is_object().then_some(step).into_iter().chain(inner.flat_map(steps)))
 }
 
-/// How many times longer a step can make a text, except for what Unicode defines.
+/// The factor by which a step can lengthen a text, Unicode normalization aside.
 fn growth(step: &Value) -> usize {
     let content = step["content"].as_str().map_or(0, str::len);
     match step["type"].as_str() {
         Some("Replace") => match step["pattern"]["String"].as_str().map(str::len) {
             Some(length) => content.div_ceil(length.max(1)).max(1),
-            // It may match between all characters.
+            // A regex may match between all characters.
             None => content + 1,
         },
         Some("Prepend") => step["prepend"].as_str().map_or(1, |text| text.len().div_ceil(LONGEST_AFFIX)).max(1),
@@ -139,9 +141,10 @@ fn growth(step: &Value) -> usize {
     }
 }
 
-/// The longest text that a character map of `SentencePiece` puts in place of a character, as a multiple of what Unicode's
-/// longest takes. The map is base64 of the length of a trie (four bytes), the trie, and texts that end with a zero.
+/// The longest replacement of a character in a character map of `SentencePiece`, as a multiple of what is usual in
+/// Unicode. The map is base64 of the length of a trie (four bytes), the trie, and texts that end with a zero.
 fn longest_replacement(map: &str) -> usize {
+    /// Bytes.
     const USUAL: usize = 64;
     let bytes = base64(map);
     let length = bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
@@ -149,7 +152,7 @@ fn longest_replacement(map: &str) -> usize {
     texts.split(|byte| *byte == 0).map(<[u8]>::len).max().unwrap_or(0).div_ceil(USUAL).max(1)
 }
 
-/// The bytes of a text in base64, up to the first other character.
+/// Decodes base64 up to the first character that does not belong to it.
 fn base64(text: &str) -> Vec<u8> {
     let (mut bytes, mut bits, mut count) = (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0);
     for letter in text.bytes() {

@@ -1,5 +1,5 @@
-//! The shape of a `tokenizer.json` that the own engine understands. What has another shape is left to the library, which also
-//! says what is wrong with a damaged file.
+//! The form of a `tokenizer.json` that the engine of `curtail` supports. Files of any other form are left to the
+//! library, which also reports what is wrong with a damaged file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// A file.
+/// A supported file.
 #[derive(Deserialize)]
 pub(super) struct File<'a> {
     pub(super) version: Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct File<'a> {
     pub(super) model: Model<'a>,
 }
 
-/// A model of byte pairs.
+/// A model of byte pair encoding. The members that begin with `_` are only checked for their type.
 #[derive(Deserialize)]
 pub(super) struct Model<'a> {
     #[serde(rename = "type")]
@@ -42,7 +42,7 @@ pub(super) struct Model<'a> {
     pub(super) end_of_word_suffix: Option<String>,
     #[serde(rename = "fuse_unk")]
     _fuse: Option<bool>,
-    // A byte falls back to its token where a character has none; every byte has one in the models that are counted here.
+    // Without effect: it applies to characters without a token, and in supported models every byte has one.
     #[serde(rename = "byte_fallback")]
     _fallback: Option<bool>,
     pub(super) ignore_merges: Option<bool>,
@@ -52,7 +52,7 @@ pub(super) struct Model<'a> {
     pub(super) merges: Merges<'a>,
 }
 
-/// A token that is looked for before a text is split.
+/// A token that is found in a text before the text is split.
 #[derive(Deserialize)]
 pub(super) struct AddedToken {
     #[serde(rename = "id")]
@@ -65,10 +65,10 @@ pub(super) struct AddedToken {
     pub(super) special: bool,
 }
 
-/// The tokens of a vocabulary with their ids.
+/// The tokens of a vocabulary with their ids, in the order of the file.
 pub(super) struct Entries<'a>(pub(super) Vec<(Cow<'a, str>, u32)>);
 
-/// Pairs of tokens, first the one that merges first.
+/// Pairs of tokens, in the order in which they merge.
 pub(super) struct Merges<'a>(pub(super) Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 /// A string that is borrowed from the file if it contains no escape.
@@ -104,7 +104,7 @@ struct Merge<'a> {
 }
 
 /// The two parts of `"a b"`.
-fn in_two<E: Error>(text: &str) -> Result<(&str, &str), E> {
+fn merge_parts<E: Error>(text: &str) -> Result<(&str, &str), E> {
     let parts = text.split_once(' ').filter(|(_, right)| !right.contains(' ') && !text.starts_with("#version"));
     parts.ok_or_else(|| E::custom("a merge has two parts"))
 }
@@ -120,12 +120,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Merge<'a> {
             }
 
             fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Merge<'de>, E> {
-                let (left, right) = in_two(text)?;
+                let (left, right) = merge_parts(text)?;
                 Ok(Merge { parts: (left.into(), right.into()), listed: false })
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Merge<'de>, E> {
-                let (left, right) = in_two(text)?;
+                let (left, right) = merge_parts(text)?;
                 Ok(Merge { parts: (left.to_owned().into(), right.to_owned().into()), listed: false })
             }
 

@@ -1,9 +1,11 @@
 //! Counts with a `tokenizer.json` of Hugging Face. Adds no special tokens, and counts those in a text as text.
+//!
+//! Byte-level BPE is counted by the engine of `curtail`, which is faster; everything else by the library `tokenizers`.
 
 mod bounds;
 mod file;
 mod model;
-mod own;
+mod native;
 mod split;
 
 use std::{
@@ -15,29 +17,29 @@ use std::{
 
 use super::{Family, Listed, Tokenizer, UnknownTokenizer, is_file_name};
 use curtail_core::error::{catch_panic, system_message};
-use own::Own;
+use native::NativeTokenizer;
 
-/// Why the own engine does not count with a file.
-type Foreign = &'static str;
+/// Why the engine of `curtail` cannot count with a file.
+type Unsupported = &'static str;
 
-/// A tokenizer from a file. Its name is the file's path. Byte-level BPE is counted by the own engine, and everything else by
-/// the library `tokenizers`.
+/// A tokenizer from a file. Its name is the file's path.
 pub struct HuggingFace {
     path: String,
-    own: Result<Own, Foreign>,
-    /// The file, where the engine counts: the library may be needed later.
+    native: Result<NativeTokenizer, Unsupported>,
+    /// The content of the file if the engine counts; empty otherwise. The library may need it later, to cut a text.
     bytes: Vec<u8>,
+    /// Read at once if it counts, otherwise when it is first needed.
     library: OnceLock<Library>,
 }
 
-/// What the library `tokenizers` makes of a file.
+/// The file as read by the library `tokenizers`.
 struct Library {
     tokenizer: tokenizers::Tokenizer,
-    /// The same, but special tokens in a text are tokens; made when a template is first counted.
+    /// The same, but special tokens in a text are tokens; made when a rendered template is first counted.
     special: OnceLock<tokenizers::Tokenizer>,
 }
 
-/// A text with letters, digits, marks, white space and what no vocabulary contains.
+/// A text with letters, digits, marks, white space, and characters that no vocabulary contains.
 const PROBE: &str = "Hello, world! 12 the\n\tüber naïve 中文 🙂 aaaa \u{0}\u{e000}";
 
 /// Tokenizers from files.
@@ -47,16 +49,16 @@ pub(super) static FAMILY: Family = Family {
     open: |name| is_file_name(name).then(|| load_once(&file_of(Path::new(name)))),
 };
 
-/// The files that were loaded. A global, because every stage of a chain names its tokenizer by itself, and loading a file
-/// takes up to a second. A file never changes the tokenizer of another.
+/// The files that were loaded. A global, because every stage of a chain looks up its tokenizer by name, and loading a
+/// file takes up to a second. It affects only speed.
 static LOADED: Mutex<Vec<(PathBuf, Arc<HuggingFace>)>> = Mutex::new(Vec::new());
 
-/// The file, or the `tokenizer.json` in the folder of a model.
+/// `path`, or the `tokenizer.json` in it if it is the folder of a model.
 fn file_of(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("tokenizer.json") } else { path.to_owned() }
 }
 
-/// The tokenizer in a file, which is read once in the life of the process.
+/// The tokenizer in a file, which is read once per process.
 fn load_once(path: &Path) -> Result<Arc<dyn Tokenizer>, UnknownTokenizer> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = loaded.iter().find(|(known, _)| known == path) {
@@ -78,30 +80,30 @@ impl HuggingFace {
         if read.map_err(|error| refused(&system_message(&error)))? as u64 > bounds::LARGEST_FILE {
             return Err(refused(&format!("it is larger than {} MB", bounds::LARGEST_FILE >> 20)));
         }
-        let (own, library) = (Own::read(&bytes), OnceLock::new());
-        if own.is_err() {
-            let read = Library::read(&std::mem::take(&mut bytes)).map_err(|why| refused(&why))?;
+        let (native, library) = (NativeTokenizer::read(&bytes), OnceLock::new());
+        if native.is_err() {
+            let read = Library::read(&std::mem::take(&mut bytes)).map_err(|reason| refused(&reason))?;
             let _ = library.set(read);
         }
-        Ok(Self { path: path.display().to_string(), own, bytes, library })
+        Ok(Self { path: path.display().to_string(), native, bytes, library })
     }
 
-    /// What the library makes of the file; read when it is first needed, if the engine counts.
+    /// The file as read by the library. If it cannot be read, this panics like [`Self::guarded`].
     fn library(&self) -> &Library {
         self.library.get_or_init(|| {
             self.guarded(|| match Library::read(&self.bytes) {
                 Ok(library) => library,
-                Err(why) => std::panic::panic_any(why),
+                Err(reason) => std::panic::panic_any(reason),
             })
         })
     }
 
-    /// Runs `count`. A panic of the library, which trusts the numbers in the file, ends the program with an error and not with
-    /// a trace: [`tokenizer_panic`](super::tokenizer_panic) then tells which file it was.
+    /// Runs `count`. The library trusts the numbers in the file, and may panic. The program then ends with an error
+    /// instead of a backtrace: [`tokenizer_panic`](super::tokenizer_panic) returns it.
     fn guarded<T>(&self, count: impl FnOnce() -> T) -> T {
         catch_panic(count).unwrap_or_else(|panic| {
             let what = "cannot be used as a tokenizer.json: its numbers contradict each other";
-            // The first file that fails is named.
+            // Only the first error is kept.
             let _ = super::PANIC.set(format!("{}: {what}", self.path));
             resume_unwind(panic)
         })
@@ -117,14 +119,16 @@ impl HuggingFace {
         }
     }
 
-    /// Tokens of a text by the library.
-    fn by_library(&self, tokenizer: &tokenizers::Tokenizer, text: &str) -> usize {
+    /// The number of tokens by the library, or of characters if it cannot encode the text.
+    fn count_by_library(&self, tokenizer: &tokenizers::Tokenizer, text: &str) -> usize {
         let encoding = self.guarded(|| tokenizer.encode_fast(text, false));
         encoding.map_or_else(|_| text.chars().count(), |encoding| encoding.len())
     }
 }
 
 impl Library {
+    /// Reads the content of a file.
+    ///
     /// # Errors
     /// What is wrong with the file.
     fn read(bytes: &[u8]) -> Result<Self, String> {
@@ -133,7 +137,7 @@ impl Library {
             let mut tokenizer = tokenizers::Tokenizer::from_bytes(bytes)?;
             tokenizer.with_truncation(None)?;
             tokenizer.with_padding(None).set_encode_special_tokens(true);
-            // What is wrong with a model often shows when it is first used.
+            // Errors in a model often appear only when it is first used.
             let _ = tokenizer.encode(PROBE, false);
             Ok::<_, tokenizers::Error>(tokenizer)
         });
@@ -161,37 +165,37 @@ impl Tokenizer for HuggingFace {
     }
 
     fn at_most_bytes(&self) -> bool {
-        self.own.as_ref().is_ok_and(Own::at_most_bytes)
+        self.native.as_ref().is_ok_and(NativeTokenizer::at_most_bytes)
     }
 
     fn remark(&self) -> Option<String> {
-        let why = self.own.as_ref().err()?;
-        Some(format!("{}: counted by the library tokenizers, which is slower: {why}", self.path))
+        let reason = self.native.as_ref().err()?;
+        Some(format!("{}: counted by the library tokenizers, which is slower: {reason}", self.path))
     }
 
     fn count(&self, text: &str) -> usize {
-        match &self.own {
-            Ok(own) => own.count(text, false, usize::MAX).unwrap_or(usize::MAX),
-            Err(_) => self.by_library(&self.library().tokenizer, text),
+        match &self.native {
+            Ok(native) => native.count(text, false, usize::MAX).unwrap_or(usize::MAX),
+            Err(_) => self.count_by_library(&self.library().tokenizer, text),
         }
     }
 
     fn count_rendered(&self, text: &str) -> usize {
-        match &self.own {
-            Ok(own) => own.count(text, true, usize::MAX).unwrap_or(usize::MAX),
-            Err(_) => self.by_library(self.library().special(), text),
+        match &self.native {
+            Ok(native) => native.count(text, true, usize::MAX).unwrap_or(usize::MAX),
+            Err(_) => self.count_by_library(self.library().special(), text),
         }
     }
 
     fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
-        match &self.own {
-            Ok(own) => own.count(text, false, limit),
+        match &self.native {
+            Ok(native) => native.count(text, false, limit),
             Err(_) => Some(self.count(text)).filter(|count| *count <= limit),
         }
     }
 
     fn head(&self, text: &str, tokens: usize) -> usize {
-        if let Some(engine) = self.own.as_ref().ok().and_then(|own| own.as_it_is(text)) {
+        if let Some(engine) = self.native.as_ref().ok().and_then(|native| native.engine_if_unchanged(text)) {
             return engine.head(text, tokens);
         }
         let spans = self.spans(text);
@@ -202,7 +206,7 @@ impl Tokenizer for HuggingFace {
     }
 
     fn tail(&self, text: &str, tokens: usize) -> usize {
-        if let Some(engine) = self.own.as_ref().ok().and_then(|own| own.as_it_is(text)) {
+        if let Some(engine) = self.native.as_ref().ok().and_then(|native| native.engine_if_unchanged(text)) {
             return engine.tail(text, tokens);
         }
         let spans = self.spans(text);

@@ -1,9 +1,11 @@
-//! The vocabulary and the merges of a `tokenizer.json` as tables of the own engine.
+//! Converts the vocabulary and the merges of a `tokenizer.json` to tables of the engine.
 //!
-//! The engine merges the pair whose token has the lowest id; a file, the pair that it lists first. So tokens are numbered
-//! anew: the bytes, then the others in the order of their merges. A file may list several pairs for a token, one after another.
-//! Of these only one is ever merged, the one that the token's own bytes come to: what happens inside these bytes does not
-//! depend on what is around them as long as no token crosses their ends, and a token can only be made where none does.
+//! The engine merges the pair whose token has the lowest id; a file defines that the pair that it lists first is
+//! merged. So tokens get new numbers: the bytes first, then the others in the order of their merges.
+//!
+//! A file may list several pairs for a token, one after another. Only one of them is ever merged: the one in which the
+//! merges of the token's bytes end. For these merges do not depend on the surrounding bytes as long as no token crosses
+//! the ends of the bytes, and where one does, the token cannot be made.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,23 +13,23 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 
 use super::super::tiktoken::{MergeTable, NO_PAIR, Tokens, Vocabulary};
-use super::Foreign;
+use super::Unsupported;
 use super::file::Model;
 
-/// Tokens of the bytes.
+/// The number of tokens of one byte.
 const BYTES: usize = 256;
-/// The engine holds ids in steps of 1,024 in a byte, of which one value has another meaning.
-const MOST: usize = 255 << 10;
-/// Known vocabularies end below 300,000.
+/// The most tokens: the engine stores ids in steps of 1,024 in a byte, and one value of that byte has another meaning.
+const MAX_TOKENS: usize = 255 << 10;
+/// The highest id; known vocabularies end below 300,000.
 const HIGHEST_ID: u32 = 1 << 24;
 
-/// The tables of a model, which stay until the program ends.
-pub(super) fn vocabulary(model: &Model<'_>) -> Result<&'static Vocabulary, Foreign> {
-    let plain = |affix: &Option<String>| affix.as_ref().is_none_or(String::is_empty);
+/// The tables of a model. They are kept until the program ends.
+pub(super) fn vocabulary(model: &Model<'_>) -> Result<&'static Vocabulary, Unsupported> {
+    let is_empty = |affix: &Option<String>| affix.as_ref().is_none_or(String::is_empty);
     if model.kind != "BPE" || model.dropout.is_some() {
         return Err("its model is not plain byte pair encoding");
     }
-    if !plain(&model.continuing_subword_prefix) || !plain(&model.end_of_word_suffix) {
+    if !is_empty(&model.continuing_subword_prefix) || !is_empty(&model.end_of_word_suffix) {
         return Err("its tokens have prefixes or suffixes");
     }
     let entries = EntryTable::read(model)?;
@@ -38,7 +40,7 @@ pub(super) fn vocabulary(model: &Model<'_>) -> Result<&'static Vocabulary, Forei
     Ok(Box::leak(Box::new(Vocabulary::from_tokens(&tokens, whole))))
 }
 
-/// The bytes that the characters of a byte-level token stand for.
+/// The byte that a character of a byte-level token stands for, by its code point.
 static BYTE_OF: LazyLock<[Option<u8>; 0x144]> = LazyLock::new(|| {
     let mut bytes = [None; 0x144];
     let mut next = 0x100;
@@ -50,37 +52,39 @@ static BYTE_OF: LazyLock<[Option<u8>; 0x144]> = LazyLock::new(|| {
     bytes
 });
 
-/// The token of a vocabulary's entry.
+/// The token of an entry in the vocabulary.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Token {
-    /// Under this number; not yet with a pair.
+    /// It has this new number.
     Numbered(u32),
-    /// No merge makes it.
+    /// It has no number, because no merge makes it.
     Unmade,
-    /// It is not of bytes, so that it is in no piece.
-    Foreign,
+    /// It does not consist of byte-level characters, so that it can be in no piece.
+    NotBytes,
 }
 
 /// The entries of a vocabulary, and the tokens that merges make.
 struct EntryTable {
-    /// The bytes of all entries one after another, and where those of each end.
+    /// The bytes of all entries, one after another.
     text: Vec<u8>,
+    /// Where the bytes of each entry end in `text`.
     ends: Vec<usize>,
     tokens: Vec<Token>,
-    /// The entry and the pairs of each token that merges make, in their order.
+    /// The tokens that merges make, in the order of the merges.
     groups: Vec<Group>,
     /// The pairs of all groups, as entries.
     pairs: Vec<[usize; 2]>,
 }
 
+/// A token, and the pairs that the file lists for it.
 struct Group {
     entry: usize,
-    /// Where its pairs start.
+    /// Where its pairs start in the list of all pairs.
     start: usize,
 }
 
 impl EntryTable {
-    fn read(model: &Model<'_>) -> Result<Self, Foreign> {
+    fn read(model: &Model<'_>) -> Result<Self, Unsupported> {
         let count = model.vocab.0.len();
         let mut entries = Self {
             text: Vec::with_capacity(count * 8),
@@ -100,8 +104,8 @@ impl EntryTable {
         if bytes != BYTES {
             return Err("not every byte is a token");
         }
-        unique(model)?;
-        entries.order(model, &known)?;
+        check_ids(model)?;
+        entries.number(model, &known)?;
         Ok(entries)
     }
 
@@ -109,34 +113,34 @@ impl EntryTable {
     fn add(&mut self, token: &str) {
         let start = self.text.len();
         let bytes = token.chars().map(|character| BYTE_OF.get(character as usize).copied().flatten());
-        let mut foreign = token.is_empty();
+        let mut is_foreign = false;
         self.text.extend(bytes.map_while(|byte| {
-            foreign |= byte.is_none();
+            is_foreign |= byte.is_none();
             byte
         }));
-        if foreign {
+        if is_foreign {
             self.text.truncate(start);
         }
         self.tokens.push(match self.text[start..] {
-            [] => Token::Foreign,
+            [] => Token::NotBytes,
             [byte] => Token::Numbered(u32::from(byte)),
             _ => Token::Unmade,
         });
         self.ends.push(self.text.len());
     }
 
-    /// Numbers the tokens that merges make.
-    fn order(&mut self, model: &Model<'_>, known: &HashMap<&str, usize, RandomState>) -> Result<(), Foreign> {
-        let mut both = String::new();
+    /// Numbers the tokens that merges make. `known` is the index of each entry.
+    fn number(&mut self, model: &Model<'_>, known: &HashMap<&str, usize, RandomState>) -> Result<(), Unsupported> {
+        let mut joined = String::new();
         for (left, right) in &model.merges.0 {
-            both.clear();
-            both.push_str(left);
-            both.push_str(right);
-            let found = [left, right, both.as_str()].map(|token| known.get(token).copied());
+            joined.clear();
+            joined.push_str(left);
+            joined.push_str(right);
+            let found = [left, right, joined.as_str()].map(|token| known.get(token).copied());
             let [Some(left), Some(right), Some(merged)] = found else {
                 return Err("a merge is of tokens that it does not have");
             };
-            if [left, right].iter().any(|part| self.tokens[*part] == Token::Foreign) {
+            if [left, right].iter().any(|part| self.tokens[*part] == Token::NotBytes) {
                 continue;
             }
             match self.tokens[merged] {
@@ -149,7 +153,7 @@ impl EntryTable {
             }
             self.pairs.push([left, right]);
         }
-        if BYTES + self.groups.len() > MOST {
+        if BYTES + self.groups.len() > MAX_TOKENS {
             return Err("it has more tokens than the engine can number");
         }
         Ok(())
@@ -160,8 +164,8 @@ impl EntryTable {
         &self.text[start..self.ends[entry]]
     }
 
-    /// The pair that makes each token, and whether one does.
-    fn learn(&self) -> Result<(Vec<[u32; 2]>, Vec<bool>), Foreign> {
+    /// For each number, the pair that makes its token; for each group, whether there is such a pair.
+    fn learn(&self) -> Result<(Vec<[u32; 2]>, Vec<bool>), Unsupported> {
         let ids = std::array::from_fn(|byte| u32::try_from(byte).unwrap_or(0));
         let count = BYTES + self.groups.len();
         let mut table = MergeTable::new(count, &ids);
@@ -172,12 +176,12 @@ impl EntryTable {
                 (pairs[BYTES + at], made[at]) = (pair, true);
             }
         }
-        // A token that lower ones do not make might be made of higher ones.
+        // A token that cannot be made of tokens with lower numbers might be made of higher ones.
         let late = (0..made.len()).any(|at| !made[at] && self.pair(at, &table).is_some());
         if late { Err("a merge comes before those that it needs") } else { Ok((pairs, made)) }
     }
 
-    /// The pair of the token of a group, if its bytes merge into one.
+    /// The pair into which the bytes of a group's token merge, if the file lists it.
     fn pair(&self, at: usize, table: &MergeTable) -> Option<[u32; 2]> {
         let parts = table.merge(self.bytes(self.groups[at].entry));
         let pair = <[u32; 2]>::try_from(parts).ok()?;
@@ -192,14 +196,14 @@ impl EntryTable {
         let unmade = (0..self.tokens.len()).filter(|entry| match self.tokens[*entry] {
             Token::Numbered(id) => (id as usize).checked_sub(BYTES).is_some_and(|at| !made[at]),
             Token::Unmade => true,
-            Token::Foreign => false,
+            Token::NotBytes => false,
         });
         unmade.map(|entry| self.bytes(entry).into()).collect()
     }
 }
 
-/// Ids may have gaps, and belong to one token each.
-fn unique(model: &Model<'_>) -> Result<(), Foreign> {
+/// Checks that no two tokens have the same id. Ids may have gaps.
+fn check_ids(model: &Model<'_>) -> Result<(), Unsupported> {
     let mut ids: Vec<u32> = model.vocab.0.iter().map(|(_, id)| *id).collect();
     ids.sort_unstable();
     let highest = ids.last().copied().unwrap_or(0);

@@ -1,11 +1,11 @@
-//! How the pre-tokenizer of a `tokenizer.json` splits a text: by a pattern that is written by hand where its regex is one of
-//! those known, else step by step.
+//! How the pre-tokenizer of a `tokenizer.json` splits a text: by a hand-written pattern if its regexes are known,
+//! otherwise step by step.
 
 use fancy_regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Foreign;
+use super::Unsupported;
 use crate::tokenizers::tiktoken::{Keep, Recognized, Splitter, Step, recognize};
 
 /// How a text is split into pieces.
@@ -16,7 +16,7 @@ pub(super) enum Split {
     Steps(Vec<Step>),
 }
 
-/// A step of a file.
+/// A supported pre-tokenizer in a file.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
 enum PreTokenizer {
@@ -57,17 +57,20 @@ const fn yes() -> bool {
     true
 }
 
-const UNKNOWN: Foreign = "it splits texts in a way that the engine does not know";
+const UNKNOWN: Unsupported = "it splits texts in a way that the engine does not know";
 
-/// A step, recognized or not.
-enum Found {
+/// A pre-tokenizer, as a known pattern if it is one.
+enum ParsedStep {
     Recognized(&'static Recognized),
     Other(Step),
 }
 
 impl Split {
-    /// The splitting, and whether each text gets a space before it.
-    pub(super) fn read(step: &Value) -> Result<(Self, bool), Foreign> {
+    /// How `step` splits a text, and whether it puts a space before each text.
+    ///
+    /// # Errors
+    /// It is not supported.
+    pub(super) fn read(step: &Value) -> Result<(Self, bool), Unsupported> {
         let step = PreTokenizer::deserialize(step).map_err(|_| UNKNOWN)?;
         let mut steps = match step {
             PreTokenizer::Sequence { pretokenizers } => pretokenizers,
@@ -80,17 +83,17 @@ impl Split {
             // Each piece would get a space.
             return Err(UNKNOWN);
         }
-        if let Some(known) = in_steps(&steps).filter(|_| !use_regex) {
+        if let Some(known) = recognize_sequence(&steps).filter(|_| !use_regex) {
             return Ok((Self::Pattern(known), false));
         }
-        let mut found = steps.into_iter().map(Found::of).collect::<Result<Vec<_>, _>>()?;
+        let mut parsed = steps.into_iter().map(ParsedStep::new).collect::<Result<Vec<_>, _>>()?;
         if use_regex {
-            found.push(Found::Recognized(recognize(&[]).ok_or(UNKNOWN)?));
+            parsed.push(ParsedStep::Recognized(recognize(&[]).ok_or(UNKNOWN)?));
         }
-        if let [Found::Recognized(only)] = found[..] {
+        if let [ParsedStep::Recognized(only)] = parsed[..] {
             return Ok((Self::Pattern(only), add_prefix_space));
         }
-        Ok((Self::Steps(found.into_iter().map(Found::step).collect()), add_prefix_space))
+        Ok((Self::Steps(parsed.into_iter().map(ParsedStep::step).collect()), add_prefix_space))
     }
 
     pub(super) const fn splitter(&self) -> Splitter<'_> {
@@ -101,8 +104,8 @@ impl Split {
     }
 }
 
-/// Several regexes that are known together.
-fn in_steps(steps: &[PreTokenizer]) -> Option<&'static Recognized> {
+/// The known pattern that consists of these steps, each a regex.
+fn recognize_sequence(steps: &[PreTokenizer]) -> Option<&'static Recognized> {
     fn isolated(step: &PreTokenizer) -> Option<&str> {
         match step {
             PreTokenizer::Split { pattern: Delimiter::Regex(pattern), behavior: Behavior::Isolated, .. } => {
@@ -115,8 +118,8 @@ fn in_steps(steps: &[PreTokenizer]) -> Option<&'static Recognized> {
     recognize(&patterns).filter(|_| patterns.len() > 1)
 }
 
-impl Found {
-    fn of(step: PreTokenizer) -> Result<Self, Foreign> {
+impl ParsedStep {
+    fn new(step: PreTokenizer) -> Result<Self, Unsupported> {
         match step {
             PreTokenizer::Digits { individual_digits } => Ok(Self::Other(Step::Digits { each: individual_digits })),
             PreTokenizer::Split { pattern, behavior, invert } => Self::split(&pattern, &behavior, invert),
@@ -124,16 +127,16 @@ impl Found {
         }
     }
 
-    fn split(pattern: &Delimiter, behavior: &Behavior, inverted: bool) -> Result<Self, Foreign> {
+    fn split(pattern: &Delimiter, behavior: &Behavior, inverted: bool) -> Result<Self, Unsupported> {
         let keep = match behavior {
             Behavior::Contiguous => Keep::Contiguous,
             Behavior::Isolated => Keep::Isolated,
             Behavior::Removed => Keep::Removed,
         };
-        // The known patterns match every character, so nothing is between their matches that could be removed.
-        let plain = keep == Keep::Isolated || keep == Keep::Removed && inverted;
+        // The known patterns match every character, so there is nothing between matches that could be removed.
+        let keeps_matches = keep == Keep::Isolated || keep == Keep::Removed && inverted;
         let known = match pattern {
-            Delimiter::Regex(pattern) if plain => recognize(&[pattern]),
+            Delimiter::Regex(pattern) if keeps_matches => recognize(&[pattern]),
             _ => None,
         };
         if let Some(known) = known {

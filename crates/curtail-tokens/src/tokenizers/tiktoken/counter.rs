@@ -1,4 +1,4 @@
-//! Walks over a text piece by piece and adds up the tokens. There is one counter per thread and vocabulary.
+//! Counts the tokens of a text, piece by piece. There is one counter per thread and vocabulary.
 
 #![expect(
     clippy::inline_always,
@@ -15,7 +15,7 @@ use super::merge::{Cuts, Merger};
 use super::pattern::Pattern;
 use super::vocabulary::Vocabulary;
 use super::window;
-use super::window::{Habits, WIDTH};
+use super::window::{SplitRules, WIDTH};
 
 /// A vocabulary, with the caches and buffers for counting with it.
 pub(crate) struct Counter {
@@ -25,10 +25,12 @@ pub(crate) struct Counter {
     merger: Merger,
 }
 
-/// How far a walk came: the end of the last whole piece, and the tokens up to there.
+/// How far a walk came.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reached {
+    /// The end of the last whole piece, in bytes.
     pub(crate) at: usize,
+    /// The number of tokens up to there.
     pub(crate) tokens: usize,
 }
 
@@ -56,7 +58,7 @@ impl Counter {
         Self { vocabulary, cache: Cache::new(), long: LongCache::new(), merger: Merger::default() }
     }
 
-    /// Walks over as many whole pieces of the text as have at most `budget` tokens in all.
+    /// Walks over as many whole pieces of the text as have at most `budget` tokens together.
     pub(crate) fn walk<P: Pattern>(&mut self, text: &[u8], budget: usize) -> Reached {
         dispatch!(Level::new(), simd => self.walk_with::<P, _>(simd, text, budget))
     }
@@ -66,8 +68,9 @@ impl Counter {
         let mut reached = Reached { at: 0, tokens: 0 };
         while reached.at < text.len() {
             let before = reached;
-            if let Some(habits) = P::HABITS.filter(|_| budget - reached.tokens >= WIDTH && ascii(text, reached.at)) {
-                self.window(simd, habits, text, &mut reached);
+            if let Some(rules) = P::SPLIT_RULES.filter(|_| budget - reached.tokens >= WIDTH && ascii(text, reached.at))
+            {
+                self.window(simd, rules, text, &mut reached);
             }
             if reached == before {
                 let end = P::end(text, reached.at);
@@ -81,7 +84,7 @@ impl Counter {
         reached
     }
 
-    /// The same for a text whose pieces are known.
+    /// As [`Self::walk`], for a text whose pieces are known.
     pub(crate) fn walk_pieces(&mut self, text: &[u8], pieces: &[Range<usize>], budget: usize) -> Reached {
         let mut reached = Reached { at: 0, tokens: 0 };
         for piece in pieces {
@@ -96,22 +99,22 @@ impl Counter {
 
     /// Counts the pieces of the next window whose ends are known.
     #[inline(always)]
-    fn window<S: Simd>(&mut self, simd: S, habits: Habits, text: &[u8], reached: &mut Reached) {
+    fn window<S: Simd>(&mut self, simd: S, rules: SplitRules, text: &[u8], reached: &mut Reached) {
         let rest = &text[reached.at..];
         if let Some(window) = rest.first_chunk() {
-            return self.split(simd, habits, window, WIDTH, false, reached);
+            return self.split(simd, rules, window, WIDTH, false, reached);
         }
         let mut window = [0; WIDTH + 16];
         let len = rest.len().min(WIDTH);
         window[..rest.len()].copy_from_slice(rest);
-        self.split(simd, habits, &window, len, len < WIDTH, reached);
+        self.split(simd, rules, &window, len, len < WIDTH, reached);
     }
 
     #[inline(always)]
     fn split<S: Simd>(
         &mut self,
         simd: S,
-        habits: Habits,
+        rules: SplitRules,
         window: &[u8; WIDTH + 16],
         len: usize,
         last: bool,
@@ -120,7 +123,7 @@ impl Counter {
         let Some(split) = window.first_chunk() else {
             return;
         };
-        let mut starts = window::starts(simd, habits, split, len, last) & !1;
+        let mut starts = window::starts(simd, rules, split, len, last) & !1;
         let mut from = 0;
         while starts != 0 {
             let to = starts.trailing_zeros() as usize;
@@ -131,7 +134,7 @@ impl Counter {
         reached.at += from;
     }
 
-    /// The tokens of a piece in a window.
+    /// The number of tokens of a piece in a window.
     #[inline]
     fn short(&mut self, window: &[u8; WIDTH + 16], from: usize, to: usize) -> usize {
         let from = from % WIDTH;
@@ -142,12 +145,12 @@ impl Counter {
         self.long(&window[from..to], usize::MAX)
     }
 
-    /// The ends in the text of the tokens of the piece that starts at `at`.
+    /// The ends of the tokens of the piece that starts at `at`, in bytes of the text.
     pub(crate) fn ends<P: Pattern>(&mut self, text: &[u8], at: usize) -> Vec<usize> {
         self.piece_ends(text, at..P::end(text, at))
     }
 
-    /// The ends in the text of the tokens of a piece.
+    /// The ends of the tokens of a piece, in bytes of the text.
     pub(crate) fn piece_ends(&mut self, text: &[u8], piece: Range<usize>) -> Vec<usize> {
         if self.vocabulary.takes_whole(&text[piece.clone()]) {
             return vec![piece.end];
@@ -164,7 +167,7 @@ impl Counter {
         self.key(text, from, to)
     }
 
-    /// The tokens of a piece that is short enough to be its own key.
+    /// The number of tokens of a piece that is short enough to be its own key.
     #[inline]
     fn key(&mut self, text: &[u8], from: usize, to: usize) -> usize {
         let piece = &text[from..to];
@@ -179,8 +182,9 @@ impl Counter {
         self.cache.get(key).unwrap_or_else(|| self.miss(piece, key))
     }
 
-    /// The tokens of a piece that is too long for a key. Scripts without spaces make long pieces that rarely repeat. Such a
-    /// piece is cut between two characters that no token joins, and the parts between two cuts do repeat.
+    /// The number of tokens of a piece that is too long for a key; any number above `limit` if there are more. Scripts
+    /// without spaces have long pieces that rarely repeat. Such a piece is cut between characters that no token joins;
+    /// its parts do repeat.
     #[inline(never)]
     fn long(&mut self, piece: &[u8], limit: usize) -> usize {
         let (mut start, mut tokens) = (0, 0);
@@ -203,7 +207,7 @@ impl Counter {
     fn uncut(&mut self, piece: &[u8], from: usize, to: usize, limit: usize) -> usize {
         let Self { vocabulary, long, merger, .. } = self;
         let part = &piece[from..to];
-        // A token that only a whole piece can be is none where it is a part.
+        // A token that is only made of a whole piece is not made of a part.
         if part.len() < piece.len() && vocabulary.takes_whole(part) {
             return merger.count(vocabulary, part, limit);
         }
@@ -234,11 +238,12 @@ fn ascii(text: &[u8], at: usize) -> bool {
     next & 0x8080_8080_8080_8080 == 0
 }
 
-// The counts of pieces that were counted before, as most pieces of a text were. Exact, because a piece is its own key.
+// The counts of pieces that were counted before, as most pieces of a text were. They are exact, because a piece is its
+// own key.
 
-/// The logarithm of the number of buckets: 1 MB, touched one page at a time as pieces come.
+/// The binary logarithm of the number of buckets at first: 1 MB, of which only the pages in use take memory.
 const BITS: u32 = 15;
-/// The same for the table of a large text: 4 MB, which a merge of some letters takes longer than to look into.
+/// The same for the table of a large text: 4 MB. A lookup in it is still faster than merging a few letters.
 const LARGEST_BITS: u32 = 17;
 
 /// A table with two pieces per bucket. A piece that is found again moves to the front, and a new one replaces only the piece at
@@ -246,27 +251,28 @@ const LARGEST_BITS: u32 = 17;
 /// bytes, its count and its length.
 struct Cache {
     buckets: Box<[[u64; 4]]>,
-    /// The logarithm of their number.
+    /// The binary logarithm of the number of buckets.
     bits: u32,
-    /// How many pieces were put into it.
+    /// The number of pieces that were put into the table.
     put: usize,
 }
 
-/// So many pieces are no longer a small text, and the whole table will be needed.
+/// The number of pieces from which on a text is no longer small, so that the whole table will be needed.
 const MANY: usize = 64;
-/// So many pieces for each bucket fill the table twice: a text of some megabytes, whose rare pieces are worth keeping as well.
+/// The number of pieces per bucket after which the table grows. They fill it twice: the text has some megabytes, and
+/// its rare pieces are worth keeping as well.
 const FULL: usize = 4;
 
-/// A piece of at most 15 bytes, as an entry with no count.
+/// A piece of at most 15 bytes: an entry without a count.
 #[derive(Clone, Copy)]
 pub(crate) struct PieceKey(pub(crate) [u64; 2]);
 
 impl PieceKey {
-    /// The key of the first `len` of some bytes.
+    /// The key of the first `len` bytes.
     #[inline]
     pub(crate) fn new(bytes: &[u8; 16], len: usize) -> Self {
-        let both = u128::from_le_bytes(*bytes) & MASKS[len & 15];
-        Self(word(both, len))
+        let padded = u128::from_le_bytes(*bytes) & MASKS[len & 15];
+        Self(word(padded, len))
     }
 
     /// The count in an entry, if it is this piece's.
@@ -276,13 +282,14 @@ impl PieceKey {
         (first == self.0[0] && differs & !(0xF << 56) == 0).then_some((differs >> 56) as usize)
     }
 
+    /// The bucket of this piece in a table of `1 << bits` buckets.
     #[inline]
     fn home(self, bits: u32) -> usize {
         top(spread_word(self.0), bits)
     }
 }
 
-/// The lowest bytes of a piece by its length.
+/// Masks of the lowest bytes, by their number.
 const MASKS: [u128; 16] = {
     let mut masks = [0; 16];
     let mut len = 1;
@@ -293,9 +300,9 @@ const MASKS: [u128; 16] = {
     masks
 };
 
-/// Bytes of the longest piece that is kept.
+/// The longest piece that is kept, in bytes.
 const LONG: usize = 48;
-/// Rows of spaces and dashes, paths and phrases: they are not many, but each costs a merge of many units.
+/// The number of entries. Rows of spaces and dashes, paths and phrases are few, but each costs a merge of many units.
 const LONG_ENTRIES: usize = 1 << 10;
 
 /// A direct-mapped table of pieces that are too long for [`Cache`].
@@ -303,7 +310,7 @@ struct LongCache {
     entries: Box<[LongPiece]>,
 }
 
-/// A piece, padded with zeros.
+/// A piece, padded with zeros, and the number of its tokens.
 #[derive(Clone, Copy, PartialEq)]
 struct LongPiece {
     bytes: [u8; LONG],
@@ -331,10 +338,10 @@ impl LongCache {
 }
 
 impl LongPiece {
-    /// `None` if the piece is too long or too short.
+    /// The piece without a count; `None` if it is too long or too short.
     fn new(piece: &[u8]) -> Option<Self> {
         let mut bytes = [0; LONG];
-        bytes.get_mut(..piece.len()).filter(|own| own.len() > SHORT)?.copy_from_slice(piece);
+        bytes.get_mut(..piece.len()).filter(|room| room.len() > SHORT)?.copy_from_slice(piece);
         Some(Self { bytes, len: u8::try_from(piece.len()).ok()?, count: 0 })
     }
 
@@ -395,8 +402,8 @@ impl Cache {
     }
 }
 
-/// A table whose memory is written once. The system gives zeroed memory page by page when it is first written; a page that is
-/// read before takes twice the work, and with several threads it interrupts the other cores.
+/// An empty table whose memory was written once. The system provides a page of zeroed memory when it is first written.
+/// If the page is read before that, this takes twice the work, and with several threads it interrupts the other cores.
 fn filled(bits: u32) -> Box<[[u64; 4]]> {
     std::iter::repeat_n(black_box([0; 4]), 1 << bits).collect()
 }
@@ -411,8 +418,8 @@ mod tests {
         let count = |nth: usize| nth % 15 + 1;
         let mut cache = Cache::new();
         let found = |cache: &mut Cache, put: usize| -> Vec<usize> {
-            let mut own = |nth: &usize| cache.get(piece(*nth)).or_else(|| cache.advance(piece(*nth)));
-            (0..put).filter(|nth| own(nth).inspect(|own| assert_eq!(*own, count(*nth))).is_some()).collect()
+            let mut look = |nth: &usize| cache.get(piece(*nth)).or_else(|| cache.advance(piece(*nth)));
+            (0..put).filter(|nth| look(nth).inspect(|found| assert_eq!(*found, count(*nth))).is_some()).collect()
         };
         for bits in BITS..LARGEST_BITS {
             let put = (FULL << bits) - 1;

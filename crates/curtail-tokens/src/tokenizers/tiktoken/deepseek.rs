@@ -1,17 +1,19 @@
-//! The split of `DeepSeek` V3 as one pattern. Numbers and then runs of Chinese and Japanese are cut out first, and what is
-//! between them is split as if it were a text of its own. A piece depends on nothing before it here, too.
+//! The three regexes of `DeepSeek` V3 as one pattern. They cut out numbers, then runs of Chinese and Japanese, and
+//! split each remaining part as if it were a whole text. As in other patterns, a piece does not depend on anything
+//! before it.
 
 use super::layout::class::{LOWER, MARK, NEWLINE, NUMBER, OTHER, SILENT, SPACE, UNCASED, UPPER};
 use super::pattern::{Pattern, classed, ideographs, numbers, whole};
 use super::vocabulary::fine_class;
-use super::window::Habits;
+use super::window::SplitRules;
 
-/// Words with their marks and one character before them, numbers of three digits, punctuation with newlines, Chinese and
-/// Japanese without any of these; one sign before ASCII letters belongs to them. What is silent is a piece between others.
+/// The pieces are: words with their marks and one character before them; numbers of three digits; punctuation with
+/// newlines; and runs of Chinese and Japanese. A sign before ASCII letters belongs to them. Silent characters between
+/// pieces are a piece.
 pub(crate) struct DeepSeek;
 
-/// What is cut out with Chinese and Japanese, in addition to its class: U+3040 to U+30FF and U+4E00 to U+9FA5. The same pattern
-/// splits it further as a text of its own, as between `ア` and `・`.
+/// A bit in addition to the class, for characters that are cut out as Chinese and Japanese: U+3040 to U+30FF and U+4E00
+/// to U+9FA5. What is cut out is split further by class, for example between `ア` and `・`.
 const CUT: u8 = 16;
 const CUT_MARK: u8 = CUT | MARK;
 const CUT_LETTER: u8 = CUT | UNCASED;
@@ -19,8 +21,8 @@ const CUT_SIGN: u8 = CUT | OTHER;
 const CUT_SILENT: u8 = CUT | SILENT;
 
 impl Pattern for DeepSeek {
-    const HABITS: Option<Habits> =
-        Some(Habits { cased: false, slash: false, contractions: false, digits: false, apart: true });
+    const SPLIT_RULES: Option<SplitRules> =
+        Some(SplitRules { cased: false, slash: false, contractions: false, digits: false, apart: true });
 
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = look(text, start) else {
@@ -44,7 +46,7 @@ impl Pattern for DeepSeek {
     }
 }
 
-/// Class and end of the character at `at`; nothing at the end of the text.
+/// Class and end of the character at `at`; `None` at the end of the text.
 #[inline]
 fn look(text: &[u8], at: usize) -> Option<(u8, usize)> {
     let byte = *text.get(at)?;
@@ -62,7 +64,7 @@ fn look(text: &[u8], at: usize) -> Option<(u8, usize)> {
     Some((class, at + character.width))
 }
 
-/// Where the run of characters ends that starts at `at`, all of classes for which `belongs` holds.
+/// The end of the run of characters from `at` on whose classes satisfy `belongs`.
 #[inline]
 fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
     while let Some((_, end)) = look(text, at).filter(|(class, _)| belongs(*class)) {
@@ -71,16 +73,16 @@ fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
     at
 }
 
-const fn of_word(class: u8) -> bool {
+const fn is_word(class: u8) -> bool {
     matches!(class, UPPER | LOWER | UNCASED | MARK)
 }
 
 fn at_word(text: &[u8], at: usize) -> bool {
-    look(text, at).is_some_and(|(class, _)| of_word(class))
+    look(text, at).is_some_and(|(class, _)| is_word(class))
 }
 
 fn word(text: &[u8], at: usize) -> usize {
-    run(text, at, of_word)
+    run(text, at, is_word)
 }
 
 fn at_cut_letter(text: &[u8], at: usize) -> bool {
@@ -97,7 +99,7 @@ fn cut_letters(text: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// The end of the ASCII letters after a sign of ASCII, if there are some.
+/// The end of the ASCII letters after an ASCII sign, if there are any.
 fn letters(text: &[u8], start: usize) -> Option<usize> {
     let [sign, after @ ..] = text.get(start..)? else {
         return None;
@@ -112,7 +114,7 @@ fn signs(text: &[u8], at: usize) -> usize {
     run(text, end, |class| class == NEWLINE)
 }
 
-/// The end of what is `silent`, without its last character if that belongs to letters.
+/// The end of a run of the class `silent`, without its last character if letters follow, to which it belongs.
 fn silence(text: &[u8], mut at: usize, silent: u8, at_letters: fn(&[u8], usize) -> bool) -> usize {
     while let Some((_, end)) = look(text, at).filter(|(class, _)| *class == silent) {
         if at_letters(text, end) {
@@ -123,8 +125,8 @@ fn silence(text: &[u8], mut at: usize, silent: u8, at_letters: fn(&[u8], usize) 
     at
 }
 
-/// The end of white space up to its last newline; without a newline all of it before what is cut out and at the end of the
-/// text, and elsewhere all but its last character, which belongs to the piece that follows.
+/// The end of white space: its last newline. Without a newline, it is all of the white space before a part that is cut
+/// out or at the end of the text, and elsewhere all but the last character, which belongs to the piece that follows.
 fn white(text: &[u8], start: usize) -> usize {
     let (mut at, mut last, mut newline) = (start, start, None);
     while let Some((class @ (SPACE | NEWLINE), end)) = look(text, at) {

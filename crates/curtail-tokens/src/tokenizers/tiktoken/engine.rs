@@ -1,4 +1,5 @@
-//! Counts with a vocabulary and a way to split: what an encoding and a `tokenizer.json` have in common.
+//! The engine: counts with a vocabulary and a way to split texts, which come from an encoding or from a
+//! `tokenizer.json`.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -26,7 +27,7 @@ pub(crate) struct Engine<'a> {
 pub(crate) enum Splitter<'a> {
     /// By a pattern that is written by hand.
     Pattern(&'static Walker),
-    /// In steps, each of which splits what the one before it left.
+    /// In steps, each of which splits the pieces of the previous one.
     Steps(&'a [Step]),
 }
 
@@ -37,7 +38,8 @@ impl Engine<'_> {
 
     /// As [`curtail_core::counting::Tokenizer::count_until`].
     pub(crate) fn count_until(self, text: &str, limit: usize) -> Option<usize> {
-        // A token is at most 128 bytes in most vocabularies, so many texts need no counting to be known as too long.
+        // A token has at most 128 bytes in most vocabularies, so many texts are known to be too long without being
+        // counted.
         if text.len() / self.vocabulary.longest > limit && !self.splitter.removes() {
             return None;
         }
@@ -49,8 +51,8 @@ impl Engine<'_> {
     pub(crate) fn head(self, text: &str, tokens: usize) -> usize {
         let reached = self.walk(text, tokens);
         let ends = self.ends(text, reached.at);
-        let held = ends.into_iter().take(tokens - reached.tokens);
-        held.rev().find(|end| text.is_char_boundary(*end)).unwrap_or(reached.at)
+        let kept = ends.into_iter().take(tokens - reached.tokens);
+        kept.rev().find(|end| text.is_char_boundary(*end)).unwrap_or(reached.at)
     }
 
     /// As [`curtail_core::counting::Tokenizer::tail`].
@@ -68,30 +70,32 @@ impl Engine<'_> {
 
     fn walk(self, text: &str, budget: usize) -> Reached {
         match self.splitter {
-            Splitter::Pattern(walker) => self.counting(|counter| (walker.walk)(counter, text.as_bytes(), budget)),
+            Splitter::Pattern(walker) => self.with_counter(|counter| (walker.walk)(counter, text.as_bytes(), budget)),
             Splitter::Steps(steps) => {
                 let pieces = pieces(steps, text);
-                self.counting(|counter| counter.walk_pieces(text.as_bytes(), &pieces, budget))
+                self.with_counter(|counter| counter.walk_pieces(text.as_bytes(), &pieces, budget))
             }
         }
     }
 
-    /// The ends of the tokens of the piece that starts at `at`; none at the end of the text.
+    /// The ends of the tokens of the piece at `at`, or of the next one; none at the end of the text.
     fn ends(self, text: &str, at: usize) -> Vec<usize> {
         if at == text.len() {
             return Vec::new();
         }
         match self.splitter {
-            Splitter::Pattern(walker) => self.counting(|counter| (walker.ends)(counter, text.as_bytes(), at)),
+            Splitter::Pattern(walker) => self.with_counter(|counter| (walker.ends)(counter, text.as_bytes(), at)),
             Splitter::Steps(steps) => {
                 let piece = pieces(steps, text).into_iter().find(|piece| piece.start >= at);
-                piece.map_or_else(Vec::new, |piece| self.counting(|counter| counter.piece_ends(text.as_bytes(), piece)))
+                piece.map_or_else(Vec::new, |piece| {
+                    self.with_counter(|counter| counter.piece_ends(text.as_bytes(), piece))
+                })
             }
         }
     }
 
     /// Runs `work` with this thread's counter for the vocabulary.
-    fn counting<T>(self, work: impl FnOnce(&mut Counter) -> T) -> T {
+    fn with_counter<T>(self, work: impl FnOnce(&mut Counter) -> T) -> T {
         COUNTERS.with_borrow_mut(|counters| {
             let known = counters.iter().position(|counter| counter.counts_with(self.vocabulary));
             let at = known.unwrap_or_else(|| {
@@ -104,7 +108,7 @@ impl Engine<'_> {
 }
 
 impl Splitter<'_> {
-    /// Whether a part of a text may be in no piece.
+    /// Whether parts of a text may be removed, so that they are in no piece.
     pub(crate) fn removes(self) -> bool {
         match self {
             Splitter::Pattern(_) => false,
@@ -117,22 +121,22 @@ impl Splitter<'_> {
 
 /// One step.
 pub(crate) enum Step {
-    /// A pattern that is written by hand and finds the end of each piece.
+    /// By a hand-written pattern, which finds the end of each piece.
     Known(fn(&[u8], usize) -> usize),
-    /// Numbers, or each digit.
+    /// Digits apart from other text: each one alone, or in numbers.
     Digits { each: bool },
-    /// What a regex matches, or (`inverted`) what it does not.
+    /// Matches of a regex apart from other text; if `inverted`, the text between matches counts as matched.
     Regex { regex: Box<Regex>, inverted: bool, keep: Keep },
 }
 
-/// What becomes of a match.
+/// How matches become pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// It is a piece.
+    /// Each match is a piece.
     Isolated,
-    /// It is one piece with the matches that touch it.
+    /// Adjacent matches are one piece.
     Contiguous,
-    /// It is in no piece.
+    /// Matches are removed.
     Removed,
 }
 
@@ -141,7 +145,7 @@ impl Step {
         matches!(self, Self::Regex { keep: Keep::Removed, .. })
     }
 
-    /// Splits a part of a text.
+    /// Splits a part of a text, and appends its pieces.
     fn split(&self, text: &str, part: Range<usize>, pieces: &mut Vec<Range<usize>>) {
         let (start, text) = (part.start, &text[part]);
         match self {
@@ -159,7 +163,7 @@ impl Step {
                 keep(covered(text, found), if *each { Keep::Isolated } else { Keep::Contiguous }, start, pieces);
             }
             Self::Regex { regex, inverted, keep: kept } => {
-                // As the library does, the rest is no match where the regex gives up.
+                // As in the library, the rest of the text is not a match if the regex gives up.
                 let found = regex.find_iter(text).map_while(Result::ok).map(|found| found.range());
                 let matches = covered(text, found).map(|(range, matched)| (range, matched != *inverted));
                 keep(matches, *kept, start, pieces);
@@ -183,7 +187,7 @@ pub(crate) fn pieces(steps: &[Step], text: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// Matches and what is between them.
+/// The matches and the text between them, in order, each with whether it is a match.
 fn covered(text: &str, found: impl Iterator<Item = Range<usize>>) -> impl Iterator<Item = (Range<usize>, bool)> {
     let mut at = 0;
     let end = text.len()..text.len();
@@ -191,10 +195,11 @@ fn covered(text: &str, found: impl Iterator<Item = Range<usize>>) -> impl Iterat
         let before = at..range.start;
         at = range.end;
         let between = (!before.is_empty()).then_some((before, false));
-        between.into_iter().chain((matched).then_some((range, true)))
+        between.into_iter().chain(matched.then_some((range, true)))
     })
 }
 
+/// Appends the pieces that `matches`, in bytes from `start` on, become.
 fn keep(matches: impl Iterator<Item = (Range<usize>, bool)>, keep: Keep, start: usize, pieces: &mut Vec<Range<usize>>) {
     let (mut last, first) = (false, pieces.len());
     for (range, matched) in matches {

@@ -3,17 +3,17 @@
 #![allow(dead_code, reason = "the build script and the counter each use a part")]
 #![expect(clippy::cast_possible_truncation, reason = "few top bits, and ids of 18 bits")]
 
-/// Bits of a token id: the largest is 199,997.
+/// The number of bits of a token id: the largest is 199,997.
 pub(crate) const ID_BITS: u32 = 18;
-/// The entry where two tokens do not merge or a character is no unit. It is the token of a byte, which no merge makes.
+/// The entry if two tokens do not merge, or a character is not a token. It is the id of a byte, which no merge makes.
 pub(crate) const NONE: u32 = 0;
 
-/// Two neighbors as one number.
+/// Two adjacent tokens as one number.
 pub(crate) const fn pair(left: u32, right: u32) -> u64 {
     ((left as u64) << ID_BITS) | right as u64
 }
 
-/// Spreads a pair over 64 bits: the top bits select the slot in the table, and some more of them the bit in the filter.
+/// Hashes a pair to 64 bits. The top bits select the slot in the table, and some more of them the bit in the filter.
 pub(crate) const fn spread(pair: u64) -> u64 {
     pair.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -24,7 +24,7 @@ pub(crate) const fn top(spread: u64, bits: u32) -> usize {
     (spread >> (64 - bits)) as usize
 }
 
-/// A slot of the table of merges: the pair above, the merged token below. A free slot is 0.
+/// A slot of the table of merges: the pair in the high bits, the merged token in the low bits. A free slot is 0.
 pub(crate) const fn slot(pair: u64, merged: u32) -> u64 {
     (pair << ID_BITS) | merged as u64
 }
@@ -35,30 +35,30 @@ pub(crate) const fn merged(slot: u64) -> u32 {
     (slot & ((1 << ID_BITS) - 1)) as u32
 }
 
-/// Bits of an id that the table of boundaries drops: ids in steps of 1,024 fit a byte.
+/// The number of low bits of an id that the table of boundaries drops: ids in steps of 1,024 fit into a byte.
 pub(crate) const BOUNDARY_STEP: u32 = 10;
-/// A boundary that no token crosses.
+/// The entry of a boundary that no token crosses.
 pub(crate) const WHOLE: u8 = u8::MAX;
 
-/// Bits of the filter of neighbors: 32 KB.
-pub(crate) const NEIGHBOUR_BITS: u32 = 18;
+/// The binary logarithm of the number of bits in the filter of neighbors: 32 KB.
+pub(crate) const NEIGHBOR_BITS: u32 = 18;
 
-/// The bit of two characters, by their code points, in the filter of those that are adjacent in a token.
+/// The bit of two characters, given by their code points, in the filter of characters that are adjacent in a token.
 #[inline]
 pub(crate) const fn neighbors(left: u32, right: u32) -> usize {
-    top(spread((left as u64) << 21 | right as u64), NEIGHBOUR_BITS)
+    top(spread((left as u64) << 21 | right as u64), NEIGHBOR_BITS)
 }
 
-/// Bytes of the longest piece that is its own key in the cache.
+/// The longest piece that is its own key in the cache, in bytes.
 pub(crate) const SHORT: usize = 15;
 
-/// Spreads a short piece over 64 bits: its first eight bytes, and the others with its length above them.
+/// Hashes a short piece, as made by [`word`], to 64 bits.
 #[inline]
 pub(crate) const fn spread_word([first, second]: [u64; 2]) -> u64 {
     first.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ second.wrapping_mul(0xD6E8_FEB8_6659_FD93)
 }
 
-/// A short piece as two numbers.
+/// A short piece as two numbers: its first eight bytes; the others, with the length in the top four bits.
 #[inline]
 pub(crate) const fn word(padded: u128, len: usize) -> [u64; 2] {
     [padded as u64, (padded >> 64) as u64 | (len as u64) << 60]
@@ -86,8 +86,9 @@ pub(crate) mod class {
     pub(crate) const LOWER: u8 = 6;
     /// `\p{Lu}` and `\p{Lt}`
     pub(crate) const UPPER: u8 = 7;
-    /// The bits of the classes above, which most patterns look at alone.
+    /// A mask of the classes above: most patterns make no finer distinction.
     pub(crate) const COARSE: u8 = 7;
-    /// Of the others those that are neither punctuation nor a symbol: controls, format characters and what is not assigned.
+    /// Those of `OTHER` that are neither punctuation nor symbols: controls, format characters and unassigned code
+    /// points.
     pub(crate) const SILENT: u8 = 8 | OTHER;
 }

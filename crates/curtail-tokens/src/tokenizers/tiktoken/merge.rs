@@ -1,5 +1,5 @@
-//! Byte pair encoding of one piece: the number of its tokens, or their ends. Merges the pair with the lowest id first, the
-//! leftmost of equals. It knows no texts and no patterns.
+//! Byte pair encoding of one piece: the number of its tokens, or their ends. The pair with the lowest id merges first,
+//! and of equal pairs the leftmost. It knows no texts and no patterns.
 //!
 //! Suppose a vocabulary merges (`h`, `e`) into 258, (`t`, `h`) into 266 and (`t`, `he`) into 290:
 //! ```text
@@ -18,9 +18,9 @@ use super::layout::NONE;
 use super::pattern;
 use super::vocabulary::Vocabulary;
 
-/// Longer pieces are cut into stretches of this many bytes, so that time is linear and memory bounded.
+/// Longer pieces are merged in stretches of this many bytes, so that time is linear and memory bounded.
 const STRETCH: usize = 2048;
-/// Tokens of a stretch that are merged again at the start of the next one.
+/// The number of tokens of a stretch that are merged again at the start of the next one.
 const OVERLAP: usize = 8;
 /// The candidate of a unit that no longer starts a token.
 const DEAD: u32 = u32::MAX;
@@ -30,12 +30,12 @@ const DEAD: u32 = u32::MAX;
 pub(crate) struct Merger {
     units: Vec<u32>,
     starts: Vec<usize>,
-    long: Long,
+    long: LongMerge,
 }
 
-/// A linked list of tokens and a heap of candidates.
+/// A merge of any number of units: a linked list of tokens and a heap of candidates.
 #[derive(Default)]
-struct Long {
+struct LongMerge {
     candidates: Vec<u32>,
     next: Vec<u32>,
     previous: Vec<u32>,
@@ -46,7 +46,7 @@ impl Merger {
     /// The number of tokens of a piece. May stop counting above `limit`, and then returns any number above it.
     pub(crate) fn count(&mut self, vocabulary: &Vocabulary, piece: &[u8], limit: usize) -> usize {
         if piece.len() <= 4 * MAX_UNITS
-            && let Some(alive) = merge(vocabulary, piece)
+            && let Some(alive) = merge_small(vocabulary, piece)
         {
             return alive.count_ones() as usize;
         }
@@ -54,22 +54,23 @@ impl Merger {
             self.split(vocabulary, piece);
             return self.long.merge(vocabulary, &mut self.units);
         }
-        self.whole(|merger, stretch| merger.stitch(vocabulary, piece, stretch, limit, |_| {}))
+        self.try_stretches(|merger, stretch| merger.stitch(vocabulary, piece, stretch, limit, |_| {}))
     }
 
     /// The end of each token in order, in bytes from the start of the piece.
     pub(crate) fn ends(&mut self, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<usize> {
-        self.whole(|merger, stretch| {
+        self.try_stretches(|merger, stretch| {
             let mut ends = Vec::new();
             merger.stitch(vocabulary, piece, stretch, usize::MAX, |end| ends.push(end)).map(|_| ends)
         })
     }
 
-    /// Tries longer and longer stretches. One as long as the piece always succeeds.
-    fn whole<T>(&mut self, mut stitched: impl FnMut(&mut Self, usize) -> Option<T>) -> T {
+    /// Calls `stitch` with longer and longer stretches until it succeeds, as it does at the latest with one as long as
+    /// the piece.
+    fn try_stretches<T>(&mut self, mut stitch: impl FnMut(&mut Self, usize) -> Option<T>) -> T {
         let mut stretch = STRETCH;
         loop {
-            if let Some(found) = stitched(self, stretch) {
+            if let Some(found) = stitch(self, stretch) {
                 return found;
             }
             stretch *= 2;
@@ -80,15 +81,16 @@ impl Merger {
     fn split(&mut self, vocabulary: &Vocabulary, piece: &[u8]) {
         self.units.clear();
         self.starts.clear();
-        each(vocabulary, piece, |unit, at| {
+        for_each_unit(vocabulary, piece, |unit, at| {
             self.units.push(unit);
             self.starts.push(at);
             true
         });
     }
 
-    /// Merges stretch by stretch. Two stretches that overlap are joined at a token that both have: a row of tokens is the
-    /// encoding of its bytes if every two neighbors in it are neighbors in an encoding. `None` if they share no token.
+    /// Merges stretch by stretch, and returns the number of tokens. Two stretches that overlap are joined at a token
+    /// that both contain: a row of tokens is the encoding of its bytes if every two adjacent ones are adjacent in some
+    /// encoding. `None` if two stretches share no token.
     ///
     /// With stretches of 8 bytes and an overlap of 1 token, where `|` ends a token:
     /// ```text
@@ -125,16 +127,17 @@ impl Merger {
         }
     }
 
+    /// The ends of the tokens of a stretch.
     fn stretch_ends(&mut self, vocabulary: &Vocabulary, piece: &[u8]) -> Vec<usize> {
         self.split(vocabulary, piece);
         self.long.merge(vocabulary, &mut self.units);
-        let lives = |at: &usize| self.long.lives(*at);
-        let starts = (1..self.starts.len()).filter(lives).map(|at| self.starts[at]);
+        let is_alive = |at: &usize| self.long.is_alive(*at);
+        let starts = (1..self.starts.len()).filter(is_alive).map(|at| self.starts[at]);
         starts.chain([piece.len()]).collect()
     }
 }
 
-impl Long {
+impl LongMerge {
     /// Merges any number of units and returns the number of tokens.
     fn merge(&mut self, vocabulary: &Vocabulary, units: &mut [u32]) -> usize {
         self.link(units.len());
@@ -157,7 +160,7 @@ impl Long {
         count
     }
 
-    fn lives(&self, at: usize) -> bool {
+    fn is_alive(&self, at: usize) -> bool {
         self.candidates[at] != DEAD
     }
 
@@ -182,7 +185,7 @@ impl Long {
         }
     }
 
-    /// Adds the candidate of the token at `at` and the next one.
+    /// Adds the candidate: the token into which the one at `at` and the next one merge.
     fn propose(&mut self, vocabulary: &Vocabulary, units: &[u32], at: usize) {
         let after = units.get(self.next[at] as usize);
         let merged = after.map_or(NONE, |after| vocabulary.merged(units[at], *after));
@@ -193,9 +196,10 @@ impl Long {
     }
 }
 
-/// The ends of the tokens that may still change, and where the first of them starts.
+/// The tokens at the end of what is merged so far, which may still change.
 #[derive(Default)]
 struct Row {
+    /// Where the first of them starts.
     start: usize,
     ends: Vec<usize>,
 }
@@ -213,7 +217,8 @@ impl Row {
         self.ends.last().copied().unwrap_or(self.start)
     }
 
-    /// Appends the tokens of a stretch that starts at `from`, from the first token that both have. `false` if there is none.
+    /// Appends the tokens of a stretch that starts at `from`, from the first token that both contain. `false` if there
+    /// is none.
     fn join(&mut self, from: usize, ends: &[usize]) -> bool {
         let mut old = self.ends.partition_point(|end| *end <= from);
         if old == self.ends.len() {
@@ -250,31 +255,32 @@ impl Row {
 }
 
 // Byte pair encoding of a piece of at most 64 units, as nearly all pieces are: in arrays on the stack, with one bit for each
-// unit that still starts a token. Merges the pair with the lowest id first, the leftmost of equals.
+// unit that still starts a token.
 
-/// Most units of a piece.
+/// The most units of a piece.
 const MAX_UNITS: usize = 64;
-/// Candidates that are compared at once.
+/// The number of candidates that are compared at once.
 const LANES: usize = 8;
-/// No candidate.
+/// The entry if there is no candidate.
 const SMALL_DEAD: i32 = i32::MAX;
 
 /// The tokens of a piece during the merge.
 struct SmallMerge {
     tokens: [u32; MAX_UNITS],
-    /// What each token merges into with the next: the merged id, and in the six bits below it the index.
+    /// The token into which each one and the next merge: its id, and in the six bits below it the index.
     candidates: [i32; MAX_UNITS],
-    /// Slots in use, in whole lanes.
+    /// The number of candidates in use, rounded up to whole lanes.
     slots: usize,
+    /// One bit for each unit that starts a token.
     alive: u64,
 }
 
 /// One bit for each unit of the piece that starts a token; `None` if the piece has too many units.
 #[inline]
-pub(crate) fn merge(vocabulary: &Vocabulary, piece: &[u8]) -> Option<u64> {
+fn merge_small(vocabulary: &Vocabulary, piece: &[u8]) -> Option<u64> {
     let mut small = SmallMerge { tokens: [0; MAX_UNITS], candidates: [SMALL_DEAD; MAX_UNITS], slots: 0, alive: 0 };
     let mut count = 0;
-    each(vocabulary, piece, |id, _| {
+    for_each_unit(vocabulary, piece, |id, _| {
         count += 1;
         small.tokens.get_mut(count - 1).map(|token| *token = id).is_some()
     });
@@ -299,6 +305,7 @@ impl SmallMerge {
         }
     }
 
+    /// The lowest candidate: its id and the index of its left token.
     #[inline]
     fn lowest(&self) -> Option<(u32, usize)> {
         let mut lowest = [SMALL_DEAD; LANES];
@@ -311,6 +318,7 @@ impl SmallMerge {
         (lowest != SMALL_DEAD).then(|| (lowest.cast_unsigned() >> 6, lowest as usize % MAX_UNITS))
     }
 
+    /// Merges the token at `at` with the next one to the token `id`.
     #[inline]
     fn join(&mut self, vocabulary: &Vocabulary, id: u32, at: usize) {
         let gone = self.following(at) % MAX_UNITS;
@@ -340,26 +348,27 @@ fn candidate(merged: u32, at: usize) -> i32 {
     if merged == NONE { SMALL_DEAD } else { (merged << 6 | at as u32).cast_signed() }
 }
 
-// The units that merging starts from: whole characters where that is safe, else bytes. Also where a piece can be cut
-// before it is merged.
-// In `漢字` each character may be one unit of three bytes. If a token made earlier joins the last byte of `漢` with the first
-// of `字`, both are split into bytes, so that the merge finds that token.
+// The units that merging starts from, which are whole characters where that is safe and bytes elsewhere; and the places
+// where a piece can be cut before it is merged.
+//
+// In `漢字`, each character may be one unit of three bytes. But if a token that is made before them joins the last byte
+// of `漢` and the first of `字`, both are split into bytes, so that the merge finds that token.
 
-/// Calls `unit` with the token and the start of each unit of a piece, until it returns `false`.
+/// Calls `each` with the token and the start of each unit of a piece, until it returns `false`.
 #[inline]
-pub(crate) fn each(vocabulary: &Vocabulary, piece: &[u8], mut unit: impl FnMut(u32, usize) -> bool) {
+fn for_each_unit(vocabulary: &Vocabulary, piece: &[u8], mut each: impl FnMut(u32, usize) -> bool) {
     let mut at = 0;
     while let Some(&byte) = piece.get(at) {
         let character = if byte < 0x80 { None } else { character(vocabulary, piece, at) };
         let (id, width) = character.unwrap_or_else(|| (vocabulary.byte(byte), 1));
-        if !unit(id, at) {
+        if !each(id, at) {
             return;
         }
         at += width;
     }
 }
 
-/// The token and width of the character at `at`, unless its bytes can merge with those around it first.
+/// The token and width of the character at `at`, unless its bytes can merge with those around it before it is a token.
 #[inline]
 fn character(vocabulary: &Vocabulary, piece: &[u8], at: usize) -> Option<(u32, usize)> {
     let character = pattern::whole(piece, at)?;

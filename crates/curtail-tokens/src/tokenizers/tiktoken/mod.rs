@@ -1,6 +1,8 @@
-//! Counts with the encodings of `OpenAI`, from tables made when the program was built or, for older models, at first use.
-//! Counts equal those of tiktoken-rs wherever it answers. A special token in a text is text. It knows no messages. Its
-//! [`Engine`] counts with the vocabularies of files as well.
+//! Counts with the encodings of `OpenAI`, from tables that were made when the program was built or, for older models,
+//! at first use. Counts equal those of tiktoken-rs wherever it returns one. A special token in a text is counted as
+//! text.
+//!
+//! The [`Engine`] also counts with the vocabularies of `tokenizer.json` files. It knows no messages.
 
 mod counter;
 mod deepseek;

@@ -1,23 +1,23 @@
-//! How an encoding splits a text into pieces: the parts that patterns share, written by hand instead of as a regex with
-//! look-ahead. Linear in the length of every input, and a piece depends on nothing before it.
+//! How an encoding splits a text into pieces: the functions that patterns share, written by hand instead of as a regex
+//! with look-ahead. They take linear time for every input, and a piece does not depend on anything before it.
 
 use super::counter::Walker;
 use super::deepseek::DeepSeek;
 use super::encodings::{Cased, O200k, R50k, Words};
 use super::layout::class::{self, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER};
 use super::vocabulary;
-use super::window::Habits;
+use super::window::SplitRules;
 
 /// Finds the end of a piece. The patterns of OpenAI's encodings are regexes in tiktoken-rs (`openai_public.rs`).
 pub(crate) trait Pattern {
-    /// How it splits windows of ASCII; `None` if windows do not help.
-    const HABITS: Option<Habits>;
+    /// How it splits windows of ASCII; `None` if windows are not faster.
+    const SPLIT_RULES: Option<SplitRules>;
 
     /// The end of the piece that starts at `start`. Both are at the start of a character or at the end of the text.
     fn end(text: &[u8], start: usize) -> usize;
 }
 
-/// Whether a class is one of letters.
+/// Whether a class contains letters.
 pub(crate) fn letter(class: u8) -> bool {
     class >= UNCASED
 }
@@ -27,13 +27,13 @@ pub(crate) fn other(class: u8) -> bool {
     class == OTHER || class == MARK
 }
 
-/// Whether the character at `at` is of such a class.
+/// Whether the class of the character at `at` satisfies `belongs`.
 pub(crate) fn at_class(text: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> bool {
     classed(text, at).is_some_and(|(class, _)| belongs(class))
 }
 
-/// The end of a word of any capitals and then at least one letter that is not a capital. If the run has no lower case, the
-/// word ends after its last caseless letter or mark, before the capitals that follow.
+/// The end of a word of any number of capitals and then at least one letter or mark that is not a capital. If the run
+/// has no lower-case letter, the word ends after its last caseless letter or mark, before the capitals that follow.
 pub(crate) fn cased(text: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut caseless) = (start, None);
     while let Some((class, end)) = classed(text, at) {
@@ -61,7 +61,7 @@ pub(crate) fn capitals(text: &[u8], start: usize) -> Option<usize> {
     (end > start).then_some(end)
 }
 
-/// The length of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` in any case; the long s is an s.
+/// The length of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` in any case, in bytes. The long s (`ſ`) is an s.
 pub(crate) fn contraction(text: &[u8], at: usize) -> Option<usize> {
     let [b'\'', rest @ ..] = text.get(at..)? else {
         return None;
@@ -74,11 +74,11 @@ pub(crate) fn contraction(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Whether a contraction is in lower case.
-pub(crate) fn plain(contraction: &[u8]) -> bool {
+pub(crate) fn is_lowercase(contraction: &[u8]) -> bool {
     contraction[1..].iter().all(u8::is_ascii_lowercase)
 }
 
-/// The end of a number of at most so many digits, the first of which ends at `at`.
+/// The end of a number of at most `DIGITS` digits, the first of which ends at `at`.
 pub(crate) fn numbers<const DIGITS: usize>(text: &[u8], mut at: usize) -> usize {
     for _ in 1..DIGITS {
         match classed(text, at) {
@@ -101,20 +101,21 @@ pub(crate) fn spaced(text: &[u8], at: usize) -> Option<usize> {
     after.filter(|(class, _)| other(*class)).map(|(_, end)| end)
 }
 
-/// The end of white space: all of it at the end of the text; elsewhere as [`white`].
+/// The end of white space: of all of it at the end of the text, elsewhere as [`white`].
 pub(crate) fn final_white(text: &[u8], start: usize) -> usize {
     let end = run(text, start, |class| class == SPACE || class == NEWLINE);
     if end == text.len() { end } else { white(text, start) }
 }
 
-/// The end of white space up to its last newline; without a newline as [`blank`].
+/// The end of white space: its last newline, or without a newline as [`blank`].
 pub(crate) fn white(text: &[u8], start: usize) -> usize {
     let end = run(text, start, |class| class == SPACE || class == NEWLINE);
     let newline = text[start..end].iter().rposition(|byte| matches!(byte, b'\r' | b'\n'));
     newline.map_or_else(|| blank(text, start), |at| start + at + 1)
 }
 
-/// The end of white space without its last character, which belongs to the piece that follows.
+/// The end of white space: all of it at the end of the text, elsewhere all but the last character, unless it is the
+/// only one: that belongs to the piece that follows.
 pub(crate) fn blank(text: &[u8], start: usize) -> usize {
     let (mut at, mut last) = (start, start);
     while let Some((SPACE | NEWLINE, end)) = classed(text, at) {
@@ -125,11 +126,11 @@ pub(crate) fn blank(text: &[u8], start: usize) -> usize {
 
 // The patterns of known models, as their files write them, and the same patterns written by hand.
 
-/// A pattern that is written by hand.
+/// A known pattern that is also written by hand.
 pub(crate) struct Recognized {
-    /// As regexes, each of which splits what the one before it left.
+    /// Its regexes, each of which splits the pieces of the previous one.
     patterns: &'static [&'static str],
-    /// Splits and counts.
+    /// Splits texts and counts.
     pub(crate) walker: Walker,
     /// Finds the end of a piece.
     pub(crate) end: fn(&[u8], usize) -> usize,
@@ -139,7 +140,8 @@ const fn by_hand<P: Pattern>(patterns: &'static [&'static str]) -> Recognized {
     Recognized { patterns, walker: Walker::splitting_by::<P>(), end: P::end }
 }
 
-/// GPT-2 and those that took its pattern over, where the file writes it. `ByteLevel` has the same built in.
+/// The pattern of GPT-2 and of models that took it over, if a file contains it. `ByteLevel` has the same pattern built
+/// in.
 static GPT2: Recognized =
     by_hand::<R50k>(&[r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"]);
 
@@ -168,26 +170,29 @@ static RECOGNIZED: &[Recognized] = &[
     ]),
 ];
 
-/// The patterns of a file; without one, that of `ByteLevel`. Some files write newlines in a pattern as they are.
+/// The known pattern with these regexes; without any, that of `ByteLevel`. Some files contain literal newlines instead
+/// of `\n`.
 pub(crate) fn recognize(patterns: &[&str]) -> Option<&'static Recognized> {
-    let written: Vec<_> = patterns.iter().map(|pattern| pattern.replace('\r', r"\r").replace('\n', r"\n")).collect();
-    let known = |recognized: &&Recognized| recognized.patterns == written;
+    let escaped: Vec<_> = patterns.iter().map(|pattern| pattern.replace('\r', r"\r").replace('\n', r"\n")).collect();
+    let known = |recognized: &&Recognized| recognized.patterns == escaped;
     if patterns.is_empty() { Some(&GPT2) } else { [&GPT2].into_iter().chain(RECOGNIZED).find(known) }
 }
 
-// Characters in bytes that may be cut anywhere: their code point, class and width. Never fails and never reads beyond.
+// Characters in bytes that may be cut anywhere: their code point, class and width.
 
-/// A character, or a byte that belongs to none.
+/// A character.
 #[derive(Clone, Copy)]
 pub(crate) struct Character {
+    /// Its code point.
     pub(crate) code: u32,
+    /// Its length in bytes.
     pub(crate) width: usize,
 }
 
-/// The whole character that starts at `at`, if one does.
+/// The character that starts at `at`, if one does and it is complete.
 #[inline]
 pub(crate) fn whole(text: &[u8], at: usize) -> Option<Character> {
-    // Most characters that are looked at have three bytes: Chinese, Japanese, Korean, and signs.
+    // Most characters that reach this function have three bytes: Chinese, Japanese, Korean, and signs.
     if let Some(next) = text.get(at..)?.first_chunk() {
         let bits = u32::from_le_bytes(*next);
         if bits & 0x00C0_C0F0 == 0x0080_80E0 {
@@ -197,10 +202,10 @@ pub(crate) fn whole(text: &[u8], at: usize) -> Option<Character> {
             });
         }
     }
-    one_by_one(text, at)
+    decoded(text, at)
 }
 
-fn one_by_one(text: &[u8], at: usize) -> Option<Character> {
+fn decoded(text: &[u8], at: usize) -> Option<Character> {
     let first = u32::from(*text.get(at)?);
     let next = |n: usize| text.get(at + n).filter(|byte| **byte & 0xC0 == 0x80).map(|byte| u32::from(byte & 0x3F));
     let (code, width) = match first {
@@ -213,7 +218,8 @@ fn one_by_one(text: &[u8], at: usize) -> Option<Character> {
     (code < 0x11_0000).then_some(Character { code, width })
 }
 
-/// Class and end of the character at `at`; nothing at the end of the text.
+/// Class and end of the character at `at`; `None` at the end of the text. A byte that belongs to no character is one by
+/// itself.
 #[inline]
 pub(crate) fn classed(text: &[u8], at: usize) -> Option<(u8, usize)> {
     let byte = *text.get(at)?;
@@ -224,7 +230,7 @@ pub(crate) fn classed(text: &[u8], at: usize) -> Option<(u8, usize)> {
     Some(found.unwrap_or((class::OTHER, at + 1)))
 }
 
-/// Where the run of characters ends that starts at `at`, all of classes for which `belongs` holds.
+/// The end of the run of characters from `at` on whose classes satisfy `belongs`.
 #[inline]
 pub(crate) fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
     while let Some((class, end)) = classed(text, at) {
@@ -236,8 +242,8 @@ pub(crate) fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> u
     at
 }
 
-/// Where the run of U+5000 to U+8FFF ends that starts at `at`: letters without case all, as the build script makes sure, and
-/// four of five characters of a Chinese text.
+/// The end of the run of U+5000 to U+8FFF from `at` on. All of them are letters without case, which the build script
+/// checks, and four of five characters in Chinese texts are among them.
 #[inline]
 pub(crate) fn ideographs(text: &[u8], mut at: usize) -> usize {
     while let Some([0xE5..=0xE8, _, _]) = text.get(at..).and_then(<[u8]>::first_chunk) {
@@ -246,6 +252,7 @@ pub(crate) fn ideographs(text: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// The classes of ASCII characters.
 const ASCII: [u8; 128] = {
     let mut classes = [class::OTHER; 128];
     let mut byte = 0;

@@ -1,25 +1,34 @@
-//! Makes the tables of an encoding from its merges: those of most models when `curtail` is built, so that it starts at once,
-//! and those of older models at their first use, which keeps the program small.
-//! The build script and the counter both include it. It reads no file.
+//! Makes the tables of an encoding from its merges: for most models when `curtail` is built, so that it starts at once,
+//! and for older models at their first use, which keeps the binary small. So the build script and the counter both
+//! include this file. It reads no file.
 #![expect(clippy::cast_possible_truncation, reason = "blocks are at most 17,408, and ids have 18 bits")]
 
 use super::layout::{
-    BOUNDARY_STEP, NEIGHBOUR_BITS, NONE, SHORT, UNIT_BLOCK, WHOLE, merged, neighbors, pair, slot, spread, spread_word,
+    BOUNDARY_STEP, NEIGHBOR_BITS, NONE, SHORT, UNIT_BLOCK, WHOLE, merged, neighbors, pair, slot, spread, spread_word,
     top, word,
 };
 
 /// The tables of one encoding, as little-endian numbers.
 pub(crate) struct Tables {
-    /// Bytes of the longest token.
+    /// The length of the longest token, in bytes.
     pub(crate) longest: usize,
+    /// The slots of a [`MergeTable`].
     pub(crate) merges: Vec<u8>,
+    /// The filter of a [`MergeTable`].
     pub(crate) filter: Vec<u8>,
+    /// The token of each byte.
     pub(crate) bytes: Vec<u8>,
+    /// The token into which any two of the first 256 tokens merge.
     pub(crate) first: Vec<u8>,
+    /// The number of the block in `units` for every 64 code points.
     pub(crate) blocks: Vec<u8>,
+    /// The tokens of whole characters.
     pub(crate) units: Vec<u8>,
+    /// For any two bytes, the lowest token that splits a character between them.
     pub(crate) boundaries: Vec<u8>,
+    /// A bit for any two characters that are adjacent in a token.
     pub(crate) neighbors: Vec<u8>,
+    /// The most frequent tokens that may be a whole piece.
     pub(crate) words: Vec<u8>,
 }
 
@@ -29,21 +38,21 @@ impl Tables {
         let (blocks, units) = whole_characters(tokens);
         Self {
             longest: tokens.iter().map(|(_, token)| token.len()).max().unwrap_or(0),
-            first: little(&merges.first(), |id| id.to_le_bytes()),
-            merges: little(&merges.slots, |slot| slot.to_le_bytes()),
-            filter: little(&merges.filter, |word| word.to_le_bytes()),
-            bytes: little(&tokens.of_bytes(), |id| id.to_le_bytes()),
-            blocks: little(&blocks, |number| number.to_le_bytes()),
-            units: little(&units, |id| id.to_le_bytes()),
+            first: little_endian(&merges.first(), |id| id.to_le_bytes()),
+            merges: little_endian(&merges.slots, |slot| slot.to_le_bytes()),
+            filter: little_endian(&merges.filter, |word| word.to_le_bytes()),
+            bytes: little_endian(&tokens.byte_ids(), |id| id.to_le_bytes()),
+            blocks: little_endian(&blocks, |number| number.to_le_bytes()),
+            units: little_endian(&units, |id| id.to_le_bytes()),
             boundaries: boundaries(tokens),
             neighbors: adjacent(tokens),
-            words: little(frequent(tokens).as_flattened(), |half| half.to_le_bytes()),
+            words: little_endian(frequent(tokens).as_flattened(), |number| number.to_le_bytes()),
         }
     }
 }
 
-/// Numbers one after another, little end first.
-fn little<T, const N: usize>(numbers: &[T], bytes: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
+/// The numbers one after another, as little-endian bytes.
+fn little_endian<T, const N: usize>(numbers: &[T], bytes: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
     let mut all = Vec::with_capacity(numbers.len() * N);
     for number in numbers {
         all.extend_from_slice(&bytes(number));
@@ -53,22 +62,23 @@ fn little<T, const N: usize>(numbers: &[T], bytes: impl Fn(&T) -> [u8; N]) -> Ve
 
 // The bytes of each token, from the pairs that make them.
 
-/// Ids of the bytes, which come first.
+/// The number of tokens of one byte, which have the lowest ids.
 const BYTES: usize = 256;
-/// In place of the pair of a byte, or of an id that is not in use: no id is that large.
+/// The entry of a byte or an unused id in place of a pair: no id is that large.
 pub(crate) const NO_PAIR: [u32; 2] = [0xFF_FFFF; 2];
 
 /// The tokens by their ids. A token of more than one byte is a pair of tokens with lower ids.
 pub(crate) struct Tokens {
-    /// The two parts of each token; [`NO_PAIR`] for a byte or an id that is not in use.
+    /// The two parts of each token; [`NO_PAIR`] for a byte or an unused id.
     pairs: Vec<[u32; 2]>,
+    /// The bytes of all tokens, one after another.
     text: Vec<u8>,
     /// Where the bytes of each token end in `text`.
     ends: Vec<usize>,
 }
 
 impl Tokens {
-    /// Tokens of the bytes in the order of their ids, and of the pairs by id.
+    /// Tokens from the bytes in the order of their ids, and from the pair of each id.
     pub(crate) fn from_pairs(bytes: &[u8], pairs: Vec<[u32; 2]>) -> Self {
         let mut tokens = Self { text: bytes.to_vec(), ends: (1..=bytes.len()).collect(), pairs };
         for id in BYTES..tokens.pairs.len() {
@@ -82,7 +92,8 @@ impl Tokens {
         tokens
     }
 
-    /// The bytes in the order of their ids, then three bytes for each part of each pair: a tenth of the tables.
+    /// The bytes in the order of their ids, then three bytes for each part of each pair: a tenth of the size of the
+    /// tables.
     #[allow(dead_code, reason = "only the build script writes")]
     pub(crate) fn packed(&self) -> Vec<u8> {
         let parts = self.pairs[BYTES..].as_flattened().iter();
@@ -112,7 +123,7 @@ impl Tokens {
     }
 
     /// The token of each byte.
-    fn of_bytes(&self) -> [u32; BYTES] {
+    fn byte_ids(&self) -> [u32; BYTES] {
         let mut ids = [0; BYTES];
         for (&byte, id) in self.text[..BYTES].iter().zip(0..) {
             ids[usize::from(byte)] = id;
@@ -127,19 +138,19 @@ impl Tokens {
     }
 }
 
-// Which two tokens merge into which third. Every token except the bytes comes from exactly one pair, and both have lower
-// ids. So the merged id is its own rank, and counting needs no bytes of tokens.
+// Which two tokens merge into which third. Every token except the bytes comes from exactly one pair, whose tokens have
+// lower ids. So the id of the merged token is the rank of the merge, and counting does not need the bytes of tokens.
 
-/// An open-addressing table of merges, with a filter before it.
+/// An open-addressing table of merges, with a filter that most pairs that do not merge fail.
 pub(crate) struct MergeTable {
-    pub(crate) slots: Vec<u64>,
-    pub(crate) filter: Vec<u64>,
+    slots: Vec<u64>,
+    filter: Vec<u64>,
     /// The token of each byte.
     bytes: [u32; 256],
 }
 
 impl MergeTable {
-    /// An empty table with space for so many tokens.
+    /// An empty table with space for `count` tokens. `bytes` is the token of each byte.
     pub(crate) fn new(count: usize, bytes: &[u32; 256]) -> Self {
         Self {
             slots: vec![0; (count * 5 / 4).next_power_of_two()],
@@ -149,20 +160,20 @@ impl MergeTable {
     }
 
     fn from_tokens(tokens: &Tokens) -> Self {
-        let mut table = Self::new(tokens.iter().count(), &tokens.of_bytes());
+        let mut table = Self::new(tokens.iter().count(), &tokens.byte_ids());
         for (parts, id) in tokens.merges() {
             table.insert(parts, id);
         }
         table
     }
 
-    /// The tokens of any two bytes: `NONE` where they do not merge.
+    /// The tokens into which any two of the first 256 tokens merge, or `NONE`.
     fn first(&self) -> Vec<u32> {
-        (0..1 << 16).map(|both| self.merged(both >> 8, both & 0xFF)).collect()
+        (0..1 << 16).map(|pair| self.merged(pair >> 8, pair & 0xFF)).collect()
     }
 
-    /// The token that two neighbors merge into, or `NONE`.
-    pub(crate) fn merged(&self, left: u32, right: u32) -> u32 {
+    /// The token that two adjacent tokens merge into, or `NONE`.
+    fn merged(&self, left: u32, right: u32) -> u32 {
         let key = pair(left, right);
         let bit = self.bit(key);
         if self.filter[bit / 64] >> (bit % 64) & 1 == 0 {
@@ -190,7 +201,7 @@ impl MergeTable {
         self.filter[bit / 64] |= 1 << (bit % 64);
     }
 
-    /// The tokens of some bytes under the merges known so far.
+    /// The tokens of `bytes`, by the merges that are in the table so far.
     pub(crate) fn merge(&self, bytes: &[u8]) -> Vec<u32> {
         let mut parts: Vec<u32> = bytes.iter().map(|&byte| self.bytes[usize::from(byte)]).collect();
         let mut merged: Vec<u32> = parts.windows(2).map(|two| self.merged(two[0], two[1])).collect();
@@ -221,10 +232,10 @@ impl MergeTable {
 }
 
 // Characters that are one token, from which merging may start instead of from their bytes; and the boundaries between two
-// characters where that is wrong, because a token with a lower id has bytes of both and only a part of one. Also which
-// characters are adjacent in a token: between any others a text can be cut without changing its tokens.
+// characters where that is wrong, because a token with a lower id has bytes of both, but only a part of one. Also which
+// characters are adjacent in a token: between all others, a text can be cut without changing its tokens.
 
-/// The number of a block for every 64 code points, and the blocks, of which block 0 is empty.
+/// The number of the block of every 64 code points, and the blocks of tokens, of which block 0 is empty.
 fn whole_characters(tokens: &Tokens) -> (Vec<u16>, Vec<u32>) {
     let mut numbers = vec![0_u16; 0x11_0000 / UNIT_BLOCK];
     let mut units = vec![NONE; UNIT_BLOCK];
@@ -239,7 +250,7 @@ fn whole_characters(tokens: &Tokens) -> (Vec<u16>, Vec<u32>) {
     (numbers, units)
 }
 
-/// The character that a token of more than one byte consists of.
+/// The character of a token that is exactly one character of more than one byte.
 fn whole_character(token: &[u8]) -> Option<char> {
     // A character has at most four bytes.
     let text = std::str::from_utf8(token).ok().filter(|_| (2..=4).contains(&token.len()))?;
@@ -247,9 +258,9 @@ fn whole_character(token: &[u8]) -> Option<char> {
     characters.next().filter(|_| characters.next().is_none())
 }
 
-/// A bit for every two characters that are whole and adjacent in a token.
+/// A bit for every two characters that are complete and adjacent in a token.
 fn adjacent(tokens: &Tokens) -> Vec<u8> {
-    let mut filter = vec![0; 1 << (NEIGHBOUR_BITS - 3)];
+    let mut filter = vec![0; 1 << (NEIGHBOR_BITS - 3)];
     for text in beyond_ascii(tokens).flat_map(|(_, token)| token.utf8_chunks()).map(|chunk| chunk.valid()) {
         for (left, right) in text.chars().zip(text.chars().skip(1)).filter(|(left, _)| !left.is_ascii()) {
             let bit = neighbors(u32::from(left), u32::from(right));
@@ -259,7 +270,8 @@ fn adjacent(tokens: &Tokens) -> Vec<u8> {
     filter
 }
 
-/// For each boundary, the lowest id, in steps, of a token that crosses it and has only a part of a character next to it.
+/// For each boundary between two bytes, the lowest id, in steps, of a token that crosses it and contains only a part of
+/// one of the characters there.
 fn boundaries(tokens: &Tokens) -> Vec<u8> {
     let mut boundaries = vec![WHOLE; 1 << 16];
     for (id, token) in beyond_ascii(tokens) {
@@ -276,7 +288,7 @@ fn beyond_ascii(tokens: &Tokens) -> impl Iterator<Item = (u32, &[u8])> {
     tokens.iter().filter(|(_, token)| !token.is_ascii())
 }
 
-/// The offsets in a token where a character ends that started before it, or one starts that ends after it.
+/// The offsets in a token where a character that began before the token ends, or one that ends after the token begins.
 fn split_characters(token: &[u8]) -> impl Iterator<Item = usize> {
     let mut starts = (0..token.len()).filter(|at| token[*at] & 0xC0 != 0x80);
     let first = starts.next();
@@ -285,10 +297,11 @@ fn split_characters(token: &[u8]) -> impl Iterator<Item = usize> {
     first.into_iter().chain(open).filter(|at| *at > 0)
 }
 
-// The most frequent tokens that may be a whole piece, so that such a piece need not be merged. Others are merged like any
-// piece: a table of all of them is slower, because each lookup in it is a page that has to be read first.
+// The most frequent tokens that may be a whole piece, so that such a piece need not be merged. Other tokens are merged
+// like any piece: a table of all of them would be slower, because each lookup would first have to read a page of
+// memory.
 
-/// Bits of a slot's number: 256 KB.
+/// The binary logarithm of the number of slots: 256 KB.
 const BITS: u32 = 14;
 
 /// An open-addressing table of short pieces; a free slot is 0.

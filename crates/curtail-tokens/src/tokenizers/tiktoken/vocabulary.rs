@@ -1,6 +1,6 @@
-//! The tables of an encoding. Those of most models are used in place in the binary: nothing is parsed or allocated when the
-//! program starts. Those of older models are made when they are first used, in about fifteen milliseconds.
-//! It knows ids and bytes, not how a text is split.
+//! The tables of an encoding. Those of most models are used in place in the binary, so that nothing is parsed or
+//! allocated when the program starts. Those of older models are made when they are first used, which takes about
+//! fifteen milliseconds. It knows ids and bytes, not how a text is split.
 
 use super::layout::{
     BOUNDARY_STEP, CLASS_BLOCK, ID_BITS, NONE, UNIT_BLOCK, WHOLE, class::COARSE, merged, neighbors, pair, spread,
@@ -8,9 +8,9 @@ use super::layout::{
 };
 use super::tables::{Tables, Tokens};
 
-/// Tables of little-endian numbers, which `build/` writes.
+/// The tables of little-endian numbers that [`Tables`] describes.
 pub(crate) struct Vocabulary {
-    /// Bytes of the longest token.
+    /// The length of the longest token, in bytes.
     pub(crate) longest: usize,
     merges: &'static [[u8; 8]],
     filter: &'static [[u8; 8]],
@@ -21,7 +21,7 @@ pub(crate) struct Vocabulary {
     boundaries: &'static [[u8; 1]],
     neighbors: &'static [[u8; 1]],
     words: &'static [[u8; 8]],
-    /// Tokens that no merges make, in order, for which a piece is looked up before it is merged.
+    /// Tokens that no merges make, sorted: a piece is looked up among them before it is merged.
     whole: &'static [Box<[u8]>],
 }
 
@@ -37,7 +37,7 @@ macro_rules! in_place {
 }
 
 /// The vocabularies by the names of their ranks in tiktoken-rs.
-// Tables that are made once and never change are no state: a `LazyLock` here can be seen by nobody but the clock.
+// Tables that are made once and never change are not state: a `LazyLock` here affects only speed.
 pub(crate) mod listed {
     use std::sync::LazyLock;
 
@@ -53,13 +53,13 @@ const fn rows<const N: usize>(table: &'static [u8]) -> &'static [[u8; N]] {
     table.as_chunks().0
 }
 
-/// The class of a code point, as `layout::class` names them; what is silent is among the others.
+/// The class of a code point, without the distinction of `SILENT` from `OTHER`.
 #[inline]
 pub(crate) fn class(character: u32) -> u8 {
     fine_class(character) & COARSE
 }
 
-/// The class of a code point.
+/// The class of a code point, including `SILENT`.
 #[inline]
 pub(crate) fn fine_class(character: u32) -> u8 {
     let block = usize::from(CLASS_BLOCKS[character as usize / CLASS_BLOCK]);
@@ -67,12 +67,13 @@ pub(crate) fn fine_class(character: u32) -> u8 {
 }
 
 impl Vocabulary {
-    /// Makes the tables from merges that are in the binary. They stay until the program ends, as those in place do.
+    /// Makes the tables from merges that are in the binary. Like tables in place, they are kept until the program ends.
     fn from_packed(packed: &[u8]) -> Self {
         Self::from_tokens(&Tokens::from_packed(packed), Vec::new())
     }
 
-    /// Makes the tables of these tokens, and of the tokens that only a whole piece can be. They stay until the program ends.
+    /// Makes the tables of `tokens`, and of the tokens `whole` that no merges make. They are kept until the program
+    /// ends.
     pub(crate) fn from_tokens(tokens: &Tokens, mut whole: Vec<Box<[u8]>>) -> Self {
         fn keep<const N: usize>(table: Vec<u8>) -> &'static [[u8; N]] {
             rows(table.leak())
@@ -100,7 +101,7 @@ impl Vocabulary {
         !self.whole.is_empty() && self.whole.binary_search_by(|token| (**token).cmp(piece)).is_ok()
     }
 
-    /// The token that two neighbors merge into, or `NONE`.
+    /// The token that two adjacent tokens merge into, or `NONE`.
     #[inline]
     pub(crate) fn merged(&self, left: u32, right: u32) -> u32 {
         let key = pair(left, right);
@@ -126,7 +127,8 @@ impl Vocabulary {
         }
     }
 
-    /// The same for two units, which are mostly bytes: the tokens of bytes are the first 256.
+    /// The same, faster for the tokens of two bytes, which are the first 256: before the first merge, most units are
+    /// bytes.
     #[inline]
     pub(crate) fn first(&self, left: u32, right: u32) -> u32 {
         if left | right < 256 {
@@ -135,7 +137,8 @@ impl Vocabulary {
         self.merged(left, right)
     }
 
-    /// Whether a short piece is in the table of frequent one-token pieces. Many other pieces are one token too.
+    /// Whether a short piece is in the table of frequent pieces that are one token. Many other pieces are one token
+    /// too.
     #[inline]
     pub(crate) fn knows(&self, word: [u64; 2]) -> bool {
         let (words, _) = self.words.as_chunks::<2>();
@@ -149,6 +152,7 @@ impl Vocabulary {
         }
     }
 
+    /// The token of a byte.
     #[inline]
     pub(crate) fn byte(&self, byte: u8) -> u32 {
         u32::from_le_bytes(self.bytes[usize::from(byte)])
@@ -161,8 +165,8 @@ impl Vocabulary {
         u32::from_le_bytes(self.units[usize::from(block) * UNIT_BLOCK + character as usize % UNIT_BLOCK])
     }
 
-    /// Whether no token holds bytes of both characters, of which `left` ends with the byte `before` and `right` begins with `after`.
-    /// The left one is not ASCII.
+    /// Whether no token contains bytes of both characters. `left` ends with the byte `before`, and `right` begins with
+    /// `after`. The left one is not ASCII.
     #[inline]
     pub(crate) fn separates(&self, left: u32, before: u8, right: u32, after: u8) -> bool {
         let bit = neighbors(left, right);

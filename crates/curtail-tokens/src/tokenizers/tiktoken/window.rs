@@ -1,5 +1,6 @@
 //! Splits 64 bytes of ASCII at once: computes one bit per byte and class, and from these one bit per start of a piece.
-//! A window starts with a piece, so nothing before it matters. Reports no start that depends on bytes after the window.
+//! A window begins with a piece, so nothing before it matters. Starts that depend on bytes after the window are not
+//! reported.
 //!
 //! With `cased`, and a window that ends after two blanks (`_` is a blank, `x` a bit that is set):
 //! ```text
@@ -7,7 +8,7 @@
 //! letters    x . x x x . x . x x x x . x x . .
 //! blanks     . x . . . . . x . . . . x . . x x
 //! by runs    x x . . . x . x . . . . x . . x x    a blank starts the word after it, and a quote starts a piece
-//! starts     x x . . . . . x . . . . x . . x .    the contraction joins its word; the blanks may go on
+//! starts     x x . . . . . x . . . . x . . x .    the contraction joins its word; the blanks may continue
 //! ```
 //! The pieces are `I`, `_can't`, `_read` and `_it`. The next window begins at the last start.
 
@@ -19,23 +20,23 @@
 use fearless_simd::prelude::*;
 use fearless_simd::u8x64;
 
-/// Bytes of a window that are split.
+/// The number of bytes in a window that are split.
 pub(crate) const WIDTH: usize = 64;
 
-/// How a pattern splits ASCII, where patterns differ.
+/// The rules by which patterns differ in splitting ASCII.
 #[derive(Clone, Copy)]
-pub(crate) struct Habits {
-    /// A capital after a small letter starts a word, and a contraction belongs to the word before it; otherwise words have
-    /// any case, and a contraction is a piece.
+pub(crate) struct SplitRules {
+    /// A capital after a lower-case letter starts a word, and a contraction belongs to the word before it. Otherwise
+    /// words have any case, and a contraction is a piece.
     pub(crate) cased: bool,
     /// Slashes after punctuation belong to it, as newlines do.
     pub(crate) slash: bool,
-    /// Contractions are told from other words.
+    /// Contractions are distinguished from other text.
     pub(crate) contractions: bool,
-    /// Each digit is a number; otherwise three are.
+    /// Each digit is a number; otherwise a number has up to three digits.
     pub(crate) digits: bool,
-    /// What is between numbers is split as if it were a text of its own, so that white space before a number is one piece.
-    /// Controls are neither punctuation nor anything else.
+    /// The text between numbers is split as if it were a whole text, so that white space before a number is one piece.
+    /// Controls are left to [`Pattern::end`](super::pattern::Pattern::end).
     pub(crate) apart: bool,
 }
 
@@ -56,24 +57,25 @@ struct Classes {
     foreign: u64,
 }
 
-/// The starts of pieces: bit n for byte n of a window, always with bit 0. Splits the first `len` bytes, at most 64. The last
-/// bit starts a piece whose end is not known. If the text ends in this window (`last`), it may be the end of the text.
+/// The starts of pieces in the first `len` bytes of a window, at most 64: bit n for byte n. Bit 0 is always set. The
+/// end of the piece at the last set bit is not known. If the text ends in this window (`last`), that bit may be the end
+/// of the text.
 #[inline(always)]
-pub(crate) fn starts<S: Simd>(simd: S, habits: Habits, window: &[u8; WIDTH], len: usize, last: bool) -> u64 {
+pub(crate) fn starts<S: Simd>(simd: S, rules: SplitRules, window: &[u8; WIDTH], len: usize, last: bool) -> u64 {
     let mut classes = Classes::of_window(simd, window);
-    if habits.apart {
+    if rules.apart {
         classes.foreign |= classes.control;
     }
     let ascii = (!below(len) | classes.foreign).trailing_zeros() as usize;
     classes.keep(below(ascii));
     let other = below(ascii) & !classes.known();
-    let mut split = WindowSplit { habits, window, classes, other, len: ascii, limit: ascii, bits: 0 };
+    let mut split = WindowSplit { rules, window, classes, other, len: ascii, limit: ascii, bits: 0 };
     split.close(last && ascii == len);
     split.find_starts();
     split.bits & below(split.limit) | 1
 }
 
-/// The lowest bits, at most 64.
+/// A mask of the lowest `bits` bits, at most 64.
 #[inline(always)]
 fn below(bits: usize) -> u64 {
     if bits < 64 { (1 << bits) - 1 } else { u64::MAX }
@@ -103,13 +105,14 @@ impl Classes {
         }
     }
 
+    /// Clears all bits outside `mask`.
     #[inline(always)]
-    fn keep(&mut self, known: u64) {
+    fn keep(&mut self, mask: u64) {
         for class in [&mut self.upper, &mut self.lower, &mut self.digit, &mut self.space] {
-            *class &= known;
+            *class &= mask;
         }
         for class in [&mut self.blank, &mut self.newline, &mut self.quote, &mut self.slash] {
-            *class &= known;
+            *class &= mask;
         }
     }
 
@@ -121,7 +124,7 @@ impl Classes {
 
 /// A window whose starts are being computed.
 struct WindowSplit<'a> {
-    habits: Habits,
+    rules: SplitRules,
     window: &'a [u8; WIDTH],
     classes: Classes,
     /// Punctuation, controls and other bytes of no class.
@@ -129,12 +132,13 @@ struct WindowSplit<'a> {
     len: usize,
     /// Starts below this are final.
     limit: usize,
+    /// The starts found so far.
     bits: u64,
 }
 
 impl WindowSplit<'_> {
-    /// White space at the end may continue after the window, and a quote there may belong to what follows. Only starts before
-    /// them are final, and the start of the white space.
+    /// Sets the limit. White space at the end may continue after the window, and a quote there may belong to what
+    /// follows: only the starts before them, and the start of the white space, are final.
     #[inline(always)]
     fn close(&mut self, last: bool) {
         let white = self.classes.blank | self.classes.newline;
@@ -157,24 +161,24 @@ impl WindowSplit<'_> {
         let punctuation = run(other) & !(space << 1);
         let prefix = punctuation & letter >> 1;
         self.bits |= run(letter) & !(blank << 1) & !(prefix << 1) | punctuation;
-        if self.habits.cased {
+        if self.rules.cased {
             self.bits |= upper & (lower << 1);
         }
         self.bits |= run(newline) & !((blank | other) << 1);
-        let joined = blank | newline | if self.habits.apart { digit } else { 0 };
+        let joined = blank | newline | if self.rules.apart { digit } else { 0 };
         self.bits |= run(blank) | blank & !(joined >> 1);
-        if self.habits.digits {
+        if self.rules.digits {
             self.bits |= digit;
         } else {
             self.number(run(digit));
         }
         self.lines(run(newline) & (other << 1));
-        if self.habits.contractions {
+        if self.rules.contractions {
             self.contractions(self.classes.quote & (letter >> 1));
         }
     }
 
-    /// Splits numbers into three digits each.
+    /// Splits numbers into three digits each. `starts` are those of numbers.
     #[inline(always)]
     fn number(&mut self, mut starts: u64) {
         let digit = self.classes.digit;
@@ -191,7 +195,7 @@ impl WindowSplit<'_> {
     fn lines(&mut self, owned: u64) {
         let Classes { blank, newline, slash, .. } = self.classes;
         let after = newline.wrapping_add(owned) & !newline;
-        if self.habits.slash && after & slash != 0 {
+        if self.rules.slash && after & slash != 0 {
             self.limit = self.limit.min((after & slash).trailing_zeros() as usize);
         }
         let between = blank & !(blank << 1) & newline << 1 & !after;
@@ -204,14 +208,14 @@ impl WindowSplit<'_> {
         }
     }
 
-    /// Handles the quotes before letters, in order.
+    /// Joins or separates the contractions at `quotes`, the quotes before letters, from left to right.
     #[inline(always)]
     fn contractions(&mut self, mut quotes: u64) {
         let mut free = 0;
         while quotes != 0 {
             let at = quotes.trailing_zeros() as usize;
             quotes &= quotes - 1;
-            if at >= free && self.takes(at, free) {
+            if at >= free && self.may_contract(at, free) {
                 if at + 3 > self.len {
                     self.limit = self.limit.min(at);
                     return;
@@ -221,11 +225,12 @@ impl WindowSplit<'_> {
         }
     }
 
-    /// Whether a contraction may start at a quote: after a letter that does not end a contraction, or at the start of a piece.
+    /// Whether a contraction may start at a quote: if `cased`, after a letter that does not end a contraction,
+    /// otherwise at the start of a piece. `free` is the end of the last contraction.
     #[inline(always)]
-    fn takes(&self, at: usize, free: usize) -> bool {
+    fn may_contract(&self, at: usize, free: usize) -> bool {
         let letter = self.classes.upper | self.classes.lower;
-        if self.habits.cased { at > free && letter >> (at - 1) & 1 == 1 } else { self.bits >> at & 1 == 1 }
+        if self.rules.cased { at > free && letter >> (at - 1) & 1 == 1 } else { self.bits >> at & 1 == 1 }
     }
 
     /// Joins or separates a contraction and the pieces around it, and returns its end.
@@ -240,7 +245,7 @@ impl WindowSplit<'_> {
         let inside = ((1 << width) - 1) << at;
         let letter = self.classes.upper | self.classes.lower;
         self.bits &= !inside;
-        self.bits |= u64::from(!self.habits.cased) << at;
+        self.bits |= u64::from(!self.rules.cased) << at;
         if end < WIDTH {
             self.bits |= letter & 1 << end;
         }

@@ -6,7 +6,7 @@ use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, SPACE, UNCASED, UP
 use super::super::pattern::{
     Pattern, at_class, contraction, final_white, letter, numbers, punctuation, spaced, white,
 };
-use super::super::window::Habits;
+use super::super::window::SplitRules;
 use super::Encoding;
 
 pub(super) static ENCODING: Encoding = Encoding {
@@ -27,13 +27,13 @@ pub(super) static ENCODING: Encoding = Encoding {
 /// Words of any case, contractions as pieces, numbers of three digits, punctuation with newlines.
 pub(crate) type Cl100k = Words<3, true>;
 
-/// The same for numbers of so many digits, and for white space at the end of a text that is one piece (`LAST`) or not. The
-/// patterns of other models differ in these alone.
+/// The same for numbers of at most `DIGITS` digits; white space at the end of a text is one piece if `LAST`. Patterns
+/// of other models differ only in these.
 pub(crate) struct Words<const DIGITS: usize, const LAST: bool>;
 
 impl<const DIGITS: usize, const LAST: bool> Pattern for Words<DIGITS, LAST> {
-    const HABITS: Option<Habits> =
-        Some(Habits { cased: false, slash: false, contractions: true, digits: DIGITS == 1, apart: false });
+    const SPLIT_RULES: Option<SplitRules> =
+        Some(SplitRules { cased: false, slash: false, contractions: true, digits: DIGITS == 1, apart: false });
 
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {

@@ -1,4 +1,4 @@
-//! `gpt2`: GPT-2. It differs from `r50k_base` in special tokens alone.
+//! `gpt2`: GPT-2. It differs from `r50k_base` only in special tokens.
 
 use super::super::counter::Walker;
 use super::Encoding;

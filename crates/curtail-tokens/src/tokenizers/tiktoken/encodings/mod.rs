@@ -1,5 +1,5 @@
-//! One encoding per file. To add one, write its file and add its line to `list.inc`: the build script makes its tables, and
-//! its name, its estimate `approx:NAME` and its models follow.
+//! One encoding per file. To add one, write its file and add its line to `list.inc`. The build script makes its tables,
+//! and the program lists its name, its estimate `approx:NAME` and its models.
 
 use super::counter::Walker;
 use super::vocabulary::{Vocabulary, listed};
@@ -14,8 +14,8 @@ pub(crate) struct Encoding {
     pub(crate) walker: Walker,
     /// UTF-16 units per token on average, in tenths: the ratio of its estimate.
     pub(crate) tenths: usize,
-    /// The models that use it, by the start of their names. A name includes what follows it after `-`, `:` or `@`; one that
-    /// ends in `*` includes everything that starts with it.
+    /// The models that use it. `NAME` includes all names that continue with `-`, `:` or `@`, and `NAME*` all that begin
+    /// with `NAME`.
     pub(crate) models: &'static [&'static str],
 }
 

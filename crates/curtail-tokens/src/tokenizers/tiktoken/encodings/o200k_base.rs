@@ -4,7 +4,7 @@ use crate::tokenizers::tiktoken::pattern::classed;
 use super::super::counter::Walker;
 use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, SPACE, UNCASED, UPPER};
 use super::super::pattern::{Pattern, capitals, cased, contraction, numbers, punctuation, spaced, white};
-use super::super::window::Habits;
+use super::super::window::SplitRules;
 use super::Encoding;
 
 pub(super) static ENCODING: Encoding = Encoding {
@@ -26,12 +26,13 @@ pub(super) static ENCODING: Encoding = Encoding {
 /// Words with their case and contraction, numbers of three digits, punctuation with newlines and slashes.
 pub(crate) type O200k = Cased<3, true>;
 
-/// The same for numbers of so many digits, and for contractions that belong to their words or are words.
+/// The same for numbers of at most `DIGITS` digits; contractions belong to their words if `CONTRACTIONS`, and are split
+/// like other text otherwise.
 pub(crate) struct Cased<const DIGITS: usize, const CONTRACTIONS: bool>;
 
 impl<const DIGITS: usize, const CONTRACTIONS: bool> Pattern for Cased<DIGITS, CONTRACTIONS> {
-    const HABITS: Option<Habits> =
-        Some(Habits { cased: true, slash: true, contractions: CONTRACTIONS, digits: DIGITS == 1, apart: false });
+    const SPLIT_RULES: Option<SplitRules> =
+        Some(SplitRules { cased: true, slash: true, contractions: CONTRACTIONS, digits: DIGITS == 1, apart: false });
 
     fn end(text: &[u8], start: usize) -> usize {
         let Some((class, next)) = classed(text, start) else {

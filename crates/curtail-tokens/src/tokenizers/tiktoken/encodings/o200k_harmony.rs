@@ -1,4 +1,4 @@
-//! `o200k_harmony`: the open-weight gpt-oss models. It differs from `o200k_base` in special tokens alone.
+//! `o200k_harmony`: the open-weight gpt-oss models. It differs from `o200k_base` only in special tokens.
 
 use super::super::counter::Walker;
 use super::Encoding;

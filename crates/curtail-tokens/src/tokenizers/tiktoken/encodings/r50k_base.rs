@@ -3,8 +3,8 @@
 use crate::tokenizers::tiktoken::pattern::{classed, run};
 use super::super::counter::Walker;
 use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, UNCASED, UPPER};
-use super::super::pattern::{Pattern, blank, contraction, letter, other, plain};
-use super::super::window::Habits;
+use super::super::pattern::{Pattern, blank, contraction, letter, other, is_lowercase};
+use super::super::window::SplitRules;
 use super::Encoding;
 
 pub(super) static ENCODING: Encoding = Encoding {
@@ -29,10 +29,10 @@ pub(super) static ENCODING: Encoding = Encoding {
 pub(crate) struct R50k;
 
 impl Pattern for R50k {
-    const HABITS: Option<Habits> = None;
+    const SPLIT_RULES: Option<SplitRules> = None;
 
     fn end(text: &[u8], start: usize) -> usize {
-        if let Some(width) = contraction(text, start).filter(|width| plain(&text[start..start + width])) {
+        if let Some(width) = contraction(text, start).filter(|width| is_lowercase(&text[start..start + width])) {
             return start + width;
         }
         let first = if text.get(start) == Some(&b' ') { start + 1 } else { start };
