@@ -128,7 +128,7 @@ fn strip(conversation: &Conversation<'_>) -> Markup {
     let mut shades: Vec<&str> = (0..conversation.messages.len()).map(|at| conversation.writer(at)).collect();
     shades.sort_unstable();
     shades.dedup();
-    let boundaries = conversation.messages.iter().any(|message| message.closes_calls());
+    let boundaries = conversation.messages.iter().any(Message::closes_calls);
     html! {
         (charts::strip(conversation, "The conversation, message by message"))
         p class="legend" {
