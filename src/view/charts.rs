@@ -115,7 +115,7 @@ fn ticks(conversation: &Conversation<'_>) -> Markup {
         // Writing to a String cannot fail.
         let _ = write!(turns, "M{} 35V44", edges[turn]);
     }
-    let boundary_messages = conversation.messages.iter().enumerate().filter(|(_, message)| message.barrier);
+    let boundary_messages = conversation.messages.iter().enumerate().filter(|(_, message)| message.closes_calls());
     for (at, _) in boundary_messages {
         let _ = write!(boundaries, "M{} 0V44", edges[at]);
     }

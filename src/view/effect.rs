@@ -158,7 +158,7 @@ fn fates_and_drafts<'a>(
 
 fn fate<'a>(before: &Message<'a>, after: &Message<'a>, tokens: usize, counting: &Counting) -> Fate {
     if is_unchanged(after) && before.parts.len() == after.parts.len() {
-        let state = if matches!(after.origin, Origin::Moved { .. }) { State::Changed } else { State::Kept };
+        let state = if matches!(after.origin, Origin::Moved(_)) { State::Changed } else { State::Kept };
         return Fate { state, reasons: Vec::new(), tokens, parts: vec![PartFate::Kept; before.parts.len()] };
     }
     let parts = before.parts.iter().map(|part| part_fate(part, after)).collect();
@@ -217,8 +217,8 @@ fn curve<'a>(
 /// The first `count` messages of `all`, as they were before later boundaries.
 fn history_at<'a>(all: &[Message<'a>], count: usize) -> Vec<Message<'a>> {
     let mut messages = all[..count].to_vec();
-    if all[count..].iter().any(|message| message.boundary) {
-        for message in messages.iter_mut().filter(|message| !message.standing.is_taken_back()) {
+    if all[count..].iter().any(Message::is_boundary) {
+        for message in messages.iter_mut().filter(|message| !message.standing.is_rolled_back()) {
             message.standing = Standing::Live;
         }
         supersede(&mut messages);

@@ -115,13 +115,13 @@ impl Chat<'_, '_> {
         let (tools, by) = (self.tools(at), conversation.writer(at));
         let answered = message.calls().filter_map(|(part, _)| self.counterpart(PartRef { message: at, part }));
         let is_asked = conversation.story.prompts.iter().any(|prompt| prompt.message == at);
-        let joined = if before == Some(by) && !message.barrier { " joined" } else { "" };
+        let joined = if before == Some(by) && !message.closes_calls() { " joined" } else { "" };
         let slim = if self.is_slim(at) { " slim" } else { "" };
         html! {
             @if let Some(gap) = at.checked_sub(1).and_then(|last| gap(conversation.moments[last].as_ref(), conversation.moments[at].as_ref())) {
                 p class="gap" { (gap) " later" }
             }
-            @if message.barrier && at > 0 { p class="boundary" { "Boundary: the model no longer reads what is above." } }
+            @if message.closes_calls() && at > 0 { p class="boundary" { "Boundary: the model no longer reads what is above." } }
             article id=(conversation.anchor(at)) class={ (by) " " (state.name()) (joined) (slim) }
                 data-message=(at) data-by=(listed([by].into_iter().chain(answered.map(|_| "tool"))))
                 data-state=(state.name()) data-tools=[tools.as_deref().map(Shown)] data-prompt[is_asked] {
@@ -134,7 +134,7 @@ impl Chat<'_, '_> {
 
     /// The counterpart of a call or result.
     fn counterpart(&self, at: PartRef) -> Option<PartRef> {
-        self.conversation.pairs.other_half(at)
+        self.conversation.pairs.counterpart(at)
     }
 
     /// Whether a message contains only results of calls in other messages: they are shown with these calls.
@@ -144,7 +144,7 @@ impl Chat<'_, '_> {
             let call = self.counterpart(PartRef { message: at, part: nth });
             part.content.result().is_some() && call.is_some_and(|call| call.message != at)
         };
-        !message.barrier && !message.parts.is_empty() && message.parts.iter().enumerate().all(elsewhere)
+        !message.closes_calls() && !message.parts.is_empty() && message.parts.iter().enumerate().all(elsewhere)
     }
 
     /// Whether a message shows nothing but its heading.

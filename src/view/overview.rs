@@ -128,7 +128,7 @@ fn strip(conversation: &Conversation<'_>) -> Markup {
     let mut shades: Vec<&str> = (0..conversation.messages.len()).map(|at| conversation.writer(at)).collect();
     shades.sort_unstable();
     shades.dedup();
-    let boundaries = conversation.messages.iter().any(|message| message.barrier);
+    let boundaries = conversation.messages.iter().any(Message::closes_calls);
     html! {
         (charts::strip(conversation, "The conversation, message by message"))
         p class="legend" {
@@ -241,7 +241,7 @@ pub(super) fn requests(messages: &[Message<'_>], costs: &[Cost], outside: usize)
     let mut requests = Vec::new();
     for (at, (message, cost)) in messages.iter().zip(costs).enumerate() {
         let (sum, last) = sums.entry(message.thread).or_insert((outside, None));
-        if message.barrier {
+        if message.closes_calls() {
             *sum = outside;
         }
         if message.role == Role::Assistant && *last != Some(Role::Assistant) {
@@ -347,7 +347,7 @@ pub(super) fn tools(conversation: &Conversation<'_>) -> Vec<Share> {
 /// The name of the tool that a call or result belongs to; `?` if nothing names it.
 pub(super) fn tool(conversation: &Conversation<'_>, at: PartRef) -> String {
     let content = |at: PartRef| &conversation.messages[at.message].parts[at.part].content;
-    let paired_call = || conversation.pairs.other_half(at).and_then(|other| content(other).call());
+    let paired_call = || conversation.pairs.counterpart(at).and_then(|other| content(other).call());
     let result_name = content(at).result().and_then(|result| result.name.as_ref());
     let name = content(at).call().or_else(paired_call).map(|call| &call.name).or(result_name);
     name.map_or_else(|| String::from("?"), |name| name.decode().into_owned())

@@ -124,7 +124,7 @@ impl Story {
 /// messages that a compaction repeats.
 fn prompts(messages: &[Message<'_>], summaries: &[bool]) -> Vec<usize> {
     let begins: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].begins_turn()).collect();
-    let is_new = |at: usize| !summaries[at] && !messages[at].replacing;
+    let is_new = |at: usize| !summaries[at] && !messages[at].is_in_compaction();
     let typed: Vec<usize> = begins.iter().copied().filter(|&at| is_new(at) && is_asked(&messages[at])).collect();
     if typed.is_empty() { begins } else { typed }
 }

@@ -78,7 +78,7 @@ impl TerminalChat<'_, '_> {
         let Self { conversation, .. } = *self;
         let message = &conversation.messages[at];
         let fate = conversation.effect.as_ref().map(|effect| &effect.fates[at]);
-        if message.barrier {
+        if message.closes_calls() {
             self.push(&format!("\n{BOLD}==== boundary ===={BOLD:#}"));
         }
         self.heading(at, fate);
@@ -127,7 +127,7 @@ impl TerminalChat<'_, '_> {
                 let shown = if terminal.full { arguments } else { line(&arguments, 100).into() };
                 let (name, shown) = (one_line(&name), visible::lines(&shown));
                 let unanswered =
-                    if conversation.pairs.other_half(at).is_none() && !call.hosted { " (no result)" } else { "" };
+                    if conversation.pairs.counterpart(at).is_none() && !call.hosted { " (no result)" } else { "" };
                 self.push(&format!("{BOLD}> {name}{BOLD:#} {shown}{unanswered}"));
             }
             Content::ToolResult(result) => self.result(at, result, folded),
@@ -137,7 +137,7 @@ impl TerminalChat<'_, '_> {
     }
 
     fn result(&mut self, at: PartRef, result: &ToolResult<'_>, folded: usize) {
-        let call = match self.conversation.pairs.other_half(at) {
+        let call = match self.conversation.pairs.counterpart(at) {
             Some(call) => format!("of message {}", call.message),
             None => String::from("without a call"),
         };

@@ -251,7 +251,7 @@ impl Session {
         self.facts.changed.insert(path);
     }
 
-    /// Takes back a change that no commit holds.
+    /// Discards a change that no commit holds.
     fn revert(&mut self, said: &str) {
         if !self.facts.commits.is_empty() {
             return self.look(said);

@@ -87,7 +87,7 @@ impl Sum {
         for (at, (message, &tokens)) in messages.iter().zip(each).enumerate() {
             let amount = message_counts(message, tokens, estimates.get(&at));
             sum.total.add(amount);
-            let opaque = message.boundary && message.standing.is_read() && amount.tokens == 0;
+            let opaque = message.is_boundary() && message.standing.is_read() && amount.tokens == 0;
             sum.opaque += usize::from(opaque);
         }
         let total = match counting.template {
@@ -175,7 +175,7 @@ impl Sum {
         let pairs = Pairs::from_messages(&transcript.messages);
         let content = |at: PartRef| &transcript.messages[at.message].parts[at.part].content;
         for &at in pairs.calls().iter().chain(pairs.results()) {
-            let call = content(at).call().or_else(|| pairs.other_half(at).and_then(|other| content(other).call()));
+            let call = content(at).call().or_else(|| pairs.counterpart(at).and_then(|other| content(other).call()));
             let result_name = content(at).result().and_then(|result| result.name.as_ref());
             let name = call
                 .map(|call| &call.name)

@@ -25,7 +25,7 @@ fn a_compaction_that_failed_is_no_boundary() {
         let read = read_transcripts(&chat(compaction), |dialect, transcript| {
             assert_eq!(dialect.name(), "anthropic");
             let superseded = transcript.messages[0].standing == Standing::Superseded;
-            assert_eq!((superseded, transcript.messages[1].boundary), (stands, stands), "{compaction}");
+            assert_eq!((superseded, transcript.messages[1].is_boundary()), (stands, stands), "{compaction}");
         });
         read.expect("it is read");
     }

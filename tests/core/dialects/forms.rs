@@ -8,7 +8,7 @@ use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
     ClearResults, Keep, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs, WindowUnit,
 };
-use curtail_core::transcript::{Role, Standing};
+use curtail_core::transcript::{Message, Role, Standing};
 
 use super::files::{File, fixtures, read_transcripts};
 
@@ -60,7 +60,7 @@ fn a_note_in_place_of_a_forgotten_result_is_forgotten() {
         let text = cut(Chain::default().then(filter), &fixture(name));
         let mut seen = Vec::new();
         read_transcripts(&text, |_, transcript| {
-            let summary = transcript.messages.iter().position(|message| message.boundary).expect("a condensation");
+            let summary = transcript.messages.iter().position(Message::is_boundary).expect("a condensation");
             seen.extend(transcript.messages[..summary].iter().map(|message| (message.role, message.standing)));
         })
         .expect("it is read");

@@ -45,8 +45,8 @@ fn lines(transcript: &Transcript<'_>, out: &mut String) {
         let Some(message) = transcript.messages.get(at) else { break };
         let _ = writeln!(out, "{at:2} {}{}", message.role.name(), flags(message));
         for (part, what) in message.parts.iter().enumerate() {
-            let other = pairs.other_half(PartRef { message: at, part });
-            let other = other.map_or_else(String::new, |half| format!(" <-> {}.{}", half.message, half.part));
+            let other = pairs.counterpart(PartRef { message: at, part });
+            let other = other.map_or_else(String::new, |at| format!(" <-> {}.{}", at.message, at.part));
             let _ = writeln!(out, "     {part} {}{other}", words(what));
         }
     }
@@ -54,14 +54,16 @@ fn lines(transcript: &Transcript<'_>, out: &mut String) {
 
 fn flags(message: &Message<'_>) -> String {
     let mut flags = message.id.as_ref().map_or_else(String::new, |id| format!(" #{}", id.decode()));
-    for (on, name) in
-        [(message.is_bound(), "binds next"), (message.indivisible, "indivisible"), (message.is_barrier(), "barrier")]
-    {
+    for (on, name) in [
+        (message.is_bound(), "binds next"),
+        (message.call_rules.indivisible, "indivisible"),
+        (message.closes_calls(), "barrier"),
+    ] {
         if on {
             flags.push_str(&format!(", {name}"));
         }
     }
-    if message.boundary {
+    if message.is_boundary() {
         flags.push_str(", boundary");
     }
     if !message.standing.is_read() {

@@ -130,7 +130,7 @@ fn result(chain: Chain, dialect: &str, text: &str) -> Result<Option<String>, Tes
     }
 }
 
-/// A chain never takes back what was not, and never gives back what was taken.
+/// A chain never rolls back what was not, and never restores what was rolled back.
 fn check_standing((chain, name): (Chain, &str), dialect: &str, text: &str) -> Result<(), TestCaseError> {
     let Some(out) = result(chain, dialect, text)? else { return Ok(()) };
     compare_standings(name, dialect, text, &out)
@@ -139,13 +139,13 @@ fn check_standing((chain, name): (Chain, &str), dialect: &str, text: &str) -> Re
 fn compare_standings(name: &str, dialect: &str, text: &str, out: &str) -> Result<(), TestCaseError> {
     let before = standings(dialect, text);
     for (mark, standing) in standings(dialect, out) {
-        let taken = Standing::is_taken_back;
+        let rolled_back = Standing::is_rolled_back;
         let was = before.get(&mark).copied().unwrap_or_default();
         // What a compaction superseded is not read in either case.
         if was == Standing::Superseded || standing == Standing::Superseded {
             continue;
         }
-        prop_assert_eq!(taken(was), taken(standing), "{}: {}\nin  {}\nout {}", name, mark, text, out);
+        prop_assert_eq!(rolled_back(was), rolled_back(standing), "{}: {}\nin  {}\nout {}", name, mark, text, out);
     }
     Ok(())
 }
@@ -175,7 +175,7 @@ pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]
     (marked, (0..items.len()).filter(|&at| items[at].0.is_some()).collect())
 }
 
-/// Turns of Codex: a question and an answer each, then an event that takes back this many turns; and so on.
+/// Turns of Codex: a question and an answer each, then an event that rolls back this many turns; and so on.
 fn rolled_back(turns: &[usize]) -> String {
     let said = |mark: String, role: &str, kind: &str| {
         format!(
@@ -198,7 +198,7 @@ fn rolled_back(turns: &[usize]) -> String {
 
 /// The number in the event follows the turns that are kept, and an answer is not left to the turn before its own.
 #[test]
-fn a_range_inside_turns_that_were_taken_back_gives_none_back() {
+fn a_range_inside_turns_that_were_rolled_back_restores_none() {
     for turns in [&[0, 0, 2, 0][..], &[0, 1, 1, 0], &[0, 0, 1, 2, 0], &[0, 9, 0], &[1, 0, 0, 3, 1, 0]] {
         let text = rolled_back(turns);
         for from in 0..14 {
@@ -211,7 +211,7 @@ fn a_range_inside_turns_that_were_taken_back_gives_none_back() {
             check_standing((of_role(role), "role"), "codex", &text).unwrap_or_else(|error| panic!("{error}"));
         }
     }
-    // Of two turns, the second is outside: the event takes back the first one alone.
+    // Of two turns, the second is outside: the event rolls back the first one alone.
     let out = result(ranged(0, 5), "codex", &rolled_back(&[0, 0, 2, 0])).expect("it is cut").expect("it has no budget");
     assert!(out.contains("\"num_turns\":1}"), "{out}");
 }
@@ -286,9 +286,9 @@ proptest! {
         }
     }
 
-    /// Turns of Codex that an event takes back, before and after compactions of every kind.
+    /// Turns of Codex that an event rolls back, before and after compactions of every kind.
     #[test]
-    fn what_was_taken_back_stays_taken_back(
+    fn what_was_rolled_back_stays_rolled_back(
         script in sound_script(),
         bounded in prop::sample::select(BOUNDED.iter().filter(|bounded| bounded.0 == "codex").copied().collect::<Vec<_>>()),
         places in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
@@ -314,10 +314,10 @@ proptest! {
         check_standing((of_role(Role::Assistant), "role"), "codex", &text)?;
     }
 
-    /// Lines of Gemini CLI that take back a message and all after it, a list that replaces everything included: what was taken
-    /// back is not read again because the line or its target went.
+    /// Lines of Gemini CLI that roll back a message and all after it, a list that replaces everything included: what was
+    /// rolled back is not read again because the line or its target went.
     #[test]
-    fn a_rewind_takes_back_the_same(
+    fn a_rewind_rolls_back_the_same(
         script in sound_script(),
         rewinds in prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 1..4),
         list in prop::option::of(any::<prop::sample::Index>()),

@@ -61,7 +61,7 @@ fn begins_inside(messages: &[&Message<'_>]) -> bool {
     // Some formats write results as the user's.
     let continues =
         |first: &Message<'_>| first.role == Role::Assistant || first.results().next().is_some() && !first.begins_turn();
-    first.is_some_and(|first| (first.role == Role::Tool || continues(first)) && !first.boundary)
+    first.is_some_and(|first| (first.role == Role::Tool || continues(first)) && !first.is_boundary())
 }
 
 /// The windows of a transcript: they cover it once and in order, fit, and hold as much as fits.
@@ -93,7 +93,7 @@ fn check_windows(split: &Split, transcript: &Transcript<'_>) -> Result<Vec<Split
         let inside = begins_inside(&whole.map(|&at| &messages[at]).collect::<Vec<_>>());
         let input = begins_inside(&messages.iter().collect::<Vec<_>>());
         assert!(
-            !inside || input || messages[first].boundary || split.at_boundaries,
+            !inside || input || messages[first].is_boundary() || split.at_boundaries,
             "begins inside a turn: {window:?}"
         );
         check_pins(split, transcript, window);
@@ -112,7 +112,7 @@ fn check_pins(split: &Split, transcript: &Transcript<'_>, window: &SplitWindow) 
         assert_eq!(missing, None, "instructions are in every window");
     }
     let first = transcript.messages.iter().position(Message::begins_turn);
-    let bounded = split.at_boundaries && transcript.messages.iter().any(|message| message.boundary);
+    let bounded = split.at_boundaries && transcript.messages.iter().any(Message::is_boundary);
     if split.pins.first_user && !bounded {
         assert!(
             first.is_none_or(|first| !before.contains(&first) || all.contains(&first)),
@@ -129,7 +129,7 @@ fn check_overflow(
     window: &SplitWindow,
     tokens: impl Fn(&[usize], &[usize]) -> usize,
 ) {
-    if window.note.is_none() || messages.iter().any(|message| message.boundary) {
+    if window.note.is_none() || messages.iter().any(Message::is_boundary) {
         return;
     }
     let speaks = |segment: &&std::ops::Range<usize>| {

@@ -131,7 +131,9 @@ fn steps(all: usize, most: usize, step: usize) -> usize {
 
 /// Whether a window keeps the message for what it is.
 fn is_kept(message: &Message<'_>) -> bool {
-    message.role.instructs() || message.boundary || message.parts.iter().all(curtail_core::transcript::Part::instructs)
+    message.role.instructs()
+        || message.is_boundary()
+        || message.parts.iter().all(curtail_core::transcript::Part::instructs)
 }
 
 /// How many steps are due after each line of a log.
@@ -141,7 +143,7 @@ fn due(dialect: &str, items: &[String], stepped: &Stepped) -> Vec<Option<usize>>
         let document = curtail_core::json::Document::parse_log(&text).expect("it is a log");
         let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
         let (_, transcript) = transcripts.first()?;
-        // What a log takes back is sent no longer, in whatever steps it is cut.
+        // What a log rolls back is sent no longer, in whatever steps it is cut.
         transcript.messages.iter().all(|message| message.standing.is_read()).then_some(())?;
         (stepped.due)(&View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules))
     };

@@ -44,8 +44,8 @@ fn id_of(messages: &[Message<'_>], at: PartRef) -> Option<String> {
     id.as_ref().map(|id| id.decode().into_owned())
 }
 
-/// The messages that a fault may concern: those with a half that is broken or has the id of one, those bound to them, and
-/// the other halves of all these.
+/// The messages that a fault may concern: those with a call or result that is broken or has the id of one, those bound to
+/// them, and the counterparts of all these.
 fn concerned(messages: &[Message<'_>], pairs: &Pairs, faults: &[Fault]) -> HashSet<usize> {
     let broken = faults.iter().flat_map(|fault| [Some(fault.at), fault.other]).flatten();
     let ids: HashSet<String> = broken.clone().filter_map(|at| id_of(messages, at)).collect();

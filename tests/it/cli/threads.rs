@@ -316,16 +316,16 @@ fn codex_message(n: usize) -> String {
     )
 }
 
-/// An event of Codex that takes back turns.
+/// An event of Codex that rolls back turns.
 fn codex_rollback(turns: usize) -> String {
     format!(
         "{{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"thread_rolled_back\",\"num_turns\":{turns}}}}}\n"
     )
 }
 
-/// Turns that are taken back are not counted. Those that the thread may have summarized cannot be: that is a changed history.
+/// Turns that are rolled back are not counted. Those that the thread may have summarized cannot be: that is a changed history.
 #[test]
-fn turns_that_were_taken_back_are_not_counted() {
+fn turns_that_were_rolled_back_are_not_counted() {
     let range = |range: std::ops::Range<usize>| range.map(codex_message).collect::<String>();
     let dialect = ["--dialect", "codex", "--framing", "lines"];
     for (pieces, fits) in [

@@ -209,7 +209,7 @@ fn a_turn_is_sent_until_the_event_that_takes_it_back() {
         back(1),
         said("user", 'g', 50),
         said("assistant", 'h', 10),
-        // Takes back the turn before it, and the one before the turn that was taken back first.
+        // Rolls back the turn before it, and the one before the turn that was rolled back first.
         back(2),
         said("user", 'i', 30),
         said("assistant", 'j', 10),

@@ -182,7 +182,7 @@ fn codex_sends_the_history_that_a_compaction_wrote() {
 }
 
 #[test]
-fn codex_sends_no_turns_that_were_taken_back() {
+fn codex_sends_no_turns_that_were_rolled_back() {
     let said = |role, letter, count| codex("response_item", &item(role, letter, count));
     let log = [
         codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),

@@ -134,8 +134,8 @@ impl<'a> RuleContext<'_, 'a> {
         results.filter(|(part, _)| !self.is_answered_inside(PartRef { message: at, part: *part })).count()
     }
 
-    fn is_answered_inside(&self, half: PartRef) -> bool {
-        self.pairs.other_half(half).is_some_and(|other| other.message == half.message)
+    fn is_answered_inside(&self, at: PartRef) -> bool {
+        self.pairs.counterpart(at).is_some_and(|other| other.message == at.message)
     }
 
     /// The calls whose missing result another finding explains: their result comes before them or is of another kind, or two

@@ -18,7 +18,7 @@ pub struct Match<'a> {
     pub message_index: Option<usize>,
     /// What is wrong, in lower case and without a full stop.
     pub message: String,
-    /// The other half of the pair, or the message in conflict: the index of its message, and the value.
+    /// The counterpart of the call or result, or the message in conflict: the index of its message, and the value.
     pub other: Option<(usize, Option<Value<'a>>)>,
     /// Whether the finding is at most a warning, whatever the rule's level.
     pub only_warns: bool,
@@ -47,7 +47,7 @@ pub struct Finding {
     pub answer: Option<&'static str>,
     /// Where the fault is.
     pub at: FindingPlace,
-    /// Where the other half of the pair, or the message in conflict, is.
+    /// Where the counterpart of the call or result, or the message in conflict, is.
     pub other: Option<FindingPlace>,
     /// The line to show.
     #[doc(hidden)]

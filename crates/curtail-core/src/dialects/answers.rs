@@ -138,7 +138,7 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
     let pairs = Pairs::from_messages(read);
     let start = in_flight(read);
     let waits = |(at, message): (usize, &Message<'a>)| {
-        message.calls().any(|(part, call)| !call.hosted && pairs.other_half(PartRef { message: at, part }).is_none())
+        message.calls().any(|(part, call)| !call.hosted && pairs.counterpart(PartRef { message: at, part }).is_none())
     };
     if !read.iter().enumerate().skip(start).any(waits) {
         return None;

@@ -4,8 +4,8 @@
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
-    ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown, Usage,
+    Content, Draft, DraftPart, Family, IdFormat, Leader, Message, PairingRules, Part, PartOrigin, PartPlace,
+    ProviderRules, ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown, Usage,
 };
 
 /// The dialect `anthropic`.
@@ -160,6 +160,7 @@ fn mark_instructions(message: &mut Message<'_>) {
 /// A message with a compaction block is a boundary: the API drops everything before the block. The summary is counted and
 /// never rewritten. A block without content is a compaction that failed: the API ignores it.
 pub(super) fn mark_compaction(message: &mut Message<'_>) {
+    let mut is_boundary = false;
     for part in &mut message.parts {
         let PartOrigin::Source(place) = &mut part.origin else { continue };
         if !place.element.get("type").is_some_and(|kind| kind.is("compaction")) {
@@ -171,7 +172,10 @@ pub(super) fn mark_compaction(message: &mut Message<'_>) {
             continue;
         }
         part.content = place.element.get_text("content").map_or(Content::Other, Content::Text);
-        (message.boundary, message.barrier) = (true, true);
+        is_boundary = true;
+    }
+    if is_boundary {
+        message.set_boundary();
     }
 }
 
@@ -186,7 +190,10 @@ pub(super) fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
             Content::Reasoning(_) => place.prefix_bound = is_signed(block),
             Content::Other => place.prefix_bound = block.get("type").is_some_and(|kind| kind.is("fallback")),
             // A call that a program at the provider makes names that program.
-            Content::ToolCall(_) => place.caller = block.some("caller").and_then(|caller| caller.get("tool_id")),
+            Content::ToolCall(_) => {
+                let program = block.some("caller").and_then(|caller| caller.get("tool_id"));
+                place.set_leader(program.map(Leader::Program));
+            }
             _ => {}
         }
     }

@@ -41,7 +41,7 @@ impl Dialect for Antigravity {
                 let mut read = events::message(Role::Tool, item, None, vec![part]);
                 // The log contains steps of tools without a call. Such a step answers nothing.
                 if let Item::Message(message) = &mut read {
-                    message.unasked = true;
+                    message.call_rules.unasked = true;
                 }
                 read
             }

@@ -153,7 +153,9 @@ impl<'a> Builder<'_, 'a> {
 
     fn message(&mut self, value: Value<'a>, mut message: Message<'a>) {
         let index = self.messages.len();
-        message.origin = Origin::Source { index, value };
+        if let Origin::Source(source) = &mut message.origin {
+            (source.index, source.value) = (index, value);
+        }
         if message.parts.is_empty() && message.attached.is_empty() {
             message.parts.extend(blocks::content_of(value).map(blocks::unread));
         }

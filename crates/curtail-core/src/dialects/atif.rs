@@ -273,7 +273,7 @@ fn answer_together<'a>(message: &mut Message<'a>, nameless: Vec<Value<'a>>) {
             call.hosted = true;
         }
     }
-    message.indivisible = message.calls().count() > 1;
+    message.call_rules.indivisible = message.calls().count() > 1;
     let mut open = open.into_iter();
     for result in nameless {
         match open.next() {

@@ -157,8 +157,8 @@ fn read_call(call: Value<'_>) -> ToolCall<'_> {
 }
 
 /// Whether the provider runs the tool: `server_tool_use`, `web_search_tool_result` and the like.
-fn is_servers(half: Value<'_>) -> bool {
-    half.get_text("type").is_some_and(|kind| !kind.is("tool_use") && !kind.is("tool_result"))
+fn is_servers(block: Value<'_>) -> bool {
+    block.get_text("type").is_some_and(|kind| !kind.is("tool_use") && !kind.is("tool_result"))
 }
 
 fn read_result<'a>(block: Value<'a>, result: Value<'a>) -> Part<'a> {

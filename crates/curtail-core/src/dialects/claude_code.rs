@@ -10,8 +10,8 @@ use super::tree::{Sides, Tree};
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks};
 use crate::json::{Json, Text, Value, ValueKind, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Links, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing,
-    Unknown, Usage,
+    Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role,
+    Standing, Unknown, Usage,
 };
 
 /// The dialect `claude-code`.
@@ -174,8 +174,8 @@ impl LogHabits for ClaudeCode {
         kept.map(|(at, _)| at).collect()
     }
 
-    fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        taken_back(items)
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        rollbacks(items)
     }
 }
 
@@ -224,10 +224,12 @@ fn close_at_compactions<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             Item::Message(message) => {
                 let summary = is_set(item, "isCompactSummary");
                 if message.thread == 0 && (closing || summary) {
-                    message.barrier = true;
+                    message.begin_context();
                     closing = false;
                 }
-                message.boundary |= std::mem::take(&mut compacted) || summary;
+                if std::mem::take(&mut compacted) || summary {
+                    message.kind = MessageKind::Boundary;
+                }
             }
             Item::Metadata if is_boundary(item) => {
                 closing = !preserve(item, &mut read[..at]);
@@ -428,13 +430,13 @@ fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         if let Item::Message(message) = read
             && tree.is_some_and(|tree| Some(tree) != trees[newest])
         {
-            (message.standing, message.boundary) = (Standing::Abandoned, false);
+            message.roll_back(Standing::Abandoned);
         }
     }
 }
 
 /// The messages that begin another tree or return to an earlier one, each with the first item that is no longer read.
-fn taken_back(items: &[Value<'_>]) -> Vec<(usize, usize)> {
+fn rollbacks(items: &[Value<'_>]) -> Vec<(usize, usize)> {
     let mut trees = Trees::default();
     items.iter().enumerate().filter_map(|(at, item)| Some((at, trees.turn_at(at, *item)?))).collect()
 }

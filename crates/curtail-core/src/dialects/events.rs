@@ -2,7 +2,7 @@
 
 use super::{Item, blocks};
 use crate::json::{Text, Value};
-use crate::transcript::{Content, Family, Message, Part, Role, ToolCall, ToolResult, Unknown};
+use crate::transcript::{Closes, Content, Family, Message, Origin, Part, Role, ToolCall, ToolResult, Unknown};
 
 /// The type of an event; empty if it has none.
 pub(super) fn kind(event: Value<'_>) -> String {
@@ -49,7 +49,19 @@ pub(super) fn result<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, content: 
 pub(super) fn close_rounds(items: &mut [Item<'_>]) {
     for item in items {
         if let Item::Message(message) = item {
-            message.calls_close = true;
+            message.call_rules.closes = message.call_rules.closes.max(Closes::AtCalls);
+        }
+    }
+}
+
+/// For the list inside a compaction, which replaces what precedes it: no call before it can be answered in it.
+pub(super) fn put_in_compaction(items: &mut [Item<'_>]) {
+    if let Some(Item::Message(first)) = items.first_mut() {
+        first.begin_context();
+    }
+    for item in items {
+        if let Item::Message(Message { origin: Origin::Source(source), .. }) = item {
+            source.in_compaction = true;
         }
     }
 }

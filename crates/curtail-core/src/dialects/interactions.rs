@@ -67,7 +67,7 @@ impl Dialect for Interactions {
         if stateful {
             for item in &mut read {
                 if let Item::Message(message) = item {
-                    message.unasked = true;
+                    message.call_rules.unasked = true;
                 }
             }
         }

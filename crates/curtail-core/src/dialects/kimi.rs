@@ -37,11 +37,10 @@ impl Dialect for Kimi {
             "context.append_message" => read_message(item),
             "context.append_loop_event" => item.get("event").map_or(Item::Metadata, |event| read_event(item, event)),
             "context.apply_compaction" => {
-                let parts = blocks::content(item.get("summary"), blocks::plain_block);
-                match events::message(Role::User, item, None, parts) {
-                    Item::Message(message) => Item::Message(Message { barrier: true, ..message }),
-                    other => other,
-                }
+                let mut message = Message::from_source(Role::User, item);
+                message.parts = blocks::content(item.get("summary"), blocks::plain_block);
+                message.begin_context();
+                Item::Message(message)
             }
             // The resulting message is the next event.
             "turn.prompt" | "turn.steer" => Item::Ahead,

@@ -4,7 +4,8 @@
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events};
 use crate::json::{Document, Json, Text, Value, list, object, raw};
 use crate::transcript::{
-    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown,
+    Content, Draft, DraftPart, Message, MessageKind, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
+    Unknown,
 };
 
 /// The dialect `kiro`.
@@ -184,7 +185,7 @@ fn is_entry(item: Value<'_>) -> bool {
 /// An entry is a question and its answer, and is cut whole. The results of its calls are in the entry after it.
 fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     let mut message = Message::from_source(Role::Assistant, item);
-    message.exchange = true;
+    message.kind = MessageKind::Exchange;
     let asked = item.some("user").and_then(|user| user.some("content"));
     let prompt = asked.and_then(|asked| asked.some("Prompt")).and_then(|prompt| prompt.get("prompt"));
     let written = |value: Value<'a>| value.text().filter(|text| text.len_bound() > 0).map(|text| (value, text));
@@ -210,9 +211,9 @@ fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     }));
     // A question without an answer, or an answer without a question.
     if answered == message.parts.len() {
-        (message.role, message.exchange) = (Role::User, false);
+        (message.role, message.kind) = (Role::User, MessageKind::Ordinary);
     } else if answered == 0 {
-        message.exchange = false;
+        message.kind = MessageKind::Ordinary;
     }
     Item::Message(message)
 }

@@ -273,9 +273,9 @@ pub trait LogHabits {
         Vec::new()
     }
 
-    /// The indices of `items` that take back turns before them, in order, each with the index of the first item that the
+    /// The indices of `items` that roll back turns before them, in order, each with the index of the first item that the
     /// model no longer reads.
-    fn taken_back(&self, _items: &[Value<'_>]) -> Vec<(usize, usize)> {
+    fn rollbacks(&self, _items: &[Value<'_>]) -> Vec<(usize, usize)> {
         Vec::new()
     }
 

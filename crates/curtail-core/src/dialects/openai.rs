@@ -49,15 +49,14 @@ impl Dialect for OpenAi {
         }
         let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
         let Some(role) = role_of(&role) else { return Item::Unknown(Unknown::Named(role.decode().into_owned())) };
-        let mut message = Message::from_source(role, item);
+        let mut message = Message::from_chat(role, item);
         message.id = item.get_text("id").filter(|_| role != Role::Tool);
         message.parts = match role {
             // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
             Role::Tool => result_parts(item),
             _ => said_parts(item).into_iter().chain(call_parts(item)).collect(),
         };
-        message.indivisible = only_first_is_signed(item);
-        message.is_chat = true;
+        message.call_rules.indivisible = only_first_is_signed(item);
         Item::Message(message)
     }
 

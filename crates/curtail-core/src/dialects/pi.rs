@@ -55,7 +55,10 @@ impl Dialect for Pi {
             "custom_message" => said_to_model(item, item.get("content")),
             "branch_summary" => said_to_model(item, item.get("summary")),
             "compaction" => match said_to_model(item, item.get("summary")) {
-                Item::Message(message) => Item::Message(Message { barrier: true, boundary: true, ..message }),
+                Item::Message(mut message) => {
+                    message.set_boundary();
+                    Item::Message(message)
+                }
                 other => other,
             },
             kind if METADATA.contains(&kind) => Item::Metadata,
@@ -150,7 +153,7 @@ impl LogHabits for Pi {
 
 /// Marks the messages that the last compaction kept: from the entry that it names to the compaction itself.
 fn preserve<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let compaction = |read: &Item<'_>| matches!(read, Item::Message(message) if message.boundary);
+    let compaction = |read: &Item<'_>| matches!(read, Item::Message(message) if message.is_boundary());
     let Some(at) = read.iter().rposition(compaction) else { return };
     let Some(first) = first_kept(items[at], &items[..at]) else { return };
     for item in read.iter_mut().take(at).skip(first) {

@@ -47,7 +47,7 @@ impl Dialect for Qwen {
         // Records with the same id belong to one message.
         message.id = item.get_text("uuid");
         message.parts = blocks::content(list, gemini::plain).into_iter().map(gemini::with_place).collect();
-        message.indivisible = gemini::only_first_is_signed(list);
+        message.call_rules.indivisible = gemini::only_first_is_signed(list);
         if let Some(copy) = item.get("toolCallResult") {
             let results = message.parts.iter_mut().filter(|part| part.content.result().is_some());
             results.for_each(|part| part.add_copy(copy));

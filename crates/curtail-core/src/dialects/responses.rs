@@ -4,8 +4,8 @@
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks};
 use crate::json::{Json, Text, Value, list, object, or_null};
 use crate::transcript::{
-    Binding, Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
-    Role, ToolCall, ToolResult, Unknown,
+    Binding, Content, Draft, DraftPart, Family, Leader, Message, PairingRules, Part, PartPlace, ProviderRules,
+    ResultPlace, Role, ToolCall, ToolResult, Unknown,
 };
 
 /// The dialect `responses`.
@@ -154,7 +154,7 @@ fn boundary<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     let mut message = Message::from_source(Role::Assistant, whole);
     message.id = item.get_text("id");
     message.parts = vec![Part::from_source(Content::Other, PartPlace::element(whole))];
-    (message.boundary, message.barrier) = (true, true);
+    message.set_boundary();
     Item::Message(message)
 }
 
@@ -163,7 +163,8 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     let kind = item.get_text("type").map(|kind| kind.decode().into_owned());
     let kind = kind.as_deref().unwrap_or("message");
     let (role, parts) = if let Some((family, hosted)) = is_call(kind) {
-        let place = PartPlace { caller: caller(item), ..PartPlace::element(whole) };
+        let mut place = PartPlace::element(whole);
+        place.set_leader(caller(item).map(Leader::Program));
         (Role::Assistant, vec![Part::from_source(read_call(item, kind, family, hosted), place)])
     } else if let Some(family) = is_result(kind) {
         let text = item.get("output").filter(|_| !matches!(family, Family::Computer | Family::Shell));
@@ -291,7 +292,7 @@ pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
             let thought = message.parts.iter().all(|part| matches!(part.content, Content::Reasoning(_)));
             let bound = thought && !message.parts.is_empty() && next_is_theirs;
             message.binding = if bound { Binding::Reasoning } else { Binding::None };
-            next_is_theirs = message.role == Role::Assistant && !message.boundary;
+            next_is_theirs = message.role == Role::Assistant && !message.is_boundary();
         }
     }
     items

@@ -4,8 +4,8 @@
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
 use crate::json::{Document, Json, Text, Value, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, Reread,
-    ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
+    Content, Draft, DraftPart, Family, Message, MessageKind, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
+    Reread, ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
 };
 
 /// The dialect `sharegpt`.
@@ -62,7 +62,7 @@ impl Dialect for ShareGpt {
             (_, Role::User) if let Some(pieces) = said.and_then(blocks::pieces) => pieces,
             _ => typed_blocks(item).map_or_else(|| blocks::content(said, blocks::plain_block), read_blocks),
         };
-        message.indivisible = message.calls().count() > 1 && typed_blocks(item).is_none();
+        message.call_rules.indivisible = message.calls().count() > 1 && typed_blocks(item).is_none();
         Item::Message(message)
     }
 
@@ -197,7 +197,7 @@ fn read_pair(item: Value<'_>) -> Item<'_> {
     let mut message = Message::from_source(Role::User, item);
     message.parts = blocks::content(Some(item), blocks::plain_block);
     message.parts.retain(|part| part.content.speaks());
-    message.exchange = true;
+    message.kind = MessageKind::Exchange;
     Item::Message(message)
 }
 
@@ -291,7 +291,7 @@ fn share_again(messages: &mut [Message<'_>]) {
         }
         let element = message.parts.iter().find(|part| part.content.call().is_some()).and_then(Part::place);
         let whole = element.map(|place| place.element) == message.value();
-        message.indivisible = message.calls().count() > 1 && whole;
+        message.call_rules.indivisible = message.calls().count() > 1 && whole;
     }
     share_answers(&mut messages.iter_mut().collect::<Vec<_>>());
 }
@@ -303,7 +303,7 @@ fn is_shared(part: &Part<'_>) -> bool {
 }
 
 fn share(messages: &mut [&mut Message<'_>], asked: usize, answered: usize, calls: usize) {
-    messages[asked].indivisible = true;
+    messages[asked].call_rules.indivisible = true;
     if let Some(element) = messages[answered].parts.first().and_then(Part::place).map(|place| place.element) {
         let more =
             (1..calls).map(|_| Part::from_source(Content::ToolResult(result(Vec::new())), PartPlace::element(element)));

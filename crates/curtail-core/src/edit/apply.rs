@@ -15,7 +15,7 @@
 use super::cuts;
 use crate::dialects::{Dialect, Item, Patch, Remaining, Written};
 use crate::json::{Document, Span, Value};
-use crate::transcript::{Draft, DraftPart, Layout, Message, Origin, Part, PartOrigin, Slot, SlotKind, Style};
+use crate::transcript::{Draft, DraftPart, Layout, Message, Origin, Part, PartOrigin, Slot, SlotKind, Source, Style};
 
 /// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`.
 ///
@@ -24,7 +24,7 @@ pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>
     let kept = kept(layout, messages);
     let mut in_place = vec![false; kept.len()];
     for message in messages {
-        if let Origin::Source { index, .. } = message.origin {
+        if let Origin::Source(Source { index, .. }) = message.origin {
             in_place[index] = true;
         }
     }
@@ -164,15 +164,15 @@ struct Writer<'w, 'a> {
 impl Writer<'_, '_> {
     fn message(&mut self, message: &Message<'_>) {
         match message.origin {
-            Origin::Source { index, .. } => {
+            Origin::Source(Source { index, .. }) => {
                 while let Some(slot) = self.pass(|what| what == SlotKind::Message(index)) {
                     self.slot(slot);
                 }
                 self.slot(self.next);
                 let standing = message.standing;
-                self.rolled_back = standing.is_taken_back() || message.replacing && !standing.is_read();
+                self.rolled_back = standing.is_rolled_back() || message.is_in_compaction() && !standing.is_read();
             }
-            Origin::Moved { index, .. } => {
+            Origin::Moved(Source { index, .. }) => {
                 self.flush_before();
                 if let Some(Slot { span, .. }) = self.moved_slot(index) {
                     self.separate();

@@ -118,7 +118,7 @@ fn inserted(messages: &[Message<'_>], pairs: &Pairs, what: &Insertion, reason: &
         Insertion::Results(_) => Subject::of_draft("tool", ""),
         Insertion::Moved(at) => {
             let moved = said(messages, pairs, *at, "moved", reason.to_owned());
-            let is_source = matches!(messages[*at].origin, Origin::Source { .. });
+            let is_source = matches!(messages[*at].origin, Origin::Source(_));
             return if is_source { moved } else { Explained { message: None, offset: None, ..moved } };
         }
     };

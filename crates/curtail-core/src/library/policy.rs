@@ -13,8 +13,8 @@ use crate::transcript::{Content, Draft, Message, Pairs, PartRef};
 
 /// A policy of your own: it decides about every message of a transcript, in any dialect.
 ///
-/// What depends on a dropped message is dropped with it: the other half of a pair, and reasoning without its call. The result of
-/// a policy should be one that it does not change again.
+/// What depends on a dropped message is dropped with it: the counterpart of a call or result, and reasoning without its
+/// call. The result of a policy should be one that it does not change again.
 ///
 /// ```
 /// use curtail_core::{Action, Cutter, Policy, TranscriptView};

@@ -259,7 +259,7 @@ impl<'t> PartView<'t> {
     #[must_use]
     pub fn other_half(self) -> Option<Self> {
         let transcript = self.message.transcript;
-        let half = transcript.pairs.other_half(PartRef { message: self.message.index, part: self.part })?;
-        Some(Self { message: MessageView { transcript, index: half.message }, part: half.part })
+        let at = transcript.pairs.counterpart(PartRef { message: self.message.index, part: self.part })?;
+        Some(Self { message: MessageView { transcript, index: at.message }, part: at.part })
     }
 }

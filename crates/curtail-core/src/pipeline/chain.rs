@@ -235,9 +235,9 @@ impl ThoughtStep<'_> {
 }
 
 impl Stage {
-    /// Applies the processor, and drops the halves of pairs that the cut separated. After each such drop, the processor decides
-    /// again, so that applying it to its own result changes nothing. Every round drops a call or a result, and no processor but
-    /// repair writes one, so the rounds end.
+    /// Applies the processor, and drops the calls and results that the cut separated. After each such drop, the processor
+    /// decides again, so that applying it to its own result changes nothing. Every round drops a call or a result, and no
+    /// processor but repair writes one, so the rounds end.
     fn run<'a>(
         &self,
         layout: &Layout<'a>,
@@ -296,7 +296,7 @@ impl Stage {
         Ok(changed)
     }
 
-    /// Drops what is not the processor's own decision, and the halves of pairs that this separated.
+    /// Drops what is not the processor's own decision, and the calls and results that this separated.
     fn drop_planned<'a>(
         &self,
         layout: &Layout<'a>,
@@ -314,7 +314,7 @@ impl Stage {
         self.drop_separated(layout, &known, run, watch);
     }
 
-    /// Drops what the cut separated from its other half; returns whether anything was dropped.
+    /// Drops what the cut separated from its counterpart; returns whether anything was dropped.
     fn drop_separated<'a>(
         &self,
         layout: &Layout<'a>,
@@ -406,8 +406,8 @@ struct ReadFrom {
 
 impl ReadFrom {
     fn messages(messages: &[Message<'_>]) -> Self {
-        let boundaries = messages.iter().filter(|message| message.boundary).count();
-        let has_rolled_back = messages.iter().any(|message| message.standing.is_taken_back());
+        let boundaries = messages.iter().filter(|message| message.is_boundary()).count();
+        let has_rolled_back = messages.iter().any(|message| message.standing.is_rolled_back());
         let mut newest = messages.iter().rev().filter(|message| has_rolled_back && message.thread == 0);
         Self { boundaries, newest: newest.find_map(Message::source_index) }
     }

@@ -159,7 +159,7 @@ impl<'a> Splitter<'_, 'a> {
         Ok(all > 1 || count != all || run.changed || changed || edits.has_mark())
     }
 
-    /// The messages of `window`, without halves of pairs that its beginning separated.
+    /// The messages of `window`, without the calls and results that its beginning separated.
     fn content(
         &self,
         messages: &[Message<'a>],

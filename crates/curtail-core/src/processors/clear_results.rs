@@ -130,7 +130,7 @@ impl Processor for ClearResults {
                     change(&mut plan, result.message, Change::Rewrite(result.part, self.placeholder.clone()), reason);
                 }
             }
-            if let Some(call) = pairs.other_half(result).filter(|_| self.clear_inputs) {
+            if let Some(call) = pairs.counterpart(result).filter(|_| self.clear_inputs) {
                 freed += self.clear_input(view, call, &mut plan);
             }
         }

@@ -76,10 +76,13 @@ fn speaks_as(message: &Message<'_>, role: Role) -> bool {
 }
 
 /// Whether a message would stay without its calls and results if every message before `flight` were dropped: it has text, and
-/// all of its calls and results have their other half there.
+/// the counterparts of all its calls and results are there.
 fn outlives_its_tools(message: &Message<'_>, at: usize, pairs: &Pairs, flight: usize) -> bool {
     let mut tools = message.parts.iter().enumerate().filter(|(_, part)| part.content.is_tool());
-    let is_separated = |part| pairs.other_half(PartRef { message: at, part }).is_some_and(|half| half.message < flight);
+    let is_separated = |part| {
+        let counterpart = pairs.counterpart(PartRef { message: at, part });
+        counterpart.is_some_and(|counterpart| counterpart.message < flight)
+    };
     message.has_tools()
         && message.parts.iter().any(|part| !part.content.is_tool() && part.is_worth_keeping())
         && tools.all(|(part, _)| is_separated(part))

@@ -1,4 +1,4 @@
-//! Drops what the model no longer reads: the messages before the last boundary, and turns that were taken back.
+//! Drops what the model no longer reads: the messages before the last boundary, and turns that were rolled back.
 
 use super::planning::DropSet;
 use super::{Plan, Processor, ProcessorError, Reason, View};

@@ -117,8 +117,8 @@ pub struct Traits {
     /// Whether it writes messages or results. What it wrote can be read otherwise than it was meant, so a chain reads the
     /// transcript again before the next stage.
     pub writes: bool,
-    /// Whether it repairs pairs itself. After any other processor, a chain drops the calls and results that lost their other
-    /// half.
+    /// Whether it repairs pairs itself. After any other processor, a chain drops the calls and results that lost their
+    /// counterpart.
     pub repairs_pairs: bool,
     /// What it drops before anything else if it drops something: messages that the model no longer reads.
     pub drops_first: &'static [Standing],

@@ -13,7 +13,7 @@ use crate::transcript::{
 /// How to repair a broken pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RepairMode {
-    /// Drop it with its other half; keep the first of duplicates.
+    /// Drop it with its counterpart; keep the first of duplicates.
     Drop,
     /// Answer an unanswered call with a result that says it was interrupted; drop other faults.
     Stub,
@@ -210,7 +210,7 @@ fn early_results(faults: &[Fault], pairs: &Pairs) -> HashMap<PartRef, PartRef> {
     let mut calls = HashSet::new();
     let early = faults.iter().filter(|fault| fault.kind == FaultKind::ResultBeforeCall);
     let early = early.filter_map(|fault| Some((fault.at, fault.other?)));
-    early.filter(|(_, call)| pairs.other_half(*call).is_none() && calls.insert(*call)).collect()
+    early.filter(|(_, call)| pairs.counterpart(*call).is_none() && calls.insert(*call)).collect()
 }
 
 /// Places results next to their calls.
@@ -240,7 +240,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         let nameless = pairs.pairs().filter_map(|(at, _)| Some((at, call_of(at).filter(|call| call.id.is_none())?)));
         let answered = nameless.map(|(at, call)| (at.message, call.name.decode())).collect();
         let answers_one = |at: &usize| {
-            let call = |half: PartRef| pairs.other_half(half).or_else(|| early.get(&half).copied());
+            let call = |at: PartRef| pairs.counterpart(at).or_else(|| early.get(&at).copied());
             let others = (0..view.messages[*at].parts.len()).map(|part| call(PartRef { message: *at, part }));
             let mut others = others.map(|other| other.map(|other| other.message));
             let first = others.next().flatten();
@@ -392,7 +392,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         let accepts = |at: &usize| {
             let next = &self.view.messages[*at];
             let answers = matches!(next.role, Role::User | Role::Tool);
-            self.is_inside() && answers && !next.is_barrier() && !next.is_draft() && !next.parts.is_empty()
+            self.is_inside() && answers && !next.closes_calls() && !next.is_draft() && !next.parts.is_empty()
         };
         next.filter(accepts).map_or((before, false), |next| (next, true))
     }
@@ -434,7 +434,7 @@ fn behind(view: &View<'_, '_>, rules: PairingRules) -> Vec<(usize, Option<usize>
         let joins = passed == Role::Tool || rules.ids && message.calls().all(|(_, call)| call.id.is_some());
         let here = (at + 1, next.map(|(next, _)| next));
         // What a model reads behind a boundary answers no call in front of it.
-        let passes = |next: usize| messages[next].role == passed && !messages[next].boundary;
+        let passes = |next: usize| messages[next].role == passed && !messages[next].is_boundary();
         let run = next.filter(|(next, _)| passes(*next)).map_or(here, |(_, run)| run);
         behind[at] = if joins { run } else { here };
         threads.insert(message.thread, (at, run));

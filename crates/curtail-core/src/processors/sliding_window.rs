@@ -71,7 +71,7 @@ impl SlidingWindow {
     fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], head: usize) -> usize {
         let task = self.keep.task(view.messages);
         // A boundary that another one supersedes stays with what needs it: if it counted as others do, it would move steps.
-        let stays = |message: &Message<'_>| self.step > 1 && message.boundary;
+        let stays = |message: &Message<'_>| self.step > 1 && message.is_boundary();
         let preserves =
             |at: usize| task == Some(at) || self.keep.preserves(&view.messages[at]) || stays(&view.messages[at]);
         let is_other = |run: &&Range<usize>| !(*run).clone().all(preserves);
@@ -128,7 +128,7 @@ fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: 
         }
         for (nth, _) in message.results() {
             let result = PartRef { message: at, part: nth };
-            if pairs.other_half(result).is_none_or(|call| drops.is_part_gone(call)) {
+            if pairs.counterpart(result).is_none_or(|call| drops.is_part_gone(call)) {
                 drops.drop_part(result, Reason::Borrowed("orphaned result at the start of the window"));
             }
         }

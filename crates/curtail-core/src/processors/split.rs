@@ -171,7 +171,7 @@ impl Split {
     /// The changes that make `window` fit. Texts of the assistant are shortened only if shortening all others is not enough.
     fn shortened(&self, view: &View<'_, '_>, window: &SplitWindow) -> Option<Vec<(usize, Vec<Change>)>> {
         let all = window.messages();
-        let fixed = |message: &Message<'_>| message.role.instructs() || message.boundary;
+        let fixed = |message: &Message<'_>| message.role.instructs() || message.is_boundary();
         let spoken = |message: &Message<'_>| fixed(message) || message.role == Role::Assistant;
         let is_reduced = |at: &usize| window.instructions.contains(at);
         let tokens = |at: &usize| match is_reduced(at) {
@@ -365,7 +365,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         for (at, tokens) in tokens.iter().enumerate() {
             sums[at + 1] = sums[at] + tokens;
         }
-        let all = |is: fn(&Message<'_>) -> bool| -> Vec<usize> {
+        let all = |is: fn(&Message<'a>) -> bool| -> Vec<usize> {
             (0..messages.len()).filter(|&at| is(&messages[at])).collect()
         };
         let mut filler = Self {
@@ -381,7 +381,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
                 .into_iter()
                 .map(|at| (at, instructions_tokens(&split.counting, &messages[at])))
                 .collect(),
-            boundaries: all(|message| message.boundary),
+            boundaries: all(Message::is_boundary),
             first_user: messages.iter().position(Message::begins_turn),
             rendering,
             stops: Vec::new(),

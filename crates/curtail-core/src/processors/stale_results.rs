@@ -106,9 +106,9 @@ fn has_content(result: &ToolResult<'_>, placeholder: &str) -> bool {
 
 /// What the call of the result at `at` reads, if it is a read of one file by a tool that `reads` matches.
 fn read_of(view: &View<'_, '_>, pairs: &Pairs, at: PartRef, reads: &NameGlobs) -> Option<FileRead> {
-    let half = pairs.other_half(at)?;
-    let message = &view.messages[half.message];
-    let call = message.parts[half.part].content.call()?;
+    let call = pairs.counterpart(at)?;
+    let message = &view.messages[call.message];
+    let call = message.parts[call.part].content.call()?;
     if !reads.is_match(&call.name.decode()) {
         return None;
     }

@@ -33,9 +33,10 @@ impl<'w, 'v, 'a> SteppedWindow<'w, 'v, 'a> {
         let closed = joints(messages, pairs);
         let (head, task) = (keep.head(messages, &runs), keep.task(messages));
         let instructs = |at: usize| keep.system && messages[at].parts.iter().all(Part::instructs);
-        let is_kept =
-            |at: usize| task == Some(at) || keep.preserves(&messages[at]) || messages[at].boundary || instructs(at);
-        // The first units are kept with the other halves of their pairs.
+        let is_kept = |at: usize| {
+            task == Some(at) || keep.preserves(&messages[at]) || messages[at].is_boundary() || instructs(at)
+        };
+        // The first units are kept with the counterparts of their calls and results.
         let head = if head == 0 { 0 } else { closed.iter().copied().find(|at| *at >= head).unwrap_or(messages.len()) };
         let mut units = runs;
         units.retain(|unit| unit.start >= head && !unit.clone().all(is_kept));

@@ -113,13 +113,13 @@ impl ThoughtPrefixes {
             let thread = threads.entry(id).or_default();
             let start = starts.get(&id).copied().unwrap_or_default();
             match (message.origin, source) {
-                (Origin::Source { .. }, Some(source)) if source.standing.is_read() => {
+                (Origin::Source(_), Some(source)) if source.standing.is_read() => {
                     thread.changed |= source.rank != thread.messages;
                     thread.messages = source.rank + u32::from(source.ranked);
                 }
                 _ if at < start.index => continue,
-                (Origin::Source { .. }, Some(source)) if source.standing.is_taken_back() => continue,
-                (Origin::Source { .. }, Some(source)) => {
+                (Origin::Source(_), Some(source)) if source.standing.is_rolled_back() => continue,
+                (Origin::Source(_), Some(source)) => {
                     thread.changed |= source.epoch != start.epoch || source.rank != thread.superseded;
                     thread.superseded = source.rank + u32::from(source.ranked);
                 }
@@ -179,7 +179,7 @@ impl ThoughtPrefixes {
         let mut changed = Vec::new();
         for message in messages {
             match message.origin {
-                Origin::Source { index, .. } if altered(message).is_none() => missing[index] = false,
+                Origin::Source(source) if altered(message).is_none() => missing[source.index] = false,
                 Origin::Draft { .. } if message.role.instructs() => changed.push(message.thread),
                 _ => {}
             }
@@ -195,7 +195,7 @@ impl Counts {
     /// Records the next message of the thread.
     fn record(&mut self, message: &Message<'_>) -> MessageState {
         let superseded = message.standing == Standing::Superseded;
-        if superseded && message.boundary {
+        if superseded && message.is_boundary() {
             self.epoch += 1;
             self.superseded = (0, 0);
         }
@@ -204,14 +204,14 @@ impl Counts {
         let source = MessageState {
             thread: message.thread,
             instructs: message.role.instructs(),
-            boundary: message.boundary,
+            boundary: message.is_boundary(),
             standing: message.standing,
             epoch: self.epoch,
             rank: *messages,
             ranked,
             thoughts: *thoughts,
         };
-        let read = !message.standing.is_taken_back();
+        let read = !message.standing.is_rolled_back();
         *messages += u32::from(read && ranked);
         *thoughts += count(message.parts.iter().filter(|part| read && part.is_prefix_bound()));
         source

@@ -109,7 +109,7 @@ impl ToolFilter {
     /// A result without a call is selected by its own tool name; without a name it is dropped only with all tools.
     fn drop_unpaired(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef, drops: &mut DropSet<'_, '_>) {
         let content = view.messages[result.message].parts[result.part].content.result();
-        let (None, Some(content)) = (pairs.other_half(result), content) else { return };
+        let (None, Some(content)) = (pairs.counterpart(result), content) else { return };
         let is_dropped = match &content.name {
             Some(name) => self.tools.drops(&name.decode()),
             None => matches!(self.tools, ToolGlobs::All),
@@ -133,7 +133,7 @@ fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>
     let thread = |call: &PartRef| view.messages[call.message].thread;
     let is_hosted =
         |call: &PartRef| view.messages[call.message].parts[call.part].content.call().is_some_and(|call| call.hosted);
-    let open = pairs.calls().iter().filter(|call| pairs.other_half(**call).is_none() && !is_hosted(call));
+    let open = pairs.calls().iter().filter(|call| pairs.counterpart(**call).is_none() && !is_hosted(call));
     let mut pending: Vec<PartRef> = open.copied().collect();
     let threads: BTreeSet<u32> = pending.iter().map(thread).collect();
     let rounds = |kept: &dyn Fn(PartRef) -> bool| -> BTreeMap<u32, usize> {
@@ -222,7 +222,7 @@ fn first_pending(view: &View<'_, '_>, pairs: &Pairs, plan: &Plan, cuts: &HashSet
         Decision::Drop(_) | Decision::Replace(..) => false,
     };
     let flight = in_flight(view.messages);
-    let mut open = pairs.calls().iter().filter(|call| call.message >= flight && pairs.other_half(**call).is_none());
+    let mut open = pairs.calls().iter().filter(|call| call.message >= flight && pairs.counterpart(**call).is_none());
     open.find(|call| stays(call)).map_or(view.messages.len(), |call| call.message)
 }
 

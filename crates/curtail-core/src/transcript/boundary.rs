@@ -13,7 +13,7 @@ pub fn supersede(messages: &mut [Message<'_>]) {
         if behind && message.standing == Standing::Live && !message.role.instructs() {
             message.standing = Standing::Superseded;
         }
-        if message.boundary {
+        if message.is_boundary() {
             bounded.insert(message.thread);
         }
     }
@@ -23,9 +23,10 @@ pub fn supersede(messages: &mut [Message<'_>]) {
             Standing::Superseded => {
                 over.insert(message.thread);
             }
-            Standing::Live => message.barrier |= over.remove(&message.thread),
-            Standing::Preserved => {
-                over.remove(&message.thread);
+            Standing::Live | Standing::Preserved => {
+                if over.remove(&message.thread) && message.standing == Standing::Live {
+                    message.begin_context();
+                }
             }
             Standing::RolledBack | Standing::Abandoned => {}
         }
@@ -36,7 +37,7 @@ pub fn supersede(messages: &mut [Message<'_>]) {
 /// messages end that need the boundary.
 #[must_use]
 pub fn reach(messages: &[Message<'_>], at: usize) -> usize {
-    let next = messages[at + 1..].iter().position(|next| next.boundary && next.thread == messages[at].thread);
+    let next = messages[at + 1..].iter().position(|next| next.is_boundary() && next.thread == messages[at].thread);
     next.map_or(messages.len(), |next| at + 1 + next)
 }
 
@@ -45,7 +46,7 @@ pub fn reach(messages: &[Message<'_>], at: usize) -> usize {
 pub fn behind_boundary(messages: &[Message<'_>]) -> usize {
     let main = messages.first().map_or(0, |message| message.thread);
     let stands = |message: &Message<'_>| {
-        message.thread == main && message.standing.is_read() && (message.boundary || message.replacing)
+        message.thread == main && message.standing.is_read() && (message.is_boundary() || message.is_in_compaction())
     };
     messages.iter().rposition(stands).map_or(0, |at| at + 1)
 }

@@ -7,7 +7,7 @@ use super::pairing::Mismatch;
 use super::placement::is_same_reply;
 use super::{Message, PairingRules, Pairs, PartRef, Placement, ResultPlace, Standing};
 
-/// A pairing fault, and the half that it is about.
+/// A pairing fault, and the call or result that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// What is wrong.
@@ -63,7 +63,7 @@ impl Fault {
     pub fn find_all(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Self> {
         let mut faults = Self::find_every(messages, pairs, pairing_rules);
         faults.retain(|fault| match fault.kind {
-            FaultKind::OrphanResult => !messages[fault.at.message].unasked,
+            FaultKind::OrphanResult => !messages[fault.at.message].call_rules.unasked,
             FaultKind::UnansweredCall | FaultKind::PendingCall => {
                 messages[fault.at.message].standing != Standing::RolledBack
             }
@@ -92,7 +92,7 @@ fn id_of<'m>(messages: &'m [Message<'_>], call: PartRef) -> Option<Cow<'m, str>>
 }
 
 fn unpaired_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
-    let unpaired = pairs.results().iter().filter(|&&result| pairs.other_half(result).is_none());
+    let unpaired = pairs.results().iter().filter(|&&result| pairs.counterpart(result).is_none());
     unpaired.map(|&at| {
         let mismatch = pairs.mismatch(at);
         let kind = match mismatch {
@@ -110,7 +110,7 @@ fn unpaired_calls<'m>(
     pairs: &'m Pairs,
     pairing_rules: PairingRules,
 ) -> impl Iterator<Item = Fault> + 'm {
-    let unpaired = pairs.calls().iter().filter(|&&call| pairs.other_half(call).is_none());
+    let unpaired = pairs.calls().iter().filter(|&&call| pairs.counterpart(call).is_none());
     let wanted =
         unpaired.filter(|at| messages[at.message].parts[at.part].content.call().is_some_and(|call| !call.hosted));
     let mut rounds: HashMap<u32, usize> = HashMap::new();
@@ -160,7 +160,7 @@ pub fn last_round(
         let calls = message.calls().any(|(part, _)| is_left(at, part));
         let goes_on = match calling {
             // A message that holds results and what the model said of them ends their round.
-            None => calls || !message.exchange && message.results().any(|(part, _)| is_left(at, part)),
+            None => calls || !message.is_exchange() && message.results().any(|(part, _)| is_left(at, part)),
             Some(later) => {
                 (calls && (side_by_side || is_same_reply(message, later))) || message.is_bound() && next == at + 1
             }
@@ -173,7 +173,7 @@ pub fn last_round(
             calling = Some(message);
         }
         next = at;
-        if message.barrier || message.calls_close && calls {
+        if message.call_rules.closes.applies(|| calls) {
             break;
         }
     }
@@ -184,14 +184,14 @@ pub fn last_round(
 fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Fault> {
     let mut last: HashMap<u32, HashMap<Cow<'_, str>, PartRef>> = HashMap::new();
     let mut faults = Vec::new();
-    let mut barriers = (0..messages.len()).filter(|&at| messages[at].is_barrier()).peekable();
+    let mut closing = (0..messages.len()).filter(|&at| messages[at].closes_calls()).peekable();
     for &call in pairs.calls() {
-        while let Some(barrier) = barriers.next_if(|&at| at <= call.message) {
-            last.remove(&messages[barrier].thread);
+        while let Some(closing) = closing.next_if(|&at| at <= call.message) {
+            last.remove(&messages[closing].thread);
         }
         let Some(id) = id_of(messages, call) else { continue };
         if let Some(earlier) = last.entry(messages[call.message].thread).or_default().insert(id, call) {
-            let open = pairs.other_half(earlier).is_none_or(|result| result > call);
+            let open = pairs.counterpart(earlier).is_none_or(|result| result > call);
             if open || pairing_rules.unique_ids {
                 faults.push(Fault { kind: FaultKind::DuplicateCallId, at: call, other: Some(earlier) });
             }

@@ -217,14 +217,14 @@ fn message(
 ) -> OutlineMessage {
     let properties = [
         ("binds-next", message.is_bound()),
-        ("indivisible", message.indivisible),
-        ("barrier", message.is_barrier()),
-        ("boundary", message.boundary),
+        ("indivisible", message.call_rules.indivisible),
+        ("barrier", message.closes_calls()),
+        ("boundary", message.is_boundary()),
         ("superseded", message.standing == Standing::Superseded),
-        ("rolled-back", message.standing.is_taken_back()),
+        ("rolled-back", message.standing.is_rolled_back()),
     ];
     let parts = message.parts.iter().enumerate().map(|(nth, part)| {
-        let other = pairs.other_half(PartRef { message: index, part: nth });
+        let other = pairs.counterpart(PartRef { message: index, part: nth });
         self::part(part, other.map(|other| [other.message, other.part]), origin)
     });
     OutlineMessage {

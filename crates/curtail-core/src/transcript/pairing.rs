@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Family, Message, Part, PartPlace, Role, ToolCall, ToolResult};
+use super::{Family, Leader, Message, Part, PartPlace, Role, ToolCall, ToolResult};
 use crate::json::Value;
 use crate::steps;
 
@@ -42,7 +42,7 @@ impl Mismatch {
     }
 }
 
-/// The calls and results of a transcript, each with its other half if it has one.
+/// The calls and results of a transcript, each with its counterpart if it has one.
 ///
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
@@ -63,7 +63,7 @@ pub struct Pairs {
     /// Number of parts before each message.
     before: Vec<usize>,
     /// For every part of every message, in order.
-    halves: Vec<Option<PartRef>>,
+    counterparts: Vec<Option<PartRef>>,
     mismatches: HashMap<PartRef, Mismatch>,
     claimants: HashMap<PartRef, Vec<PartRef>>,
     /// For each call that another call made while it ran: the other call.
@@ -82,7 +82,7 @@ impl Pairs {
         let mut threads: HashMap<u32, Open<'_>> = HashMap::default();
         for (at, message) in messages.iter().enumerate() {
             let open = threads.entry(message.thread).or_default();
-            if message.is_barrier() {
+            if message.closes_calls() {
                 open.close();
             }
             open.follow(message);
@@ -107,20 +107,20 @@ impl Pairs {
     /// A call that a program makes names the call of the program. A call of a reply names the call beside its signed thoughts,
     /// which matters as long as they are there.
     fn find_callers(&mut self, messages: &[Message<'_>]) {
-        let place = |at: PartRef| messages[at.message].parts[at.part].place();
-        let named = |place: &PartPlace<'_>| place.caller.is_some() || place.thinking_call.is_some();
-        if !self.calls.iter().any(|&at| place(at).is_some_and(named)) {
+        let leader = |at: PartRef| messages[at.message].parts[at.part].place().and_then(PartPlace::leader);
+        if !self.calls.iter().any(|&at| leader(at).is_some()) {
             return;
         }
         let mut programs: HashMap<Id<'_>, PartRef> = HashMap::default();
         for &at in &self.calls {
             let thread = messages[at.message].thread;
-            let found = |id: Option<Value<'_>>| {
-                id.and_then(Value::text).and_then(|id| programs.get(&(thread, id.decode())).copied())
-            };
+            let found = |id: Value<'_>| programs.get(&(thread, id.text()?.decode())).copied();
             let thinks = |call: &PartRef| messages[call.message].parts.iter().any(Part::is_prefix_bound);
-            let program = place(at).and_then(|place| found(place.caller));
-            let program = program.or_else(|| place(at).and_then(|place| found(place.thinking_call)).filter(thinks));
+            let program = match leader(at) {
+                Some(Leader::Program(id)) => found(id),
+                Some(Leader::Thinking(id)) => found(id).filter(thinks),
+                None => None,
+            };
             if let Some(program) = program {
                 self.callers.insert(at, program);
                 self.made.entry(program).or_default().push(at);
@@ -150,18 +150,19 @@ impl Pairs {
             before
         });
         let before = before.collect();
-        Self { before, halves: vec![None; count], ..Self::default() }
+        Self { before, counterparts: vec![None; count], ..Self::default() }
     }
 
     fn join(&mut self, call: PartRef, result: PartRef) {
-        for (half, other) in [(call, result), (result, call)] {
-            let at = self.before[half.message] + half.part;
-            self.halves[at] = Some(other);
+        for (at, counterpart) in [(call, result), (result, call)] {
+            let at = self.before[at.message] + at.part;
+            self.counterparts[at] = Some(counterpart);
         }
     }
 
     fn find_mismatches(&mut self, messages: &[Message<'_>]) {
-        let unpaired: Vec<PartRef> = self.results.iter().copied().filter(|at| self.other_half(*at).is_none()).collect();
+        let unpaired: Vec<PartRef> =
+            self.results.iter().copied().filter(|at| self.counterpart(*at).is_none()).collect();
         if unpaired.is_empty() {
             return;
         }
@@ -171,7 +172,7 @@ impl Pairs {
             let call = messages[at.message].parts[at.part].content.call();
             if let Some(id) = call.and_then(|call| call.id.as_ref()) {
                 let id = (messages[at.message].thread, id.decode());
-                if self.other_half(at).is_none() {
+                if self.counterpart(at).is_none() {
                     open_by_id.entry(id.clone()).or_default().push(at);
                 }
                 by_id.entry(id).or_default().push(at);
@@ -189,7 +190,7 @@ impl Pairs {
                 (Some(call), _) if !family(call).is_some_and(|family| family.is_answered_by(result.family)) => {
                     Mismatch::OtherFamily(call)
                 }
-                (Some(call), _) if self.other_half(call).is_some() => Mismatch::Answered(call),
+                (Some(call), _) if self.counterpart(call).is_some() => Mismatch::Answered(call),
                 (_, Some(call)) => Mismatch::Later(call),
                 _ => continue,
             };
@@ -210,18 +211,18 @@ impl Pairs {
         self.claimants.get(&call).map_or(&[], Vec::as_slice)
     }
 
-    /// The other half of a call or result; `None` if it has none.
+    /// The result of a call, or the call of a result; `None` if it has none.
     #[must_use]
-    pub fn other_half(&self, half: PartRef) -> Option<PartRef> {
+    pub fn counterpart(&self, at: PartRef) -> Option<PartRef> {
         steps::count(1);
-        *self.halves.get(self.before.get(half.message)? + half.part)?
+        *self.counterparts.get(self.before.get(at.message)? + at.part)?
     }
 
     /// The name of the tool that a result comes from: that of its call, or the one that the result itself names.
     #[must_use]
     pub fn tool_name<'m, 'a>(&self, messages: &'m [Message<'a>], result: PartRef) -> Option<&'m crate::json::Text<'a>> {
         let content = |at: PartRef| &messages[at.message].parts[at.part].content;
-        let call = self.other_half(result).and_then(|call| content(call).call()).map(|call| &call.name);
+        let call = self.counterpart(result).and_then(|call| content(call).call()).map(|call| &call.name);
         call.or_else(|| content(result).result().and_then(|result| result.name.as_ref()))
     }
 
@@ -239,7 +240,7 @@ impl Pairs {
 
     /// Call and result of every pair, in the order of the calls.
     pub fn pairs(&self) -> impl Iterator<Item = (PartRef, PartRef)> {
-        self.calls.iter().filter_map(|&call| self.other_half(call).map(|result| (call, result)))
+        self.calls.iter().filter_map(|&call| self.counterpart(call).map(|result| (call, result)))
     }
 }
 

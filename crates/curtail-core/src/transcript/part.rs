@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::Content;
-use crate::json::{Span, Value, quote};
+use super::{ToolCall, ToolResult};
+use crate::json::{Span, Text, Value, quote};
+use crate::steps;
 
 /// A part of a message.
 #[derive(Debug, Clone)]
@@ -79,6 +80,59 @@ impl<'a> Part<'a> {
     }
 }
 
+/// What a part is.
+#[derive(Debug, Clone)]
+pub enum Content<'a> {
+    /// A text.
+    Text(Text<'a>),
+    /// A tool call.
+    ToolCall(ToolCall<'a>),
+    /// A tool result.
+    ToolResult(ToolResult<'a>),
+    /// Reasoning of the model; the text is empty if the provider hides it.
+    Reasoning(Text<'a>),
+    /// An image, a sound, a file.
+    Media(Text<'a>),
+    /// A part that its dialect does not know, as JSON: kept, and its tokens are estimated.
+    Unknown(Text<'a>),
+    /// A known part without text for the model, such as a mark: kept, not counted.
+    Other,
+}
+
+impl<'a> Content<'a> {
+    /// The tool call, if it is one.
+    #[must_use]
+    pub fn call(&self) -> Option<&ToolCall<'a>> {
+        steps::count(1);
+        if let Self::ToolCall(call) = self { Some(call) } else { None }
+    }
+
+    /// The tool result, if it is one.
+    #[must_use]
+    pub fn result(&self) -> Option<&ToolResult<'a>> {
+        steps::count(1);
+        if let Self::ToolResult(result) = self { Some(result) } else { None }
+    }
+
+    /// Whether it is a tool call or a tool result.
+    #[must_use]
+    pub fn is_tool(&self) -> bool {
+        steps::count(1);
+        matches!(self, Self::ToolCall(_) | Self::ToolResult(_))
+    }
+
+    /// Whether it is text or media, as opposed to tool calls, results and reasoning.
+    #[must_use]
+    pub fn speaks(&self) -> bool {
+        steps::count(1);
+        match self {
+            Self::Text(text) => text.len_bound() > 0,
+            Self::Media(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// Where a part comes from.
 #[derive(Debug, Clone)]
 pub enum PartOrigin<'a> {
@@ -99,53 +153,24 @@ pub enum PartOrigin<'a> {
 pub struct PartPlace<'a> {
     /// The element of a list, or the value of a member, that is removed when the part is cut.
     pub element: Value<'a>,
-    /// Copies of the part elsewhere in the message. They are removed when the part is cut or its text is rewritten.
-    pub copies: Vec<Value<'a>>,
+    /// The bytes that are removed when the part is cut, for a part of a text in `element`; `None` if the whole element is.
+    pub piece: Option<Span>,
     /// Whether the list or object around `element` is removed with its last element, such as `"tool_calls": […]`.
     pub shell: bool,
+    /// Copies of the part elsewhere in the message. They are removed when the part is cut or its text is rewritten.
+    pub copies: Vec<Value<'a>>,
     /// Where the text of the part can be rewritten. For an open call: where its result is written, in formats with both in
     /// one element.
     pub rewrite: Option<Rewrite>,
-    /// The bytes that are removed when the part is cut, for a part of a text in `element`; `None` if the whole element is.
-    pub piece: Option<Span>,
-    /// Whether the provider rejects the part after a changed message: its signature covers everything before it.
-    pub prefix_bound: bool,
-    /// For a call that another call makes while it runs: the id of that other call.
-    pub caller: Option<Value<'a>>,
-    /// For a call of a reply that a log writes as one message per call: the id of the call in the message that contains the
-    /// signed thoughts of the reply.
-    pub thinking_call: Option<Value<'a>>,
     /// Where a model reads the part among the others of its message, as an offset in the text; `None` if that is where
     /// `element` is.
     pub read_at: Option<u32>,
+    /// Whether the provider rejects the part after a changed message: its signature covers everything before it.
+    pub prefix_bound: bool,
     /// Whether it contains instructions of the application, in a message of the user.
     pub instructs: bool,
     /// What only few parts have.
     pub rare: Option<Box<RarePlaces<'a>>>,
-}
-
-/// JSON that is written in place of some bytes of a part: of its text, a medium, or the arguments of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Substitution {
-    /// The bytes that are replaced.
-    pub span: Span,
-    /// The JSON in their place.
-    pub json: String,
-    /// The text of a medium or of arguments; empty for a text of the part.
-    pub text: String,
-    /// In a result: how many of its texts are before it.
-    pub at: usize,
-}
-
-/// Further places of a part, which only few parts have.
-#[derive(Debug, Clone, Default)]
-pub struct RarePlaces<'a> {
-    /// Copies of the part in other messages. They are removed when the part is cut.
-    pub copies_cut: Vec<Value<'a>>,
-    /// Where the same text stands in other messages: it is rewritten alike.
-    pub twins: Vec<Rewrite>,
-    /// What is written in place of some bytes of the part.
-    pub substitutions: Vec<Substitution>,
 }
 
 impl<'a> PartPlace<'a> {
@@ -154,14 +179,12 @@ impl<'a> PartPlace<'a> {
     pub const fn element(element: Value<'a>) -> Self {
         Self {
             element,
-            copies: Vec::new(),
-            shell: false,
-            rewrite: None,
             piece: None,
-            prefix_bound: false,
-            caller: None,
-            thinking_call: None,
+            shell: false,
+            copies: Vec::new(),
+            rewrite: None,
             read_at: None,
+            prefix_bound: false,
             instructs: false,
             rare: None,
         }
@@ -169,19 +192,34 @@ impl<'a> PartPlace<'a> {
 
     /// The same, in a list or object that is removed with its last element.
     #[must_use]
-    pub const fn in_shell(element: Value<'a>) -> Self {
-        Self {
-            element,
-            copies: Vec::new(),
-            shell: true,
-            rewrite: None,
-            piece: None,
-            prefix_bound: false,
-            caller: None,
-            thinking_call: None,
-            read_at: None,
-            instructs: false,
-            rare: None,
+    pub fn in_shell(element: Value<'a>) -> Self {
+        Self { shell: true, ..Self::element(element) }
+    }
+
+    /// The same, with its text at `value`.
+    #[must_use]
+    pub fn with_text(mut self, value: Option<Value<'a>>) -> Self {
+        self.rewrite = value.map(|value| Rewrite { span: value.span(), before: "", after: "" });
+        self
+    }
+
+    /// The same, with its text at `value`, where it is written between `before` and `after`.
+    #[must_use]
+    pub fn with_text_in(mut self, value: Value<'a>, before: &'static str, after: &'static str) -> Self {
+        self.rewrite = Some(Rewrite { span: value.span(), before, after });
+        self
+    }
+
+    /// The call that leads this one, if there is one.
+    #[must_use]
+    pub fn leader(&self) -> Option<Leader<'a>> {
+        self.rare.as_ref()?.leader
+    }
+
+    /// Lets another call lead this one.
+    pub fn set_leader(&mut self, leader: Option<Leader<'a>>) {
+        if leader.is_some() {
+            self.rare_mut().leader = leader;
         }
     }
 
@@ -229,20 +267,6 @@ impl<'a> PartPlace<'a> {
         json.push_str(&source[at as usize..span.end as usize]);
         Cow::Owned(json)
     }
-
-    /// The same, with its text at `value`, where it is written between `before` and `after`.
-    #[must_use]
-    pub fn with_text_in(mut self, value: Value<'a>, before: &'static str, after: &'static str) -> Self {
-        self.rewrite = Some(Rewrite { span: value.span(), before, after });
-        self
-    }
-
-    /// The same, with its text at `value`.
-    #[must_use]
-    pub fn with_text(mut self, value: Option<Value<'a>>) -> Self {
-        self.rewrite = value.map(|value| Rewrite { span: value.span(), before: "", after: "" });
-        self
-    }
 }
 
 /// Where and how the text of a part is rewritten: `before`, the text as a JSON string, `after`.
@@ -254,4 +278,39 @@ pub struct Rewrite {
     pub before: &'static str,
     /// JSON after the string.
     pub after: &'static str,
+}
+
+/// Further places of a part, which only few parts have.
+#[derive(Debug, Clone, Default)]
+pub struct RarePlaces<'a> {
+    /// For a call: another one with which it is kept or dropped.
+    pub leader: Option<Leader<'a>>,
+    /// Copies of the part in other messages. They are removed when the part is cut.
+    pub copies_cut: Vec<Value<'a>>,
+    /// Where the same text stands in other messages: it is rewritten alike.
+    pub twins: Vec<Rewrite>,
+    /// What is written in place of some bytes of the part.
+    pub substitutions: Vec<Substitution>,
+}
+
+/// An earlier call that leads others, by its id: they are kept or dropped together.
+#[derive(Debug, Clone, Copy)]
+pub enum Leader<'a> {
+    /// It makes the others while it runs.
+    Program(Value<'a>),
+    /// It is the first of a reply that a log writes as one message per call: its message contains the signed thoughts.
+    Thinking(Value<'a>),
+}
+
+/// JSON that is written in place of some bytes of a part: of its text, a medium, or the arguments of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Substitution {
+    /// The bytes that are replaced.
+    pub span: Span,
+    /// The JSON in their place.
+    pub json: String,
+    /// The text of a medium or of arguments; empty for a text of the part.
+    pub text: String,
+    /// In a result: how many of its texts are before it.
+    pub at: usize,
 }

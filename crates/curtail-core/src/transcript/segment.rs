@@ -16,7 +16,7 @@ pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
         reach[call.message] = reach[call.message].max(result.message);
     }
     for (call, program) in pairs.callers() {
-        let end = pairs.other_half(call).map_or(call.message, |result| result.message.max(call.message));
+        let end = pairs.counterpart(call).map_or(call.message, |result| result.message.max(call.message));
         reach[program.message] = reach[program.message].max(end);
     }
     for (at, message) in messages.iter().enumerate() {
@@ -54,12 +54,12 @@ pub fn joints(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
         }
         for (part, _) in message.calls() {
             let call = PartRef { message: at, part };
-            if pairs.other_half(call).is_none_or(|result| result.message > at) {
+            if pairs.counterpart(call).is_none_or(|result| result.message > at) {
                 open.insert(call);
             }
         }
         for (part, _) in message.results() {
-            if let Some(call) = pairs.other_half(PartRef { message: at, part }) {
+            if let Some(call) = pairs.counterpart(PartRef { message: at, part }) {
                 open.remove(&call);
             }
         }

@@ -65,7 +65,7 @@ impl fmt::Display for Subject {
 /// The name of the tool that a part calls, or whose result it is.
 fn tool_name(messages: &[Message<'_>], pairs: &Pairs, at: PartRef) -> Option<String> {
     let content = |at: PartRef| &messages[at.message].parts[at.part].content;
-    let call = content(at).call().or_else(|| content(pairs.other_half(at)?).call());
+    let call = content(at).call().or_else(|| content(pairs.counterpart(at)?).call());
     let name = call.map(|call| &call.name).or_else(|| content(at).result()?.name.as_ref());
     name.map(|name| name.decode().into_owned())
 }

@@ -75,7 +75,7 @@ pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Sessi
     let precedes_reply = usage_precedes_reply(transcript, &messages, &usages);
     let model = record_model(dialect, &transcript.layout).map(|name| name.decode().into_owned());
     let mut reader = Reader { precedes_reply, model, ..Reader::new(dialect) };
-    let mut rollbacks = dialect.taken_back(elements).into_iter().peekable();
+    let mut rollbacks = dialect.rollbacks(elements).into_iter().peekable();
     for (nth, (&item, usage)) in elements.iter().zip(usages).enumerate() {
         let kept = reader.kept(item, &elements[..nth], &messages);
         match messages.get(&item.span().start) {
@@ -188,7 +188,7 @@ impl<'d> Reader<'d> {
         builder.session.thread = message.thread;
         let at = builder.session.messages.len();
         let replaces = self.dialect.is_replacement(item);
-        let is_boundary = replaces || message.boundary || self.dialect.replaces_past(item);
+        let is_boundary = replaces || message.is_boundary() || self.dialect.replaces_past(item);
         let is_reply = message.role == Role::Assistant && !replaces;
         builder.session.messages.push(index);
         // A reply that also compacts may contain other parts than the summary.

@@ -153,7 +153,12 @@ impl<'a> History<'a> {
 
 /// A message as it was before anything superseded it or rolled it back.
 fn as_new<'a>(message: &Message<'a>, live: bool) -> Message<'a> {
-    Message { standing: Standing::Live, boundary: message.boundary && live, ..message.clone() }
+    let mut message = message.clone();
+    message.standing = Standing::Live;
+    if !live {
+        message.clear_boundary();
+    }
+    message
 }
 
 /// The positions of the calls that each message answers; `None` for messages that may end a round, or that are paired
@@ -166,13 +171,13 @@ fn answers(messages: &[Message<'_>], originals: &[usize], pairs: &Pairs) -> Vec<
         answers[at] = continues.then(Vec::new);
     }
     for call in pairs.calls() {
-        if pairs.other_half(*call).is_some_and(|result| result.message < call.message) {
+        if pairs.counterpart(*call).is_some_and(|result| result.message < call.message) {
             answers[originals[call.message]] = None;
         }
     }
     for result in pairs.results() {
         let answered = &mut answers[originals[result.message]];
-        match pairs.other_half(*result).filter(|call| call.message <= result.message) {
+        match pairs.counterpart(*result).filter(|call| call.message <= result.message) {
             Some(call) => answered.iter_mut().for_each(|calls| calls.push(originals[call.message])),
             None => *answered = None,
         }
@@ -184,7 +189,7 @@ fn unpaired(originals: &[usize], pairs: &Pairs) -> Vec<usize> {
     let mut unpaired: Vec<usize> = pairs
         .results()
         .iter()
-        .filter(|result| pairs.other_half(**result).is_none())
+        .filter(|result| pairs.counterpart(**result).is_none())
         .map(|result| originals[result.message])
         .collect();
     unpaired.dedup();
@@ -197,7 +202,7 @@ pub(super) fn instructs(message: &Message<'_>) -> bool {
 }
 
 fn is_plain(message: &Message<'_>) -> bool {
-    !message.replacing && !message.boundary && (message.role.instructs() || !instructs(message))
+    !message.is_in_compaction() && !message.is_boundary() && (message.role.instructs() || !instructs(message))
 }
 
 fn after_instructions(messages: &[Message<'_>]) -> Vec<usize> {

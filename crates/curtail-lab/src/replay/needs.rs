@@ -124,7 +124,7 @@ pub(super) fn repeats(messages: &[Message<'_>], session: &Session) -> Vec<Vec<Re
         let mut found = Vec::new();
         for (position, message) in messages.iter().enumerate().take(end).skip(at) {
             for (part, call) in message.calls() {
-                let result = pairs.other_half(PartRef { message: position, part }).map(|result| result.message);
+                let result = pairs.counterpart(PartRef { message: position, part }).map(|result| result.message);
                 let keys = Keys::from_call(call);
                 if request.reply.contains(&position) {
                     found.extend(keys.repeat(&earlier, request.at));

@@ -223,7 +223,7 @@ impl<'h, 'a> Projection<'h, 'a> {
     /// Whether the calls of all results are among `messages`.
     fn is_closed(messages: &[Message<'_>]) -> bool {
         let pairs = Pairs::from_messages(messages);
-        pairs.results().iter().all(|&result| pairs.other_half(result).is_some())
+        pairs.results().iter().all(|&result| pairs.counterpart(result).is_some())
     }
 
     fn rewrite(&mut self, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {

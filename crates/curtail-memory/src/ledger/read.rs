@@ -22,7 +22,7 @@ impl Ledger {
             let number = self.messages;
             self.messages += 1;
             let Some(message) = messages.get(at) else { continue };
-            if message.standing.is_taken_back() {
+            if message.standing.is_rolled_back() {
                 continue;
             }
             let id = message.id.as_ref().map(|id| id.decode().into_owned());
@@ -30,7 +30,7 @@ impl Ledger {
             self.read_texts(message, &here);
             for (part, call) in message.calls() {
                 let paired =
-                    pairs.other_half(PartRef { message: at, part }).filter(|paired| paired.message < range.end);
+                    pairs.counterpart(PartRef { message: at, part }).filter(|paired| paired.message < range.end);
                 let result =
                     paired.and_then(|paired| messages.get(paired.message)?.parts.get(paired.part)?.content.result());
                 self.calls += 1;
@@ -42,7 +42,7 @@ impl Ledger {
     /// Reads the texts of a message that a person or the model wrote.
     fn read_texts(&mut self, message: &Message<'_>, here: &Pointer) {
         let texts: Vec<Cow<'_, str>> = texts(message).filter(|text| !text.is_blank()).map(Text::decode).collect();
-        if message.boundary {
+        if message.is_boundary() {
             let text = bounded(&one_line(&texts.join("\n")));
             if !text.is_empty() {
                 self.earlier = Some(Quote { text, at: here.clone(), correction: false });

@@ -174,7 +174,7 @@ pub(super) fn utterances<'m>(
 fn utterance<'m>(messages: &'m [Message<'_>], pairs: &Pairs, at: PartRef) -> Option<Utterance<'m>> {
     let message = &messages[at.message];
     let speaker = match message.role {
-        Role::User if message.automatic || message.boundary => Speaker::System,
+        Role::User if message.automatic || message.is_boundary() => Speaker::System,
         Role::User => Speaker::User,
         Role::Tool => Speaker::Tool(String::new()),
         _ => Speaker::Assistant,
@@ -202,7 +202,7 @@ fn result_utterance<'m>(
     at: PartRef,
     result: &'m ToolResult<'_>,
 ) -> Utterance<'m> {
-    let call = pairs.other_half(at).map(|call| &messages[call.message].parts[call.part].content);
+    let call = pairs.counterpart(at).map(|call| &messages[call.message].parts[call.part].content);
     let name_in_call = call.and_then(Content::call).map(|call| &call.name);
     let name = name_in_call.or(result.name.as_ref()).map_or_else(String::new, |name| name.decode().into_owned());
     let mut texts: Vec<_> = result.content.iter().map(Text::decode).collect();

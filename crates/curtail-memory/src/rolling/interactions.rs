@@ -126,7 +126,7 @@ impl Grouper<'_> {
     fn add_results(&mut self, at: usize, message: &Message<'_>) {
         let Some(open) = &mut self.open else { return };
         for (part, _) in message.results() {
-            if let Some(call) = self.pairs.other_half(PartRef { message: at, part }) {
+            if let Some(call) = self.pairs.counterpart(PartRef { message: at, part }) {
                 open.waiting.remove(&call);
             }
         }
@@ -149,6 +149,6 @@ fn unanswered(at: usize, message: &Message<'_>, pairs: &Pairs) -> HashSet<PartRe
         .calls()
         .filter(|(_, call)| !call.hosted)
         .map(|(part, _)| PartRef { message: at, part })
-        .filter(|&call| pairs.other_half(call).is_none_or(|result| result.message != at))
+        .filter(|&call| pairs.counterpart(call).is_none_or(|result| result.message != at))
         .collect()
 }

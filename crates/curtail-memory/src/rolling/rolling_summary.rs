@@ -169,7 +169,7 @@ impl RollingSummary {
         let mut found = None;
         let (mut blocks, mut context) = (Vec::new(), Vec::new());
         for (at, message) in messages.iter().enumerate() {
-            has_begun &= !message.boundary && !message.replacing;
+            has_begun &= !message.is_boundary() && !message.is_in_compaction();
             if has_begun {
                 continue;
             }
@@ -183,7 +183,7 @@ impl RollingSummary {
                 context.push(at);
             } else if message.thread == 0 && !message.role.instructs() {
                 // A boundary replaces everything before it, so blocks may follow it.
-                has_begun = !message.boundary && !message.replacing;
+                has_begun = !message.is_boundary() && !message.is_in_compaction();
             }
         }
         let StateSoFar { state: mut memory, next: first } = given.or(found).unwrap_or_default();
@@ -194,7 +194,8 @@ impl RollingSummary {
         if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.ledger.is_empty()) {
             newest.ledger = Ledger::from_text(&newest.text);
         }
-        let interactions = interactions(messages, self.counted, &|at| context.contains(&at) || messages[at].boundary);
+        let interactions =
+            interactions(messages, self.counted, &|at| context.contains(&at) || messages[at].is_boundary());
         let sizes = self.sizes(messages, &interactions, &context);
         RollingView { memory, first: first.max(1), interactions, blocks, context, sizes }
     }
@@ -260,7 +261,8 @@ impl RollingSummary {
         let begin = rolling.interaction(next).map_or(0, |interaction| interaction.start);
         // The summaries are written after any system messages, earlier summaries and boundaries with which the first
         // interaction begins, and after the last boundary, because a model does not read what is before it.
-        let is_front = |at: &usize| messages[*at].role.instructs() || messages[*at].boundary || rolling.is_block(*at);
+        let is_front =
+            |at: &usize| messages[*at].role.instructs() || messages[*at].is_boundary() || rolling.is_block(*at);
         let start = begin + (begin..messages.len()).take_while(is_front).count();
         let start = start.max(behind_boundary(messages));
         let pairs = Pairs::from_messages(messages);
@@ -330,7 +332,7 @@ impl RollingSummary {
         let starts = std::iter::once(interactions.first().map_or(0, |first| first.start)).chain(ends.clone());
         let size = |(start, end): (usize, usize)| {
             // Blocks and boundaries are kept in any case and do not count.
-            let counted = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].boundary);
+            let counted = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].is_boundary());
             let spoken = counted.flat_map(|at| utterances(messages, &pairs, at, at + 1));
             spoken.map(|utterance| self.tokenizer.count(&utterance.text)).sum()
         };

@@ -161,7 +161,7 @@ pub(super) fn plan_from(start: usize, messages: &[Message<'_>]) -> Plan {
     let mut plan = Plan::keep(messages.len());
     for (at, message) in messages.iter().enumerate() {
         let rolled_back = message.dropped_with.is_some_and(|first| matches!(plan.decisions[first], Decision::Drop(_)));
-        let stays = message.role.instructs() || message.boundary && message.standing.is_read();
+        let stays = message.role.instructs() || message.is_boundary() && message.standing.is_read();
         if at < start && (rolled_back || !stays) {
             plan.decisions[at] = outside_window(message);
         }

@@ -434,7 +434,7 @@ impl Thread {
         let text = self.lines();
         let document = document(&text)?;
         let Transcript { layout, messages } = self.transcript(&document)?.1;
-        let Some(first) = messages.iter().position(|message| message.standing.is_taken_back()) else {
+        let Some(first) = messages.iter().position(|message| message.standing.is_rolled_back()) else {
             return Ok(());
         };
         let has_begun = self.dropped > 0 || !self.memory.summaries.is_empty();

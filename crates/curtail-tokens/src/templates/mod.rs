@@ -357,8 +357,8 @@ impl ChatMessage {
     pub fn from_message(message: &Message<'_>) -> Vec<Self> {
         let unchanged =
             message.cut.is_empty() && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)));
-        let source = message.value().filter(|_| message.is_chat && unchanged);
-        let raw = source.and_then(|value| serde_json::from_str(value.raw()).ok());
+        let source = message.source().filter(|source| source.is_chat && unchanged);
+        let raw = source.and_then(|source| serde_json::from_str(source.value.raw()).ok());
         let values = raw.map_or_else(|| built(message), |raw| vec![raw]);
         values.into_iter().map(|value| Self(from_json(normalized(value)))).collect()
     }

@@ -33,8 +33,8 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let is_assistant = |role: Role| role == Role::Assistant;
-    let dialogue: Vec<(usize, Role)> =
-        context.dialogue().filter(|(_, message)| !message.exchange).map(|(at, message)| (at, message.role)).collect();
+    let single = context.dialogue().filter(|(_, message)| !message.is_exchange());
+    let dialogue: Vec<(usize, Role)> = single.map(|(at, message)| (at, message.role)).collect();
     // Consecutive tool messages become one user message in the request.
     let again = dialogue.windows(2).filter(|pair| {
         is_assistant(pair[0].1) == is_assistant(pair[1].1) && (pair[0].1, pair[1].1) != (Role::Tool, Role::Tool)

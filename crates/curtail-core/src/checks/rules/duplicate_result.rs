@@ -37,7 +37,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let faults = context.faults(FaultKind::DuplicateResult).filter(|fault| !context.lacks_id(fault.at));
-    let first = |call| context.pairs.other_half(call);
+    let first = |call| context.pairs.counterpart(call);
     let message = |at| format!("the call of {} already has a result", context.name_of(at));
     faults
         .map(|fault| context.match_with(fault.at, fault.other.and_then(first).or(fault.other), message(fault.at)))

@@ -43,7 +43,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let mut images: Vec<(PartRef, MediumFacts)> = Vec::new();
-    // What a compaction replaced, or a person took back, is not sent again.
+    // What a compaction replaced, or a person rolled back, is not sent again.
     for (at, message) in context.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read()) {
         for (part, own) in message.parts.iter().enumerate() {
             let facts = media(own).into_iter().map(|medium| medium.facts()).filter(|facts| facts.kind == "image");

@@ -29,11 +29,11 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let halves = [("call", context.pairs.calls()), ("result", context.pairs.results())];
-    let lacking = |halves: &[PartRef]| halves.iter().copied().filter(|&at| context.lacks_id(at)).collect::<Vec<_>>();
-    halves
+    let parts = [("call", context.pairs.calls()), ("result", context.pairs.results())];
+    let lacking = |places: &[PartRef]| places.iter().copied().filter(|&at| context.lacks_id(at)).collect::<Vec<_>>();
+    parts
         .into_iter()
-        .flat_map(|(half, places)| lacking(places).into_iter().map(move |at| (half, at)))
-        .map(|(half, at)| context.match_at(at, format!("a tool {half} has no id")))
+        .flat_map(|(kind, places)| lacking(places).into_iter().map(move |at| (kind, at)))
+        .map(|(kind, at)| context.match_at(at, format!("a tool {kind} has no id")))
         .collect()
 }

@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let replies = context.of_role(Role::Assistant).next().is_some()
         || context.calls().next().is_some()
-        || context.messages.iter().any(|message| message.exchange);
+        || context.messages.iter().any(Message::is_exchange);
     // Of items that no format defines, `nothing-read` has a finding.
     let is_unknown = || context.non_messages.iter().any(|item| item.unknown.is_some());
     match (replies, context.messages.is_empty()) {

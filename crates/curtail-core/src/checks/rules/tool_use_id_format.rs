@@ -46,7 +46,7 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
             };
             let message =
                 format!("the id `{id}` may contain only ASCII letters, digits and any of `{}`{long}", format.symbols);
-            context.match_with(at, context.pairs.other_half(at), message)
+            context.match_with(at, context.pairs.counterpart(at), message)
         })
         .collect()
 }

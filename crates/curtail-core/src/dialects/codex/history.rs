@@ -31,7 +31,7 @@ fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
     let said = payload.get("message").filter(|said| said.text().is_some());
     let content = said.and_then(Value::text).map_or(Content::Other, Content::Text);
     message.parts = vec![Part::from_source(content, PartPlace::element(item))];
-    (message.boundary, message.barrier) = (true, true);
+    message.set_boundary();
     Item::Message(message)
 }
 
@@ -70,35 +70,34 @@ fn is(item: Value<'_>, kind: &str) -> bool {
 /// dropped with the first message: without it, the event would remove other turns, and what follows it would belong to the
 /// turn before.
 fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    for TakenTurns { event, turns } in taken_back(items, read) {
+    for Rollback { event, turns } in rollbacks(items, read) {
         let start = turns[0];
         for at in start..event {
             let Item::Message(message) = &mut read[at] else { continue };
-            // An earlier event may have taken back a turn among these.
+            // An earlier event may have rolled back a turn among these.
             if message.standing == Standing::RolledBack {
                 continue;
             }
             let turn = turns[turns.partition_point(|turn| *turn <= at) - 1];
             let first = if turn == at { start } else { turn };
             message.dropped_with = (at > start).then_some(first);
-            // A compaction that is taken back stands for nothing.
-            (message.standing, message.boundary) = (Standing::RolledBack, false);
+            message.roll_back(Standing::RolledBack);
         }
         read[event] = Item::With(start);
     }
 }
 
-/// An event that takes back turns.
-pub(super) struct TakenTurns {
+/// An event that rolls back turns.
+pub(super) struct Rollback {
     /// Index of the event.
     pub(super) event: usize,
     /// Indices of the items that begin the turns; never empty.
     pub(super) turns: Vec<usize>,
 }
 
-/// The events that take back turns, in order.
-pub(super) fn taken_back(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<TakenTurns> {
-    let (mut turns, mut taken): (Vec<usize>, Vec<TakenTurns>) = (Vec::new(), Vec::new());
+/// The events that roll back turns, in order.
+pub(super) fn rollbacks(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<Rollback> {
+    let (mut turns, mut rollbacks) = (Vec::new(), Vec::new());
     for at in 0..items.len() {
         if begins_turn(items[at], &read[at]) {
             turns.push(at);
@@ -107,42 +106,42 @@ pub(super) fn taken_back(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<TakenTur
         if is(items[at], "compacted") || items[at].get("payload").is_none() {
             turns.clear();
         }
-        let Some(count) = rolled_back(items[at]).filter(|count| *count > 0) else { continue };
+        let Some(count) = turn_count(items[at]).filter(|count| *count > 0) else { continue };
         let own = turns.split_off(turns.len().saturating_sub(count));
         if !own.is_empty() {
-            taken.push(TakenTurns { event: at, turns: own });
+            rollbacks.push(Rollback { event: at, turns: own });
         }
     }
-    taken
+    rollbacks
 }
 
-/// Whether an event takes back turns.
-pub(super) fn takes_back(item: Value<'_>) -> bool {
-    rolled_back(item).is_some_and(|count| count > 0)
+/// Whether an event rolls back turns.
+pub(super) fn is_rollback(item: Value<'_>) -> bool {
+    turn_count(item).is_some_and(|count| count > 0)
 }
 
-/// How many turns an event takes back.
-fn rolled_back(item: Value<'_>) -> Option<usize> {
+/// How many turns an event rolls back.
+fn turn_count(item: Value<'_>) -> Option<usize> {
     number_of_turns(item)?.raw().parse().ok()
 }
 
-/// Where an event says how many turns it takes back.
+/// Where an event says how many turns it rolls back.
 fn number_of_turns(item: Value<'_>) -> Option<Value<'_>> {
     let payload = item.get("payload").filter(|payload| is(item, "event_msg") && is(*payload, "thread_rolled_back"))?;
     payload.get("num_turns")
 }
 
-/// Makes every event take back as many turns as it did, if only some of them are written.
+/// Makes every event roll back as many turns as it did, if only some of them are written.
 pub(super) fn recount(layout: &Layout<'_>, read: &[Item<'_>], kept: &[bool]) -> Vec<Patch> {
     let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
     let is_written: Vec<bool> =
         slots.map(|slot| matches!(slot.what, SlotKind::Message(index) if kept[index])).collect();
-    let patch = |TakenTurns { event, turns }: TakenTurns| {
+    let patch = |Rollback { event, turns }: Rollback| {
         let left = turns.iter().filter(|turn| is_written[**turn]).count();
         let number = number_of_turns(layout.elements[event]).filter(|_| left < turns.len())?;
         Some(Patch { span: number.span(), text: left.to_string() })
     };
-    taken_back(&layout.elements, read).into_iter().filter_map(patch).collect()
+    rollbacks(&layout.elements, read).into_iter().filter_map(patch).collect()
 }
 
 /// Whether the program wrote the message for the user.

@@ -10,7 +10,7 @@ mod settings;
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, responses};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, responses};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
@@ -73,11 +73,7 @@ impl Dialect for Codex {
         bind_events(items, &mut read);
         // A replacement history replaces what precedes it: no call before it can be answered in it.
         if items.first().is_some_and(|item| self.is_replacement(*item)) {
-            for (at, item) in read.iter_mut().enumerate() {
-                if let Item::Message(message) = item {
-                    (message.barrier, message.replacing) = (message.barrier || at == 0, true);
-                }
-            }
+            events::put_in_compaction(&mut read);
         }
         settings::bind(items, &mut read);
         history::mark(items, &mut read);
@@ -99,7 +95,7 @@ impl Dialect for Codex {
 
 impl DialectWriter for Codex {
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        if !layout.elements.iter().any(|item| history::takes_back(*item)) {
+        if !layout.elements.iter().any(|item| history::is_rollback(*item)) {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = layout.elements.iter().map(|&item| self.read(item)).collect();
@@ -156,12 +152,12 @@ impl LogHabits for Codex {
         items.filter_map(|item| if let Item::Message(message) = item { Some(message) } else { None }).collect()
     }
 
-    fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        if !items.iter().any(|item| history::takes_back(*item)) {
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        if !items.iter().any(|item| history::is_rollback(*item)) {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = items.iter().map(|&item| self.read(item)).collect();
-        history::taken_back(items, &read).into_iter().map(|taken| (taken.event, taken.turns[0])).collect()
+        history::rollbacks(items, &read).into_iter().map(|rollback| (rollback.event, rollback.turns[0])).collect()
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {

@@ -1,12 +1,12 @@
 //! A recording as Gemini CLI loads it: a later record of an id is the message's last state, `$set.messages` replaces everything,
-//! `$rewindTo` takes back a message and all after it, and a result that stands twice is one.
+//! `$rewindTo` rolls back a message and all after it, and a result that stands twice is one.
 
 use std::borrow::Cow;
 
 use foldhash::{HashMap, HashSet};
 
 use super::recording;
-use crate::dialects::{Item, Patch};
+use crate::dialects::{Item, Patch, events};
 use crate::json::{Text, Value, quote};
 use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Role, Standing};
 
@@ -22,17 +22,17 @@ struct Entry<'a> {
 pub(super) struct History {
     /// Records of which a later one is the last state: the index of each, and of the last.
     pub(super) rewritten: Vec<(usize, usize)>,
-    /// The events that take something back.
-    pub(super) taken: Vec<TakenRecords>,
+    /// The events that roll something back.
+    pub(super) rewinds: Vec<Rewind>,
     /// The newest list that replaces everything before it.
     boundary: Option<usize>,
 }
 
-/// An event that takes back records.
-pub(super) struct TakenRecords {
+/// An event that rolls back records.
+pub(super) struct Rewind {
     /// Index of the event.
     pub(super) event: usize,
-    /// Indices of the last records of what it takes back, in order; may be empty.
+    /// Indices of the last records of what it rolls back, in order; may be empty.
     pub(super) records: Vec<usize>,
     /// Whether it reaches into the list that replaced everything before it.
     reaches_into_list: bool,
@@ -48,7 +48,7 @@ impl History {
                 let found = order.iter().position(|entry| Some(&entry.id) == target.text().as_ref());
                 let reaches_into_list = found.is_none() && history.boundary.is_some();
                 let records = order.split_off(found.unwrap_or(0)).into_iter().map(|entry| entry.item).collect();
-                history.taken.push(TakenRecords { event: at, records, reaches_into_list });
+                history.rewinds.push(Rewind { event: at, records, reaches_into_list });
             } else if list_of(*item).is_some() {
                 order.clear();
                 history.boundary = Some(at);
@@ -109,7 +109,8 @@ pub(super) fn read_list(list: Value<'_>) -> Item<'_> {
 fn boundary(item: Value<'_>) -> Item<'_> {
     let mut message = Message::from_source(Role::User, item);
     message.parts = vec![Part::from_source(Content::Other, PartPlace::element(item))];
-    (message.boundary, message.barrier, message.automatic) = (true, true, true);
+    message.set_boundary();
+    message.automatic = true;
     Item::Message(message)
 }
 
@@ -132,11 +133,7 @@ pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         let lines = lines_after(items[0]);
         let until = lines.iter().position(|line| list_of(*line).is_some()).unwrap_or(lines.len());
         let all: Vec<Value<'a>> = items.iter().chain(&lines[..until]).copied().collect();
-        for (at, item) in read.iter_mut().enumerate() {
-            if let Item::Message(message) = item {
-                (message.barrier, message.replacing) = (message.barrier || at == 0, true);
-            }
-        }
+        events::put_in_compaction(read);
         stand(&History::of(&all), read, true);
     } else {
         let history = History::of(items);
@@ -162,10 +159,10 @@ fn replace<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     }
 }
 
-/// Marks the records that were rewritten or taken back; `inner` if further lines follow those that were read.
+/// Marks the records that were rewritten or rolled back; `inner` if further lines follow those that were read.
 fn stand(history: &History, read: &mut [Item<'_>], inner: bool) {
-    for taken in &history.taken {
-        take_back(taken, read, inner);
+    for rewind in &history.rewinds {
+        roll_back(rewind, read, inner);
     }
     for &(at, last) in &history.rewritten {
         if last < read.len() {
@@ -176,12 +173,12 @@ fn stand(history: &History, read: &mut [Item<'_>], inner: bool) {
     }
 }
 
-/// What was taken back is kept or dropped with the first of it, and so is the event: without its target, it would take back
+/// What was rolled back is kept or dropped with the first of it, and so is the event: without its target, it would roll back
 /// everything. An event that reaches into a list stays, and names another target if that one goes.
-fn take_back(taken: &TakenRecords, read: &mut [Item<'_>], inner: bool) {
-    let own = || taken.records.iter().copied().filter(|at| *at < read.len());
+fn roll_back(rewind: &Rewind, read: &mut [Item<'_>], inner: bool) {
+    let own = || rewind.records.iter().copied().filter(|at| *at < read.len());
     let Some(first) = own().find(|at| matches!(read[*at], Item::Message(_))) else {
-        if let (Some(event), true) = (read.get_mut(taken.event), taken.reaches_into_list) {
+        if let (Some(event), true) = (read.get_mut(rewind.event), rewind.reaches_into_list) {
             *event = Item::Pinned;
         }
         return;
@@ -189,14 +186,14 @@ fn take_back(taken: &TakenRecords, read: &mut [Item<'_>], inner: bool) {
     let records: Vec<usize> = own().collect();
     for at in records {
         if let Item::Message(message) = &mut read[at] {
-            message.dropped_with = (at > first && !taken.reaches_into_list).then_some(first);
-            (message.standing, message.boundary) = (Standing::RolledBack, false);
+            message.dropped_with = (at > first && !rewind.reaches_into_list).then_some(first);
+            message.roll_back(Standing::RolledBack);
         } else if at < first {
             read[at] = Item::With(first);
         }
     }
     if !inner {
-        read[taken.event] = if taken.reaches_into_list { Item::Pinned } else { Item::With(first) };
+        read[rewind.event] = if rewind.reaches_into_list { Item::Pinned } else { Item::With(first) };
     }
 }
 
@@ -300,9 +297,9 @@ fn add_twin<'a>(read: &mut [Item<'a>], place: ReadAt, copy: &Part<'a>, goes: boo
     }
 }
 
-/// Gives every event another target that is written, if the one that it names is not: the first that was taken back with it.
-/// So does an event that named nothing and took back everything, if what it names is written. Where nothing of that is
-/// written, nothing is to be taken back.
+/// Gives every event another target that is written, if the one that it names is not: the first that was rolled back with it.
+/// So does an event that named nothing and rolled back everything, if what it names is written. Where nothing of that is
+/// written, nothing is to be rolled back.
 pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     let items = &layout.elements;
     if !items.iter().any(|item| target_of(*item).is_some()) {
@@ -311,7 +308,7 @@ pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     let stays = layout.stays(kept);
     let kept = items.iter().zip(&stays).filter(|(_, stays)| **stays);
     let written: HashSet<Cow<'_, str>> = kept.filter_map(|(item, _)| Some(id_of(*item)?.into_decoded())).collect();
-    let patch = |TakenRecords { event, records, .. }: TakenRecords| {
+    let patch = |Rewind { event, records, .. }: Rewind| {
         let (first, target) = (*records.first()?, target_of(items[event])?);
         let known = id_of(items[first]) == target.text();
         let holds = if known { stays[first] } else { !written.contains(&target.text()?.into_decoded()) };
@@ -324,7 +321,7 @@ pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
             None => Patch { span: items[event].span(), text: String::from("{\"$set\":{}}") },
         })
     };
-    History::of(items).taken.into_iter().filter_map(patch).collect()
+    History::of(items).rewinds.into_iter().filter_map(patch).collect()
 }
 
 /// Whether the program wrote the message for the user: the context of the session.

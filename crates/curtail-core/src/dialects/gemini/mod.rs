@@ -11,7 +11,7 @@ use foldhash::HashSet;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, tree, usage};
 use crate::json::{Json, ObjectWriter, Text, Value, ValueKind, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartOrigin, PartPlace,
+    Content, Draft, DraftPart, Family, Layout, Links, Message, MessageKind, PairingRules, Part, PartOrigin, PartPlace,
     ProviderRules, ResultPlace, Rewrite, Role, ToolCall, ToolResult, Unknown, Usage,
 };
 use history::History;
@@ -183,9 +183,9 @@ impl LogHabits for Gemini {
         items.filter_map(|item| if let Item::Message(message) = item { Some(message) } else { None }).collect()
     }
 
-    fn taken_back(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        let taken = History::of(items).taken.into_iter();
-        taken.filter_map(|taken| Some((taken.event, *taken.records.first()?))).collect()
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        let rewinds = History::of(items).rewinds.into_iter();
+        rewinds.filter_map(|rewind| Some((rewind.event, *rewind.records.first()?))).collect()
     }
 }
 
@@ -205,7 +205,7 @@ fn is_exchange(item: Value<'_>) -> bool {
 /// The turn is one user message: it cannot be divided, and its tool calls are only expected ones.
 fn read_exchange(item: Value<'_>) -> Item<'_> {
     let mut message = Message::from_source(Role::User, item);
-    message.exchange = true;
+    message.kind = MessageKind::Exchange;
     let keys = ["query", "user_content", "userContent", "reference", "final_response", "finalResponse"];
     for value in keys.iter().filter_map(|key| item.some(key)) {
         let said = value.get("parts").unwrap_or(value);
@@ -236,7 +236,7 @@ fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<
     message.parts = recording::thoughts(item);
     let list = content.some("parts").or_else(|| content.some("content"));
     message.parts.extend(blocks::content(list, plain).into_iter().map(with_place));
-    message.indivisible = only_first_is_signed(list);
+    message.call_rules.indivisible = only_first_is_signed(list);
     message.parts.extend(recording::tool_calls(item));
     message.automatic = role == Role::User && recording::is_record(item) && history::is_context(&message);
     message

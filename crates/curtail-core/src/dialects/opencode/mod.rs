@@ -52,7 +52,7 @@ impl Dialect for OpenCode {
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         if let Some(revert) = blocks::record_of(items).and_then(session).and_then(|session| session.some("revert")) {
-            take_back(revert, items, &mut read);
+            roll_back(revert, items, &mut read);
         }
         mark(items, &mut read);
         read
@@ -173,7 +173,7 @@ fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             continue;
         }
         if let Item::Message(message) = &mut read[at] {
-            (message.boundary, message.barrier) = (true, true);
+            message.set_boundary();
             message.attached.push(Text::Escaped(version1::ASKED));
         }
         read[at - 1] = Item::With(at);
@@ -211,9 +211,9 @@ fn named(id: Value<'_>, items: &[Value<'_>]) -> Option<usize> {
     items.iter().rposition(|item| info(*item).get_text("id").is_some_and(|own| own == id))
 }
 
-/// Marks the messages that a revert took back, from the one that it names. Without that message, it would take back nothing,
+/// Marks the messages that a revert rolled back, from the one that it names. Without that message, it would roll back nothing,
 /// so the others are kept or dropped with it.
-fn take_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) {
+fn roll_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) {
     let Some(first) = revert.get("messageID").and_then(|id| named(id, items)) else { return };
     let part = revert.some("partID").and_then(Value::text);
     let own = |part: Value<'_>, id: &Text<'_>| part.get_text("id").is_some_and(|own| own == *id);
@@ -231,7 +231,7 @@ fn take_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) 
                     }
                 }
             }
-            _ => (message.standing, message.boundary) = (Standing::RolledBack, false),
+            _ => message.roll_back(Standing::RolledBack),
         }
     }
 }

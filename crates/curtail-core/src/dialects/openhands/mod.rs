@@ -11,8 +11,8 @@ use super::blocks::number;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks};
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace,
-    Role, SlotKind, Standing, Usage,
+    Content, Draft, DraftPart, Layout, Leader, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
+    ResultPlace, Role, SlotKind, Standing, Usage,
 };
 
 /// The dialect `openhands`.
@@ -136,7 +136,7 @@ fn join_signed<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 fn name_first<'a>(message: &mut Message<'a>, first: Value<'a>) {
     for part in message.parts.iter_mut().filter(|part| part.content.call().is_some()) {
         if let PartOrigin::Source(place) = &mut part.origin {
-            place.thinking_call = Some(first);
+            place.set_leader(Some(Leader::Thinking(first)));
         }
     }
 }
@@ -187,7 +187,8 @@ impl<'a> Condensation<'a> {
     fn summary(&self, event: Value<'a>) -> Item<'a> {
         let mut message = Message::from_source(Role::User, event);
         message.id = event.get_text("id");
-        (message.automatic, message.boundary, message.barrier) = (true, true, true);
+        message.set_boundary();
+        message.automatic = true;
         message.parts = blocks::content(self.summary, blocks::plain_block);
         if message.parts.is_empty() {
             message.parts.push(Part::from_source(Content::Other, PartPlace::element(event)));

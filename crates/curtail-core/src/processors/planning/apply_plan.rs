@@ -42,8 +42,8 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
 /// A message that is inserted among messages of turns that were rolled back is one of them.
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let mut message = written(messages, insert);
-    let taken_back = |at: usize| messages.get(at).filter(|message| message.standing.is_taken_back());
-    if let (Some(before), Some(_)) = (insert.before.checked_sub(1).and_then(taken_back), taken_back(insert.before)) {
+    let rolled_back = |at: usize| messages.get(at).filter(|message| message.standing.is_rolled_back());
+    if let (Some(before), Some(_)) = (insert.before.checked_sub(1).and_then(rolled_back), rolled_back(insert.before)) {
         message.standing = before.standing;
         message.dropped_with = before.dropped_with.or_else(|| before.source_index());
     }
@@ -62,8 +62,8 @@ fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
         }
         Insertion::Moved(at) => {
             let mut message = messages[*at].clone();
-            if let Origin::Source { index, value } = message.origin {
-                message.origin = Origin::Moved { index, value };
+            if let Origin::Source(source) = message.origin {
+                message.origin = Origin::Moved(source);
             }
             message
         }
@@ -99,7 +99,7 @@ fn context_anchor<'a>(messages: &[Message<'a>], before: usize) -> Anchor<'a> {
     let Some(message) = messages.get(before).filter(is_main).or_else(last).or(messages.get(before)) else {
         return Anchor::default();
     };
-    let ends = before == messages.len() && message.replacing;
+    let ends = before == messages.len() && message.is_in_compaction();
     let compaction = |value: Value<'a>| std::iter::successors(Some(value), |value| value.parent()).last();
     match message.value().filter(|_| ends).and_then(compaction) {
         Some(value) => Anchor { value: Some(value), draft: None },

@@ -1,4 +1,4 @@
-//! Cascading drops: paired halves, emptied messages, and reasoning without its call.
+//! Cascading drops: counterparts of calls and results, emptied messages, and reasoning without its call.
 
 use foldhash::{HashMap, HashSet};
 
@@ -14,8 +14,8 @@ use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef
 /// ```
 ///
 /// Dropping call `a` drops message 3, its only result, and keeps call `b` with message 4. Dropping call `b` as well leaves
-/// message 2 without content: message 2 is dropped, then message 4 as the other half of `b`, and message 1, whose reasoning
-/// led to message 2.
+/// message 2 without content: message 2 is dropped, then message 4 as the counterpart of `b`, and message 1, whose
+/// reasoning led to message 2.
 pub struct DropSet<'v, 'a> {
     messages: &'v [Message<'a>],
     pairs: &'v Pairs,
@@ -108,7 +108,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         self.is_gone(part.message) || self.parts.contains(&part)
     }
 
-    /// Drops a message and the other halves of its calls and results.
+    /// Drops a message and the counterparts of its calls and results.
     pub fn drop_message(&mut self, at: usize, reason: Reason) {
         if let Some(pinned) = self.pin_of(at) {
             return self.spare(at, pinned);
@@ -129,7 +129,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         }
     }
 
-    /// Drops a part and its other half; drops the message too if no text, call or result remains.
+    /// Drops a part and its counterpart; drops the message too if no text, call or result remains.
     pub fn drop_part(&mut self, part: PartRef, reason: Reason) {
         self.waiting.push((Target::Part(part), reason));
         self.drain();
@@ -143,7 +143,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn drain(&mut self) {
         while let Some((target, reason)) = self.waiting.pop() {
             match target {
-                Target::Message(at) if self.messages[at].boundary && !self.is_gone(at) => self.held.push((at, reason)),
+                Target::Message(at) if self.messages[at].is_boundary() && !self.is_gone(at) => {
+                    self.held.push((at, reason));
+                }
                 Target::Message(at) if !self.is_gone(at) => self.mark_message(at, reason),
                 Target::Part(part) if !self.is_part_gone(part) && !self.is_of_boundary(part) => {
                     self.mark_part(part, reason);
@@ -156,7 +158,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
     /// Whether a part stands for everything before it, or belongs to the message that does.
     fn is_of_boundary(&self, part: PartRef) -> bool {
         let message = &self.messages[part.message];
-        message.boundary
+        message.is_boundary()
             && matches!(message.parts[part.part].content, Content::Text(_) | Content::Unknown(_) | Content::Other)
     }
 
@@ -177,7 +179,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn mark_message(&mut self, at: usize, reason: Reason) {
         self.whole[at] = Some(reason);
         for nth in 0..self.messages[at].parts.len() {
-            self.other_half_follows(PartRef { message: at, part: nth });
+            self.counterpart_follows(PartRef { message: at, part: nth });
         }
         // Reasoning is dropped with the message it led to, and a call with the reasoning it depends on.
         if at > 0 && self.messages[at - 1].is_bound_reasoning() {
@@ -199,10 +201,10 @@ impl<'v, 'a> DropSet<'v, 'a> {
         let is_empty = *remaining == 0;
         self.parts.insert(part);
         self.part_reason[part.message].get_or_insert(reason.clone());
-        self.other_half_follows(part);
+        self.counterpart_follows(part);
         self.same_bytes_follow(part);
         let is_call = message.parts[part.part].content.call().is_some();
-        if message.indivisible && is_call && self.batches.insert(part.message) {
+        if message.call_rules.indivisible && is_call && self.batches.insert(part.message) {
             let batch = message.calls().map(|(nth, _)| Target::Part(PartRef { message: part.message, part: nth }));
             self.waiting.extend(batch.map(|call| (call, INDIVISIBLE)));
         }
@@ -230,9 +232,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
         self.waiting.extend(same.map(|nth| (Target::Part(PartRef { part: nth, ..part }), SAME_BYTES)));
     }
 
-    fn other_half_follows(&mut self, part: PartRef) {
+    fn counterpart_follows(&mut self, part: PartRef) {
         let is_call = self.messages[part.message].parts[part.part].content.call().is_some();
-        if let Some(other) = self.pairs.other_half(part) {
+        if let Some(other) = self.pairs.counterpart(part) {
             self.waiting.push((Target::Part(other), if is_call { CALL_DROPPED } else { RESULT_DROPPED }));
         }
         // A program and the calls that it made are one.

@@ -40,6 +40,6 @@ fn host(plan: &Plan, messages: &[Message<'_>], before: usize) -> Option<usize> {
     let said = &message.parts[own_blocks(message)..];
     let holds_result = said.iter().any(|part| part.content.result().is_some());
     let only_results = holds_result && !said.iter().any(|part| part.content.speaks());
-    let takes = message.role == Role::User && !message.exchange && !message.parts.is_empty() && !only_results;
+    let takes = message.role == Role::User && !message.is_exchange() && !message.parts.is_empty() && !only_results;
     (takes && !matches!(plan.decisions[at], Decision::Replace(..))).then_some(at)
 }

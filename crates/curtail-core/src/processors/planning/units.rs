@@ -121,7 +121,7 @@ impl Keep {
 
     /// Whether the message is kept for its role, or because it stands for everything before it.
     pub(in crate::processors) const fn preserves(self, message: &Message<'_>) -> bool {
-        self.system && message.role.instructs() || message.boundary && message.standing.is_read()
+        self.system && message.role.instructs() || message.is_boundary() && message.standing.is_read()
     }
 
     /// Drops a message that is outside the window, or keeps what is preserved of it.
