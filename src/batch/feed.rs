@@ -433,7 +433,17 @@ fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
         _ => return None,
     };
     let place = TextPlace::locate(head, broken.offset, line);
-    Some(FileError::new(ErrorKind::Content, name, broken.what).at(place))
+    Some(FileError::new(ErrorKind::Content, name, described(broken, head, line)).at(place))
+}
+
+/// What is wrong with `text`, which begins on `line` of a file. A file whose first byte is not JSON is most likely not a
+/// transcript.
+pub(super) fn described(broken: ReadError, text: &[u8], line: usize) -> String {
+    let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
+    match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {
+        true => broken.what + "; a transcript is JSON or JSON Lines",
+        false => broken.what,
+    }
 }
 
 fn at_line(error: FileError, line: &dyn Fn() -> usize) -> FileError {

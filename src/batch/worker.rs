@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::feed::{FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, read_whole, rebuild};
+use super::feed::{
+    FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, described, read_whole, rebuild,
+};
 use super::{Batch, Failure, OnError, Opened, Unit, Work};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::{ErrorKind, FileError, Locator, TextPlace};
@@ -251,11 +253,12 @@ impl<W: Work> Worker<'_, W> {
             self.work.garbled(&unit(text), read_error, &mut done.out)
         };
         let Err(read_error) = result else { return true };
+        let offset = read_error.offset;
         let (mut locator, what) = match row {
             Some(row) => (Locator::for_row(record, line), format!("{} ({row})", read_error.what)),
-            None => (Locator::new(record, line), read_error.what),
+            None => (Locator::new(record, line), described(read_error, record, line)),
         };
-        let error = FileError::new(ErrorKind::Content, &opened.source.name, what).at(locator.place(read_error.offset));
+        let error = FileError::new(ErrorKind::Content, &opened.source.name, what).at(locator.place(offset));
         self.fail(opened, record, error, done);
         false
     }

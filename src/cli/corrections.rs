@@ -14,6 +14,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("--messages", "--size"),
     ("--tail", "--size"),
     ("--tokens", "--max-tokens"),
+    ("--tool", "--include-tool"),
+    ("--tools", "--include-tool"),
     ("--turns", "--unit"),
     ("audio", "media"),
     ("files", "media"),
@@ -67,6 +69,16 @@ const ADVICE: &[(&[&str], &str)] = &[
     (&["head", "tail"], "`window -n N` keeps the newest N messages; `filter --range A..B` keeps a range"),
 ];
 
+/// The same within a command.
+const NESTED: &[(&str, &[&str], &str)] = &[
+    (" store ", &["list", "ls", "show", "get"], "`curtail memory list` and `curtail memory show` print what is stored"),
+    (
+        " config ",
+        &["check", "validate", "test", "print"],
+        "`curtail config show` checks the file and prints its values",
+    ),
+];
+
 /// Required flags, each with an example.
 const EXAMPLES: &[(&str, &str)] =
     &[("--max-tokens", "a budget is `-t N`, as in `curtail limit -t 8k FILE`"), ("--to", SPAWN)];
@@ -79,6 +91,11 @@ fn command_advice(error: &clap::Error) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = text(error, ContextKind::InvalidSubcommand)?;
+            if let Some((_, _, advice)) =
+                NESTED.iter().find(|(parent, names, _)| usage.contains(parent) && names.contains(&name.as_str()))
+            {
+                return Some((*advice).to_owned());
+            }
             let found = ADVICE.iter().find(|(names, _)| names.contains(&name.as_str()));
             let is_file = name.contains(['.', '/', '\\']) || std::path::Path::new(&name).exists();
             let first = || is_file.then(|| format!("a command comes first, as in `curtail window -n 20 {name}`"));
@@ -115,7 +132,8 @@ pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: 
             if let Some(advice) = advice(name, &known) {
                 return with_tip(error, advice.to_owned());
             }
-            if flag.starts_with('-') && flag[1..].starts_with(|c: char| c.is_ascii_digit()) {
+            // "Use `-- --flag`" helps only with a file of that name.
+            if !std::path::Path::new(&flag).exists() {
                 error.remove(ContextKind::Suggested);
             }
             let suggestion = suggestion(&flag, &known);

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::cut_reporter::CutReporter;
+use super::cut_reporter::{CutReporter, InputFiles};
 use super::input::{CutFlags, ExplainFlag, Global, Input, Output, is_standard};
 use super::interrupt::Interrupt;
 use super::report;
@@ -76,16 +76,23 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let progress = Arc::new(Progress::new(global.progress_display(cutting.targets.is_stdout()), &sources));
     let summaries = Arc::clone(&progress);
     cutting.cutter.chain.on_summary = Some(OnSummary::new(move |_| summaries.summary()));
-    let interrupt =
-        Interrupt::watch(cutting.targets.are_files() || sources.iter().all(|source| source.path.is_some()))?;
-    let mut reporter =
-        CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, sources.len() + finished_before)?;
-    reporter.map = map.map(|map| SplitMap::open(&map, flags)).transpose()?;
+    let at_once = cutting.cutter.chain.at_once();
+    // A summarizer's program runs in a process group of its own, so this program has to end it.
+    let gently = cutting.targets.are_files() || at_once.is_some() || sources.iter().all(|source| source.path.is_some());
+    let interrupt = Interrupt::watch(gently)?;
+    let mut reporter = CutReporter::new(
+        flags,
+        global,
+        &cutting,
+        Arc::clone(&progress),
+        manifest,
+        InputFiles { sources: &sources, finished_before },
+    )?;
+    reporter.map = map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?;
     reporter.sums.finished_before = finished_before;
     reporter.missing(&missing);
     report::warn_empty(sources.is_empty() && missing.is_empty() && finished_before == 0, global);
     let on_error = flags.output.on_error;
-    let at_once = cutting.cutter.chain.at_once();
     let batch = Batch { jobs: global.jobs, at_once, input_options, on_error, stop: interrupt.flag(), progress };
     batch.run(sources, &cutting, |event| reporter.event(event));
     reporter.finish(start, interrupt.status())

@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use curtail_core::dialects::Framing;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::Counting;
-use curtail_io::Manifest;
+use curtail_io::{Manifest, Source, options_of_copy};
 
 /// Notes shown without --verbose: a dataset can have one for every record.
 const MAX_NOTES: usize = 10;
@@ -71,15 +71,23 @@ struct RunOutcome {
     failed: bool,
 }
 
+/// The inputs of a run.
+pub(super) struct InputFiles<'s> {
+    /// Those that it reads.
+    pub(super) sources: &'s [Source],
+    /// The number of those that an earlier run finished.
+    pub(super) finished_before: usize,
+}
+
 impl<'f> CutReporter<'f> {
-    /// A reporter for `inputs` files.
+    /// A reporter for `inputs`.
     pub(super) fn new(
         flags: &'f CutFlags,
         global: &'f Global,
         cutting: &'f Cutting,
         progress: Arc<Progress>,
         manifest: Option<Manifest>,
-        inputs: usize,
+        inputs: InputFiles<'_>,
     ) -> Result<Self, FileError> {
         Ok(Self {
             flags,
@@ -87,9 +95,9 @@ impl<'f> CutReporter<'f> {
             cutting,
             progress,
             manifest,
-            inputs,
+            inputs: inputs.sources.len() + inputs.finished_before,
             stdout: Stdout::open(),
-            rejects: Rejects::open(flags)?,
+            rejects: Rejects::open(flags, inputs.sources)?,
             file: CurrentFile::default(),
             outcome: RunOutcome::default(),
             seen: HashSet::new(),
@@ -415,13 +423,19 @@ impl<'r> Reject<'r> {
 }
 
 impl Rejects {
-    fn open(flags: &CutFlags) -> Result<Option<Self>, FileError> {
+    fn open(flags: &CutFlags, sources: &[Source]) -> Result<Option<Self>, FileError> {
         let Some(path) = &flags.output.rejects else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();
         if !flags.output.force && path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
             return Err(FileError::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
         }
-        let file = File::create(path).map_err(|error| FileError::system(&name, &error))?;
+        let mut options = options_of_copy(sources.iter().filter_map(|source| source.path.as_deref()));
+        let file = options
+            .write(true)
+            .truncate(true)
+            .create(true)
+            .open(path)
+            .map_err(|error| FileError::system(&name, &error))?;
         Ok(Some(Self { name, file }))
     }
 

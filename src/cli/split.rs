@@ -17,7 +17,7 @@ use crate::batch::{CutOutput, Opened};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::{Chain, Splitting};
 use curtail_core::processors::{Counting, Overlap, Split, SplitOverflow, TargetRule, WindowUnit};
-use curtail_io::Targets;
+use curtail_io::{Source, Targets, options_of_copy};
 
 /// Split long transcripts into windows that fit a token budget
 ///
@@ -234,7 +234,7 @@ impl SplitMap {
     ///
     /// # Errors
     /// The file exists and is not empty, or the system refuses.
-    pub(super) fn open(path: &Path, flags: &CutFlags) -> Result<Self, FileError> {
+    pub(super) fn open(path: &Path, flags: &CutFlags, sources: &[Source]) -> Result<Self, FileError> {
         let name = path.to_string_lossy().into_owned();
         let continues = flags.output.resume.is_some();
         let has_content = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
@@ -242,7 +242,8 @@ impl SplitMap {
             return Err(FileError::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
         }
         let is_new = !path.exists();
-        let opened = File::options().write(true).create(true).truncate(!continues).open(path);
+        let inputs = sources.iter().filter_map(|source| source.path.as_deref());
+        let opened = options_of_copy(inputs).write(true).create(true).truncate(!continues).open(path);
         let mut file = opened.map_err(|error| FileError::system(&name, &error))?;
         let input_start = file.seek(SeekFrom::End(0)).ok();
         Ok(Self { name: path.to_owned(), file, is_new, input_start, lines: 0 })

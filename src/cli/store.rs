@@ -128,7 +128,9 @@ fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
 fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Result<()> {
     let name = file.map_or_else(|| String::from("stdin"), |file| file.display().to_string());
     let mut input: Box<dyn BufRead> = match file {
-        Some(file) => Box::new(BufReader::new(File::open(file).with_context(|| name.clone())?)),
+        Some(file) => {
+            Box::new(BufReader::new(File::open(file).map_err(|error| FileError::system(name.as_str(), &error))?))
+        }
         None => Box::new(curtail_io::input().with_context(|| name.clone())?.lock()),
     };
     let imported = place.open()?.import(&mut input, on_clash).map_err(|error| match error {

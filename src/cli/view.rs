@@ -215,7 +215,7 @@ impl ViewArgs {
         let output = self.output.clone().filter(|file| !is_standard(file));
         let reads = self.counting.files();
         let uses = FileUses::new(sources, reads.iter().chain(&self.config));
-        let pages = Pages::new(output, self.output_dir.clone(), self.force, policy, uses)?;
+        let mut pages = Pages::new(output, self.output_dir.clone(), self.force, policy, uses)?;
         pages.plan(sources)?;
         Ok(if self.text { pages.for_text() } else { pages })
     }
@@ -268,6 +268,10 @@ struct Pages {
     /// The sections of the page, if all transcripts are on one.
     sections: Spool,
     bytes: usize,
+    /// Bytes of sections after which transcripts are only listed.
+    max_bytes: usize,
+    /// The paths of the inputs.
+    inputs: Vec<PathBuf>,
     /// What is compared if there are two transcripts.
     outlines: Vec<Outline>,
     /// What separates sections.
@@ -299,6 +303,8 @@ impl Pages {
             rows: Spool::default(),
             sections: Spool::default(),
             bytes: 0,
+            max_bytes: PAGE_BYTES,
+            inputs: Vec::new(),
             outlines: Vec::new(),
             between: "",
             title: None,
@@ -309,14 +315,15 @@ impl Pages {
 
     /// Pages that are printed as text.
     fn for_text(self) -> Self {
-        Self { between: "\n", ..self }
+        Self { between: "\n", max_bytes: usize::MAX, ..self }
     }
 
     /// Plans the pages of `sources`, before any is written.
     ///
     /// # Errors
     /// A page would replace an input, or belong to two.
-    fn plan(&self, sources: &[Source]) -> anyhow::Result<()> {
+    fn plan(&mut self, sources: &[Source]) -> anyhow::Result<()> {
+        self.inputs = sources.iter().filter_map(|source| source.path.clone()).collect();
         if let Some(path) = &self.output {
             self.uses.flag(path, "--output")?;
         }
@@ -347,11 +354,11 @@ impl Pages {
                 let (before, after) = page(&listed.name, None, self.policy);
                 let path = directory.join(&name);
                 self.uses.output(&path, source)?;
-                write(&path, self.force, &self.scratch, |put| {
+                write(&path, source.path.as_slice(), self.force, &self.scratch, |put| {
                     [&before, html.as_str(), after].into_iter().try_for_each(put)
                 })?;
                 listed.link = Some(link(&name));
-            } else if self.bytes == 0 || self.bytes + html.len() <= PAGE_BYTES {
+            } else if self.bytes == 0 || self.bytes + html.len() <= self.max_bytes {
                 if self.bytes > 0 {
                     self.sections.push(self.between)?;
                 }
@@ -396,8 +403,8 @@ impl Pages {
         // A closed pipe is not an error.
         let Some(path) = path else { return self.put(&mut |piece| Ok(console::data(piece)?)) };
         let force = self.force || (open || on_terminal) && self.directory.is_none();
-        let scratch = std::mem::take(&mut self.scratch);
-        write(&path, force, &scratch, |put| self.put(put))?;
+        let (scratch, inputs) = (std::mem::take(&mut self.scratch), std::mem::take(&mut self.inputs));
+        write(&path, &inputs, force, &scratch, |put| self.put(put))?;
         if !open && !on_terminal {
             return Ok(());
         }
@@ -450,14 +457,16 @@ fn temporary() -> anyhow::Result<PathBuf> {
     Ok(file.keep()?.1)
 }
 
-/// Writes the file at `path`. `pieces` calls its argument with each piece of the text.
+/// Writes the file at `path`, which shows what is in `inputs`. `pieces` calls its argument with each piece of the text.
 fn write(
     path: &Path,
+    inputs: &[PathBuf],
     force: bool,
     scratch: &Scratch,
     pieces: impl FnOnce(&mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut sink = FileSink::create(path, Packing::of_name(path), None, scratch)?;
+    let sink = FileSink::create(path, Packing::of_name(path), None, scratch)?;
+    let mut sink = sink.copied_from(inputs.iter().map(PathBuf::as_path));
     pieces(&mut |piece| Ok(sink.write(piece.as_bytes())?))?;
     sink.commit(if force { Replace::Yes } else { Replace::No }, scratch)?;
     Ok(())

@@ -1,7 +1,7 @@
 //! Copies the permissions of a file to the one that replaces it: mode, owner, access list and other extended
 //! attributes.
 
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -57,6 +57,37 @@ fn keep_group(file: &File, model: &Metadata) -> io::Result<bool> {
 #[cfg(not(unix))]
 pub(super) fn take_over(file: &File, model: &Model, _replaces: bool) -> io::Result<()> {
     file.set_permissions(model.metadata.permissions())
+}
+
+/// The mode of a new file with the content of `inputs`, before the umask: it grants what all of them grant. The
+/// rights of an input's group are not passed on to another group.
+pub(super) fn mode_of_copy<'p>(inputs: impl IntoIterator<Item = &'p Path>) -> u32 {
+    let files = inputs.into_iter().filter_map(|input| std::fs::metadata(input).ok()).filter(Metadata::is_file);
+    files.fold(0o666, |mode, metadata| mode & granted(&metadata)) | 0o600
+}
+
+#[cfg(unix)]
+fn granted(metadata: &Metadata) -> u32 {
+    use std::os::unix::fs::MetadataExt as _;
+    let mode = metadata.mode();
+    if metadata.gid() == rustix::process::getegid().as_raw() { mode } else { mode & !0o070 | (mode & 0o007) << 3 }
+}
+
+#[cfg(not(unix))]
+fn granted(_metadata: &Metadata) -> u32 {
+    0o666
+}
+
+/// Options to create a file with content of `inputs`, which only those who may read all of them may read.
+#[must_use]
+pub fn options_of_copy<'p>(inputs: impl IntoIterator<Item = &'p Path>) -> OpenOptions {
+    let mut options = File::options();
+    let mode = mode_of_copy(inputs);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    options
 }
 
 /// Gives `file`, which only its user may read, the `mode` of a new file.

@@ -20,6 +20,7 @@ mod sink;
 mod source;
 mod target;
 
+pub use access::options_of_copy;
 pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
 pub use buffer::Buffer;
 pub use compression::Packing;

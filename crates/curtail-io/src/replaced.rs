@@ -183,7 +183,7 @@ impl Holders {
 }
 
 /// The regular files that other programs of this user have open for writing. Only Linux reports them.
-fn open_for_writing() -> HashSet<FileId> {
+pub(super) fn open_for_writing() -> HashSet<FileId> {
     let this_program = std::process::id().to_string();
     let programs = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let others = programs.filter(|entry| {

@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
 use super::replaced::{Replaced, Unsettled, settle};
-use crate::replaced::Holders;
+use crate::identity::FileId;
+use crate::replaced::{Holders, open_for_writing};
 use curtail_core::error::FileError;
 
 /// The number of renames after which directories are flushed to the disk.
@@ -162,10 +163,14 @@ fn is_ours(name: &str) -> bool {
     random.is_some_and(|random| random.len() >= 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Removes the file at `path` if it can be locked: only an obtained lock proves that no other run uses it.
+/// Removes the file at `path` if it can be locked: only an obtained lock proves that no other run uses it. A run that was killed
+/// right after it replaced an input left the old version under such a name, and a program may still write to it.
 fn remove_abandoned(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     file.try_lock()?;
+    if open_for_writing().contains(&FileId::at_path(path)) {
+        return Err(io::ErrorKind::ExecutableFileBusy.into());
+    }
     std::fs::remove_file(path)
 }
 

@@ -24,8 +24,8 @@ pub struct FileSink {
 enum Access {
     /// Those who may read this file.
     Like(access::Model),
-    /// Those who may read any new file in its folder.
-    Usual,
+    /// Those who may read any new file in its folder, as far as this mode grants it as well.
+    Usual(u32),
     /// Only its user.
     Private,
 }
@@ -75,7 +75,7 @@ impl FileSink {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let existing = std::fs::metadata(&path).ok();
         let like = like.and_then(access::Model::at_path).or_else(|| access::Model::at_path(&path));
-        let access = like.map_or(Access::Usual, Access::Like);
+        let access = like.map_or(Access::Usual(0o777), Access::Like);
         let place = match existing {
             Some(existing) if !existing.is_file() => SinkPlace::Direct(File::options().write(true).open(&path)?),
             _ => {
@@ -119,10 +119,19 @@ impl FileSink {
         })
     }
 
+    /// Lets nobody read the file who may not read all `inputs`, unless it replaces a file, whose permissions are kept.
+    #[must_use]
+    pub fn copied_from<'p>(mut self, inputs: impl IntoIterator<Item = &'p Path>) -> Self {
+        if let Access::Usual(most) = &mut self.access {
+            *most = access::mode_of_copy(inputs);
+        }
+        self
+    }
+
     /// Lets only its user read the file, unless it replaces a file, whose permissions are kept.
     #[must_use]
     pub fn private(mut self) -> Self {
-        if let Access::Usual = self.access {
+        if let Access::Usual(_) = self.access {
             self.access = Access::Private;
         }
         self
@@ -211,7 +220,7 @@ fn put_in_place(
     }
     match access {
         Access::Like(model) => access::take_over(file.as_file(), model, matches!(replace, Replace::Input(..)))?,
-        Access::Usual => access::open_up(file.as_file(), scratch.usual_mode(folder_of(path))?)?,
+        Access::Usual(most) => access::open_up(file.as_file(), scratch.usual_mode(folder_of(path))? & most)?,
         Access::Private => {}
     }
     scratch.sync(file.as_file())?;

@@ -163,7 +163,8 @@ impl Targets {
         let Some(path) = self.path(source) else { return Ok(None) };
         let packing = if self.is_in_place() { packing } else { Packing::of_name(&path) };
         let like = if let Destination::File(_) = self.destination { None } else { source.path.as_deref() };
-        FileSink::create(&path, packing, like, &self.scratch).map(Some)
+        let sink = FileSink::create(&path, packing, like, &self.scratch)?;
+        Ok(Some(sink.copied_from(source.path.as_deref())))
     }
 
     /// Begins part `number` (from 1) of the output of `source`; `None` if outputs are not files.
@@ -182,7 +183,8 @@ impl Targets {
             return Err(exists(&path.to_string_lossy()));
         }
         let like = if let Destination::File(_) = self.destination { None } else { source.path.as_deref() };
-        FileSink::create(&path, Packing::of_name(&path), like, &self.scratch).map(Some)
+        let sink = FileSink::create(&path, Packing::of_name(&path), like, &self.scratch)?;
+        Ok(Some(sink.copied_from(source.path.as_deref())))
     }
 
     /// Begins the output of `source` as a copy of its compressed bytes; `None` if the source is not compressed, or not

@@ -193,10 +193,13 @@ pub(super) fn run(args: &CountArgs, global: &Global) -> anyhow::Result<ExitCode>
         Flow::Continue
     });
     counts.rank();
-    let text = print::print(&counts, args.output_format);
-    match args.output_format {
-        CountFormat::Json => console::out_json(&text)?,
-        CountFormat::Table | CountFormat::Csv => console::out(&text)?,
+    // For a mistyped name, a table of zeros would say nothing.
+    if counts.total.transcripts > 0 || status == ExitCode::SUCCESS || args.output_format != CountFormat::Table {
+        let text = print::print(&counts, args.output_format);
+        match args.output_format {
+            CountFormat::Json => console::out_json(&text)?,
+            CountFormat::Table | CountFormat::Csv => console::out(&text)?,
+        }
     }
     Ok(status)
 }

@@ -198,7 +198,7 @@ pub(super) fn run(args: &ReplayArgs, global: &Global) -> anyhow::Result<ExitCode
     });
     progress.finish();
     written?;
-    printer.finish()?;
+    printer.finish(status != ExitCode::SUCCESS)?;
     Ok(interrupt.status().map_or(status, ExitCode::from))
 }
 

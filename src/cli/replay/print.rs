@@ -193,7 +193,7 @@ impl<'r> Printer<'r> {
     }
 
     /// Writes what follows the sessions.
-    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+    pub(super) fn finish(mut self, failed: bool) -> anyhow::Result<()> {
         let swept: Vec<bool> = self.replay.policies.iter().map(|policy| policy.swept).collect();
         if swept.contains(&true) {
             self.total.mark_pareto(|nth| swept.get(nth).copied().unwrap_or(false));
@@ -212,6 +212,7 @@ impl<'r> Printer<'r> {
                 let (total, groups) = (serde_json::to_string(&self.total)?, serde_json::to_string(&self.groups)?);
                 json(&format!("\n],\"total\":{total},\"groups\":{groups}}}\n"))
             }
+            ReplayFormat::Text if self.total.sessions == 0 && failed => Ok(()),
             ReplayFormat::Text if self.total.sessions == 0 => text("no requests: no message of a model was found\n"),
             ReplayFormat::Text => text(&self.page(&verdicts)),
         }

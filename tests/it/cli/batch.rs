@@ -1,6 +1,7 @@
 //! Many inputs: order, trees, kills, resuming, progress.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -301,6 +302,28 @@ fn an_interrupt_ends_it_with_what_is_whole() {
     let left = fs::read_dir(place.path("out")).unwrap().map(|entry| entry.unwrap().file_name());
     let torn = left.filter(|name| name.to_string_lossy().ends_with(".tmp")).count();
     assert_eq!(torn, 0, "a file that was not finished was left behind");
+}
+
+/// A summarizer's program runs in a group of its own, which a terminal's Ctrl-C does not reach.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_ends_the_summarizer_of_a_stream() {
+    let place = Place::new();
+    place.write("slow.sh", b"echo $$ > begun\nmv begun pid\nexec sleep 10000\n");
+    let mut child = place.command(&["summarize", "-n", "1", "--summarizer-cmd", "sh slow.sh"]);
+    let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(chats(3).as_bytes()).unwrap();
+    wait_until("a summarizer", || place.path("pid").exists());
+    let pid = text(&place.read("pid"));
+    let is_running = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap_or_default();
+        !status.is_empty() && !status.contains("\nState:\tZ")
+    };
+    assert!(is_running());
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
+    assert!(!is_running(), "the summarizer outlived the program");
 }
 
 /// A block of records takes minutes where a model is asked for every one of them: it is not waited for.

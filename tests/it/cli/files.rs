@@ -157,6 +157,49 @@ fn temporary_files_of_killed_runs_are_swept_and_others_are_not() {
     drop(live);
 }
 
+/// A run that was killed right after it replaced a log leaves the old version under a temporary name, and a program may have opened it
+/// just before: its lines are not removed under it.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_old_version_that_a_program_writes_to_is_not_swept() {
+    let place = filled();
+    place.write("data/.curtail-AbCdEf1234.tmp", b"old\n");
+    let log = fs::File::options().append(true).open(place.path("data/.curtail-AbCdEf1234.tmp")).unwrap();
+    assert_eq!(run(&place, &["-i", "data"]).0, 0);
+    assert_eq!(place.read("data/.curtail-AbCdEf1234.tmp"), b"old\n");
+    drop(log);
+    place.write("data/0.jsonl", chats(3).as_bytes());
+    assert_eq!(run(&place, &["-i", "data"]).0, 0);
+    assert!(!place.path("data/.curtail-AbCdEf1234.tmp").exists());
+}
+
+/// Transcripts are private: a file that did not exist lets nobody read what the inputs do not let them read.
+#[cfg(unix)]
+#[test]
+fn new_files_grant_no_more_than_their_inputs() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    let mode = |name: &str| fs::metadata(place.path(name)).unwrap().permissions().mode() & 0o777;
+    let usual = {
+        place.write("usual", b"");
+        mode("usual")
+    };
+    for (input, most) in [(0o600, 0o600), (0o666, usual)] {
+        place.write("a.jsonl", (chats(3) + "{\n").as_bytes());
+        fs::set_permissions(place.path("a.jsonl"), fs::Permissions::from_mode(input)).unwrap();
+        for (made, arguments) in [
+            ("out", &["window", "-n", "2", "-o", "out", "a.jsonl", "--on-error", "skip"][..]),
+            ("rejects", &["window", "-n", "2", "--rejects", "rejects", "a.jsonl", "--on-error", "skip"]),
+            ("map", &["split", "-t", "1k", "--map", "map", "a.jsonl", "--on-error", "skip"]),
+            ("page.html", &["view", "-o", "page.html", "a.jsonl"]),
+        ] {
+            place.curtail(arguments).output().unwrap();
+            assert_eq!(mode(made), most, "{made} of an input with {input:o}");
+            fs::remove_file(place.path(made)).unwrap();
+        }
+    }
+}
+
 /// A program that keeps a log open would write on to the replaced file.
 #[cfg(target_os = "linux")]
 #[test]

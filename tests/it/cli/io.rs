@@ -441,3 +441,34 @@ fn a_byte_order_mark_takes_no_column_of_a_finding() {
     assert!(text(&done.stdout).contains("x.jsonl:1:1 "), "{}", text(&done.stdout));
     assert!(text(&done.stdout).contains("\n  | ^^^"), "{}", text(&done.stdout));
 }
+
+/// What is said about a command that cannot do what was asked, so that its user knows what to do.
+#[test]
+fn wrong_input_is_explained() {
+    let place = Place::new();
+    place.write("notes.txt", b"some notes\nmore of them\n");
+    place.write("a.jsonl", chats(1).as_bytes());
+    let kind = "notes.txt:1:1: expected a JSON value; a transcript is JSON or JSON Lines\n";
+    for (arguments, said) in [
+        (&["count", "nofile"][..], "curtail: nofile: no such file or directory\n"),
+        (&["count", "notes.txt"], kind),
+        (&["window", "notes.txt"], kind),
+        (&["repair", "notes.txt"], kind),
+        (&["view", "--text", "notes.txt"], kind),
+        (&["replay", "nofile"], "curtail: nofile: no such file or directory\n"),
+        (&["store", "import", "nofile"], "curtail: nofile: no such file or directory\n"),
+        (&["store", "list"], "`curtail memory list`"),
+        (&["config", "check"], "`curtail config show` checks the file"),
+        (&["filter", "--tool", "Bash", "a.jsonl"], "a similar argument exists: '--include-tool'"),
+    ] {
+        let done = place.curtail(arguments).output().unwrap();
+        assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(text(&done.stderr).contains(said), "{arguments:?}: {}", text(&done.stderr));
+    }
+    // The tip helps with a file of that name, and with no other word.
+    let tip =
+        |place: &Place| text(&place.curtail(&["window", "--zzzz"]).output().unwrap().stderr).contains("-- --zzzz");
+    assert!(!tip(&place));
+    place.write("--zzzz", b"");
+    assert!(tip(&place));
+}
