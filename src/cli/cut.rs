@@ -77,17 +77,9 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let summaries = Arc::clone(&progress);
     cutting.cutter.chain.on_summary = Some(OnSummary::new(move |_| summaries.summary()));
     let at_once = cutting.cutter.chain.at_once();
-    // A summarizer's program runs in a process group of its own, so this program has to end it.
-    let gently = cutting.targets.are_files() || at_once.is_some() || sources.iter().all(|source| source.path.is_some());
-    let interrupt = Interrupt::watch(gently)?;
-    let mut reporter = CutReporter::new(
-        flags,
-        global,
-        &cutting,
-        Arc::clone(&progress),
-        manifest,
-        InputFiles { sources: &sources, finished_before },
-    )?;
+    let interrupt = Interrupt::watch(ends_gently(&cutting, &sources))?;
+    let inputs = InputFiles { sources: &sources, finished_before };
+    let mut reporter = CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, inputs)?;
     reporter.map = map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?;
     reporter.sums.finished_before = finished_before;
     reporter.missing(&missing);
@@ -96,6 +88,14 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let batch = Batch { jobs: global.jobs, at_once, input_options, on_error, stop: interrupt.flag(), progress };
     batch.run(sources, &cutting, |event| reporter.event(event));
     reporter.finish(start, interrupt.status())
+}
+
+/// Whether an interrupt lets the run finish what it began. A summarizer's program runs in a process group of its own, so this
+/// program has to end it.
+fn ends_gently(cutting: &batch::Cutting, sources: &[Source]) -> bool {
+    cutting.targets.are_files()
+        || cutting.cutter.chain.at_once().is_some()
+        || sources.iter().all(|source| source.path.is_some())
 }
 
 fn refuse(errors: &[FileError]) -> ExitCode {

@@ -72,6 +72,7 @@ struct RunOutcome {
 }
 
 /// The inputs of a run.
+#[derive(Clone, Copy)]
 pub(super) struct InputFiles<'s> {
     /// Those that it reads.
     pub(super) sources: &'s [Source],

@@ -46,7 +46,7 @@ use std::process::ExitCode;
 use crate::console;
 use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use curtail_core::visible::one_line;
-use curtail_tokens::tokenizers::tokenizer_panic;
+use curtail_tokens::tokenizers::{tokenizer_panic, unencoded_text};
 
 pub(crate) use processor_specs::PROCESSOR_SPECS;
 
@@ -189,6 +189,9 @@ pub fn main() -> ExitCode {
         None => resume_unwind(panic),
     });
     report::finish();
+    if let Some(what) = unencoded_text().filter(|_| !cli.global.quiet) {
+        report::warning(&what);
+    }
     done.unwrap_or_else(|error| failed(&error))
 }
 

@@ -195,11 +195,16 @@ pub(super) fn run(args: &CountArgs, global: &Global) -> anyhow::Result<ExitCode>
     counts.rank();
     // For a mistyped name, a table of zeros would say nothing.
     if counts.total.transcripts > 0 || status == ExitCode::SUCCESS || args.output_format != CountFormat::Table {
-        let text = print::print(&counts, args.output_format);
-        match args.output_format {
-            CountFormat::Json => console::out_json(&text)?,
-            CountFormat::Table | CountFormat::Csv => console::out(&text)?,
-        }
+        write_counts(&counts, args.output_format)?;
     }
     Ok(status)
+}
+
+fn write_counts(counts: &Counts, format: CountFormat) -> anyhow::Result<()> {
+    let text = print::print(counts, format);
+    match format {
+        CountFormat::Json => console::out_json(&text)?,
+        CountFormat::Table | CountFormat::Csv => console::out(&text)?,
+    }
+    Ok(())
 }

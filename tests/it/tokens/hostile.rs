@@ -187,3 +187,20 @@ fn a_note_says_why_the_library_counts() {
         assert_eq!(said.contains(note), noted, "{file} {flags:?}: {said}");
     }
 }
+
+/// A text that a `tokenizer.json` cannot encode is counted by its characters, which is said once.
+#[test]
+fn a_text_that_is_not_encoded_is_counted_and_named() {
+    let place = crate::program::Place::new();
+    place
+        .write("in.jsonl", b"{\"role\":\"user\",\"content\":\"one four\"}\n{\"role\":\"user\",\"content\":\"five\"}\n");
+    let words = r#"{"version":"1.0","added_tokens":[],"pre_tokenizer":{"type":"Whitespace"},
+        "model":{"type":"WordLevel","vocab":{"one":1},"unk_token":"[UNK]"}}"#;
+    place.write("tokenizer.json", words.as_bytes());
+    let done = place.curtail(&["count", "--tokenizer", "./tokenizer.json", "in.jsonl"]).output().unwrap();
+    let said = crate::program::text(&done.stderr);
+    assert_eq!(done.status.code(), Some(0), "{said}");
+    assert_eq!(said.matches("./tokenizer.json: cannot encode every text").count(), 1, "{said}");
+    let quiet = place.curtail(&["count", "-q", "--tokenizer", "./tokenizer.json", "in.jsonl"]).output().unwrap();
+    assert!(!crate::program::text(&quiet.stderr).contains("encode"), "a quiet run says nothing");
+}

@@ -34,6 +34,15 @@ pub fn tokenizer_panic() -> Option<&'static str> {
     PANIC.get().map(String::as_str)
 }
 
+/// Which text a tokenizer could not encode first. A global, as above.
+static UNENCODED: OnceLock<String> = OnceLock::new();
+
+/// That a tokenizer could not encode a text, so that its characters were counted as tokens; `None` if all were encoded.
+#[must_use]
+pub fn unencoded_text() -> Option<&'static str> {
+    UNENCODED.get().map(String::as_str)
+}
+
 /// A tokenizer as `curtail tokenizers` lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {

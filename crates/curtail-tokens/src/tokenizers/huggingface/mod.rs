@@ -109,20 +109,36 @@ impl HuggingFace {
         })
     }
 
+    /// Notes that a text was not encoded; [`unencoded_text`](super::unencoded_text) then says so.
+    fn note_unencoded(&self, error: &tokenizers::Error) {
+        super::UNENCODED.get_or_init(|| {
+            format!("{}: cannot encode every text, and counts its characters instead: {error}", self.path)
+        });
+    }
+
     /// The start and end of each token, in bytes of the text. If the tokenizer cannot encode the text (its vocabulary of
     /// words has no token for unknown words), each character is a token.
     fn spans(&self, text: &str) -> Vec<(usize, usize)> {
         let library = self.library();
         match self.guarded(|| library.tokenizer.encode(text, false)) {
             Ok(encoding) => encoding.get_offsets().to_vec(),
-            Err(_) => text.char_indices().map(|(at, character)| (at, at + character.len_utf8())).collect(),
+            Err(error) => {
+                self.note_unencoded(&error);
+                text.char_indices().map(|(at, character)| (at, at + character.len_utf8())).collect()
+            }
         }
     }
 
     /// The number of tokens by the library, or of characters if it cannot encode the text.
     fn count_by_library(&self, tokenizer: &tokenizers::Tokenizer, text: &str) -> usize {
         let encoding = self.guarded(|| tokenizer.encode_fast(text, false));
-        encoding.map_or_else(|_| text.chars().count(), |encoding| encoding.len())
+        encoding.map_or_else(
+            |error| {
+                self.note_unencoded(&error);
+                text.chars().count()
+            },
+            |encoding| encoding.len(),
+        )
     }
 }
 
