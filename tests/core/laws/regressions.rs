@@ -37,6 +37,22 @@ fn a_result_is_not_handed_to_another_call() {
     holds("sharegpt", &[ASKS, SEARCH, SAYS, BATCH, RESULT, RESULT, SAYS, RESULT, ASKS]);
 }
 
+/// A repeated result is dropped with the call that it names: the text beside it is not in flight.
+#[test]
+fn a_text_beside_a_repeated_result_is_not_in_flight() {
+    let asks = r#"{"role":"user","content":[{"type":"text","text":"Key?"}]}"#;
+    let says = r#"{"role":"assistant","content":[{"type":"text","text":"One moment."}]}"#;
+    let calls = |id: &str| {
+        format!(r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"search","input":{{}}}}]}}"#)
+    };
+    let result = |text: &str, id: &str| {
+        format!(r#"{{"role":"user","content":[{text}{{"type":"tool_result","tool_use_id":"{id}","content":"mat"}}]}}"#)
+    };
+    let (first, last) = (calls("a"), calls("c"));
+    let (answer, again) = (result("", "a"), result(r#"{"type":"text","text":"Still there."},"#, "a"));
+    holds("anthropic", &[asks, &first, &answer, says, asks, says, &again, &last, &result("", "c")]);
+}
+
 /// A head and a window meet: what was between them kept a call and a result apart.
 #[test]
 fn a_head_and_a_window_do_not_join_strangers() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::planning::DropSet;
 use super::stepped_window::SteppedWindow;
 use super::{Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
-use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, in_flight};
+use crate::transcript::{Content, Message, Mismatch, Pairs, Part, PartRef, Role, in_flight};
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
 ///
@@ -79,8 +79,10 @@ fn speaks_as(message: &Message<'_>, role: Role) -> bool {
 /// the counterparts of all its calls and results are there.
 fn outlives_its_tools(message: &Message<'_>, at: usize, pairs: &Pairs, flight: usize) -> bool {
     let mut tools = message.parts.iter().enumerate().filter(|(_, part)| part.content.is_tool());
+    // A duplicate result is dropped with the call that it names.
     let is_separated = |part| {
-        let counterpart = pairs.counterpart(PartRef { message: at, part });
+        let part = PartRef { message: at, part };
+        let counterpart = pairs.counterpart(part).or_else(|| pairs.mismatch(part).map(Mismatch::call));
         counterpart.is_some_and(|counterpart| counterpart.message < flight)
     };
     message.has_tools()
