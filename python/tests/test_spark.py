@@ -107,7 +107,7 @@ def test_corrupt_rows_are_skipped_and_counted_or_explained(spark):
     explained = spark_door.cut(df, WINDOW, on_error="column").collect()
     assert [row.value for row in explained] == [good[0], "{", None, "", "nothing", good[3]]
     assert [row.curtail_error is None for row in explained] == [True, False, True, True, False, True]
-    assert explained[4].curtail_error == "1:1: expected a JSON value"
+    assert explained[4].curtail_error == "1:1: expected a JSON value; a transcript is JSON or JSON Lines"
 
 
 def test_other_columns_and_empty_partitions_stay(spark):
