@@ -39,34 +39,43 @@ const OTHERS: &[LawCase] = &[
     },
 ];
 
-/// The ids of a log, each with its parent, in order.
-fn links(log: &str, [own, parent]: [&str; 2]) -> Vec<(String, Option<String>)> {
-    let document = Document::parse_log(log).expect("what we write is JSON");
-    let text = |record: Value<'_>, key: &str| record.get_text(key).map(|text| text.decode().into_owned());
-    let ids = document.roots().filter_map(|record| Some((text(record, own)?, text(record, parent))));
-    ids.collect()
+/// A record that has an id.
+struct Record {
+    own: String,
+    parent: Option<String>,
+    /// Whether it belongs to the conversation of a sub-agent.
+    side: bool,
 }
 
-/// Every new record hangs off a record before it. If a resumed program reads the tree that it is in, it is on the line to the
-/// newest message.
+/// The records of a log that have ids, in order.
+fn records(log: &str, [own, parent]: [&str; 2]) -> Vec<Record> {
+    let document = Document::parse_log(log).expect("what we write is JSON");
+    let text = |record: Value<'_>, key: &str| record.get_text(key).map(|text| text.decode().into_owned());
+    let side = |record: Value<'_>| record.get("isSidechain").is_some_and(|flag| flag.raw() == "true");
+    let record = |item: Value<'_>| Some(Record { own: text(item, own)?, parent: text(item, parent), side: side(item) });
+    document.roots().filter_map(record).collect()
+}
+
+/// Every new record belongs to the main conversation, unless it is about a sub-agent's, and hangs off a record of its
+/// conversation before it. If a resumed program reads the tree that it is in, it is on the line to the newest message.
 fn check_line(linked: &Linked, name: &str, text: &str, out: &str) -> Result<(), TestCaseError> {
-    let before: HashSet<String> = links(text, linked.2).into_iter().map(|(own, _)| own).collect();
-    let after = links(out, linked.2);
+    let before: HashSet<String> = records(text, linked.2).into_iter().map(|record| record.own).collect();
+    let after = records(out, linked.2);
     let parents: HashMap<&str, Option<&str>> =
-        after.iter().map(|(own, parent)| (own.as_str(), parent.as_deref())).collect();
+        after.iter().map(|record| (record.own.as_str(), record.parent.as_deref())).collect();
     let up = |id: &&str| parents.get(id).copied().flatten();
-    let newest = after.last().map(|(own, _)| own.as_str());
+    let newest = after.iter().rfind(|record| !record.side).map(|record| record.own.as_str());
     let line: HashSet<&str> = std::iter::successors(newest, up).take(after.len()).collect();
-    let root = after.iter().rposition(|(_, parent)| parent.is_none()).unwrap_or_default();
-    let mut known: HashSet<&str> = HashSet::new();
-    for (nth, (own, parent)) in after.iter().enumerate() {
+    let root = after.iter().rposition(|record| record.parent.is_none() && !record.side).unwrap_or_default();
+    let mut known: HashMap<&str, bool> = HashMap::new();
+    for (nth, Record { own, parent, side }) in after.iter().enumerate() {
         if !before.contains(own) {
-            let above = parent.as_deref().is_none_or(|parent| known.contains(parent));
+            let above = parent.as_deref().is_none_or(|parent| known.get(parent) == Some(side));
             prop_assert!(above, "{}: {} hangs off nothing before it\nin  {}\nout {}", name, own, text, out);
-            let read = nth < root || line.contains(own.as_str());
+            let read = *side || nth < root || line.contains(own.as_str());
             prop_assert!(read, "{}: {} is off the line\nin  {}\nout {}", name, own, text, out);
         }
-        known.insert(own);
+        known.insert(own, *side);
     }
     // What is written for the model stands where it reads it.
     let document = Document::parse_log(out).expect("what we write is JSON");
@@ -76,6 +85,46 @@ fn check_line(linked: &Linked, name: &str, text: &str, out: &str) -> Result<(), 
         prop_assert!(line.contains(own.as_str()), "{}: a block is not read\nin  {}\nout {}", name, text, out);
     }
     Ok(())
+}
+
+/// A record of the main conversation, or of a sub-agent's.
+fn record(own: &str, parent: Option<&str>, side: bool, role: &str) -> String {
+    let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"{parent}\""));
+    format!(
+        "{{\"parentUuid\":{parent},\"isSidechain\":{side},\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"content\":\"{own} said\"}},\"uuid\":\"{own}\"}}\n"
+    )
+}
+
+/// A block is in the main conversation and behind its newest boundary, also where the log, or what is left of it, begins with
+/// the conversation of a sub-agent.
+#[test]
+fn a_block_is_in_the_main_conversation_beside_sub_agents() {
+    let agent = |own: &str| {
+        let answer = record(&format!("{own}2"), Some(own), true, "assistant");
+        record(own, None, true, "user") + &answer
+    };
+    let main = |first: &str, parent: Option<&str>| {
+        let answer = record(&format!("{first}2"), Some(first), false, "assistant");
+        record(first, parent, false, "user") + &answer
+    };
+    let boundary = "{\"parentUuid\":null,\"logicalParentUuid\":\"m2\",\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"b\"}\n";
+    let logs = [
+        agent("a") + &main("m", None),
+        main("m", None) + &agent("a") + boundary + &main("n", Some("b")),
+        main("m", None) + &agent("a") + boundary + &agent("c") + &main("n", Some("b")),
+        main("m", None) + &agent("a") + &main("n", None) + &agent("c") + &main("o", Some("n2")),
+    ];
+    let cases =
+        CASES.iter().chain(OTHERS).filter(|case| case.name.contains("memory") || case.name.contains("summarize"));
+    for case in cases {
+        for log in &logs {
+            let out = cut_with((case.chain)(), Some("claude-code"), Framing::Lines, log).unwrap();
+            check_line(&LINKED[1], case.name, log, &out).unwrap_or_else(|error| panic!("{error}"));
+            if let Some(block) = out.find("<\\u00") {
+                assert!(out.find(boundary).is_none_or(|boundary| boundary < block), "{}: {out}", case.name);
+            }
+        }
+    }
 }
 
 proptest! {

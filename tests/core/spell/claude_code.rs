@@ -19,17 +19,24 @@ pub fn spell(script: &[Turn]) -> Vec<String> {
 }
 
 /// As the program writes a long session: results hang off the record of their call, and some questions begin behind a
-/// compaction, or a tree of their own.
+/// compaction, or a tree of their own. Sub-agents work before and behind compactions, and while calls are open.
 pub fn spell_session(script: &[Turn]) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     let mut callers: HashMap<&str, String> = HashMap::new();
     let mut leaf: Option<String> = None;
     for (nth, turn) in script.iter().enumerate() {
         if let Turn::User(text) = turn {
-            match (nth + text.len()) % 5 {
-                0 => leaf = leaf.map(|last| compaction(&mut items, &last)),
+            let drawn = nth + text.len();
+            if drawn % 7 < 2 {
+                sub_agent(&mut items, drawn.is_multiple_of(2));
+            }
+            match drawn % 5 {
+                0 => leaf = leaf.map(|last| compaction(&mut items, &last, drawn % 7 == 3)),
                 1 => leaf = None,
                 _ => {}
+            }
+            if drawn % 7 == 2 {
+                sub_agent(&mut items, drawn.is_multiple_of(2));
             }
         }
         let caller = if let Turn::Result { id, .. } = turn { callers.get(id.as_str()).cloned() } else { None };
@@ -40,6 +47,9 @@ pub fn spell_session(script: &[Turn]) -> Vec<String> {
                 let first = usize::from(reasoning.is_some()) + usize::from(text.is_some());
                 let call = block.checked_sub(first).and_then(|call| calls.get(call));
                 call.map(|call| callers.insert(&call.id, own.clone()));
+                if call.is_some_and(|call| call.arguments.len() % 5 == 1) {
+                    sub_agent(&mut items, nth.is_multiple_of(2));
+                }
             }
             parent = Some(own);
         }
@@ -48,21 +58,55 @@ pub fn spell_session(script: &[Turn]) -> Vec<String> {
     items
 }
 
-/// Writes a compaction of the tree that ends in `last`; returns the id of its summary.
-fn compaction(items: &mut Vec<String>, last: &str) -> String {
+/// Writes the conversation of a sub-agent. Newer versions name it in every record; in older ones, only the links tell it.
+fn sub_agent(items: &mut Vec<String>, named: bool) {
+    let nth = items.len();
+    let name = if named { format!(",\"agentId\":\"a{nth}\"") } else { String::new() };
+    let reply = |block: &str| {
+        format!(
+            "\"type\":\"assistant\",\"message\":{{\"id\":\"msg_a{nth}\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[{block}]}}"
+        )
+    };
+    let asked = |content: &str| format!("\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":{content}}}");
+    let said = [
+        asked("\"Look for the key.\""),
+        reply(&format!(
+            "{{\"type\":\"tool_use\",\"id\":\"toolu_a{nth}\",\"name\":\"search\",\"input\":{{\"query\":\"key\"}}}}"
+        )),
+        asked(&format!(
+            "[{{\"tool_use_id\":\"toolu_a{nth}\",\"type\":\"tool_result\",\"content\":\"Under the mat.\"}}]"
+        )),
+        reply("{\"type\":\"text\",\"text\":\"It is under the mat.\"}"),
+    ];
+    let mut parent: Option<String> = None;
+    for said in said {
+        parent = Some(push_in(items, "true", parent.as_deref(), &format!("{said}{name}")));
+    }
+}
+
+/// Writes a compaction of the tree that ends in `last`, while a sub-agent works if `aside`; returns the id of its summary.
+fn compaction(items: &mut Vec<String>, last: &str, aside: bool) -> String {
     let mark = "\"type\":\"system\",\"subtype\":\"compact_boundary\"";
     let boundary = push(items, None, &format!("\"logicalParentUuid\":\"{last}\",{mark}"));
+    if aside {
+        sub_agent(items, true);
+    }
     let summary =
         "\"type\":\"user\",\"isCompactSummary\":true,\"message\":{\"role\":\"user\",\"content\":\"Summary.\"}";
     push(items, Some(&boundary), summary)
 }
 
-/// Writes a record; returns its id.
+/// Writes a record of the main conversation; returns its id.
 fn push(items: &mut Vec<String>, parent: Option<&str>, rest: &str) -> String {
+    push_in(items, "false", parent, rest)
+}
+
+/// Writes a record; `side` says whether a sub-agent's conversation contains it. Returns its id.
+fn push_in(items: &mut Vec<String>, side: &str, parent: Option<&str>, rest: &str) -> String {
     let own = uuid(items.len());
     let parent = parent.map_or_else(|| String::from("null"), json);
     items.push(format!(
-        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",{rest},\"uuid\":\"{own}\"}}"
+        "{{\"parentUuid\":{parent},\"isSidechain\":{side},\"sessionId\":\"s\",{rest},\"uuid\":\"{own}\"}}"
     ));
     own
 }

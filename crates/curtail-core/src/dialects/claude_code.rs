@@ -114,8 +114,8 @@ impl Dialect for ClaudeCode {
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        number_threads(items, &mut read);
-        close_at_compactions(items, &mut read);
+        let threads = number_threads(items, &mut read);
+        close_at_compactions(items, &threads, &mut read);
         bind_snapshots(items, &mut read);
         roll_back(items, &mut read);
         pin_states(items, &mut read);
@@ -215,30 +215,41 @@ fn is_true(flag: Value<'_>) -> bool {
     flag.raw() == "true"
 }
 
-/// Calls that are open at a compaction are never answered: the message after the boundary closes them. The boundary belongs
-/// to that message.
-fn close_at_compactions<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let (mut closing, mut compacted) = (false, false);
-    for (at, &item) in items.iter().enumerate() {
-        match &mut read[at] {
-            Item::Message(message) => {
-                let summary = is_set(item, "isCompactSummary");
-                if message.thread == 0 && (closing || summary) {
-                    message.begin_context();
-                    closing = false;
-                }
-                if std::mem::take(&mut compacted) || summary {
-                    message.kind = MessageKind::Boundary;
-                }
-            }
-            Item::Metadata if is_boundary(item) => {
-                closing = !preserve(item, &mut read[..at]);
-                compacted = true;
-                read[at] = Item::Ahead;
-            }
-            _ => {}
+/// Calls that are open at a compaction are never answered: the next message of its conversation closes them. The boundary
+/// belongs to that message.
+fn close_at_compactions<'a>(items: &[Value<'a>], threads: &[u32], read: &mut [Item<'a>]) {
+    let mut open: HashMap<u32, Compactions> = HashMap::new();
+    let mut previous = 0;
+    for (at, (&item, thread)) in items.iter().zip(threads).enumerate() {
+        if is_boundary(item) && matches!(read[at], Item::Metadata) {
+            let closes = !preserve(item, &mut read[..at]);
+            let compactions = open.entry(*thread).or_default();
+            compactions.lines.push(at);
+            compactions.closes = closes;
         }
+        let Item::Message(message) = &mut read[at] else { continue };
+        let summary = is_set(item, "isCompactSummary");
+        let compactions = open.remove(thread);
+        if summary || compactions.is_some() {
+            message.kind = MessageKind::Boundary;
+        }
+        if summary || compactions.as_ref().is_some_and(|compactions| compactions.closes) {
+            message.begin_context();
+        }
+        for line in compactions.into_iter().flat_map(|compactions| compactions.lines) {
+            read[line] = if line < previous { Item::With(at) } else { Item::Ahead };
+        }
+        previous = at;
     }
+}
+
+/// The compactions of a conversation that no message of it follows yet.
+#[derive(Default)]
+struct Compactions {
+    /// Indices of their boundaries.
+    lines: Vec<usize>,
+    /// Whether the last one leaves open calls without an answer.
+    closes: bool,
 }
 
 /// Pins the last line of each kind of state, which a resumed session reads.
@@ -363,25 +374,29 @@ fn read_attachment(item: Value<'_>) -> Item<'_> {
 
 // The conversations inside one log: records of sub-agents are between the records of the main conversation.
 
-/// Gives every message the number of its conversation: 0 for the main one, then the side conversations as they appear.
+/// Gives every message the number of its conversation: 0 for the main one, then the side conversations as they appear. Returns
+/// the number of each item.
 ///
 /// A side conversation is identified by its `agentId`, or by the record without one from which it descends. A record that
 /// lacks the `agentId` of its parent begins a conversation: it could not be told from others without that parent.
-fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) -> Vec<u32> {
     let mut threads = Threads::default();
-    for (&item, read) in items.iter().zip(read) {
+    let number = |(&item, read): (&Value<'a>, &mut Item<'a>)| {
         // Streams of the program name the call that started the side conversation.
         let [side, call] = item.get_each(["isSidechain", "parent_tool_use_id"]);
-        if side.is_some_and(is_true) || call.is_some_and(|call| call.kind() != ValueKind::Null) {
-            let thread = threads.number_of(item);
-            if let Item::Message(message) = read {
-                match thread {
-                    Some(thread) => message.thread = thread,
-                    None => *read = Item::Unknown(Unknown::NoId),
-                }
+        if !side.is_some_and(is_true) && call.is_none_or(|call| call.kind() == ValueKind::Null) {
+            return 0;
+        }
+        let thread = threads.number_of(item);
+        if let Item::Message(message) = read {
+            match thread {
+                Some(thread) => message.thread = thread,
+                None => *read = Item::Unknown(Unknown::NoId),
             }
         }
-    }
+        thread.unwrap_or_default()
+    };
+    items.iter().zip(read).map(number).collect()
 }
 
 #[derive(Default)]

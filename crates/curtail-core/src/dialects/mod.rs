@@ -305,10 +305,10 @@ pub struct Written {
     pub id: Option<DraftId>,
     /// Index of the nearest message before it in the output that is not a draft.
     pub after: Option<usize>,
-    /// Index of the nearest message after it that is not a draft.
+    /// The same within its conversation.
+    pub beside: Option<usize>,
+    /// Index of the nearest message of its conversation after it that is not a draft.
     pub before: Option<usize>,
-    /// Whether these two messages belong to different conversations.
-    pub apart: bool,
     /// Whether a model reads it.
     pub live: bool,
     /// Byte of the source before which it is written: where the element begins that it replaces or precedes, if any.

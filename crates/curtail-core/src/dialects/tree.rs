@@ -87,20 +87,20 @@ impl Tree {
     fn link_written<'a>(&self, log: &Log<'a>, remaining: &mut Remaining<'_>, parents: &mut Parents<'a>) {
         make_ids_unique(remaining, |id| log.homes.contains_key(id));
         let record = |index: Option<usize>| index.and_then(|index| log.of_message.get(&index).copied());
-        let side = |written: &Written| log.side_of(written, record(written.after));
+        let side = |written: &Written| log.side_of(written, record(written.beside));
         let sides: HashSet<Option<usize>> = remaining.written.iter().map(side).collect();
         let lines: HashMap<_, _> = sides.into_iter().map(|side| (side, log.line(side, parents))).collect();
         // The newest draft behind each record that no other continues.
         let mut ends: HashMap<(Option<usize>, Option<usize>), String> = HashMap::new();
         for written in &mut remaining.written {
-            let (after, side) = (record(written.after), side(written));
+            let (above, side) = (record(written.beside), side(written));
             let line = &lines[&side];
-            let on_line = written.live || after.is_some_and(|after| line.binary_search_by(|at| after.cmp(at)).is_ok());
+            let on_line = written.live || above.is_some_and(|above| line.binary_search_by(|at| above.cmp(at)).is_ok());
             let joint = if on_line && !line.is_empty() {
-                let behind = log.index_behind(written, after);
+                let behind = log.index_behind(written, record(written.after));
                 self.joint(log, line, behind, written.live, parents)
             } else {
-                self.joint_of_neighbors(log, written, after, parents)
+                self.joint_of_neighbors(log, written, above, parents)
             };
             let Some(links) = &mut written.draft.links else { continue };
             let own = links.id.to_string();
@@ -142,8 +142,8 @@ impl Tree {
         }
     }
 
-    /// Where a draft joins the log that no model reads: between the record after it and the parent of that, or else behind the
-    /// record before it.
+    /// Where a draft joins the log that no model reads: between the record of its conversation after it and the parent of that,
+    /// or else behind `after`, the one before it.
     fn joint_of_neighbors<'a>(
         &self,
         log: &Log<'a>,
@@ -154,7 +154,7 @@ impl Tree {
         let next = written.before.and_then(|index| log.of_message.get(&index).copied());
         let above = next.and_then(|child| parents.get(&child).cloned().flatten());
         let hangs = above.is_some() || after.is_none();
-        let child = next.filter(|&child| hangs && !written.apart && self.is_child(log, child, after));
+        let child = next.filter(|&child| hangs && self.is_child(log, child, after));
         // A damaged record has no id: what follows it is linked as it is.
         let beside = |after: usize| log.records[after].own.clone().or_else(|| parents.get(&after).cloned().flatten());
         let parent = above.filter(|_| child.is_some()).or_else(|| after.and_then(beside));

@@ -12,6 +12,8 @@
 //! `B` is written without its separator, because the row is still empty. `D` has no slot and borrows the separator that the
 //! row uses elsewhere. A row that loses all elements keeps its frames: `[]`.
 
+use foldhash::HashMap;
+
 use super::cuts;
 use crate::dialects::{Dialect, Item, Patch, Remaining, Written};
 use crate::json::{Document, Span, Value};
@@ -88,28 +90,30 @@ fn kept(layout: &Layout<'_>, messages: &[Message<'_>]) -> Vec<bool> {
 /// The drafts among `messages`, each in the format of the dialect.
 fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
     let mut behind = vec![None; messages.len()];
-    let mut next = None;
+    // The nearest message of each conversation.
+    let mut nearest: HashMap<u32, usize> = HashMap::default();
     for (behind, message) in behind.iter_mut().zip(messages).rev() {
-        *behind = next;
-        next = message.source_index().map(|index| (index, message.thread)).or(next);
+        *behind = nearest.get(&message.thread).copied();
+        message.source_index().and_then(|index| nearest.insert(message.thread, index));
     }
+    nearest.clear();
     let key = result_key(layout, dialect, messages);
     let mut written = Vec::new();
-    let mut before = None;
-    for (message, behind) in messages.iter().zip(behind) {
+    let mut after = None;
+    for (message, before) in messages.iter().zip(behind) {
         let Origin::Draft { anchor, id } = message.origin else {
-            before = Some(message);
+            after = message.source_index();
+            after.and_then(|index| nearest.insert(message.thread, index));
             continue;
         };
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(|part| cuts::draft(part, key)).collect();
         let mut draft = Draft { role: message.role, parts, beside: anchor.draft, links: None };
         draft.links = dialect.links(&draft, anchor.value.or(layout.template));
         let text = spell(layout, dialect, message, &draft);
-        let apart = before.zip(behind).is_some_and(|(before, (_, thread))| before.thread != thread);
-        let (after, before) = (before.and_then(Message::source_index), behind.map(|(index, _)| index));
+        let beside = nearest.get(&message.thread).copied();
         let place = anchor.value.map(|value| value.span().start);
         let live = message.standing.is_read();
-        written.push(Written { draft, text, id, after, before, apart, live, place });
+        written.push(Written { draft, text, id, after, beside, before, live, place });
     }
     written
 }

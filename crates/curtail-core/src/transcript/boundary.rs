@@ -41,10 +41,18 @@ pub fn reach(messages: &[Message<'_>], at: usize) -> usize {
     next.map_or(messages.len(), |next| at + 1 + next)
 }
 
+/// The conversation that a program goes on with when it resumes the log: the main one, also where a sub-agent's comes first. A
+/// log of a sub-agent alone has no other.
+#[must_use]
+pub fn main_thread(messages: &[Message<'_>]) -> u32 {
+    let is_main = |message: &Message<'_>| message.thread == 0;
+    if messages.iter().any(is_main) { 0 } else { messages.first().map_or(0, |message| message.thread) }
+}
+
 /// Number of messages up to the newest boundary of the main conversation that a model reads; 0 without one.
 #[must_use]
 pub fn behind_boundary(messages: &[Message<'_>]) -> usize {
-    let main = messages.first().map_or(0, |message| message.thread);
+    let main = main_thread(messages);
     let stands = |message: &Message<'_>| {
         message.thread == main && message.standing.is_read() && (message.is_boundary() || message.is_in_compaction())
     };
@@ -55,7 +63,7 @@ pub fn behind_boundary(messages: &[Message<'_>]) -> usize {
 /// front of all that is said in the main conversation.
 #[must_use]
 pub fn front(messages: &[Message<'_>]) -> usize {
-    let main = messages.first().map_or(0, |message| message.thread);
+    let main = main_thread(messages);
     let start = behind_boundary(messages);
     let said =
         |message: &&Message<'_>| message.thread == main && message.standing.is_read() && !message.role.instructs();

@@ -10,7 +10,7 @@ use curtail_core::processors::{
     Change, Decision, Plan, Prepend, Processor, ProcessorError, Reason, Remark, Traits, View, place_blocks,
 };
 use curtail_core::transcript::{
-    Content, Message, Part, PartRef, Role, behind_boundary, front, is_own_block, own_blocks,
+    Content, Message, Part, PartRef, Role, behind_boundary, front, is_own_block, main_thread, own_blocks,
 };
 use curtail_core::visible::reads_as;
 
@@ -81,7 +81,7 @@ impl FoundUpdate<'_> {
 /// are not included.
 #[must_use]
 pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
-    let main_thread = messages.first().map_or(0, |message| message.thread);
+    let main_thread = main_thread(messages);
     let calls = messages
         .iter()
         .enumerate()

@@ -6,7 +6,7 @@ use super::{Change, Decision, Insert, Insertion, Plan, Prepend};
 use crate::json::{Text, Value};
 use crate::transcript::{
     Anchor, Content, Draft, DraftPart, Message, Origin, Part, PartOrigin, PartPlace, Role, Substitution, ToolResult,
-    bind_split_replies,
+    bind_split_replies, main_thread,
 };
 
 /// The messages after `plan` is applied to `messages`.
@@ -39,10 +39,12 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
     remaining
 }
 
-/// A message that is inserted among messages of turns that were rolled back is one of them.
+/// A message that is inserted among messages of turns of its conversation that were rolled back is one of them.
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let mut message = written(messages, insert);
-    let rolled_back = |at: usize| messages.get(at).filter(|message| message.standing.is_rolled_back());
+    let thread = message.thread;
+    let is_rolled_back = |message: &&Message<'a>| message.thread == thread && message.standing.is_rolled_back();
+    let rolled_back = |at: usize| messages.get(at).filter(is_rolled_back);
     if let (Some(before), Some(_)) = (insert.before.checked_sub(1).and_then(rolled_back), rolled_back(insert.before)) {
         message.standing = before.standing;
         message.dropped_with = before.dropped_with.or_else(|| before.source_index());
@@ -58,6 +60,7 @@ fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
         Insertion::Blocks(role, blocks) => {
             let mut message = Message::draft(*role, context_anchor(messages, insert.before));
             message.parts = blocks.iter().map(|block| prepended_part(messages, block)).collect();
+            message.thread = main_thread(messages);
             message
         }
         Insertion::Moved(at) => {
@@ -93,12 +96,10 @@ fn note<'a>(draft: &Draft, subject: &Message<'a>) -> Message<'a> {
 /// What blocks before the message `before` are written for: a message of the main conversation. At the end of a list inside a
 /// compaction, it is the compaction, which they follow.
 fn context_anchor<'a>(messages: &[Message<'a>], before: usize) -> Anchor<'a> {
-    let main = messages.first().map_or(0, |message| message.thread);
+    let main = main_thread(messages);
     let is_main = |message: &&Message<'a>| message.thread == main;
     let last = || messages[..before].iter().rfind(is_main);
-    let Some(message) = messages.get(before).filter(is_main).or_else(last).or(messages.get(before)) else {
-        return Anchor::default();
-    };
+    let Some(message) = messages.get(before).filter(is_main).or_else(last) else { return Anchor::default() };
     let ends = before == messages.len() && message.is_in_compaction();
     let compaction = |value: Value<'a>| std::iter::successors(Some(value), |value| value.parent()).last();
     match message.value().filter(|_| ends).and_then(compaction) {

@@ -3,9 +3,10 @@
 //! If user and assistant must alternate, a message of its own next to a user's message would break the transcript.
 
 use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Reason, View};
-use crate::transcript::{Message, Role, own_blocks};
+use crate::transcript::{Message, Role, main_thread, own_blocks};
 
-/// Writes `blocks` before the message `before`. Their role is the user's if the format has none for instructions.
+/// Writes `blocks` before the message `before`, or before the next one of the main conversation, which they belong to. Their
+/// role is the user's if the format has none for instructions.
 pub fn place_blocks(
     plan: &mut Plan,
     view: &View<'_, '_>,
@@ -14,6 +15,9 @@ pub fn place_blocks(
     blocks: Vec<Prepend>,
     reason: Reason,
 ) {
+    let main = main_thread(view.messages);
+    let next = view.messages[before..].iter().position(|message| message.thread == main);
+    let before = before + next.unwrap_or(0);
     let role = if role.instructs() && !view.context.system { Role::User } else { role };
     let joins = view.context.joins && role == Role::User;
     match host(plan, view.messages, before).filter(|_| joins) {
