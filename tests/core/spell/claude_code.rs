@@ -47,11 +47,13 @@ pub fn spell_session(script: &[Turn]) -> Vec<String> {
                 let first = usize::from(reasoning.is_some()) + usize::from(text.is_some());
                 let call = block.checked_sub(first).and_then(|call| calls.get(call));
                 call.map(|call| callers.insert(&call.id, own.clone()));
-                if call.is_some_and(|call| call.arguments.len() % 5 == 1) {
-                    sub_agent(&mut items, nth.is_multiple_of(2));
-                }
             }
             parent = Some(own);
+        }
+        if let Turn::Assistant { calls, .. } = turn
+            && calls.iter().any(|call| call.arguments.len() % 5 == 1)
+        {
+            sub_agent(&mut items, nth.is_multiple_of(2));
         }
         leaf = parent;
     }
