@@ -8,5 +8,6 @@ mod data;
 mod files;
 mod forms;
 mod identity;
+mod nulls;
 mod sniffing;
 mod views;

@@ -10,22 +10,34 @@ use super::files::{File, fixtures, read_transcripts};
 fn every_fixture_is_read_as_its_view_says() {
     let files = fixtures();
     for group in files.chunk_by(|one, other| folder(one) == folder(other)) {
-        let views: Vec<String> = group.iter().map(view).collect();
+        let views: Vec<String> = group.iter().map(|file| view(file, words)).collect();
         insta::with_settings!({ snapshot_path => "views", prepend_module_to_snapshot => false, omit_expression => true }, {
             insta::assert_snapshot!(folder(&group[0]), views.join("\n"));
         });
     }
 }
 
-fn folder(file: &File) -> &str {
+pub(super) fn folder(file: &File) -> &str {
     file.name.split('/').next().unwrap_or_default()
 }
 
-fn view(file: &File) -> String {
+/// How a file is read, without the arguments of its calls.
+pub(super) fn view_without_arguments(file: &File) -> String {
+    view(file, |part| match &part.content {
+        Content::ToolCall(call) => format!("call {}", call.name.decode()),
+        _ => format!(
+            "{}{}",
+            words(part),
+            if part.place().is_some_and(|place| place.prefix_bound) { ", signed" } else { "" }
+        ),
+    })
+}
+
+fn view(file: &File, words: fn(&Part<'_>) -> String) -> String {
     let mut out = format!("# {}\n", file.name);
     let read = read_transcripts(&file.text, |dialect, transcript| {
         let _ = writeln!(out, "{}, {} texts of preamble", dialect.name(), transcript.layout.preamble.len());
-        lines(transcript, &mut out);
+        lines(transcript, words, &mut out);
     });
     match read {
         Ok(framing) => writeln!(out, "({})", framing.name()),
@@ -35,7 +47,7 @@ fn view(file: &File) -> String {
     out
 }
 
-fn lines(transcript: &Transcript<'_>, out: &mut String) {
+fn lines(transcript: &Transcript<'_>, words: fn(&Part<'_>) -> String, out: &mut String) {
     let pairs = Pairs::from_messages(&transcript.messages);
     for at in 0..=transcript.messages.len() {
         for item in transcript.layout.non_messages.iter().filter(|item| item.after == at) {

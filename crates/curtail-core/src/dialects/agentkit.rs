@@ -28,7 +28,7 @@ impl Dialect for AgentKit {
         let Some(kind) = item.get_text("type") else { return Fit::No };
         let fits = kind.is("tool_call") && item.get("tools").is_some_and(Value::is_array)
             || kind.is("tool_result") && item.get("tool").is_some_and(Value::is_object)
-            || kind.is("text") && item.get("role").is_some() && item.get("content").is_some();
+            || kind.is("text") && item.has("role") && item.has("content");
         if fits { Fit::Certain } else { Fit::No }
     }
 

@@ -21,10 +21,10 @@ impl Dialect for AiSdk {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if item.get("role").is_none() {
+        if !item.has("role") {
             return Fit::No;
         }
-        if let Some(parts) = item.get("parts") {
+        if let Some(parts) = item.some("parts") {
             return fit_of_ui(parts);
         }
         match item.get("content") {
@@ -48,7 +48,7 @@ impl Dialect for AiSdk {
         };
         let mut message = Message::from_source(role, item);
         message.id = item.get_text("id");
-        message.parts = match item.get("parts") {
+        message.parts = match item.some("parts") {
             Some(parts) => parts.items().flat_map(read_ui_part).collect(),
             None => read_content(item.get("content")),
         };
@@ -64,7 +64,7 @@ impl DialectWriter for AiSdk {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-        if anchor.is_some_and(|anchor| anchor.get("parts").is_some()) {
+        if anchor.is_some_and(|anchor| anchor.has("parts")) {
             // `validateUIMessages` refuses a message without an id.
             let id = draft.links.as_ref().map(|links| links.id.to_string());
             return object! { "id": id, "role": role.name(), "parts": list(parts) }.0;
@@ -92,12 +92,12 @@ impl DialectWriter for AiSdk {
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        let list = message.get("content").or_else(|| message.get("parts"))?;
+        let list = message.some("content").or_else(|| message.get("parts"))?;
         blocks::prepend_parts(list, parts, |json| object! { "type": "text", "text": Json(json) }.0)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        let message = |anchor: &Value<'_>| anchor.get("id").is_some() && anchor.get("parts").is_some();
+        let message = |anchor: &Value<'_>| anchor.has("id") && anchor.has("parts");
         Some(tree::first_links("id", draft, Some(anchor.filter(message)?)))
     }
 
@@ -126,11 +126,11 @@ impl LogHabits for AiSdk {
 fn is_own_part(part: Value<'_>) -> bool {
     let Some(kind) = part.get_text("type") else { return false };
     match &*kind.decode() {
-        "tool-call" | "tool-result" => part.get("toolCallId").is_some(),
-        "tool-approval-request" | "tool-approval-response" => part.get("approvalId").is_some(),
-        "reasoning" => part.get("text").is_some(),
-        "image" => part.get("image").is_some(),
-        "file" => part.get("mediaType").is_some() && part.get("data").is_some(),
+        "tool-call" | "tool-result" => part.has("toolCallId"),
+        "tool-approval-request" | "tool-approval-response" => part.has("approvalId"),
+        "reasoning" => part.has("text"),
+        "image" => part.has("image"),
+        "file" => part.has("mediaType") && part.has("data"),
         _ => false,
     }
 }
@@ -164,7 +164,7 @@ fn is_signed_by_claude(part: Value<'_>) -> bool {
     let mut claude =
         options.flat_map(|options| ["anthropic", "bedrock"].map(|provider| options.get(provider))).flatten();
     // Version 4 of the SDK writes the signature beside the text.
-    part.get("signature").is_some()
+    part.has("signature")
         || claude.any(|proof| proof.some("signature").is_some() || proof.some("redactedData").is_some())
 }
 
@@ -173,7 +173,7 @@ fn read_call(part: Value<'_>) -> ToolCall<'_> {
         id: part.get_text("toolCallId"),
         name: part.get_text("toolName").unwrap_or(Text::Escaped("")),
         // Version 4 of the SDK calls them `args`.
-        arguments: blocks::arguments(part.get("input").or_else(|| part.get("args"))),
+        arguments: blocks::arguments(part.some("input").or_else(|| part.get("args"))),
         family: Family::Function,
         hosted: part.get("providerExecuted").is_some_and(|flag| flag.raw() == "true"),
     }
@@ -182,7 +182,7 @@ fn read_call(part: Value<'_>) -> ToolCall<'_> {
 /// An approval request has the id of its call, so both are dropped together.
 fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> ToolCall<'a> {
     let about = part.get_text("toolCallId").map(|id| id.decode().into_owned());
-    let is_it = |other: &Value<'_>| other.get("toolName").is_some() && same_id(*other, about.as_deref());
+    let is_it = |other: &Value<'_>| other.has("toolName") && same_id(*other, about.as_deref());
     let call = list.items().find(is_it);
     ToolCall {
         id: part.get_text("approvalId"),
@@ -212,7 +212,7 @@ fn read_response(part: Value<'_>) -> Part<'_> {
 
 fn read_result(part: Value<'_>) -> Part<'_> {
     // Version 4 of the SDK has a plain `result`.
-    let (content, media, rewrite) = match part.get("output") {
+    let (content, media, rewrite) = match part.some("output") {
         Some(output) => read_output(output),
         None => (blocks::texts(part.get("result")), 0, part.get("result").map(plainly)),
     };
@@ -233,7 +233,7 @@ fn plainly(value: Value<'_>) -> Rewrite {
 
 /// `{"type": …, "value": …}`: a text, a JSON value, or a list of texts and files.
 fn read_output(output: Value<'_>) -> (Vec<Text<'_>>, usize, Option<Rewrite>) {
-    let value = output.get("value").or_else(|| output.get("reason"));
+    let value = output.some("value").or_else(|| output.get("reason"));
     if let Some(text) = value.and_then(Value::text) {
         return (vec![text], 0, value.map(plainly));
     }
@@ -265,9 +265,9 @@ fn fit_of_ui(parts: Value<'_>) -> Fit {
 fn is_ui_part(part: Value<'_>) -> bool {
     let kind = part.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
     match &*kind {
-        "text" => part.get("text").is_some(),
-        "reasoning" => part.get("text").is_some() || part.get("reasoning").is_some(),
-        "file" => part.get("url").is_some() || part.get("data").is_some(),
+        "text" => part.has("text"),
+        "reasoning" => part.has("text") || part.has("reasoning"),
+        "file" => part.has("url") || part.has("data"),
         "step-start" | "dynamic-tool" | "tool-invocation" | "source" | "source-url" | "source-document" => true,
         kind => kind.starts_with("tool-") || kind.starts_with("data-"),
     }
@@ -276,12 +276,12 @@ fn is_ui_part(part: Value<'_>) -> bool {
 /// Reads a part. A tool part is a call and, in the later states, also its result; both have the same bytes.
 fn read_ui_part(part: Value<'_>) -> Vec<Part<'_>> {
     let kind = part.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
-    if let Some(tool) = part.get("toolInvocation") {
+    if let Some(tool) = part.some("toolInvocation") {
         let name = tool.get_text("toolName").unwrap_or(Text::Escaped(""));
         return read_tool(part, tool, name);
     }
     let named = kind.strip_prefix("tool-").map(|name| Text::Owned(name.to_owned()));
-    if kind == "dynamic-tool" || named.is_some() && part.get("toolCallId").is_some() {
+    if kind == "dynamic-tool" || named.is_some() && part.has("toolCallId") {
         let name = part.get_text("toolName").or(named).unwrap_or(Text::Escaped(""));
         return read_tool(part, part, name);
     }
@@ -342,8 +342,8 @@ fn result_of(tool: Value<'_>) -> Option<Option<Value<'_>>> {
 /// Where the result of an open call is inserted: its state becomes an error, followed by the text. A call without a state
 /// gets both in front of its members.
 fn room_for_result(tool: Value<'_>) -> Option<Rewrite> {
-    let is_version_4 = tool.get("args").is_some();
-    if let Some(state) = tool.get("state") {
+    let is_version_4 = tool.has("args");
+    if let Some(state) = tool.some("state") {
         let before = if is_version_4 { "\"result\",\"result\":" } else { "\"output-error\",\"errorText\":" };
         return Some(Rewrite { span: state.span(), before, after: "" });
     }

@@ -71,13 +71,12 @@ fn first_of_list(list: Value<'_>) -> Option<&str> {
 
 /// An answer without another one.
 fn alone(record: Value<'_>) -> Option<Value<'_>> {
-    let made = ROLLOUT.iter().any(|key| record.get(key).is_some());
+    let made = ROLLOUT.iter().any(|key| record.has(key));
     record.get("completion").filter(|answer| !made && is_answer(*answer) && prompt(record).is_some())
 }
 
 fn is_answer(answer: Value<'_>) -> bool {
-    let is_message =
-        |value: Value<'_>| value.is_object() && (value.get("role").is_some() || value.get("from").is_some());
+    let is_message = |value: Value<'_>| value.is_object() && (value.has("role") || value.has("from"));
     if answer.is_array() {
         answer.items().next().is_some() && answer.items().all(is_message)
     } else {

@@ -21,7 +21,7 @@ impl Dialect for Anthropic {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if item.get("role").is_none() {
+        if !item.has("role") {
             return Fit::No;
         }
         if item.get("type").is_some_and(|kind| kind.is("message")) && item.get("stop_reason").is_some() {
@@ -30,14 +30,14 @@ impl Dialect for Anthropic {
         match item.get("content") {
             // Messages of Goose have a time beside them, and some of the same blocks.
             Some(content) if content.items().any(is_own_block) => {
-                if item.get("created").is_some() {
+                if item.has("created") {
                     Fit::Possible
                 } else {
                     Fit::Certain
                 }
             }
-            Some(content) if content.items().any(|block| block.get("type").is_none()) => Fit::No,
-            Some(_) if item.get("tool_calls").is_none() => Fit::Possible,
+            Some(content) if content.items().any(|block| !block.has("type")) => Fit::No,
+            Some(_) if !item.has("tool_calls") => Fit::Possible,
             _ => Fit::No,
         }
     }
@@ -60,7 +60,7 @@ impl Dialect for Anthropic {
         message.parts = read_content(item.get("content"));
         mark_compaction(&mut message);
         // A message of the system can set nothing but the effort from there on.
-        if role == Role::System && message.parts.is_empty() && item.get("output_config").is_some() {
+        if role == Role::System && message.parts.is_empty() && item.has("output_config") {
             message.parts.push(Part::from_source(Content::Other, PartPlace::element(item)));
         }
         if role == Role::User {
@@ -93,7 +93,7 @@ impl DialectWriter for Anthropic {
 
 impl LogHabits for Anthropic {
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get_text("id").filter(|_| item.get("usage").is_some())
+        item.get_text("id").filter(|_| item.has("usage"))
     }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
@@ -142,8 +142,8 @@ fn is_own_block(block: Value<'_>) -> bool {
     let kind = kind.decode();
     matches!(&*kind, "tool_use" | "thinking" | "redacted_thinking")
         || kind.ends_with("_tool_use")
-        || (kind.ends_with("tool_result") && block.get("tool_use_id").is_some())
-        || (kind == "image" && block.get("source").is_some())
+        || (kind.ends_with("tool_result") && block.has("tool_use_id"))
+        || (kind == "image" && block.has("source"))
 }
 
 /// Marks the instructions of the application in a message of the user: text for the model, and tools that are added or

@@ -22,14 +22,14 @@ impl Dialect for Atif {
 
     fn fit(&self, item: Value<'_>) -> Fit {
         let known = item.get_text("source").is_some_and(|source| role_of(&source).is_some());
-        if !known || item.get("step_id").is_none() || item.get("kind").is_some() {
+        if !known || !item.has("step_id") || item.has("kind") {
             return Fit::No;
         }
-        if item.get("message").is_some() || item.get("observation").is_some() { Fit::Certain } else { Fit::Possible }
+        if item.has("message") || item.has("observation") { Fit::Certain } else { Fit::Possible }
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
-        record.get("steps").is_some() && record.get("schema_version").is_some() && record.get("agent").is_some()
+        record.has("steps") && record.has("schema_version") && record.has("agent")
     }
 
     fn pairing_rules(&self) -> PairingRules {
@@ -220,7 +220,7 @@ fn calls(step: Value<'_>) -> impl Iterator<Item = Part<'_>> {
 /// The results of a step; some programs write one result instead of a list.
 fn results(step: Value<'_>) -> Vec<Value<'_>> {
     let Some(observed) = step.some("observation") else { return Vec::new() };
-    match observed.get("results") {
+    match observed.some("results") {
         Some(results) => results.items().collect(),
         None => vec![observed],
     }

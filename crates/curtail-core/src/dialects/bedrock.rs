@@ -37,7 +37,7 @@ impl Dialect for Bedrock {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let Some(blocks) = item.get("content").filter(|_| item.get("role").is_some()) else { return Fit::No };
+        let Some(blocks) = item.get("content").filter(|_| item.has("role")) else { return Fit::No };
         let mut blocks = blocks.items().peekable();
         let fits = blocks.peek().is_some() && blocks.all(is_block);
         if fits { Fit::Certain } else { Fit::No }
@@ -114,7 +114,7 @@ fn names_model(id: &Text<'_>) -> bool {
 
 /// A block has no type; the key of its only member identifies it.
 fn is_block(block: Value<'_>) -> bool {
-    block.get("type").is_none() && block.members().any(|member| BLOCKS.iter().any(|key| member.key.is(key)))
+    !block.has("type") && block.members().any(|member| BLOCKS.iter().any(|key| member.key.is(key)))
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
@@ -142,7 +142,7 @@ fn read_block(block: Value<'_>) -> Part<'_> {
 /// Whether Claude's reasoning is signed.
 fn is_signed(thought: Value<'_>) -> bool {
     let signature = thought.get("reasoningText").and_then(|inner| inner.get_text("signature"));
-    signature.is_some_and(|signature| signature.len_bound() > 0) || thought.get("redactedContent").is_some()
+    signature.is_some_and(|signature| signature.len_bound() > 0) || thought.has("redactedContent")
 }
 
 fn read_call(call: Value<'_>) -> ToolCall<'_> {
@@ -178,7 +178,7 @@ fn read_result<'a>(block: Value<'a>, result: Value<'a>) -> Part<'a> {
 }
 
 fn answer_text(block: Value<'_>) -> Option<Text<'_>> {
-    block.get_text("text").or_else(|| block.get("json").map(|json| Text::Json(json.raw())))
+    block.get_text("text").or_else(|| block.some("json").map(|json| Text::Json(json.raw())))
 }
 
 fn reasoning(value: Value<'_>) -> Text<'_> {

@@ -27,7 +27,7 @@ impl Dialect for Goose {
         }
         let mut blocks = content.into_iter().flat_map(Value::items);
         let timed = created.is_some_and(|created| created.raw().parse::<f64>().is_ok());
-        match blocks.any(is_own_block) || item.some("metadata").is_some_and(|told| told.get("agentVisible").is_some()) {
+        match blocks.any(is_own_block) || item.some("metadata").is_some_and(|told| told.has("agentVisible")) {
             true => Fit::Certain,
             false if timed && content.is_some_and(Value::is_array) => Fit::Possible,
             false => Fit::No,
@@ -84,8 +84,7 @@ impl DialectWriter for Goose {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
         let created = anchor.and_then(|anchor| anchor.get("created")).map_or("0", Value::raw);
-        let told =
-            anchor.and_then(|anchor| anchor.some("metadata")).is_some_and(|told| told.get("agentVisible").is_some());
+        let told = anchor.and_then(|anchor| anchor.some("metadata")).is_some_and(|told| told.has("agentVisible"));
         let told = told.then(|| object! { "userVisible": true, "agentVisible": true });
         object! { "role": role, "created": Json(created), "content": blocks, "metadata": told }.0
     }
@@ -130,14 +129,14 @@ impl LogHabits for Goose {
 
 /// Whether a line is the head of a session.
 fn is_head(item: Value<'_>) -> bool {
-    item.get("working_dir").is_some() && (item.get("message_count").is_some() || item.get("description").is_some())
+    item.has("working_dir") && (item.has("message_count") || item.has("description"))
 }
 
 fn is_own_block(block: Value<'_>) -> bool {
     let Some(kind) = block.get_text("type") else { return false };
     match &*kind.decode() {
-        "toolRequest" | "frontendToolRequest" => block.get("toolCall").is_some(),
-        "toolResponse" => block.get("toolResult").is_some(),
+        "toolRequest" | "frontendToolRequest" => block.has("toolCall"),
+        "toolResponse" => block.has("toolResult"),
         "toolConfirmationRequest" | "systemNotification" | "redactedThinking" | "conversationCompacted" => true,
         _ => false,
     }

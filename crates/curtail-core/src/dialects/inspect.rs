@@ -38,7 +38,7 @@ impl Dialect for Inspect {
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
-        record.get("epoch").is_some() && record.get("target").is_some()
+        record.has("epoch") && record.has("target")
     }
 
     fn pairing_rules(&self) -> PairingRules {
@@ -138,7 +138,7 @@ fn is_own_block(block: Value<'_>) -> bool {
     let Some(kind) = block.get_text("type") else { return false };
     match &*kind.decode() {
         "reasoning" => block.get_text("reasoning").is_some(),
-        "tool_use" => block.get("tool_type").is_some(),
+        "tool_use" => block.has("tool_type"),
         _ => false,
     }
 }

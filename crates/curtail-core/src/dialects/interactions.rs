@@ -27,7 +27,7 @@ impl Dialect for Interactions {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if item.get("role").is_some() || item.get("payload").is_some() {
+        if item.has("role") || item.has("payload") {
             return Fit::No;
         }
         if item.get_text("type").is_some_and(|kind| is_step(item, &kind)) { Fit::Certain } else { Fit::No }
@@ -142,11 +142,11 @@ fn is_step(item: Value<'_>, kind: &Text<'_>) -> bool {
     match &*kind {
         "user_input" | "model_output" => item.some("content").is_some(),
         "function_call" => {
-            let named = item.some("id").is_some() && item.get("name").is_some();
+            let named = item.some("id").is_some() && item.has("name");
             named && item.some("arguments").is_some_and(Value::is_object) && !names_call(item)
         }
-        "function_result" => item.some("call_id").is_some() && item.get("result").is_some(),
-        "thought" => item.get("signature").is_some() || item.get("summary").is_some(),
+        "function_result" => item.some("call_id").is_some() && item.has("result"),
+        "thought" => item.has("signature") || item.has("summary"),
         // The Responses API names its search of tools in the same way.
         kind if is_hosted(kind) && !kind.starts_with("tool_search") => true,
         _ => false,

@@ -29,16 +29,14 @@ impl Dialect for LangChain {
             return Fit::Certain;
         }
         let body = body(item);
-        if item.get("role").is_some() || body.get("content").is_none() {
+        if item.has("role") || !body.has("content") {
             return Fit::No;
         }
         match role_of(&kind, body) {
             Ok(_) if kind.starts_with("human") || kind.starts_with("ai") || kind.ends_with("Chunk") => Fit::Certain,
-            Ok(Some(Role::Tool)) if body.get("tool_call_id").is_some() && item.get("uuid").is_none() => Fit::Certain,
-            Ok(Some(Role::System)) if item.get("uuid").is_none() && body.get("additional_kwargs").is_some() => {
-                Fit::Certain
-            }
-            Ok(Some(Role::System)) if item.get("uuid").is_none() => Fit::Possible,
+            Ok(Some(Role::Tool)) if body.has("tool_call_id") && !item.has("uuid") => Fit::Certain,
+            Ok(Some(Role::System)) if !item.has("uuid") && body.has("additional_kwargs") => Fit::Certain,
+            Ok(Some(Role::System)) if !item.has("uuid") => Fit::Possible,
             _ => Fit::No,
         }
     }
@@ -79,7 +77,7 @@ impl DialectWriter for LangChain {
             Role::Tool => ("tool", "ToolMessage"),
         };
         match anchor {
-            Some(anchor) if anchor.get("kwargs").is_some() => {
+            Some(anchor) if anchor.has("kwargs") => {
                 let class = quote(class);
                 let mut path = anchor.get("id").map_or_else(Vec::new, |id| id.items().map(Value::raw).collect());
                 path.pop();
@@ -87,7 +85,7 @@ impl DialectWriter for LangChain {
                 let members = spell_members(ObjectWriter::new(), draft).end();
                 object! { "lc": 1, "type": "constructor", "id": list(path), "kwargs": members }.0
             }
-            Some(anchor) if anchor.get("data").is_some() => {
+            Some(anchor) if anchor.has("data") => {
                 let data = spell_members(ObjectWriter::new(), draft).member("type", kind).end();
                 object! { "type": kind, "data": data }.0
             }
@@ -128,12 +126,12 @@ fn kind(item: Value<'_>) -> Option<String> {
 }
 
 fn is_dump(item: Value<'_>) -> bool {
-    item.get("lc").is_some() && item.get("kwargs").is_some_and(Value::is_object)
+    item.has("lc") && item.get("kwargs").is_some_and(Value::is_object)
 }
 
 /// The place of a message's content.
 fn body(item: Value<'_>) -> Value<'_> {
-    let inner = if item.get("lc").is_some() { item.get("kwargs") } else { item.get("data") };
+    let inner = if item.has("lc") { item.get("kwargs") } else { item.get("data") };
     inner.filter(|inner| inner.is_object()).unwrap_or(item)
 }
 
@@ -304,7 +302,7 @@ fn same_call(one: Value<'_>, other: Value<'_>) -> bool {
 }
 
 fn part<'a>(call: Value<'a>, copies: Vec<Value<'a>>) -> Part<'a> {
-    let inner = call.get("function").unwrap_or(call);
+    let inner = call.some("function").unwrap_or(call);
     let arguments = ["args", "arguments", "input"].iter().find_map(|key| inner.some(key));
     let content = Content::ToolCall(ToolCall {
         id: id_of(call),

@@ -247,7 +247,7 @@ fn read_call(call: Value<'_>, family: Family) -> Content<'_> {
         return read;
     }
     let inner = call.some("function").or_else(|| call.some("custom")).unwrap_or(call);
-    let arguments = inner.get("arguments").or_else(|| inner.get("input"));
+    let arguments = inner.some("arguments").or_else(|| inner.get("input"));
     Content::ToolCall(ToolCall {
         id: call.get_text("id"),
         name: inner.get_text("name").unwrap_or(Text::Escaped("")),

@@ -24,7 +24,7 @@ impl Dialect for Otel {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let Some(parts) = item.get("parts").filter(|parts| parts.is_array() && item.get("uuid").is_none()) else {
+        let Some(parts) = item.get("parts").filter(|parts| parts.is_array() && !item.has("uuid")) else {
             return Fit::No;
         };
         if item.get_text("role").is_none_or(|role| blocks::role_of(&role.decode()).is_none()) {
@@ -102,11 +102,11 @@ fn is_own(parts: Value<'_>) -> bool {
     parts.items().any(|part| {
         let Some(kind) = part.get_text("type") else { return false };
         match &*kind.decode() {
-            "text" | "reasoning" | "compaction" => part.get_text("content").is_some() && part.get("text").is_none(),
-            "tool_call" => part.get_text("name").is_some() && part.get("toolCallId").is_none(),
+            "text" | "reasoning" | "compaction" => part.get_text("content").is_some() && !part.has("text"),
+            "tool_call" => part.get_text("name").is_some() && !part.has("toolCallId"),
             "tool_call_response" => answer(part).is_some(),
-            "server_tool_call" | "server_tool_call_response" => part.get(&kind.decode()).is_some(),
-            "blob" | "file" | "file_data" | "uri" => part.get("modality").is_some(),
+            "server_tool_call" | "server_tool_call_response" => part.has(&kind.decode()),
+            "blob" | "file" | "file_data" | "uri" => part.has("modality"),
             _ => false,
         }
     })
@@ -114,7 +114,7 @@ fn is_own(parts: Value<'_>) -> bool {
 
 /// The answer of a tool; in earlier versions of the conventions, the key is `result`.
 fn answer(part: Value<'_>) -> Option<Value<'_>> {
-    part.get("response").or_else(|| part.get("result"))
+    part.some("response").or_else(|| part.get("result"))
 }
 
 fn read_part(part: Value<'_>) -> Part<'_> {

@@ -23,8 +23,8 @@ impl Dialect for PydanticAi {
     fn fit(&self, item: Value<'_>) -> Fit {
         let known = item.get_text("kind").is_some_and(|kind| role_of(&kind).is_some());
         let Some(parts) = item.get("parts").filter(|parts| known && parts.is_array()) else { return Fit::No };
-        let own = parts.items().all(|part| part.get("part_kind").is_some());
-        if own && item.get("role").is_none() { Fit::Certain } else { Fit::No }
+        let own = parts.items().all(|part| part.has("part_kind"));
+        if own && !item.has("role") { Fit::Certain } else { Fit::No }
     }
 
     fn pairing_rules(&self) -> PairingRules {

@@ -63,22 +63,21 @@ impl Dialect for Responses {
         let Some(kind) = item.get_text("type") else { return Fit::No };
         let kind = kind.decode();
         if is_call(&kind).is_some() || is_result(&kind).is_some() {
-            let named =
-                ["call_id", "callId", "id", "name", "approval_request_id"].iter().any(|key| item.get(key).is_some());
+            let named = ["call_id", "callId", "id", "name", "approval_request_id"].iter().any(|key| item.has(key));
             let named = named && !is_interaction(item);
-            return if named && item.get("payload").is_none() { Fit::Certain } else { Fit::No };
+            return if named && !item.has("payload") { Fit::Certain } else { Fit::No };
         }
         match &*kind {
             // Other logs contain the same item.
-            "reasoning" if item.get("summary").is_some() => Fit::Possible,
+            "reasoning" if item.has("summary") => Fit::Possible,
             // Logs of pi write the summary itself.
-            "compaction" if item.get("summary").is_some() => Fit::No,
+            "compaction" if item.has("summary") => Fit::No,
             "mcp_list_tools" | "item_reference" | "compaction" | "compaction_trigger" | "additional_tools" => {
                 Fit::Certain
             }
-            "agent_message" if item.get("recipient").is_some() => Fit::Certain,
+            "agent_message" if item.has("recipient") => Fit::Certain,
             "message" if item.get("content").is_some_and(|content| content.items().any(is_own_block)) => Fit::Certain,
-            "message" if item.get("role").is_some() && item.get("stop_reason").is_none() => Fit::Possible,
+            "message" if item.has("role") && item.get("stop_reason").is_none() => Fit::Possible,
             _ => Fit::No,
         }
     }
@@ -228,7 +227,7 @@ fn call_id(item: Value<'_>) -> Option<Text<'_>> {
 
 fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> Content<'a> {
     let keys = ["arguments", "input", "action", "operation", "code", "queries"];
-    let container = item.get("action").is_some() && item.get("output").is_some();
+    let container = item.has("action") && item.has("output");
     Content::ToolCall(ToolCall {
         id: if family == Family::Approval {
             item.get_text("id")

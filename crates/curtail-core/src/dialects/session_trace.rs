@@ -60,7 +60,7 @@ pub(super) fn result<'a>(entry: Value<'a>, said: Value<'a>) -> Part<'a> {
 
 /// Whether an entry is a line of a trace and not of pi, whose entries have a time or an id.
 pub(super) fn is_line(entry: Value<'_>) -> bool {
-    let bare = ["id", "timestamp", "parentId"].iter().all(|key| entry.get(key).is_none());
+    let bare = ["id", "timestamp", "parentId"].iter().all(|key| !entry.has(key));
     bare && entry.get("message").is_some_and(|said| said.get_text("content").is_some() || is_own(said))
 }
 

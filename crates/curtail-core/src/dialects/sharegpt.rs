@@ -22,13 +22,13 @@ impl Dialect for ShareGpt {
 
     fn fit(&self, item: Value<'_>) -> Fit {
         let certain = item.get_text("from").is_some() && item.get_text("value").is_some()
-            || item.get("role").is_some() && typed_blocks(item).is_some()
+            || item.has("role") && typed_blocks(item).is_some()
             || is_pair(item);
         if certain { Fit::Certain } else { Fit::No }
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
-        record.get("instruction").is_some() && record.get("history").is_some()
+        record.has("instruction") && record.has("history")
     }
 
     fn pairing_rules(&self) -> PairingRules {
@@ -55,7 +55,7 @@ impl Dialect for ShareGpt {
         let name = name.decode();
         let Some(role) = role_of(&name) else { return Item::Unknown(Unknown::Named(name.into_owned())) };
         let mut message = Message::from_source(role, item);
-        let said = item.get("value").or_else(|| item.get("content"));
+        let said = item.some("value").or_else(|| item.get("content"));
         message.parts = match (&*name, role) {
             ("function_call" | "tool_call", _) => read_calls(said, item),
             (_, Role::Tool) => vec![read_result(item, said.map(text_value))],
@@ -94,7 +94,7 @@ impl DialectWriter for ShareGpt {
         if anchor.is_some_and(Value::is_array) {
             return if draft.role == Role::Assistant { format!("[\"\",{text}]") } else { format!("[{text},\"\"]") };
         }
-        if anchor.is_some_and(|anchor| anchor.get("from").is_none()) {
+        if anchor.is_some_and(|anchor| !anchor.has("from")) {
             return object! { "role": draft.role.name(), "content": list([text_block(&spoken(draft))]) }.0;
         }
         let from = match draft.role {
@@ -114,7 +114,7 @@ impl DialectWriter for ShareGpt {
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        let said = message.get("value").or_else(|| message.get("content"))?;
+        let said = message.some("value").or_else(|| message.get("content"))?;
         if said.is_array() {
             return blocks::prepend_parts(said, parts, str::to_owned);
         }
@@ -155,7 +155,7 @@ fn role_of(name: &str) -> Option<Role> {
 /// The blocks of a LLaMA-Factory message.
 fn typed_blocks(item: Value<'_>) -> Option<Value<'_>> {
     let list = item.get("content").filter(|list| list.is_array())?;
-    let own = |block: Value<'_>| block.get("type").is_some() && block.get("value").is_some();
+    let own = |block: Value<'_>| block.has("type") && block.has("value");
     (list.items().next().is_some() && list.items().all(own)).then_some(list)
 }
 

@@ -192,6 +192,12 @@ impl<'a> Value<'a> {
         self.get(key).filter(|value| value.kind() != ValueKind::Null)
     }
 
+    /// Whether there is a member `key` that is not `null`.
+    #[must_use]
+    pub fn has(self, key: &str) -> bool {
+        self.some(key).is_some()
+    }
+
     /// The text of the string under `key`.
     #[must_use]
     pub fn get_text(self, key: &str) -> Option<Text<'a>> {

@@ -33,13 +33,13 @@ impl Dialect for Gemini {
             return Fit::Certain;
         }
         if item.get("parts").is_some_and(|list| list.items().any(is_part)) {
-            return if item.get("uuid").is_none() { Fit::Certain } else { Fit::No };
+            return if item.has("uuid") { Fit::No } else { Fit::Certain };
         }
         recording::fit(item)
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
-        record.get("contents").is_some() || record.get("events").is_some() && record.get("app_name").is_some()
+        record.has("contents") || record.has("events") && record.has("app_name")
     }
 
     fn pairing_rules(&self) -> PairingRules {
@@ -119,8 +119,8 @@ impl DialectWriter for Gemini {
         let model = draft.role == Role::Assistant;
         let role = if model { "model" } else { "user" };
         match anchor {
-            Some(anchor) if anchor.get("author").is_some() => event(anchor, role, &spelled),
-            Some(anchor) if anchor.get("role").is_none() && anchor.get("type").is_some() => {
+            Some(anchor) if anchor.has("author") => event(anchor, role, &spelled),
+            Some(anchor) if !anchor.has("role") && anchor.has("type") => {
                 let kind = if model { "gemini" } else { "user" };
                 // Gemini CLI passes over a line without an id when it resumes a recording.
                 let id = draft.links.as_ref().map(|links| links.id.to_string());
@@ -141,7 +141,7 @@ impl DialectWriter for Gemini {
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        let record = |anchor: &Value<'_>| anchor.get("id").is_some() && recording::is_record(*anchor);
+        let record = |anchor: &Value<'_>| anchor.has("id") && recording::is_record(*anchor);
         Some(tree::first_links("id", draft, Some(anchor.filter(record)?)))
     }
 
@@ -193,13 +193,13 @@ impl LogHabits for Gemini {
 fn is_event(item: Value<'_>) -> bool {
     let invocation = item.get("invocation_id").or_else(|| item.get("invocationId"));
     let content = item.get("content").and_then(|content| content.get("parts"));
-    item.get("author").is_some() && (invocation.is_some() || content.is_some())
+    item.has("author") && (invocation.is_some() || content.is_some())
 }
 
 /// A turn of an evaluation of the Agent Development Kit: the question, the tools used, and the last answer.
 fn is_exchange(item: Value<'_>) -> bool {
     item.get("user_content").or_else(|| item.get("userContent")).is_some_and(Value::is_object)
-        || item.get("query").is_some() && (item.get("expected_tool_use").is_some() || item.get("reference").is_some())
+        || item.has("query") && (item.has("expected_tool_use") || item.has("reference"))
 }
 
 /// The turn is one user message: it cannot be divided, and its tool calls are only expected ones.
@@ -225,7 +225,7 @@ fn role(item: Value<'_>, content: Value<'_>) -> Result<Role, String> {
         "model" | "gemini" | "assistant" => Ok(Role::Assistant),
         "system" => Ok(Role::System),
         "function" | "tool" => Ok(Role::Tool),
-        _ if content.get("role").is_none() && item.get("author").is_some() => Ok(Role::Assistant),
+        _ if !content.has("role") && item.has("author") => Ok(Role::Assistant),
         other => Err(other.to_owned()),
     }
 }
@@ -280,7 +280,7 @@ fn event(anchor: Value<'_>, role: &str, parts: &[String]) -> String {
     let author = anchor.get_text("author").filter(|author| !author.is("user"));
     let author =
         if role == "user" { String::from("user") } else { author.map_or("model".into(), |a| a.decode().into()) };
-    let invocation = ["invocation_id", "invocationId"].into_iter().find(|key| anchor.get(key).is_some());
+    let invocation = ["invocation_id", "invocationId"].into_iter().find(|key| anchor.has(key));
     let event = ObjectWriter::new().copied(Some(anchor), invocation.as_slice()).member("author", &author);
     event.member("content", &object! { "parts": list(parts), "role": role }).end().0
 }
@@ -312,7 +312,7 @@ const SNAKE_RESULT: &str = "function_response";
 
 /// Whether `part` is a part of Gemini: in other formats with `parts`, each part has a type.
 fn is_part(part: Value<'_>) -> bool {
-    let typed = part.get("type").is_some() || part.get("part_kind").is_some() || part.get("kind").is_some();
+    let typed = part.has("type") || part.has("part_kind") || part.has("kind");
     !typed && part.members().any(|member| KEYS.iter().any(|key| member.key.is(key)))
 }
 

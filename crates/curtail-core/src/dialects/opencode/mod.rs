@@ -33,7 +33,7 @@ impl Dialect for OpenCode {
 
     fn fits_record(&self, record: Value<'_>) -> bool {
         session(record).is_some_and(|session| {
-            session.get_text("id").is_some_and(|id| id.decode().starts_with("ses_")) && session.get("time").is_some()
+            session.get_text("id").is_some_and(|id| id.decode().starts_with("ses_")) && session.has("time")
         })
     }
 
@@ -46,7 +46,7 @@ impl Dialect for OpenCode {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        if item.get("info").is_some() { version1::read(item) } else { version2::read(item) }
+        if item.has("info") { version1::read(item) } else { version2::read(item) }
     }
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
@@ -272,9 +272,7 @@ fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let id = id_text(DraftId(first_id(draft, anchor)));
     let text = draft_text(draft);
     match anchor {
-        Some(anchor) if anchor.get("info").is_none() && anchor.get("parts").is_none() => {
-            version2(draft.role, &id, &text, anchor)
-        }
+        Some(anchor) if !anchor.has("info") && !anchor.has("parts") => version2(draft.role, &id, &text, anchor),
         _ => version1(draft.role, &id, &text, anchor),
     }
 }

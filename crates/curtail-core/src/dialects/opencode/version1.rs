@@ -12,8 +12,8 @@ const CLEARED: &str = "[Old tool result content cleared]";
 pub(super) const ASKED: &str = "What did we do so far?";
 
 pub(super) fn is_message(item: Value<'_>) -> bool {
-    let Some(info) = item.get("info").filter(|_| item.get("role").is_none()) else { return false };
-    let named = info.get("role").is_some() && info.get("id").is_some();
+    let Some(info) = item.get("info").filter(|_| !item.has("role")) else { return false };
+    let named = info.has("role") && info.has("id");
     named && item.get("parts").is_some_and(Value::is_array)
 }
 

@@ -7,7 +7,7 @@ use crate::transcript::{Content, Message, Part, PartPlace, Role, Unknown};
 
 pub(super) fn is_message(item: Value<'_>) -> bool {
     let [kind, time, role] = item.get_each(["type", "time", "role"]);
-    let timed = role.is_none() && time.is_some_and(|time| time.get("created").is_some());
+    let timed = role.is_none() && time.is_some_and(|time| time.has("created"));
     let own = |kind: Value<'_>| kind.is("user") && item.get_text("text").is_some() || kind.is("assistant");
     timed && kind.is_some_and(own) || role.is_none() && is_reply(item)
 }
@@ -19,7 +19,7 @@ fn is_reply(item: Value<'_>) -> bool {
 }
 
 fn is_tool(block: Value<'_>) -> bool {
-    let own = block.get("name").is_some() && block.some("state").is_some_and(Value::is_object);
+    let own = block.has("name") && block.some("state").is_some_and(Value::is_object);
     own && block.get("type").is_some_and(|kind| kind.is("tool"))
 }
 

@@ -29,8 +29,7 @@ impl Dialect for OpenHands {
 
     fn fit(&self, item: Value<'_>) -> Fit {
         const SOURCES: &[&str] = &["user", "agent", "environment", "hook"];
-        if item.get("role").is_some() || !item.get("source").is_some_and(|source| SOURCES.iter().any(|s| source.is(s)))
-        {
+        if item.has("role") || !item.get("source").is_some_and(|source| SOURCES.iter().any(|s| source.is(s))) {
             return Fit::No;
         }
         version1::fit(item).max(version0::fit(item))
@@ -66,7 +65,7 @@ impl Dialect for OpenHands {
 
 impl DialectWriter for OpenHands {
     fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let before = anchor.filter(|anchor| anchor.get("kind").is_none() && !anchor.is_array());
+        let before = anchor.filter(|anchor| !anchor.has("kind") && !anchor.is_array());
         match before {
             Some(anchor) => version0::spell(draft, anchor),
             None => version1::spell(draft, anchor),

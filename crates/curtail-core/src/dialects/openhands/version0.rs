@@ -22,7 +22,7 @@ const RECALLED: &[&str] = &[
 /// How well an event fits by itself.
 pub(super) fn fit(event: Value<'_>) -> Fit {
     let acts = event.get_text("action").is_some() && event.get("args").is_some_and(Value::is_object);
-    let observes = event.get_text("observation").is_some() && event.get("content").is_some();
+    let observes = event.get_text("observation").is_some() && event.has("content");
     if acts || observes { Fit::Certain } else { Fit::No }
 }
 
@@ -137,7 +137,7 @@ fn requested(event: Value<'_>) -> Option<Text<'_>> {
 
 /// The arguments without the thought, which is a separate part.
 fn arguments(args: Value<'_>) -> Text<'_> {
-    if args.get("thought").is_none() {
+    if !args.has("thought") {
         return Text::Json(args.raw());
     }
     let source = args.source();

@@ -48,7 +48,7 @@ pub(super) fn fit(event: Value<'_>) -> Fit {
     let kind = kind.decode();
     if READ.contains(&&*kind) || METADATA.contains(&&*kind) {
         Fit::Certain
-    } else if event.get("id").is_some() && event.get("timestamp").is_some() {
+    } else if event.has("id") && event.has("timestamp") {
         Fit::Possible
     } else {
         Fit::No
