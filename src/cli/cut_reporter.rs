@@ -265,9 +265,10 @@ impl<'f> CutReporter<'f> {
         } else {
             self.sums.failed_files += 1;
         }
+        let kept = self.cutting.targets.is_in_place() && !self.file.changed;
         if let (true, Some(manifest), Some(input)) = (self.file.written, &mut self.manifest, &opened.source.path)
             && let Some(output) = self.cutting.targets.path_of_part(&opened.source, self.file.parts.then_some(1))
-            && let Err(error) = manifest.record(input, &output)
+            && let Err(error) = manifest.record(input, opened.stamp.as_ref(), &output, kept)
         {
             self.fail(&FileError::system("the record for --resume", &error));
             return Flow::Stop;
