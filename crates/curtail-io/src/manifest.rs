@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,19 @@ impl Manifest {
             manifest.read_line(line);
         }
         Ok(manifest)
+    }
+
+    /// Whether `path` is a record, or is missing and has no name of a transcript.
+    #[must_use]
+    pub fn is_like_record(path: &Path) -> bool {
+        let mut start = Vec::new();
+        match File::open(path) {
+            Ok(file) => {
+                let read = file.take(SIGNATURE.len() as u64).read_to_end(&mut start);
+                read.is_ok() && start == SIGNATURE.as_bytes()
+            }
+            Err(_) => crate::source::is_missing_name(path),
+        }
     }
 
     fn read_line(&mut self, line: &str) {

@@ -292,8 +292,13 @@ fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
 #[must_use]
 pub fn is_like_suffix(path: &Path) -> bool {
     let name = path.as_os_str().to_string_lossy();
-    let plain = name != "-" && !name.contains(['/', '\\', '*', '?', '[', '{']) && !is_transcript(path);
-    plain && name.len() <= 8 && !path.exists()
+    !name.contains(['/', '\\']) && name.len() <= 8 && is_missing_name(path)
+}
+
+/// Whether `path` does not exist and is neither a glob nor the name of a transcript.
+pub(super) fn is_missing_name(path: &Path) -> bool {
+    let name = path.as_os_str().to_string_lossy();
+    name != "-" && !name.contains(['*', '?', '[', '{']) && !is_transcript(path) && !path.exists()
 }
 
 /// Splits a glob into the directory before its first component with a wildcard, and the rest; `None` without wildcards.
