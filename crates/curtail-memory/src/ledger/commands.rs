@@ -269,9 +269,12 @@ impl<'c> Call<'c> {
     }
 }
 
-/// The path of `from` after a move to `to`, which may be a folder.
+/// The path of `from` after a move to `to`, which may be a folder: a name without an ending is one, unless the move removes
+/// the ending.
 fn destination(from: &str, to: &str) -> String {
-    if to.ends_with('/') { format!("{to}{}", paths::name(from)) } else { to.to_owned() }
+    let (name, last) = (paths::name(from), paths::name(to));
+    let is_folder = to.ends_with('/') || name.contains('.') && !last.contains('.') && !name.starts_with(last);
+    if is_folder { format!("{}/{name}", to.trim_end_matches('/')) } else { to.to_owned() }
 }
 
 /// The program and its arguments, without variables, wrappers and runners in front:
@@ -505,6 +508,9 @@ mod tests {
             ("git mv a.rs b/", vec![Effect::Move { from: "a.rs".into(), to: "b/a.rs".into() }]),
             ("git mv a.rs b.rs lib", vec![moved("a.rs", "lib/a.rs"), moved("b.rs", "lib/b.rs")]),
             ("mv a.rs b.rs ./lib/", vec![moved("a.rs", "lib/a.rs"), moved("b.rs", "lib/b.rs")]),
+            ("mv src/a.rs lib", vec![moved("src/a.rs", "lib/a.rs")]),
+            ("mv Makefile.new Makefile", vec![moved("Makefile.new", "Makefile")]),
+            ("mv src/old src/new", vec![moved("src/old", "src/new")]),
             ("cd /r && mv -f a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs")]),
             ("git -C /r mv a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs")]),
             ("git -C /r -C sub -c x=y rm a.rs", vec![Effect::Remove("/r/sub/a.rs".into())]),
