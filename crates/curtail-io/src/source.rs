@@ -276,8 +276,9 @@ fn ending(path: &Path) -> Option<&'static str> {
 /// Compiles globs of paths below a walked directory. A glob without a slash matches names at any depth.
 fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
     let anywhere = |glob: &String| {
-        let bare = glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/');
-        if bare.contains('/') { bare.trim_start_matches('/').to_owned() } else { format!("**/{bare}") }
+        let steps: Vec<&str> = glob.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
+        let path = steps.join("/");
+        if steps.len() > 1 || glob.starts_with('/') { path } else { format!("**/{path}") }
     };
     let anywhere: Vec<String> = globs.iter().map(anywhere).collect();
     globs::compile(anywhere.iter().map(String::as_str), Stars::OneComponent).map_err(|error| {
