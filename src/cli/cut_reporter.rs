@@ -251,10 +251,10 @@ impl<'f> CutReporter<'f> {
                 self.sums.failed_files += usize::from(self.file.sink.is_none());
             }
         }
-        let reject = Reject::from_failure(failure);
-        let Some(Err(error)) = self.rejects.as_mut().map(|rejects| rejects.add(&reject.to_line())) else {
+        let (Some(reject), Some(rejects)) = (Reject::from_failure(failure), &mut self.rejects) else {
             return Flow::Continue;
         };
+        let Err(error) = rejects.add(&reject.to_line()) else { return Flow::Continue };
         self.fail(&error);
         Flow::Stop
     }
@@ -423,10 +423,12 @@ struct Reject<'r> {
 }
 
 impl<'r> Reject<'r> {
-    fn from_failure(failure: &'r Failure) -> Self {
+    /// The line of a record that failed; `None` if its whole file could not be read.
+    fn from_failure(failure: &'r Failure) -> Option<Self> {
         let FileError { name: file, place, what: reason, .. } = &failure.error;
         let (line, column) = place.map(|place| (place.line, place.column)).unzip();
-        Self { file, line, column, reason, record: failure.record.as_deref().map(String::from_utf8_lossy) }
+        let record = String::from_utf8_lossy(failure.record.as_deref()?);
+        Some(Self { file, line, column, reason, record: Some(record) })
     }
 
     fn to_line(&self) -> Vec<u8> {

@@ -44,7 +44,9 @@ fn rejects_of_a_run_that_failed_do_not_block_the_next() {
     let place = Place::new();
     place.write("good.jsonl", (chats(2) + "{\n").as_bytes());
     place.write("bad.jsonl", (chats(2) + "{\n").as_bytes());
-    for (output, inputs) in [("-o", &["bad.jsonl"][..]), ("-O", &["bad.jsonl", "good.jsonl"]), ("-O", &["gone.jsonl"])]
+    place.write("torn.jsonl.gz", b"\x1f\x8bno gzip");
+    for (output, inputs) in
+        [("-o", &["bad.jsonl"][..]), ("-O", &["bad.jsonl", "good.jsonl"]), ("-O", &["gone.jsonl", "torn.jsonl.gz"])]
     {
         let (status, said) = run(&place, &[inputs, &[output, "out", "--rejects", "rejects"]].concat());
         assert!(status == 2 && !place.path("rejects").exists(), "{said}");
