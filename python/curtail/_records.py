@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
+import decimal
 import json
+import math
 import re
+import uuid
 from collections.abc import Callable, Sequence
 from json import encoder
 from typing import Any, Literal
@@ -31,7 +35,8 @@ DROPPED = Dropped()
 def encode(record: Any, sparse: bool = False) -> bytes:
     """A record as bytes: bytes and text unchanged, an object as JSON, and `None`, a null of a table, as no bytes.
 
-    With `sparse`, nulls in an object are omitted: in a table, they only mean that a message lacks the key.
+    With `sparse`, nulls in an object are omitted: in a table, they only mean that a message lacks the key. Numbers that JSON
+    does not have, such as NaN, are null, as they are for the program in a file.
 
     Raises:
         RecordError: it is neither bytes nor text nor an object that JSON can represent.
@@ -58,7 +63,9 @@ def encode(record: Any, sparse: bool = False) -> bytes:
 def _without_nulls(value: Any) -> Any:
     if type(value) is dict:
         return {key: _without_nulls(member) for key, member in value.items() if member is not None}
-    return [_without_nulls(item) for item in value] if type(value) is list else value
+    if type(value) is list:
+        return [_without_nulls(item) for item in value]
+    return value if _is_json(value) else None
 
 
 def encode_all(records: Sequence[Any], sparse: bool = False) -> list[Line]:
@@ -99,47 +106,81 @@ class Encoded(bytes):
         return self.dumps(name) + b":" + self.dumps(self.record[name])
 
 
-def _time(value: Any) -> str:
-    """A time as ISO 8601. Tables convert texts that look like times to datetimes."""
+def _is_json(value: Any) -> bool:
+    """Whether a value that is no list and no object is no number that JSON lacks."""
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+#: Values of tables that are texts for the program.
+_TEXTS = (
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    decimal.Decimal,
+    uuid.UUID,
+    bytes,
+    bytearray,
+    memoryview,
+)
+
+
+def _default(value: Any) -> Any:
+    """A value of a table as JSON: a time as ISO 8601, bytes as text or Base64. Tables convert texts that look like times to
+    datetimes."""
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        try:
+            return bytes(value).decode()
+        except UnicodeDecodeError:
+            return base64.b64encode(value).decode()
+    if isinstance(value, _TEXTS):
+        return str(value)
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):
+        return value.tolist()
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
-def _times(value: Any, found: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:
-    """Collects the times in a record, by their key and their text."""
+def _originals(value: Any, key: str, found: dict[tuple[str, Any], Any]) -> dict[tuple[str, Any], Any]:
+    """Collects the values of a record that JSON lacks, by their key and what is written in their place."""
     if type(value) is dict:
-        for key, member in value.items():
-            if isinstance(member, (datetime.date, datetime.time)):
-                found[key, _time(member)] = member
-            else:
-                _times(member, found)
+        for name, member in value.items():
+            _originals(member, name, found)
     elif type(value) is list:
         for item in value:
-            _times(item, found)
+            _originals(item, key, found)
+    elif isinstance(value, _TEXTS):
+        found[key, _default(value)] = value
+    elif not _is_json(value):
+        found[key, None] = value
     return found
 
 
 def _loads(answer: bytes, record: Any) -> Any:
-    """The answer as an object, with the times of the record."""
-    times = _times(record, {})
-    if not times:
+    """The answer as an object, with the values of the record that JSON lacks."""
+    originals = _originals(record, "", {})
+    if not originals:
         return json.loads(answer)
 
+    def original(key: str, value: Any) -> Any:
+        if type(value) is list:
+            return [original(key, item) for item in value]
+        return originals.get((key, value), value) if value is None or type(value) is str else value
+
     def restored(members: dict[str, Any]) -> dict[str, Any]:
-        return {key: times.get((key, value), value) if type(value) is str else value for key, value in members.items()}
+        return {key: original(key, value) for key, value in members.items()}
 
     return json.loads(answer, object_hook=restored)
 
 
 def _encoder(ensure_ascii: bool) -> Callable[[Any], str]:
     """A function like `json.dumps` with compact separators, which does not create an encoder for every call."""
-    plain = json.JSONEncoder(ensure_ascii=ensure_ascii, allow_nan=False, separators=(",", ":"), default=_time)
+    plain = json.JSONEncoder(ensure_ascii=ensure_ascii, allow_nan=False, separators=(",", ":"), default=_default)
     make = getattr(encoder, "c_make_encoder", None)
     if make is None:
         return plain.encode
     quote = encoder.encode_basestring_ascii if ensure_ascii else encoder.encode_basestring
-    encode = make(None, _time, quote, None, ":", ",", False, False, False)
+    encode = make(None, _default, quote, None, ":", ",", False, False, False)
     return lambda value: "".join(encode(value, 0))
 
 

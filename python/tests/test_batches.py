@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import json
 
 import pyarrow
@@ -135,6 +136,38 @@ def test_times_are_read_and_return():
     with Curtail(["summarize", "-n", "2"]) as summarize:
         done = summarize.one(chat)
         assert done[-1] == chat[-1] and done[0].get("created_at") is None
+
+
+VALUES = [
+    datetime.datetime(2026, 3, 2, 9, 0, 6),
+    datetime.date(2026, 3, 2),
+    datetime.time(9, 0, 6),
+    datetime.timedelta(seconds=90),
+    decimal.Decimal("12.50"),
+    b"text",
+    b"\x89PNG",
+    float("nan"),
+    float("inf"),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_values_that_json_lacks_are_read_and_return(value):
+    chat = [{"role": role, "content": "word " * 9, "extra": {"one": value, "all": [value]}} for role in ["user", "assistant"] * 4]
+    table = pyarrow.table({"messages": [chat]})
+    with Curtail(["window", "-n", "2"]) as window:
+        assert repr(window.batch({"messages": [chat]})) == repr({"messages": [chat[-2:]]})
+        assert repr(window.batch(table).to_pylist()) == repr([{"messages": chat[-2:]}])
+    with Curtail(["summarize", "-n", "2"]) as summarize:
+        for done in (summarize.batch({"messages": [chat]})["messages"][0], summarize.batch(table).to_pylist()[0]["messages"]):
+            assert repr(done[-1]) == repr(chat[-1]) and done[0].get("extra") is None
+
+
+def test_numbers_of_numpy_are_read():
+    numpy = pytest.importorskip("numpy")
+    chat = [{"role": role, "content": "word " * 9, "weight": numpy.float32(0.5)} for role in ["user", "assistant"] * 4]
+    with Curtail(["window", "-n", "2"]) as window:
+        assert window.batch({"messages": [chat]}) == {"messages": [chat[-2:]]}
 
 
 def test_a_field_that_the_column_lacks_is_an_error_and_not_lost():

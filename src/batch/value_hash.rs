@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use curtail_core::json::{Text, Value, ValueKind};
 
-/// Hashes `value`. White space, the order of keys, escapes and the notation of numbers make no difference. Unfinished lists and
+/// Hashes `value`. White space, the order of keys, escapes, the notation of numbers and members that are null make no difference. Unfinished lists and
 /// objects are kept in a `Vec`, so deep nesting cannot overflow the call stack.
 pub(super) fn value_hash(value: Value<'_>, salt: u8) -> u64 {
     let mut open: Vec<Container<'_>> = Vec::new();
@@ -44,7 +44,8 @@ struct Container<'a> {
 impl<'a> Container<'a> {
     fn new(key: Option<Text<'a>>, value: Value<'a>) -> Self {
         let is_object = value.is_object();
-        let members = value.members().map(|member| (Some(member.key), member.value));
+        let members = value.members().filter(|member| member.value.kind() != ValueKind::Null);
+        let members = members.map(|member| (Some(member.key), member.value));
         Self { key, is_object, rest: Box::new(members.chain(value.items().map(|item| (None, item)))), hash: 0 }
     }
 }
@@ -100,6 +101,8 @@ mod tests {
             (r#"{"a":1,"b":[{"c":null,"d":"x"}]}"#, r#" {"b" : [{"d":"x", "c":null}] , "a":1.0}"#),
             (r#""é\/""#, r#""\u00e9/""#),
             (r#"{"\u0061":1}"#, r#"{"a":1}"#),
+            (r#"{"a":1,"b":null}"#, r#"{"a":1}"#),
+            (r#"[{"a":{"b":null}}]"#, r#"[{"a":{}}]"#),
             ("0.0", "0"),
             ("-0", "0e9"),
             ("1e2", "100"),
@@ -112,6 +115,8 @@ mod tests {
             ("[1,2]", "[2,1]"),
             ("[[1],2]", "[[1,2]]"),
             ("[]", "{}"),
+            ("[null]", "[]"),
+            (r#"{"a":null}"#, "null"),
             (r#"{"a":"b"}"#, r#"["a","b"]"#),
             (r#"{"a":"b"}"#, r#"{"b":"a"}"#),
             (r#"{"a":1,"b":2}"#, r#"{"a":2,"b":1}"#),

@@ -142,7 +142,7 @@ fn check_schema() -> serde_json::Value {
         }
         json!({"type": "object", "additionalProperties": false, "properties": properties})
     };
-    let path = json!({"path": {"description": "Files: a glob that is matched against each path as it was given", "type": "string"}});
+    let path = json!({"path": {"description": "A glob of files, or of folders with all that is below them, relative to the folder of this file", "type": "string"}});
     let mut paths = levels_with(path);
     paths["properties"]["skip"] =
         json!({"description": "Whether these files are not checked at all", "type": "boolean"});

@@ -56,6 +56,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     counting.iter().for_each(|counting| report::counted(counting, global));
     let input_options = flags.input.input_options()?;
     flags.refuse_detached_suffix()?;
+    flags.refuse_detached_record()?;
     flags.refuse_reports_in_files()?;
     let (mut sources, missing) = flags.sources(global)?;
     let mut manifest = flags.manifest(&options, &reads)?;
@@ -243,10 +244,28 @@ impl CutFlags {
         Err(FileError::new(ErrorKind::Usage, "", what))
     }
 
+    /// Refuses `--resume RECORD`, where RECORD would be an input.
+    fn refuse_detached_record(&self) -> Result<(), FileError> {
+        if self.output.resume.as_ref().is_none_or(|record| !record.is_empty()) {
+            return Ok(());
+        }
+        match self.input.paths.iter().find(|path| Manifest::is_like_record(path)) {
+            Some(path) => {
+                let name = path.to_string_lossy();
+                let what = format!("not an input; to keep the record of --resume there, pass --resume={name}");
+                Err(FileError::new(ErrorKind::Usage, name, what))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses `-i .bak FILE`, which is how BSD sed takes a suffix. Here `.bak` would be a missing input, and
     /// FILE would be replaced without a backup.
     fn refuse_detached_suffix(&self) -> Result<(), FileError> {
-        if self.output.in_place.is_none() {
+        let Output { in_place, resume, .. } = &self.output;
+        let has_suffix = in_place.as_ref().is_some_and(|suffix| !suffix.is_empty());
+        let names_record = resume.as_ref().is_some_and(|record| record.is_empty());
+        if in_place.is_none() || has_suffix && names_record {
             return Ok(());
         }
         match self.input.paths.iter().find(|path| curtail_io::is_like_suffix(path)) {
@@ -255,7 +274,14 @@ impl CutFlags {
                 let what = match suffix.is_empty() {
                     true => "an empty name is no input; pass -i alone to keep no backup".to_owned(),
                     false => {
-                        format!("there is no such file, and nothing was replaced; to keep backups, pass -i={suffix}")
+                        let record = if names_record {
+                            format!("; to name the record, --resume={suffix}")
+                        } else {
+                            String::new()
+                        };
+                        format!(
+                            "there is no such file, and nothing was replaced; to keep backups, pass -i={suffix}{record}"
+                        )
                     }
                 };
                 Err(FileError::new(ErrorKind::Usage, suffix, what))

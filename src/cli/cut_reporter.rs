@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::input::{CutFlags, Global, StatsFlag};
+use super::line_file::LineFile;
 use super::report;
 use super::split::{SplitMap, refuse_parts};
 use super::sums::Sums;
@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use curtail_core::dialects::Framing;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::Counting;
-use curtail_io::{Manifest, Source, options_of_copy};
+use curtail_io::{Manifest, Source};
 
 /// Notes shown without --verbose: a dataset can have one for every record.
 const MAX_NOTES: usize = 10;
@@ -34,7 +34,8 @@ pub(super) struct CutReporter<'f> {
     manifest: Option<Manifest>,
     inputs: usize,
     stdout: Stdout,
-    rejects: Option<Rejects>,
+    /// The file of `--rejects`.
+    rejects: Option<LineFile>,
     file: CurrentFile,
     outcome: RunOutcome,
     /// The fingerprints of the transcripts that were written, if copies are dropped.
@@ -98,7 +99,12 @@ impl<'f> CutReporter<'f> {
             manifest,
             inputs: inputs.sources.len() + inputs.finished_before,
             stdout: Stdout::open(),
-            rejects: Rejects::open(flags, inputs.sources)?,
+            rejects: flags
+                .output
+                .rejects
+                .as_ref()
+                .map(|path| LineFile::open(path, flags, inputs.sources))
+                .transpose()?,
             file: CurrentFile::default(),
             outcome: RunOutcome::default(),
             seen: HashSet::new(),
@@ -122,6 +128,7 @@ impl<'f> CutReporter<'f> {
                 self.file = CurrentFile::default();
                 self.stdout.next_file();
                 self.map.iter_mut().for_each(SplitMap::begin);
+                self.rejects.iter_mut().for_each(LineFile::begin);
                 Flow::Continue
             }
             Event::Done { opened, out, whole } => match self.dropped(opened, out) {
@@ -148,13 +155,14 @@ impl<'f> CutReporter<'f> {
         self.sums.dropped_records += output.dropped.len();
         output.dropped.drain(..).try_for_each(|dropped| {
             let Some(rejects) = &mut self.rejects else { return Ok(()) };
-            rejects.add(&Reject {
+            let reject = Reject {
                 file: &opened.source.name,
                 line: Some(dropped.place.line),
                 column: Some(dropped.place.column),
                 reason: &dropped.reason,
                 record: dropped.record.map(Cow::Owned),
-            })
+            };
+            rejects.add(&reject.to_line())
         })
     }
 
@@ -243,8 +251,10 @@ impl<'f> CutReporter<'f> {
                 self.sums.failed_files += usize::from(self.file.sink.is_none());
             }
         }
-        let reject = Reject::from_failure(failure);
-        let Some(Err(error)) = self.rejects.as_mut().map(|rejects| rejects.add(&reject)) else { return Flow::Continue };
+        let (Some(reject), Some(rejects)) = (Reject::from_failure(failure), &mut self.rejects) else {
+            return Flow::Continue;
+        };
+        let Err(error) = rejects.add(&reject.to_line()) else { return Flow::Continue };
         self.fail(&error);
         Flow::Stop
     }
@@ -257,17 +267,18 @@ impl<'f> CutReporter<'f> {
             }
         }
         let done = self.file.written || !self.cutting.targets.are_files();
-        if let Some(Err(error)) = self.map.as_mut().map(|map| map.end(done)) {
-            self.fail(&error);
-        }
+        let ended =
+            [self.map.as_mut().map(|map| map.end(done)), self.rejects.as_mut().map(|rejects| rejects.end(done))];
+        ended.into_iter().flatten().filter_map(Result::err).for_each(|error| self.fail(&error));
         if complete && done {
             self.sums.files += 1;
         } else {
             self.sums.failed_files += 1;
         }
+        let kept = self.cutting.targets.is_in_place() && !self.file.changed;
         if let (true, Some(manifest), Some(input)) = (self.file.written, &mut self.manifest, &opened.source.path)
             && let Some(output) = self.cutting.targets.path_of_part(&opened.source, self.file.parts.then_some(1))
-            && let Err(error) = manifest.record(input, &output)
+            && let Err(error) = manifest.record(input, opened.stamp.as_ref(), &output, kept)
         {
             self.fail(&FileError::system("the record for --resume", &error));
             return Flow::Stop;
@@ -312,7 +323,7 @@ impl<'f> CutReporter<'f> {
         }))
     }
 
-    /// Completes the outputs and the map. An input that another program wrote to while it was replaced is restored, and counts as
+    /// Completes the outputs, the map and the rejects. An input that another program wrote to while it was replaced is restored, and counts as
     /// failed.
     fn finish_files(&mut self) {
         for error in self.cutting.targets.finish() {
@@ -320,9 +331,10 @@ impl<'f> CutReporter<'f> {
             self.sums.files = self.sums.files.saturating_sub(1);
             self.sums.failed_files += 1;
         }
-        if let Some(Err(error)) = self.map.take().map(|map| map.finish(self.outcome.failed)) {
-            self.fail(&error);
-        }
+        let failed = self.outcome.failed;
+        let map = self.map.take().map(|map| map.finish(failed));
+        let rejects = self.rejects.take().map(|rejects| rejects.finish(failed));
+        [map, rejects].into_iter().flatten().filter_map(Result::err).for_each(|error| self.fail(&error));
     }
 
     /// Reports that all outputs were complete before this run.
@@ -400,12 +412,7 @@ fn several_documents(framing: Framing) -> String {
     )
 }
 
-/// The file of `--rejects`.
-struct Rejects {
-    name: String,
-    file: File,
-}
-
+/// A line of `--rejects`.
 #[derive(Serialize)]
 struct Reject<'r> {
     file: &'r str,
@@ -416,34 +423,19 @@ struct Reject<'r> {
 }
 
 impl<'r> Reject<'r> {
-    fn from_failure(failure: &'r Failure) -> Self {
+    /// The line of a record that failed; `None` if its whole file could not be read.
+    fn from_failure(failure: &'r Failure) -> Option<Self> {
         let FileError { name: file, place, what: reason, .. } = &failure.error;
         let (line, column) = place.map(|place| (place.line, place.column)).unzip();
-        Self { file, line, column, reason, record: failure.record.as_deref().map(String::from_utf8_lossy) }
-    }
-}
-
-impl Rejects {
-    fn open(flags: &CutFlags, sources: &[Source]) -> Result<Option<Self>, FileError> {
-        let Some(path) = &flags.output.rejects else { return Ok(None) };
-        let name = path.to_string_lossy().into_owned();
-        if !flags.output.force && path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0) {
-            return Err(FileError::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
-        }
-        let mut options = options_of_copy(sources.iter().filter_map(|source| source.path.as_deref()));
-        let file = options
-            .write(true)
-            .truncate(true)
-            .create(true)
-            .open(path)
-            .map_err(|error| FileError::system(&name, &error))?;
-        Ok(Some(Self { name, file }))
+        let record = String::from_utf8_lossy(failure.record.as_deref()?);
+        Some(Self { file, line, column, reason, record: Some(record) })
     }
 
-    fn add(&mut self, reject: &Reject<'_>) -> Result<(), FileError> {
-        let mut line = serde_json::to_vec(reject).unwrap_or_default();
+    fn to_line(&self) -> Vec<u8> {
+        // Strings and numbers cannot fail to be written as JSON.
+        let mut line = serde_json::to_vec(self).unwrap_or_default();
         line.push(b'\n');
-        self.file.write_all(&line).map_err(|error| FileError::system(&self.name, &error))
+        line
     }
 }
 

@@ -17,6 +17,7 @@ mod init;
 mod input;
 mod interrupt;
 mod limit;
+mod line_file;
 mod man;
 mod memory;
 pub(crate) mod options;

@@ -1,8 +1,6 @@
 //! `curtail split`: splits long transcripts into several that fit a token budget, for training.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,12 +10,13 @@ use serde::Serialize;
 
 use super::cut::{self, Job};
 use super::input::{CutFlags, Global};
+use super::line_file::LineFile;
 use super::options::{Choice, CountingOptions, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
 use crate::batch::{CutOutput, Opened};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::{Chain, Splitting};
 use curtail_core::processors::{Counting, Overlap, Split, SplitOverflow, TargetRule, WindowUnit};
-use curtail_io::{Source, Targets, options_of_copy};
+use curtail_io::{Source, Targets};
 
 /// Split long transcripts into windows that fit a token budget
 ///
@@ -194,12 +193,7 @@ impl FromStr for OverlapFlag {
 
 /// The file of `--map`.
 pub(super) struct SplitMap {
-    name: PathBuf,
-    file: File,
-    /// Whether this run made the file.
-    is_new: bool,
-    /// Where the lines of the current input begin; `None` if the file cannot be truncated.
-    input_start: Option<u64>,
+    file: LineFile,
     /// Lines, or rows of a table, of the current output that were written before the current block.
     lines: usize,
 }
@@ -233,25 +227,14 @@ impl SplitMap {
     /// Opens the map at `path`.
     ///
     /// # Errors
-    /// The file exists and is not empty, or the system refuses.
+    /// As [`LineFile::open`].
     pub(super) fn open(path: &Path, flags: &CutFlags, sources: &[Source]) -> Result<Self, FileError> {
-        let name = path.to_string_lossy().into_owned();
-        let continues = flags.output.resume.is_some();
-        let has_content = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
-        if has_content && !flags.output.force && !continues {
-            return Err(FileError::new(ErrorKind::Usage, name, "already exists (not overwritten); pass --force"));
-        }
-        let is_new = !path.exists();
-        let inputs = sources.iter().filter_map(|source| source.path.as_deref());
-        let opened = options_of_copy(inputs).write(true).create(true).truncate(!continues).open(path);
-        let mut file = opened.map_err(|error| FileError::system(&name, &error))?;
-        let input_start = file.seek(SeekFrom::End(0)).ok();
-        Ok(Self { name: path.to_owned(), file, is_new, input_start, lines: 0 })
+        LineFile::open(path, flags, sources).map(|file| Self { file, lines: 0 })
     }
 
     /// Begins an input.
     pub(super) fn begin(&mut self) {
-        self.input_start = self.file.stream_position().ok();
+        self.file.begin();
         self.lines = 0;
     }
 
@@ -285,33 +268,17 @@ impl SplitMap {
             Some(_) => output.row_count,
             None => memchr::memchr_iter(b'\n', &output.output()).count(),
         };
-        self.file.write_all(&text).map_err(|error| self.system_error(&error))
+        self.file.add(&text)
     }
 
-    /// Ends an input, and removes its lines if its output was not written.
+    /// Ends an input, as [`LineFile::end`].
     pub(super) fn end(&mut self, written: bool) -> Result<(), FileError> {
-        match self.input_start.filter(|_| !written) {
-            Some(input_start) => self.truncate_to(input_start).map_err(|error| self.system_error(&error)),
-            None => Ok(()),
-        }
+        self.file.end(written)
     }
 
-    /// Ends the run. After a failure, a new map without lines is removed.
+    /// Ends the run, as [`LineFile::finish`].
     pub(super) fn finish(self, failed: bool) -> Result<(), FileError> {
-        let is_empty = self.file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0);
-        match failed && self.is_new && is_empty {
-            true => std::fs::remove_file(&self.name).map_err(|error| self.system_error(&error)),
-            false => Ok(()),
-        }
-    }
-
-    fn truncate_to(&mut self, input_start: u64) -> io::Result<()> {
-        self.file.set_len(input_start)?;
-        self.file.seek(SeekFrom::Start(input_start)).map(drop)
-    }
-
-    fn system_error(&self, error: &io::Error) -> FileError {
-        FileError::system(self.name.to_string_lossy(), error)
+        self.file.finish(failed)
     }
 }
 

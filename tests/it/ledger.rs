@@ -121,6 +121,18 @@ fn files_that_version_control_names_are_changed() {
 }
 
 #[test]
+fn files_keep_their_changes_when_they_are_moved() {
+    let log = Log::default()
+        .edits("/r/src/old/a.rs", "x", "y")
+        .edits("/r/src/old/b.rs", "x", "y")
+        .edits("/r/c.rs", "x", "y")
+        .runs("git -C /r mv src/old src/new", "")
+        .runs("cd /r && mv c.rs lib", "");
+    let ledger = log.whole();
+    assert_eq!(changed(&ledger), [("/r/src/new/a.rs", 1), ("/r/src/new/b.rs", 1), ("/r/lib/c.rs", 2)]);
+}
+
+#[test]
 fn a_later_run_retires_what_it_covers() {
     let fails = "FAILED tests/a.py::x - E\nFAILED tests/b.py::y - E\n2 failed in 1s";
     let names = |ledger: &Ledger| ledger.failing.iter().map(|failure| failure.name.clone()).collect::<Vec<_>>();

@@ -89,6 +89,17 @@ impl Stamp {
         self.len.checked_sub(at).filter(|&rest| rest > 0).and_then(|rest| usize::try_from(rest).ok())
     }
 
+    /// When the file was written, in nanoseconds since 1970, and its length in bytes.
+    pub(super) fn time_and_len(&self) -> Option<(u128, u64)> {
+        let since = self.modified?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        Some((since.as_nanos(), self.len))
+    }
+
+    /// The stamp of the file at `path`, if there is a regular file.
+    pub(super) fn at_path(path: &Path) -> Option<Self> {
+        Self::from_metadata(&std::fs::metadata(path).ok()?)
+    }
+
     /// Whether the file at `path` still has this stamp.
     pub(super) fn holds(&self, path: &Path) -> io::Result<bool> {
         Ok(Self::from_metadata(&std::fs::metadata(path)?).as_ref() == Some(self))

@@ -3,12 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Stamp;
 use curtail_core::error::{ErrorKind, FileError};
 
 /// Its name in an output directory. It begins with a dot, so no walk takes it for a transcript.
@@ -24,6 +24,8 @@ pub struct Manifest {
     file: Option<File>,
     /// The last entry of each output, and whether it was made with the options of this run.
     entries: HashMap<String, (ManifestEntry, bool)>,
+    /// When each output was last written by the batch itself, and its length then.
+    written: HashMap<String, (u128, u64)>,
     /// The backups that were made, with any options.
     backups: HashSet<BackupEntry>,
     /// Whether the last part of the record has the options of this run.
@@ -65,6 +67,12 @@ struct ManifestEntry {
     written: u128,
     /// Its length in bytes.
     len: u64,
+    /// When the input was last written before it was read, in nanoseconds since 1970.
+    #[serde(default)]
+    read: Option<u128>,
+    /// Whether the output is an input that was left as it was, because the cut does not change it.
+    #[serde(default)]
+    kept: bool,
 }
 
 impl Manifest {
@@ -78,6 +86,7 @@ impl Manifest {
             options: options.to_owned(),
             file: None,
             entries: HashMap::new(),
+            written: HashMap::new(),
             backups: HashSet::new(),
             continues: false,
             torn: false,
@@ -99,10 +108,26 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// Whether `path` is a record, or is missing and has no name of a transcript.
+    #[must_use]
+    pub fn is_like_record(path: &Path) -> bool {
+        let mut start = Vec::new();
+        match File::open(path) {
+            Ok(file) => {
+                let read = file.take(SIGNATURE.len() as u64).read_to_end(&mut start);
+                read.is_ok() && start == SIGNATURE.as_bytes()
+            }
+            Err(_) => crate::source::is_missing_name(path),
+        }
+    }
+
     fn read_line(&mut self, line: &str) {
         if let Ok(head) = serde_json::from_str::<Head>(line) {
             self.continues = head.options == self.options;
         } else if let Ok(entry) = serde_json::from_str::<ManifestEntry>(line) {
+            if !entry.kept {
+                self.written.insert(entry.output.clone(), (entry.written, entry.len));
+            }
             self.entries.insert(entry.output.clone(), (entry, self.continues));
         } else if let Ok(backup) = serde_json::from_str::<BackupEntry>(line) {
             self.backups.insert(backup);
@@ -118,7 +143,7 @@ impl Manifest {
     /// Whether an earlier run wrote `output`, and it has not changed since.
     #[must_use]
     pub fn is_ours(&self, output: &Path) -> bool {
-        self.entries.get(&escaped(output)).is_some_and(|(entry, _)| is_unchanged(entry, output))
+        self.written.get(&escaped(output)).is_some_and(|&written| time_and_len(output) == Some(written))
     }
 
     /// Whether an earlier run made `backup`, and it has not changed since.
@@ -141,17 +166,24 @@ impl Manifest {
     #[must_use]
     pub fn is_done(&self, input: &Path, output: &Path) -> bool {
         let Some((entry, true)) = self.entries.get(&escaped(output)) else { return false };
-        let is_newer = time_and_len(input).is_none_or(|(time, _)| time > entry.written);
-        entry.input == escaped(input) && is_unchanged(entry, output) && !is_newer
+        let is_replaced = entry.input == entry.output;
+        let is_same_input = || time_and_len(input).is_some_and(|(time, _)| entry.read == Some(time));
+        entry.input == escaped(input)
+            && time_and_len(output) == Some((entry.written, entry.len))
+            && (is_replaced || is_same_input())
     }
 
-    /// Records that `output` was made from `input`.
+    /// Records that `output` was made from `input`, which had the stamp `read` when it was opened. `kept`: it is the input, and
+    /// was left as it was.
     ///
     /// # Errors
     /// The record cannot be written.
-    pub fn record(&mut self, input: &Path, output: &Path) -> io::Result<()> {
-        let (written, len) = time_and_len(output).unwrap_or_default();
-        write_line(self.file()?, &ManifestEntry { input: escaped(input), output: escaped(output), written, len })
+    pub fn record(&mut self, input: &Path, read: Option<&Stamp>, output: &Path, kept: bool) -> io::Result<()> {
+        let read = read.and_then(Stamp::time_and_len);
+        let now = if kept { read } else { time_and_len(output) };
+        let (written, len) = now.unwrap_or_default();
+        let (input, output, read) = (escaped(input), escaped(output), read.map(|(time, _)| time));
+        write_line(self.file()?, &ManifestEntry { input, output, written, len, read, kept })
     }
 
     fn file(&mut self) -> io::Result<&mut File> {
@@ -213,13 +245,7 @@ fn escaped(path: &Path) -> String {
     path.as_os_str().as_encoded_bytes().escape_ascii().to_string()
 }
 
-fn is_unchanged(entry: &ManifestEntry, output: &Path) -> bool {
-    time_and_len(output) == Some((entry.written, entry.len))
-}
-
 /// When a file was written, in nanoseconds since 1970, and its length in bytes.
 fn time_and_len(path: &Path) -> Option<(u128, u64)> {
-    let metadata = std::fs::metadata(path).ok()?;
-    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some((since.as_nanos(), metadata.len()))
+    Stamp::at_path(path)?.time_and_len()
 }

@@ -276,8 +276,9 @@ fn ending(path: &Path) -> Option<&'static str> {
 /// Compiles globs of paths below a walked directory. A glob without a slash matches names at any depth.
 fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
     let anywhere = |glob: &String| {
-        let bare = glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/');
-        if bare.contains('/') { bare.trim_start_matches('/').to_owned() } else { format!("**/{bare}") }
+        let steps: Vec<&str> = glob.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
+        let path = steps.join("/");
+        if steps.len() > 1 || glob.starts_with('/') { path } else { format!("**/{path}") }
     };
     let anywhere: Vec<String> = globs.iter().map(anywhere).collect();
     globs::compile(anywhere.iter().map(String::as_str), Stars::OneComponent).map_err(|error| {
@@ -292,8 +293,13 @@ fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
 #[must_use]
 pub fn is_like_suffix(path: &Path) -> bool {
     let name = path.as_os_str().to_string_lossy();
-    let plain = name != "-" && !name.contains(['/', '\\', '*', '?', '[', '{']) && !is_transcript(path);
-    plain && name.len() <= 8 && !path.exists()
+    !name.contains(['/', '\\']) && name.len() <= 8 && is_missing_name(path)
+}
+
+/// Whether `path` does not exist and is neither a glob nor the name of a transcript.
+pub(super) fn is_missing_name(path: &Path) -> bool {
+    let name = path.as_os_str().to_string_lossy();
+    name != "-" && !name.contains(['*', '?', '[', '{']) && !is_transcript(path) && !path.exists()
 }
 
 /// Splits a glob into the directory before its first component with a wildcard, and the rest; `None` without wildcards.

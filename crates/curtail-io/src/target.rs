@@ -1,6 +1,6 @@
 //! Which output belongs to which input, and whether it may be written.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read as _;
@@ -47,8 +47,8 @@ pub struct Targets {
     destination: Destination,
     /// Whether outputs that exist are overwritten.
     overwrite: bool,
-    /// With `--resume`: the outputs of earlier runs, which may be overwritten.
-    ours: Option<HashSet<PathBuf>>,
+    /// With `--resume`: the outputs of earlier runs, which may be overwritten, and their stamps.
+    ours: Option<HashMap<PathBuf, Stamp>>,
     /// The files of the run. Parts are recorded when they are written.
     uses: Arc<FileUses>,
     scratch: Scratch,
@@ -72,7 +72,7 @@ impl Targets {
         if let Destination::Directory(path) = &destination {
             refuse_file_as_directory(path).map_err(|error| vec![error])?;
         }
-        let ours = matches!(existing, Existing::Resume(_)).then(HashSet::new);
+        let ours = matches!(existing, Existing::Resume(_)).then(HashMap::new);
         let overwrite = matches!(existing, Existing::Overwrite);
         let (uses, same) = (Arc::clone(uses), AtomicUsize::new(0));
         let mut targets = Self { destination, overwrite, ours, uses, scratch, same };
@@ -213,12 +213,11 @@ impl Targets {
     /// # Errors
     /// As [`FileSink::commit`].
     pub fn commit(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<(), FileError> {
-        let ours = self.ours.as_ref().map(|ours| ours.contains(sink.path()));
+        let ours = self.ours.as_ref().map(|ours| ours.contains_key(sink.path()));
         let replace = match (&self.destination, ours) {
             (Destination::InPlace(suffix), _) => {
-                // Existing backups were checked when the outputs were planned.
-                let may_exist = self.overwrite || self.ours.is_some();
-                Replace::Input(stamp, suffix.as_deref().map(|suffix| Backup { suffix, may_exist }))
+                let backup = suffix.as_deref().map(|suffix| self.backup(sink.path(), stamp, suffix)).transpose()?;
+                Replace::Input(stamp, backup)
             }
             (_, Some(true)) => Replace::Yes,
             (_, Some(false)) => Replace::IfSame,
@@ -228,6 +227,33 @@ impl Targets {
         let put = sink.commit(replace, &self.scratch)?;
         self.same.fetch_add(usize::from(put == Put::Same), Ordering::Relaxed);
         Ok(())
+    }
+
+    /// How the backup of the input at `path` is kept. With `--resume`, an existing one is enough only if the input is what the
+    /// batch made of it; otherwise the replacement would lose what was written since.
+    fn backup<'s>(&self, path: &Path, stamp: Option<&Stamp>, suffix: &'s OsStr) -> Result<Backup<'s>, FileError> {
+        let backup = backup_path(path, suffix);
+        let is_another = || backup.exists() && FileId::at_path(path) != FileId::at_path(&backup);
+        if self.ours.as_ref().is_some_and(|ours| stamp.is_none() || ours.get(path) != stamp) && is_another() {
+            let message = format!(
+                "changed since its backup {} was made, which does not contain what is new; left as it was; move the backup \
+                 away, or choose another suffix",
+                backup.display()
+            );
+            return Err(FileError::new(ErrorKind::System, path.to_string_lossy(), message));
+        }
+        // Other existing backups were checked when the outputs were planned.
+        Ok(Backup { suffix, may_exist: self.overwrite || self.ours.is_some() })
+    }
+
+    /// Remembers that the output at `path` is of an earlier run, if it has not changed since.
+    fn remember(&mut self, path: &Path, manifest: &Manifest) {
+        let stamp = Stamp::at_path(path);
+        if let (Some(ours), Some(stamp), Ok(path)) = (&mut self.ours, stamp, path.canonicalize())
+            && manifest.is_ours(&path)
+        {
+            ours.insert(path, stamp);
+        }
     }
 
     /// Checks that the output of `source` may be written, and records it.
@@ -242,7 +268,11 @@ impl Targets {
             if metadata.is_some_and(|metadata| !metadata.is_file()) {
                 return usage(&path, "is not a regular file and cannot be replaced");
             }
-            return suffix.as_deref().map_or(Ok(()), |suffix| self.check_backup(source, &path, suffix, existing));
+            suffix.as_deref().map_or(Ok(()), |suffix| self.check_backup(source, &path, suffix, existing))?;
+            if let Existing::Resume(manifest) = existing {
+                self.remember(&path, manifest);
+            }
+            return Ok(());
         }
         let Some(metadata) = metadata else { return self.uses.output(&path, source) };
         if metadata.is_dir() {
@@ -256,11 +286,7 @@ impl Targets {
             Existing::Overwrite => Ok(()),
             Existing::Refuse => Err(exists(&path.to_string_lossy())),
             Existing::Resume(manifest) => {
-                if manifest.is_ours(&path)
-                    && let Some(ours) = &mut self.ours
-                {
-                    ours.extend(path.canonicalize());
-                }
+                self.remember(&path, manifest);
                 Ok(())
             }
         }

@@ -295,6 +295,8 @@ pub(super) struct UsageSum {
     pub(super) hidden: u64,
     /// Our count of the rest, before the calibration.
     pub(super) ours: u64,
+    /// The number of transcripts whose program dropped a part of the history without a record in the log.
+    pub(super) dropped: usize,
 }
 
 impl UsageSum {
@@ -304,6 +306,7 @@ impl UsageSum {
         self.predicted += usage.predicted();
         self.hidden += usage.hidden();
         self.ours += usage.ours;
+        self.dropped += usize::from(usage.dropped);
     }
 
     fn merge(&mut self, other: &Self) {
@@ -312,6 +315,7 @@ impl UsageSum {
         self.predicted += other.predicted;
         self.hidden += other.hidden;
         self.ours += other.ours;
+        self.dropped += other.dropped;
     }
 }
 

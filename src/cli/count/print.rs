@@ -160,6 +160,19 @@ fn usage(counts: &Counts) -> String {
         usage.predicted - usage.hidden.min(usage.predicted),
         usage.ours,
         counts.tokenizer.strip_prefix("usage:").unwrap_or(&counts.tokenizer)
+    ) + &dropped(usage.dropped)
+}
+
+/// Why the two counts of the last request differ, on a line of its own.
+fn dropped(transcripts: usize) -> String {
+    let transcripts = match transcripts {
+        0 => return String::new(),
+        1 => String::from("1 transcript"),
+        more => format!("{more} transcripts"),
+    };
+    format!(
+        "\ncut by the program although the log does not say so: {transcripts}; the provider's count falls, and ours contains \
+         what was dropped"
     )
 }
 
@@ -192,7 +205,7 @@ fn json(counts: &Counts) -> serde_json::Value {
     let percentiles = PERCENTILES.map(|percent| (format!("p{percent}"), counts.percentile(percent).into()));
     let usage = Some(counts.usage).filter(|usage| usage.transcripts > 0).map(|usage| {
         serde_json::json!({"transcripts": usage.transcripts, "provider": usage.provider, "calibrated": usage.predicted,
-            "hidden": usage.hidden, "counted": usage.ours})
+            "hidden": usage.hidden, "counted": usage.ours, "dropped": usage.dropped})
     });
     let (left_out, sum) = &counts.left_out;
     let longest = counts

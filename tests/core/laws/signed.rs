@@ -181,6 +181,19 @@ pub const SIGNED: &[Signed] = &[
         name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
     Signed {
+        dialect: "openai",
+        spell: openai::spell,
+        claim: |item| {
+            if let Some(thought) = item.get("reasoning_content").cloned() {
+                item["reasoning_details"] = json!([
+                    {"type": "reasoning.text", "text": thought, "format": "unknown", "signature": ""}
+                ]);
+            }
+        },
+        units: openai_units,
+        name: Name::Reply(|item, model| item["model"] = json!(model)),
+    },
+    Signed {
         dialect: "openhands",
         spell: openhands::spell,
         claim: |item| {

@@ -40,6 +40,53 @@ fn a_record_for_resume_never_replaces_another_file() {
 }
 
 #[test]
+fn rejects_of_a_run_that_failed_do_not_block_the_next() {
+    let place = Place::new();
+    place.write("good.jsonl", (chats(2) + "{\n").as_bytes());
+    place.write("bad.jsonl", (chats(2) + "{\n").as_bytes());
+    place.write("torn.jsonl.gz", b"\x1f\x8bno gzip");
+    for (output, inputs) in
+        [("-o", &["bad.jsonl"][..]), ("-O", &["bad.jsonl", "good.jsonl"]), ("-O", &["gone.jsonl", "torn.jsonl.gz"])]
+    {
+        let (status, said) = run(&place, &[inputs, &[output, "out", "--rejects", "rejects"]].concat());
+        assert!(status == 2 && !place.path("rejects").exists(), "{said}");
+    }
+    let arguments = ["bad.jsonl", "-o", "single", "--on-error", "skip", "--rejects", "rejects"];
+    assert_eq!(run(&place, &arguments).0, 0);
+    assert_eq!(text(&place.read("rejects")).lines().count(), 1);
+    // What is complete stays, and a run that continues adds to it.
+    let (status, said) = run(&place, &[&arguments[..], &["-q"]].concat());
+    assert!(status == 2 && said.contains("exists already"), "{said}");
+    let resumed = ["good.jsonl", "-O", "more", "--on-error", "skip", "--rejects", "rejects", "--resume"];
+    assert_eq!(run(&place, &resumed).0, 0);
+    assert_eq!(text(&place.read("rejects")).lines().count(), 2);
+}
+
+#[test]
+fn a_record_for_resume_that_would_be_an_input_is_named() {
+    let place = filled();
+    let before = place.read("data/0.jsonl");
+    for (arguments, words) in [
+        (
+            &["data", "-O", "out", "--resume", "r.log"][..],
+            "r.log: not an input; to keep the record of --resume there, pass --resume=r.log",
+        ),
+        (&["data", "-i=.bak", "--resume", "r.log"], "pass --resume=r.log"),
+        (&["data", "-i", "--resume", "r.log"], "pass -i=r.log; to name the record, --resume=r.log"),
+        (&["data", "-i", "--resume", "a/longer-name"], "pass --resume=a/longer-name"),
+    ] {
+        let (status, said) = run(&place, arguments);
+        assert!(status == 2 && said.contains(words), "{said}");
+        assert_eq!(place.read("data/0.jsonl"), before);
+    }
+    assert_eq!(run(&place, &["data", "-O", "out", "--resume=r.log"]).0, 0);
+    let (status, said) = run(&place, &["data", "-O", "out", "--resume", "r.log"]);
+    assert!(status == 2 && said.contains("pass --resume=r.log"), "{said}");
+    let (status, said) = run(&place, &["gone.jsonl", "-O", "out", "--resume"]);
+    assert!(status == 2 && said.contains("no such file"), "{said}");
+}
+
+#[test]
 fn resume_overwrites_only_outputs_of_its_own() {
     let place = filled();
     place.write("out/3.jsonl", b"mine");

@@ -71,6 +71,45 @@ fn a_batch_that_was_killed_continues() {
 }
 
 #[test]
+fn what_was_appended_after_the_backup_is_not_lost() {
+    for stricter in ["5", "2"] {
+        let place = originals();
+        let resume = |size: &str| run(&place, &["window", "-n", size, "data", "-i=.bak", "--resume"]);
+        assert_eq!(resume("5"), (0, String::new()));
+        let mut grown = place.read("data/1.jsonl");
+        grown.extend(chat("new", 6).as_bytes());
+        place.write("data/1.jsonl", &grown);
+        // A run that does not change the file does not claim what is new in it.
+        assert_eq!(resume("100").0, 0);
+        let (status, said) = resume(stricter);
+        assert!(status == 2 && said.contains("data/1.jsonl: changed since its backup"), "{said}");
+        assert!(said.contains("move the backup away, or choose another suffix"), "{said}");
+        assert_eq!(place.read("data/1.jsonl"), grown);
+        assert_eq!(text(&place.read("data/1.jsonl.bak")), chat("c", 6));
+        // The others are cut, and the advice helps.
+        fs::rename(place.path("data/1.jsonl.bak"), place.path("data/1.jsonl.first")).unwrap();
+        assert_eq!(resume(stricter), (0, String::new()));
+        assert_eq!(place.read("data/1.jsonl.bak"), grown);
+        let (status, said) = resume(stricter);
+        assert!(status == 0 && said.contains("nothing left to do"), "{said}");
+    }
+}
+
+#[test]
+fn an_input_that_grows_while_it_is_cut_is_cut_again() {
+    let place = originals();
+    let arguments = ["window", "-n", "5", "data", "-O", "out", "--resume"];
+    assert_eq!(run(&place, &arguments), (0, String::new()));
+    let written = fs::metadata(place.path("out/1.jsonl")).unwrap().modified().unwrap();
+    place.write("data/1.jsonl", (chat("c", 6) + &chat("new", 6)).as_bytes());
+    // Appended after the input was read, and before the output was written.
+    let input = fs::File::options().append(true).open(place.path("data/1.jsonl")).unwrap();
+    input.set_modified(written - std::time::Duration::from_nanos(1)).unwrap();
+    assert_eq!(run(&place, &arguments), (0, String::new()));
+    assert!(text(&place.read("out/1.jsonl")).contains("\"new"), "what is new is in the output");
+}
+
+#[test]
 fn no_backup_is_overwritten() {
     let place = originals();
     place.write("data/1.jsonl.bak", b"mine");

@@ -12,14 +12,15 @@ fn words(letter: char, count: usize) -> String {
 /// A chat of `rounds` questions of 100 tokens and answers of 10. The provider counts 5,000 tokens that the log does not
 /// contain, and two for each of ours.
 fn chat(rounds: u64) -> String {
-    let round = |nth: u64| {
-        let ours = 110 * nth + 100;
-        let usage = json!({"prompt_tokens": 5_000 + 2 * ours, "completion_tokens": 20});
-        let asked = json!({"role": "user", "content": words('a', 100)});
-        let reply = json!({"role": "assistant", "content": words('b', 10), "usage": usage});
-        format!("{asked}\n{reply}\n")
-    };
-    (0..rounds).map(round).collect()
+    (0..rounds).map(|nth| round(5_000 + 2 * (110 * nth + 100))).collect()
+}
+
+/// A question and an answer, for which the provider counts `input` tokens.
+fn round(input: u64) -> String {
+    let usage = json!({"prompt_tokens": input, "completion_tokens": 20});
+    let asked = json!({"role": "user", "content": words('a', 100)});
+    let reply = json!({"role": "assistant", "content": words('b', 10), "usage": usage});
+    format!("{asked}\n{reply}\n")
 }
 
 fn run(place: &Place, arguments: &[&str]) -> (i32, String, String) {
@@ -59,7 +60,7 @@ fn count_shows_the_figures_beside_its_own() {
     // Nobody pays for figures that were not asked for.
     assert_eq!(report(&place, &["chat.jsonl"])["usage"], Value::Null);
     // The last request: 650 of ours.
-    let expected = json!({"transcripts": 1, "provider": 6_300, "calibrated": 6_300, "hidden": 5_000, "counted": 650});
+    let expected = json!({"transcripts": 1, "provider": 6_300, "calibrated": 6_300, "hidden": 5_000, "counted": 650, "dropped": 0});
     assert_eq!(own["usage"], expected);
     let (_, table, _) = run(&place, &["count", "--usage", "chat.jsonl"]);
     let line = "the provider counted 6300 tokens in the last request; --tokenizer usage counts 6300: 5000 that the log does not \
@@ -67,6 +68,23 @@ fn count_shows_the_figures_beside_its_own() {
     assert!(table.contains(line), "{table}");
     place.write("plain.jsonl", b"{\"role\": \"user\", \"content\": \"Hi.\"}\n");
     assert_eq!(report(&place, &["--usage", "plain.jsonl"])["usage"], Value::Null);
+}
+
+#[test]
+fn a_cut_that_the_log_does_not_record_is_reported() {
+    let place = Place::new();
+    // From the seventh question on, the program sends only the newest 200 tokens.
+    let cut: String = (0..6).map(|_| round(5_000 + 2 * 200)).collect();
+    place.write("chat.jsonl", (chat(6) + &cut).as_bytes());
+    let (_, table, _) = run(&place, &["count", "--tokenizer", "usage", "chat.jsonl"]);
+    let line = "\ncut by the program although the log does not say so: 1 transcript; the provider's count falls, and ours contains \
+                what was dropped\n";
+    assert!(table.contains(line), "{table}");
+    let own = report(&place, &["--usage", "chat.jsonl"]);
+    assert_eq!(own["usage"]["dropped"], 1);
+    place.write("whole.jsonl", chat(6).as_bytes());
+    let (_, table, _) = run(&place, &["count", "--tokenizer", "usage", "whole.jsonl"]);
+    assert!(!table.contains("cut by the program"), "{table}");
 }
 
 #[test]

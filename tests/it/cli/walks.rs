@@ -116,6 +116,7 @@ fn globs_narrow_a_walk() {
     };
     assert_eq!(counted(&["p", "--exclude", "old"]), ["p/a.jsonl", "p/d.ndjson"]);
     assert_eq!(counted(&["p", "--exclude-path", "old/"]), ["p/a.jsonl", "p/d.ndjson"]);
+    assert_eq!(counted(&["p", "--exclude", "./old//deep/", "--exclude", "*.ndjson"]), ["p/a.jsonl", "p/old/b.jsonl"]);
     assert_eq!(counted(&["p", "--exclude", "old/deep", "--exclude", "*.ndjson"]), ["p/a.jsonl", "p/old/b.jsonl"]);
     assert_eq!(counted(&["p", "--glob", "*.ndjson"]), ["p/d.ndjson"]);
     assert_eq!(counted(&["p", "--glob", "old/*.jsonl", "--glob", "d.*"]), ["p/d.ndjson", "p/old/b.jsonl"]);

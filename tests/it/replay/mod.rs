@@ -107,6 +107,21 @@ fn a_trigger_breaks_the_prefix_only_when_it_fires() {
 }
 
 #[test]
+fn a_break_at_a_change_of_the_model_costs_nothing_more() {
+    let pays_back = |log: &str| {
+        let report = replay(log, &["-p", "limit -t 250"]);
+        assert_eq!(figures(&report, 1, "tokens_sent"), [100, 210, 220]);
+        report["sessions"][0]["policies"][1]["pays_back_after"].clone()
+    };
+    // The cut writes 220 tokens; without it, 210 are read and 110 written. It saves 100 to read in each later request.
+    let log = chat([0, 10, 20]);
+    assert_eq!(pays_back(&log), 12);
+    // The cache of the other model contains neither.
+    let at = log.rfind("\"m\"").unwrap();
+    assert_eq!(pays_back(&format!("{}\"n\"{}", &log[..at], &log[at + 3..])), 0);
+}
+
+#[test]
 fn nothing_is_read_after_a_pause_longer_than_the_lifetime() {
     let report = replay(&chat([0, 400, 410]), &["-p", "window -n 1000"]);
     assert_eq!(report["sessions"][0]["paused_before"], json!([2]));

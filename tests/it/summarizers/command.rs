@@ -1,11 +1,11 @@
 //! The summarizer that runs a program, the cache, and the fallback, with real processes and folders.
 
 use std::fs;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use curtail_memory::summarizers::{
-    Budget, Cached, Command, Extractive, Failure, Fallback, Speaker, Summarizer, Utterance,
+    Budget, Cached, Command, Extractive, Failure, Fallback, RememberedSummaries, Speaker, Summarizer, Utterance,
 };
 
 const LONG: Duration = crate::program::GUARD;
@@ -170,4 +170,27 @@ fn the_fallback_says_so() {
         reported[0].starts_with("command failed, so extractive summarizes instead: false: exit status: 1"),
         "{reported:?}"
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn calls_of_two_tools_with_the_same_arguments_have_two_summaries() {
+    let remembered = RememberedSummaries::new(Arc::new(Command::new("cat", LONG).expect("a command line")));
+    let summary = |tool: &str| {
+        let call = Utterance::new(Speaker::Call(tool.to_owned()), "{\"path\": \"a\"}");
+        remembered.summarize(&[call], &words(1_000)).expect("a summary")
+    };
+    assert!(summary("read_file").contains("read_file"));
+    assert!(summary("write_file").contains("write_file"));
+}
+
+#[test]
+fn what_keeps_summaries_leaves_as_much_room_for_facts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cached = Cached { inner: Extractive, folder: folder.path().to_owned() };
+    assert_eq!(cached.facts_share(), Extractive.facts_share());
+    assert_eq!(RememberedSummaries::new(Arc::new(Extractive)).facts_share(), Extractive.facts_share());
+    let fallback =
+        Fallback { first: Extractive, second: Command::new("cat", LONG).expect("a command line"), warn: |_: &str| {} };
+    assert_eq!(fallback.facts_share(), Extractive.facts_share());
 }

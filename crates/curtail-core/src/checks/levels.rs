@@ -54,7 +54,7 @@ pub struct Table {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathTable {
-    /// A glob of paths below the folder of [`Levels::below`].
+    /// A glob of files, or of folders with all that is below them, in the folder of [`Levels::below`].
     pub path: String,
     /// Whether these files are not checked at all.
     #[serde(default)]
@@ -224,21 +224,15 @@ impl Levels {
 
 impl PathLevels {
     fn new(own: &PathTable) -> Result<Self, LevelsError> {
-        let mut below = own.path.as_str();
-        let mut up = 0;
-        loop {
-            below = match (below.strip_prefix("./"), below.strip_prefix("../")) {
-                (Some(rest), _) => rest,
-                (_, Some(rest)) => {
-                    up += 1;
-                    rest
-                }
-                _ => break,
-            };
-        }
+        let mut steps = own.path.split('/').filter(|step| !matches!(*step, "" | ".")).peekable();
+        let up = std::iter::from_fn(|| steps.next_if_eq(&"..")).count();
+        let root = if own.path.starts_with('/') { "/" } else { "" };
+        let below = format!("{root}{}", steps.collect::<Vec<_>>().join("/"));
+        // The path of a folder matches everything below it.
+        let inside = if below.is_empty() { String::from("**") } else { format!("{}/**", below.trim_end_matches('/')) };
         let named = |error| LevelsError::InvalidGlob(InvalidGlob { glob: own.path.clone(), ..error });
-        let glob = globs::compile([below], Stars::Anything).map_err(named)?;
-        let is_rooted = below.starts_with("**/") || Path::new(below).has_root();
+        let glob = globs::compile([below.as_str(), &inside], Stars::Anything).map_err(named)?;
+        let is_rooted = below.starts_with("**/") || Path::new(&below).has_root();
         Ok(Self { glob, up, is_rooted, skip: own.skip, settings: settings(&own.deny, &own.warn, &own.allow)? })
     }
 
@@ -336,6 +330,18 @@ mod tests {
         ];
         for (table, flags, path, rule, expected) in cases {
             assert_eq!(level(table, flags, path, rule), expected, "{rule} for {path} with {table} and {flags}");
+        }
+    }
+
+    #[test]
+    fn the_path_of_a_folder_matches_all_below_it() {
+        for path in
+            ["a/raw", "a/raw/", "a//raw", "./a/./raw/", "a/raw/**", "a/raw/*", "a/r[a]w", "**/raw", "a", "", "./", "."]
+        {
+            let table = format!("[[paths]]\npath = '{path}'\nallow = ['orphan-result']");
+            assert_eq!(level(&table, "", "a/raw/b/c.jsonl", "orphan-result"), Level::Allow, "{path}");
+            let whole = matches!(path, "a" | "" | "./" | ".");
+            assert_eq!(level(&table, "", "a/rawer.jsonl", "orphan-result") == Level::Allow, whole, "{path}");
         }
     }
 

@@ -177,10 +177,14 @@ fn thought(item: Value<'_>) -> Option<Part<'_>> {
     Some(part.read_at(item.span().start + 1))
 }
 
-/// Whether a router's list of reasoning details contains signed reasoning of Claude. A detail without a format is Claude's.
+/// Whether a router's list of reasoning details contains signed reasoning of Claude. A detail without a known format is Claude's.
 fn is_claudes(list: Value<'_>) -> bool {
-    let claude =
-        |thought: &Value<'_>| thought.get_text("format").is_none_or(|format| format.decode().starts_with("anthropic"));
+    let claude = |thought: &Value<'_>| {
+        thought.get_text("format").is_none_or(|format| {
+            let format = format.decode();
+            format == "unknown" || format.starts_with("anthropic")
+        })
+    };
     list.items().filter(claude).any(|thought| {
         ["signature", "data"].iter().any(|key| thought.get_text(key).is_some_and(|text| text.len_bound() > 0))
     })

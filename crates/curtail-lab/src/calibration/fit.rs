@@ -323,6 +323,9 @@ pub struct Figures {
     pub messages: usize,
     /// How the provider's count follows from ours.
     pub calibration: Calibration,
+    /// Whether the program dropped a part of the history before that request without a record in the log. Our count
+    /// contains this part, and the provider's does not.
+    pub dropped: bool,
 }
 
 impl Figures {
@@ -354,7 +357,8 @@ impl Figures {
         let requests = observe(session, outside, |run| sums[run.end] - sums[run.start]);
         let last = requests.iter().rfind(|request| request.input.is_some())?;
         let calibration = calibrate_next(&requests)?;
-        Some(Self { provider: last.input?, ours: last.tokens, messages: last.messages, calibration })
+        let dropped = stretches(&requests).last().is_some_and(|(_, drops)| *drops);
+        Some(Self { provider: last.input?, ours: last.tokens, messages: last.messages, calibration, dropped })
     }
 
     /// `counting`, calibrated by the usage in `transcript`.

@@ -158,6 +158,11 @@ impl<'s, 'a> Scorer<'s, 'a> {
         Some(time - before)
     }
 
+    /// Whether the previous request is still in the cache of the model of a request.
+    fn is_cached(&self, nth: usize) -> bool {
+        self.scene.rules.lives(self.seconds(nth)) && !self.scene.session.changes_model(nth)
+    }
+
     /// The fewest tokens that the model of a request caches.
     fn minimum(&self, nth: usize) -> u64 {
         self.scene.prices[nth].and_then(|price| price.minimum).unwrap_or(self.scene.rules.minimum)
@@ -168,8 +173,7 @@ impl<'s, 'a> Scorer<'s, 'a> {
         let (scene, minimum) = (self.scene, self.minimum(nth));
         let (rules, calibration, now) = (scene.rules, self.calibration(nth), scene.session.requests[nth].seconds);
         if !rules.breakpoints {
-            let is_cached = rules.lives(self.seconds(nth)) && !scene.session.changes_model(nth);
-            let found = if is_cached { shared.tokens } else { 0 };
+            let found = if self.is_cached(nth) { shared.tokens } else { 0 };
             return rules.bill(tokens, found, minimum);
         }
         let (sent, history) = (&self.sent, scene.history);
@@ -272,7 +276,7 @@ impl<'s, 'a> Scorer<'s, 'a> {
         let requests = &scene.session.requests;
         let new = requests[nth - 1].at..requests[nth].at;
         let uncut = before + self.calibration(nth).added(scene.history.tokens(new.clone()), new.len());
-        let found = if scene.rules.lives(self.seconds(nth)) { before } else { 0 };
+        let found = if self.is_cached(nth) { before } else { 0 };
         let read = scene.prices[nth].and_then(|price| price.read).unwrap_or(scene.rules.read);
         #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
         let price = |billed: CacheUse| {

@@ -174,10 +174,14 @@ impl Simple {
         (!writes.is_empty()).then(|| Effect::Script { path: self.resolved(path), writes })
     }
 
-    /// The effect of moving the first of these words to the second, which may be a folder.
-    pub(super) fn moved<'w>(&self, mut words: impl Iterator<Item = &'w str>) -> Option<Effect> {
-        let (from, to) = (words.next()?, words.next()?);
-        Some(Effect::Move { from: self.file(from)?, to: self.file(&destination(from, to))? })
+    /// The effects of moving all of these words but the last to that one, which is a folder if there are several.
+    fn moved<'w>(&self, words: impl Iterator<Item = &'w str>) -> Vec<Effect> {
+        let words: Vec<&str> = words.collect();
+        let Some((to, moved)) = words.split_last() else { return Vec::new() };
+        let folder = if moved.len() > 1 { format!("{}/", to.trim_end_matches('/')) } else { (*to).to_owned() };
+        let effect =
+            |from: &&str| Some(Effect::Move { from: self.file(from)?, to: self.file(&destination(from, &folder))? });
+        moved.iter().filter_map(effect).collect()
     }
 }
 
@@ -215,7 +219,7 @@ impl<'c> Call<'c> {
             FileAction::Copy => {
                 words.next().zip(words.next()).and_then(|(from, to)| self.copied(from, to)).into_iter().collect()
             }
-            FileAction::Move => self.command.moved(words).into_iter().collect(),
+            FileAction::Move => self.command.moved(words),
             // The files in the folder are unknown.
             FileAction::Remove if self.has_flag('r') || self.has_flag('R') => Vec::new(),
             FileAction::Remove => words.filter_map(|word| self.command.any_file(word)).map(Effect::Remove).collect(),
@@ -265,9 +269,12 @@ impl<'c> Call<'c> {
     }
 }
 
-/// The path of `from` after a move to `to`, which may be a folder.
+/// The path of `from` after a move to `to`, which may be a folder: a name without an ending is one, unless the move removes
+/// the ending.
 fn destination(from: &str, to: &str) -> String {
-    if to.ends_with('/') { format!("{to}{}", paths::name(from)) } else { to.to_owned() }
+    let (name, last) = (paths::name(from), paths::name(to));
+    let is_folder = to.ends_with('/') || name.contains('.') && !last.contains('.') && !name.starts_with(last);
+    if is_folder { format!("{}/{name}", to.trim_end_matches('/')) } else { to.to_owned() }
 }
 
 /// The program and its arguments, without variables, wrappers and runners in front:
@@ -336,11 +343,16 @@ fn targets(arguments: &[String]) -> Vec<String> {
 /// What `git` with these arguments of `command` does.
 fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect> {
     let mut words = arguments;
-    while let [flag, _, rest @ ..] = words
+    let mut folder = command.folder.clone();
+    while let [flag, value, rest @ ..] = words
         && matches!(flag.as_str(), "-C" | "-c")
     {
+        if flag == "-C" {
+            folder = Some(paths::resolved(folder.as_deref(), value));
+        }
         words = rest;
     }
+    let command = &Simple { folder, ..command.clone() };
     let words: Vec<&String> = words.iter().skip_while(|word| word.as_str() == "--no-pager").collect();
     let Some((verb, rest)) = words.split_first() else { return Vec::new() };
     let has = |flags: &[&str]| rest.iter().any(|word| flags.contains(&word.as_str()));
@@ -348,7 +360,7 @@ fn git_effects(arguments: &[String], command: &Simple) -> Vec<Effect> {
     let files = || -> Vec<String> { plain().filter_map(|word| command.file(word)).collect() };
     match verb.as_str() {
         "commit" if !has(&["--dry-run"]) => vec![Effect::Commit { subject: subject(rest), amend: has(&["--amend"]) }],
-        "mv" => command.moved(plain()).into_iter().collect(),
+        "mv" => command.moved(plain()),
         "rm" if !has(&["--cached"]) => files().into_iter().map(Effect::Remove).collect(),
         "add" => vec![Effect::Add(files())],
         "status" => vec![Effect::Changes],
@@ -491,8 +503,20 @@ mod tests {
     #[test]
     fn git_moves_removes_restores_and_commits() {
         let commit = |subject: Option<&str>, amend| Effect::Commit { subject: subject.map(str::to_owned), amend };
+        let moved = |from: &str, to: &str| Effect::Move { from: from.into(), to: to.into() };
         for (line, expected) in [
             ("git mv a.rs b/", vec![Effect::Move { from: "a.rs".into(), to: "b/a.rs".into() }]),
+            ("git mv a.rs b.rs lib", vec![moved("a.rs", "lib/a.rs"), moved("b.rs", "lib/b.rs")]),
+            ("mv a.rs b.rs ./lib/", vec![moved("a.rs", "lib/a.rs"), moved("b.rs", "lib/b.rs")]),
+            ("mv src/a.rs lib", vec![moved("src/a.rs", "lib/a.rs")]),
+            ("mv Makefile.new Makefile", vec![moved("Makefile.new", "Makefile")]),
+            ("mv src/old src/new", vec![moved("src/old", "src/new")]),
+            ("cd /r && mv -f a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs")]),
+            ("git -C /r mv a.rs b.rs", vec![moved("/r/a.rs", "/r/b.rs")]),
+            ("git -C /r -C sub -c x=y rm a.rs", vec![Effect::Remove("/r/sub/a.rs".into())]),
+            ("cd /r && git -C sub add a.rs", vec![Effect::Add(vec!["/r/sub/a.rs".into()])]),
+            ("git -C /r checkout -- a.rs", vec![Effect::Restore(Some(vec!["/r/a.rs".into()]))]),
+            ("git -C /r commit -m One", vec![commit(Some("One"), false)]),
             ("git rm a.rs", vec![Effect::Remove("a.rs".into())]),
             ("git checkout -- a.rs", vec![Effect::Restore(Some(vec!["a.rs".into()]))]),
             ("git checkout main", vec![]),

@@ -46,6 +46,14 @@ pub(super) fn same_file(one: &str, other: &str) -> bool {
     before.is_some_and(|before| before.is_empty() || !short.starts_with(['/', '~']) && before.ends_with(['/', '\\']))
 }
 
+/// The new path of a file if the folder `from` is moved to `to`; `None` if the file is not below it.
+pub(super) fn moved_with(path: &str, from: &str, to: &str) -> Option<String> {
+    let mut found = path.match_indices(from).map(|(at, _)| (&path[..at], &path[at + from.len()..]));
+    let (before, after) =
+        found.find(|(before, after)| after.starts_with('/') && (before.is_empty() || before.ends_with('/')))?;
+    Some(format!("{}{after}", resolved(Some(before).filter(|before| !before.is_empty()), to)))
+}
+
 /// The file name at the end of a path.
 pub(super) fn name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
@@ -68,7 +76,7 @@ pub(super) fn common_root<'p>(mut paths: impl Iterator<Item = &'p str>) -> &'p s
 
 #[cfg(test)]
 mod tests {
-    use super::{common_root, name, project_path, resolved, same_file};
+    use super::{common_root, moved_with, name, project_path, resolved, same_file};
 
     #[test]
     fn paths_are_distinguished_from_patterns_and_scratch_files() {
@@ -93,6 +101,20 @@ mod tests {
         assert!(!same_file("/repo/src/aa.rs", "a.rs") && !same_file("/a/b", "/b"));
         assert_eq!(resolved(Some("/repo/"), "a.rs"), "/repo/a.rs");
         assert_eq!(resolved(Some("/repo"), "/a.rs"), "/a.rs");
+    }
+
+    #[test]
+    fn files_are_moved_with_their_folder() {
+        for (path, from, to, expected) in [
+            ("src/old/a.rs", "src/old", "src/new", Some("src/new/a.rs")),
+            ("/r/src/old/b/a.rs", "src/old", "lib", Some("/r/lib/b/a.rs")),
+            ("/r/old/a.rs", "/r/old", "/q", Some("/q/a.rs")),
+            ("older/old/a.rs", "old", "new", Some("older/new/a.rs")),
+            ("src/older/a.rs", "src/old", "new", None),
+            ("old", "old", "new", None),
+        ] {
+            assert_eq!(moved_with(path, from, to).as_deref(), expected, "{path}");
+        }
     }
 
     #[test]

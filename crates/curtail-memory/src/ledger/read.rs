@@ -290,7 +290,17 @@ impl Ledger {
         keep_newest(&mut self.changed, MAX_FACTS);
     }
 
+    /// Records that a file was moved, or a folder with files that are known.
     fn rename(&mut self, from: &str, to: &str, call: &CallWithResult<'_>) {
+        let mut moved_folder = false;
+        for change in &mut self.changed {
+            if let Some(path) = paths::moved_with(&change.path, from, to) {
+                (change.path, change.committed, moved_folder) = (path, false, true);
+            }
+        }
+        if moved_folder {
+            return;
+        }
         let known = self.position_of(from);
         let before = known.map(|at| self.changed.remove(at)).unwrap_or_default();
         self.change(to, None, before.whole, call);

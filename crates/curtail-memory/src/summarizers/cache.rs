@@ -2,7 +2,7 @@
 //! It knows the request, not who answers it.
 
 use std::fs;
-use std::hash::{BuildHasher as _, Hasher as _};
+use std::hash::BuildHasher as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,6 +50,10 @@ impl<S: Summarizer> Summarizer for Cached<S> {
         let entry = CacheEntry { to: request.to, tokens: budget.tokens, request: request.body, summary };
         write_entry(&path, &entry).map_err(|error| unwritable(&path, &error))?;
         Ok(entry.summary)
+    }
+
+    fn facts_share(&self) -> usize {
+        self.inner.facts_share()
     }
 
     fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
@@ -116,15 +120,12 @@ impl Summarizer for RememberedSummaries {
         self.summarizer.name()
     }
 
+    fn facts_share(&self) -> usize {
+        self.summarizer.facts_share()
+    }
+
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        let mut hasher = FixedState::default().build_hasher();
-        for utterance in utterances {
-            for text in [&*utterance.speaker.label(), &utterance.text] {
-                hasher.write_usize(text.len());
-                hasher.write(text.as_bytes());
-            }
-        }
-        let key = (hasher.finish(), budget.tokens);
+        let key = (FixedState::default().hash_one(utterances), budget.tokens);
         let known = self.made.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         if let Some(summary) = known {
             return Ok(summary);
@@ -140,5 +141,9 @@ impl Summarizer for RememberedSummaries {
 
     fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
         self.summarizer.request(utterances, budget)
+    }
+
+    fn concurrency(&self) -> Option<usize> {
+        self.summarizer.concurrency()
     }
 }

@@ -33,7 +33,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 pub const NAMES: [&str; 4] = ["extractive", "openai", "anthropic", "command"];
 
 /// The speaker of an utterance.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Speaker {
     /// Instructions from outside the conversation (roles `system` and `developer`).
     System,
@@ -64,7 +64,7 @@ impl Speaker {
 }
 
 /// A text and its speaker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Utterance<'a> {
     /// The speaker.
     pub speaker: Speaker,
@@ -196,6 +196,10 @@ impl<S: Summarizer> Summarizer for Bounded<S> {
         self.inner.name()
     }
 
+    fn facts_share(&self) -> usize {
+        self.inner.facts_share()
+    }
+
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         let _permit = self.acquire();
         self.inner.summarize(utterances, budget)
@@ -230,6 +234,10 @@ where
 {
     fn name(&self) -> &'static str {
         self.first.name()
+    }
+
+    fn facts_share(&self) -> usize {
+        self.first.facts_share()
     }
 
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {

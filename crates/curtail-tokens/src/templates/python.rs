@@ -186,6 +186,9 @@ impl JsonDump {
     }
 }
 
+/// The days of a week from that of 1970-01-01.
+const WEEKDAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
+
 const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -201,10 +204,12 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// `strftime` of a time in seconds since 1970 (UTC), with the codes of a date and a time. Other codes lose their `%`.
+/// `strftime` of a time in seconds since 1970 (UTC), with the codes of a date and a time. Other codes are kept as
+/// they are.
 pub(super) fn strftime(format: &str, seconds: u64) -> String {
     let (year, month, day) = date(seconds / 86_400);
     let name = MONTHS[month - 1];
+    let weekday = WEEKDAYS.into_iter().cycle().nth((seconds / 86_400 % 7) as usize).unwrap_or_default();
     let mut out = String::new();
     let mut chars = format.chars();
     while let Some(c) = chars.next() {
@@ -221,7 +226,11 @@ pub(super) fn strftime(format: &str, seconds: u64) -> String {
             Some('H') => out.push_str(&format!("{:02}", seconds / 3600 % 24)),
             Some('M') => out.push_str(&format!("{:02}", seconds / 60 % 60)),
             Some('S') => out.push_str(&format!("{:02}", seconds % 60)),
-            Some(other) => out.push(other),
+            Some('y') => out.push_str(&format!("{:02}", year % 100)),
+            Some('A') => out.push_str(weekday),
+            Some('a') => out.push_str(&weekday[..3]),
+            Some('%') => out.push('%'),
+            Some(other) => out.extend(['%', other]),
             None => out.push('%'),
         }
     }
@@ -268,5 +277,7 @@ mod tests {
     fn dates_are_formatted() {
         assert_eq!(strftime("%d %b %Y %H:%M %B %m", 951_782_400), "29 Feb 2000 00:00 February 02");
         assert_eq!(strftime("%Y-%m-%d", 1_767_225_599), "2025-12-31");
+        assert_eq!(strftime("%A %a %y 100%% %", 951_782_400), "Tuesday Tue 00 100% %");
+        assert_eq!(strftime("%a %Q %-d", 0), "Thu %Q %-d");
     }
 }
