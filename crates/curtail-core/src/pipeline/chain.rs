@@ -6,11 +6,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Splitting;
+use crate::dialects::{Dialect, ReadError};
 use crate::processors::{
-    DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Thinking, ThoughtModels, ThoughtPrefixes,
-    View, apply_plan, drop_standing,
+    Counting, DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Split, Thinking, ThoughtModels,
+    ThoughtPrefixes, View, apply_plan, drop_standing,
 };
-use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing};
+use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing, Transcript};
 
 /// Processors in order.
 pub type Processors = Vec<Box<dyn Processor>>;
@@ -56,6 +57,49 @@ impl Chain {
             splitting: self.splitting.clone(),
         }
     }
+
+    /// The chain with countings that are calibrated for `transcript`; `None` if none has to be.
+    ///
+    /// # Errors
+    /// The transcript has no usage of the provider.
+    pub fn calibrated(&self, dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Result<Option<Self>, ReadError> {
+        let split = self.splitting.iter().map(|splitting| &splitting.split.counting);
+        let mut countings = self.stages.iter().filter_map(|stage| stage.processor.counting()).chain(split);
+        if !countings.any(|counting| counting.by_usage.is_some()) {
+            return Ok(None);
+        }
+        let stage = |stage: &Stage| {
+            let counting = stage.processor.counting().filter(|counting| counting.by_usage.is_some());
+            let counting = counting.map(|counting| calibrated(counting, dialect, transcript)).transpose()?;
+            let processor = counting.and_then(|counting| stage.processor.with_counting(counting));
+            let processor = processor.unwrap_or_else(|| Arc::clone(&stage.processor));
+            Ok(Stage { level: stage.level.clone(), processor })
+        };
+        let splitting = self.splitting.as_ref().map(|splitting| {
+            let counting = calibrated(&splitting.split.counting, dialect, transcript)?;
+            Ok::<_, ReadError>(Splitting { split: Split { counting, ..splitting.split.clone() }, ..splitting.clone() })
+        });
+        Ok(Some(Self {
+            stages: self.stages.iter().map(stage).collect::<Result<_, ReadError>>()?,
+            on_summary: self.on_summary.clone(),
+            thinking: self.thinking,
+            splitting: splitting.transpose()?,
+        }))
+    }
+}
+
+/// `counting` for `transcript`: calibrated if it has to be.
+///
+/// # Errors
+/// The transcript has no usage of the provider.
+pub fn calibrated(
+    counting: &Counting,
+    dialect: &dyn Dialect,
+    transcript: &Transcript<'_>,
+) -> Result<Counting, ReadError> {
+    let Some(calibrate) = counting.by_usage else { return Ok(counting.clone()) };
+    let offset = transcript.layout.span.start as usize;
+    calibrate(dialect, transcript, counting).map_err(|what| ReadError { offset, what: what.to_owned() })
 }
 
 /// The result of a chain.
