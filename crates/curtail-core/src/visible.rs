@@ -70,6 +70,21 @@ pub fn word(text: &str) -> String {
     }
 }
 
+/// `text` without the codes that select colors or move the cursor: `ESC [`, their parameters, and the character that ends them.
+#[must_use]
+pub fn without_escapes(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{1b}') {
+        return text.into();
+    }
+    let mut parts = text.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let sequence = part.strip_prefix('[').map(|rest| rest.trim_start_matches(|c: char| !('@'..='~').contains(&c)));
+        plain.push_str(sequence.map_or(part, |rest| rest.get(1..).unwrap_or_default()));
+    }
+    plain.into()
+}
+
 /// Whether `text` reads as if it began with `wanted`: a model is not a strict parser, so case, white space and characters
 /// without a glyph make no difference.
 #[must_use]
@@ -238,17 +253,10 @@ fn without_marker<'t>(text: Cow<'t, str>, marked: &str) -> Cow<'t, str> {
 /// A line without anything that a CI runner takes for a command.
 fn without_command(line: &str) -> String {
     let mut line = without_marker(Cow::Borrowed(line), MARKED).into_owned();
-    if without_colors(&line).trim_start().starts_with("::") {
+    if without_escapes(&line).trim_start().starts_with("::") {
         line = line.replacen(':', "\u{27e8}U+003A\u{27e9}", 1);
     }
     line
-}
-
-/// A line without the codes of colors, the only ones that [`keeping_colors`] keeps.
-fn without_colors(line: &str) -> String {
-    let mut parts = line.split("\u{1b}[");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |plain, part| plain + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
 #[cfg(test)]
