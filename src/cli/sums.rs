@@ -139,8 +139,8 @@ impl Sums {
     }
 }
 
-fn row(what: &str, before: usize, after: usize) -> [String; 3] {
-    [what.to_owned(), figure(before), figure(after)]
+fn row(label: &str, before: usize, after: usize) -> [String; 3] {
+    [label.to_owned(), figure(before), figure(after)]
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -76,8 +76,8 @@ pub(crate) fn figure(number: impl TryInto<u64>) -> String {
 }
 
 /// `1 message`, `2 messages`.
-pub(crate) fn counted(number: usize, what: &str) -> String {
-    format!("{} {what}{}", figure(number), if number == 1 { "" } else { "s" })
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    format!("{} {noun}{}", figure(number), if number == 1 { "" } else { "s" })
 }
 
 /// A number of bytes for people: `512 bytes`, `34 KB`, `1.2 MB`.

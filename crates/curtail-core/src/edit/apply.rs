@@ -340,13 +340,13 @@ impl Writer<'_, '_> {
     /// A separator in the style of this row.
     fn own_separator(&self) -> &'static str {
         let mark = if self.style == Style::Lines { '\n' } else { ',' };
-        let own = self
+        let found = self
             .layout
             .slots
             .iter()
             .map(|slot| slot.separator.slice(self.layout.source))
             .find(|separator| separator.contains(mark));
-        match (self.style, own) {
+        match (self.style, found) {
             (Style::Lines, Some(separator)) if separator.contains('\r') => "\r\n",
             (Style::Lines, _) => "\n",
             (Style::List, Some(separator)) if separator.starts_with(", ") => ", ",
@@ -443,7 +443,8 @@ fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     for part in &message.parts {
         let PartOrigin::Rewritten(place) = &part.origin else { continue };
         let holds = |copy: &Value<'_>, span: Span| copy.span().start <= span.start && span.end <= copy.span().end;
-        let is_old = |copy: &&Value<'_>| !place.substitutions().iter().any(|own| holds(copy, own.span));
+        let is_old =
+            |copy: &&Value<'_>| !place.substitutions().iter().any(|substitution| holds(copy, substitution.span));
         place.copies.iter().filter(is_old).for_each(|&copy| gone.add(copy));
     }
     let mut asked: HashSet<Value<'_>> = HashSet::default();

@@ -236,12 +236,12 @@ impl<'t> PartView<'t> {
     /// The tool that it calls, or whose result it is; `None` if the format names it nowhere.
     #[must_use]
     pub fn tool(self) -> Option<Cow<'t, str>> {
-        let own = match self.content() {
+        let name = match self.content() {
             Content::ToolCall(call) => Some(call.name.decode()),
             Content::ToolResult(result) => result.name.as_ref().map(Text::decode),
             _ => return None,
         };
-        own.or_else(|| self.other_half()?.content().call().map(|call| call.name.decode()))
+        name.or_else(|| self.other_half()?.content().call().map(|call| call.name.decode()))
     }
 
     /// The id by which a call and its result name each other, in formats with ids.

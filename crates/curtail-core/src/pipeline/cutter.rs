@@ -53,8 +53,9 @@ impl TextCutter {
         let calibrated = transcripts.iter().map(|(dialect, transcript)| self.calibrated(*dialect, transcript));
         let calibrated = calibrated.collect::<Result<Vec<_>, _>>()?;
         let cutters = calibrated.iter().map(|cutter| cutter.as_ref().unwrap_or(self));
-        let sessions = transcripts.iter().zip(cutters);
-        let mut sessions: Vec<_> = sessions.map(|(transcript, cutter)| Session::begin(cutter, transcript)).collect();
+        let begin =
+            |((dialect, transcript), cutter): (&ReadTranscript<'_>, _)| Session::begin(cutter, *dialect, transcript);
+        let mut sessions: Vec<_> = transcripts.iter().zip(cutters).map(begin).collect();
         let mut cut = Cut::begin(&document, &transcripts);
         let start = out.len();
         self.pass(reading, text, transcripts, &mut sessions, &mut cut, out)?;
@@ -152,11 +153,11 @@ struct Session<'c> {
 type ReadPlace = Option<(usize, usize)>;
 
 impl<'c> Session<'c> {
-    fn begin(cutter: &'c TextCutter, (dialect, transcript): &ReadTranscript<'_>) -> Self {
+    fn begin(cutter: &'c TextCutter, dialect: &'static dyn Dialect, transcript: &Transcript<'_>) -> Self {
         let totals = Totals { transcripts: 1, messages_before: transcript.messages.len(), ..Totals::default() };
         let offset = transcript.layout.span.start as usize;
         let (explained, notes) = (Vec::new(), Vec::new());
-        Self { cutter, dialect: *dialect, offset, next: 0, totals, sources: None, explained, notes }
+        Self { cutter, dialect, offset, next: 0, totals, sources: None, explained, notes }
     }
 
     /// Whether all stages were applied.

@@ -173,7 +173,7 @@ impl<'a> Splitter<'_, 'a> {
             WindowContent { messages: all.iter().map(|&at| messages[at].clone()).collect(), own, changed: false };
         let mut plan = Plan::keep(all.len());
         for (at, changes) in &window.changes {
-            if let Some(nth) = all.iter().position(|own| own == at) {
+            if let Some(nth) = all.iter().position(|index| index == at) {
                 plan.decisions[nth] = Decision::Change(changes.clone(), SHORTENED);
             }
         }
@@ -188,7 +188,7 @@ impl<'a> Splitter<'_, 'a> {
         let rules = self.layout.pairing_rules;
         while let Some(plan) = known.drop_separated(&View::new(&content.messages, &self.layout.preamble, rules)) {
             let mut decisions = plan.decisions.iter().zip(&content.own);
-            if decisions.any(|(decision, own)| *own && *decision != Decision::Keep) {
+            if decisions.any(|(decision, is_own)| *is_own && *decision != Decision::Keep) {
                 cut.notes.push((self.layout.record.start as usize, UNPAIRED.to_owned()));
             }
             self.change(&mut content, &plan, cut);

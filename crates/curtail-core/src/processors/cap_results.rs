@@ -68,8 +68,8 @@ impl CapResults {
         if self.exempt.is_match(&name) {
             return None;
         }
-        let own = self.tools.iter().find(|(globs, _)| globs.is_match(&name)).map(|(_, cap)| *cap);
-        own.or(self.max_tokens)
+        let tool_cap = self.tools.iter().find(|(globs, _)| globs.is_match(&name)).map(|(_, cap)| *cap);
+        tool_cap.or(self.max_tokens)
     }
 
     /// Why a result above its cap is kept.

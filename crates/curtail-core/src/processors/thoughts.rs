@@ -91,9 +91,9 @@ impl ThoughtPrefixes {
     /// All bound thoughts of `messages`: those after a change that was made before the messages were read.
     #[must_use]
     pub fn all(&self, messages: &[Message<'_>]) -> Vec<PartRef> {
-        let parts = messages.iter().enumerate().flat_map(|(message, own)| {
-            let bound = own.parts.iter().enumerate().filter(|(_, part)| part.is_prefix_bound());
-            bound.map(move |(part, _)| PartRef { message, part })
+        let parts = messages.iter().enumerate().flat_map(|(at, message)| {
+            let bound = message.parts.iter().enumerate().filter(|(_, part)| part.is_prefix_bound());
+            bound.map(move |(part, _)| PartRef { message: at, part })
         });
         parts.collect()
     }
@@ -307,11 +307,11 @@ impl Thinking {
             Self::Auto => {}
         }
         let checks = |message: &Message<'_>| message.source_index().and_then(models.checks);
-        let own = checks(&messages[at]);
+        let writer = checks(&messages[at]);
         // The model that answers next checks what earlier ones wrote.
         let speaker = |message: &&Message<'_>| message.thread == messages[at].thread && message.role == Role::Assistant;
         let newest = messages.iter().rev().filter(speaker).find_map(checks);
-        match (own, newest) {
+        match (writer, newest) {
             (Some(true), _) | (_, Some(true)) => Verdict::Drop,
             (Some(false), _) | (_, Some(false)) => Verdict::Keep,
             (None, None) if models.dataset => Verdict::Keep,

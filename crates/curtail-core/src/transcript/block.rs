@@ -24,7 +24,7 @@ pub fn marked(mut json: String, text: &str) -> String {
 pub fn is_own_block(part: &Part<'_>, opening: &str) -> bool {
     let Content::Text(text) = &part.content else { return false };
     match (&part.origin, text) {
-        (PartOrigin::Block(own), _) => own.starts_with(opening),
+        (PartOrigin::Block(block), _) => block.starts_with(opening),
         (PartOrigin::Source(_) | PartOrigin::Moved(_), Text::Escaped(raw)) => spelt_with_mark(raw, opening),
         _ => false,
     }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn no_text_carries_the_mark() {
-        for (raw, own) in [
+        for (raw, is_marked) in [
             (r"<\u006demory>", true),
             ("<memory>", false),
             (r"<\\u006demory>", false),
@@ -118,7 +118,7 @@ mod tests {
             (r"<\u006Demory>", false),
             ("", false),
         ] {
-            assert_eq!(spelt_with_mark(raw, "<memory>"), own, "{raw}");
+            assert_eq!(spelt_with_mark(raw, "<memory>"), is_marked, "{raw}");
         }
     }
 }

@@ -65,7 +65,7 @@ pub fn behind_boundary(messages: &[Message<'_>]) -> usize {
 pub fn front(messages: &[Message<'_>]) -> usize {
     let main = main_thread(messages);
     let start = behind_boundary(messages);
-    let said =
+    let is_read =
         |message: &&Message<'_>| message.thread == main && message.standing.is_read() && !message.role.instructs();
-    messages[start..].iter().position(|message| said(&message)).map_or(messages.len(), |at| start + at)
+    messages[start..].iter().position(|message| is_read(&message)).map_or(messages.len(), |at| start + at)
 }

@@ -138,8 +138,8 @@ impl<'a> Message<'a> {
     #[must_use]
     pub fn speaks_as(&self, role: Role) -> bool {
         steps::count(1);
-        let said = |part: &Part<'_>| part.content.speaks() && (role != Role::User || !part.instructs());
-        self.role == role && self.parts.iter().any(said)
+        let has_text = |part: &Part<'_>| part.content.speaks() && (role != Role::User || !part.instructs());
+        self.role == role && self.parts.iter().any(has_text)
     }
 
     /// Whether a turn begins with it: a person wrote it, and it contains text or media.

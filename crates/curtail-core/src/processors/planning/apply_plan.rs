@@ -168,7 +168,7 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], taken: TakenIn<'a>)
     for change in changes {
         match change {
             Change::Rewrite(nth, text) => rewrite(&mut message.parts[*nth], text),
-            Change::Substitute(nth, own) => substitute(&mut message.parts[*nth], own),
+            Change::Substitute(nth, substitutions) => substitute(&mut message.parts[*nth], substitutions),
             Change::Cut(nth) => drop(cut.insert(*nth)),
             Change::Answer(nth, text) => drop(answers.insert(*nth, text)),
             Change::Prepend(_) | Change::Append(_) => {}
@@ -252,7 +252,7 @@ fn rewrite(part: &mut Part<'_>, new: &str) {
             part.origin = PartOrigin::Rewritten(place.clone());
         }
         PartOrigin::Moved(place) => place.rewrite(new),
-        PartOrigin::Draft(DraftPart::Text(own) | DraftPart::ToolResult { text: own, .. }) => new.clone_into(own),
+        PartOrigin::Draft(DraftPart::Text(old) | DraftPart::ToolResult { text: old, .. }) => new.clone_into(old),
         // A block that another processor shortened is no whole block.
         PartOrigin::Block(_) => part.origin = PartOrigin::Draft(DraftPart::Text(new.to_owned())),
         PartOrigin::Draft(DraftPart::Verbatim(_)) => {}

@@ -247,7 +247,7 @@ pub fn place_blocks(
 /// Adds `changes` to those of the message `at`, unless it is dropped.
 pub fn add_changes(plan: &mut Plan, at: usize, changes: Vec<Change>, reason: Reason) {
     match &mut plan.decisions[at] {
-        Decision::Change(own, _) => own.extend(changes),
+        Decision::Change(others, _) => others.extend(changes),
         Decision::Keep => plan.decisions[at] = Decision::Change(changes, reason),
         Decision::Drop(_) | Decision::Replace(..) => {}
     }
@@ -259,9 +259,9 @@ fn host(plan: &Plan, messages: &[Message<'_>], before: usize) -> Option<usize> {
     let is_next = |at: &usize| !matches!(plan.decisions[*at], Decision::Drop(_)) && !messages[*at].role.instructs();
     let at = (before..messages.len()).find(is_next)?;
     let message = &messages[at];
-    let said = &message.parts[own_blocks(message)..];
-    let holds_result = said.iter().any(|part| part.content.result().is_some());
-    let only_results = holds_result && !said.iter().any(|part| part.content.speaks());
+    let parts = &message.parts[own_blocks(message)..];
+    let holds_result = parts.iter().any(|part| part.content.result().is_some());
+    let only_results = holds_result && !parts.iter().any(|part| part.content.speaks());
     let takes = message.role == Role::User && !message.is_exchange() && !message.parts.is_empty() && !only_results;
     (takes && !matches!(plan.decisions[at], Decision::Replace(..))).then_some(at)
 }
