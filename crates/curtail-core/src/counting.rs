@@ -138,7 +138,7 @@ impl fmt::Display for TemplateError {
 
 impl std::error::Error for TemplateError {}
 
-/// Calibrates a counting by the provider's own figures in a transcript, or says why it cannot.
+/// Calibrates a counting by the provider's usage in a transcript, or says why it cannot.
 pub type Calibrate = fn(&dyn Dialect, &Transcript<'_>, &Counting) -> Result<Counting, &'static str>;
 
 /// The length in UTF-16 units, divided by a ratio that was measured for an encoding, rounded up. By default that of

@@ -18,7 +18,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, false, shown)
 }
 
-/// JSON with every character that would be obeyed spelt as an escape. It says the same.
+/// JSON with every character that would be obeyed written as an escape. Its values are the same.
 #[must_use]
 pub fn json(text: &str) -> Cow<'_, str> {
     let text = escaped(text, false, |c, out| {
@@ -270,7 +270,7 @@ mod tests {
             assert_eq!(one_line(&format!("a{c}b")), code);
             assert!(!json(&format!("a{c}b")).contains(c), "{code}");
         }
-        // Bytes behind an emoji: each is a variation selector, and only the first can belong to the emoji.
+        // Bytes after an emoji: each is a variation selector, and only the first can belong to the emoji.
         assert_eq!(one_line("🙂\u{fe0f}\u{fe0f}\u{e0142}"), "🙂\u{fe0f}⟨U+FE0F⟩⟨U+E0142⟩");
         assert_eq!(one_line("🙂\u{200d}\u{200d}x"), "🙂⟨U+200D⟩⟨U+200D⟩x");
     }

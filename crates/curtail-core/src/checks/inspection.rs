@@ -117,7 +117,7 @@ impl Profile {
         use ResultPlace::{Anywhere, NextMessage, NextMessageFirst, SameMessage};
         let inside = matches!(format.pairing_rules.results, NextMessage | NextMessageFirst);
         let pairing_rules = self.pairing_rules.over(format.pairing_rules);
-        // Where signatures are depends on the transcript, whoever reads it.
+        // Where signatures are depends on the transcript and not on the provider.
         let provider_rules = ProviderRules {
             log: format.provider_rules.log,
             signatures: format.provider_rules.signatures,

@@ -70,7 +70,7 @@ pub enum Group {
     Pairing,
     /// A single message, or its parts (`S…`).
     Shape,
-    /// Who speaks, and in which order (`T…`).
+    /// Which roles have messages, and in which order (`T…`).
     Turn,
     /// A transcript as one of many (`D…`).
     Dataset,
@@ -161,12 +161,12 @@ impl Rule {
         self.answers.iter().find(|(provider, _)| *provider == name).map(|(_, answer)| *answer)
     }
 
-    /// Whether the help says what `--fix` does.
+    /// Whether the help describes what `--fix` does.
     fn names_fix(&self) -> bool {
         self.help.contains("--fix")
     }
 
-    /// The rule's page in Markdown: `docs/rules/` holds it and `curtail rule` prints it.
+    /// The rule's page in Markdown: `docs/rules/` contains it and `curtail rule` prints it.
     #[doc(hidden)]
     #[must_use]
     pub fn page(&self) -> String {

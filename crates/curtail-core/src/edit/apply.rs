@@ -137,9 +137,9 @@ fn result_key(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_
     parts.any(drafted).then(|| dialect.result_key(&layout.elements)).flatten()
 }
 
-/// Whether a message that was spelt will be read as instructions: some formats have no such role in the list.
-fn reads_as_instructions(dialect: &dyn Dialect, spelt: &str) -> bool {
-    let Ok(document) = Document::parse(spelt) else { return false };
+/// Whether a message that was written is read as instructions: some formats have no such role in the list.
+fn reads_as_instructions(dialect: &dyn Dialect, written: &str) -> bool {
+    let Ok(document) = Document::parse(written) else { return false };
     let item = document.roots().next().map(|item| dialect.read(item));
     matches!(item, Some(Item::Message(message)) if message.role.instructs())
 }
@@ -258,8 +258,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Writes the events that roll back the messages before this place, also behind dropped messages: they would roll back a
-    /// new message before them. What belongs to the next message is no such event.
+    /// Writes the events that roll back the messages before this place, also those after dropped messages: a new message before
+    /// such an event would be rolled back. Metadata of the next message is not such an event.
     fn flush_events(&mut self) {
         let rest = self.layout.slots.get(self.next..).unwrap_or_default();
         let stays = |slot: &Slot| match slot.what {
@@ -381,7 +381,7 @@ fn patches(message: &Message<'_>, dialect: &dyn Dialect, key: Option<&'static st
     let prepended: Vec<String> = message.parts.iter().filter_map(spell).collect();
     let front = message.value().filter(|_| !prepended.is_empty());
     let front = front.and_then(|value| dialect.prepend_parts(value, &prepended)).map(|mut patch| {
-        // An object that becomes a list is left out of it if it was cut.
+        // A single object becomes a list. If the object was cut, the list does not contain it.
         if let Some(object) = gone.take_object(patch.span) {
             patch.text = patch.text.replacen(&["[", object.raw(), ","].concat(), "[", 1);
         }
@@ -418,7 +418,7 @@ fn draft(part: &Part<'_>, key: Option<&'static str>) -> Option<DraftPart> {
     }
 }
 
-/// `json`, which spells `part`, with the mark of a block if it is one.
+/// `json`, in which `part` is written, with the mark of a block if it is one.
 fn with_mark(part: &Part<'_>, json: String) -> String {
     match &part.origin {
         PartOrigin::Block(text) => marked(json, text),

@@ -183,7 +183,7 @@ impl<'a> Document<'a> {
     }
 
     /// The index of the node `at` in its list or object. One pass over the tape computes all of them, because searching a
-    /// list anew for each of its items would take quadratic time.
+    /// list again for each of its items would take quadratic time.
     pub(super) fn rank(&self, at: u32) -> u32 {
         let ranks = self.ranks.get_or_init(|| {
             let mut seen = vec![0; self.nodes.len()];

@@ -110,7 +110,7 @@ impl<'a> TranscriptView<'a> {
         Self::new(None, Messages::Seen(messages))
     }
 
-    /// The name of the dialect that it is written in. A [`Policy`](super::Policy) is not told.
+    /// The name of the dialect that it is written in. A [`Policy`](super::Policy) does not see it.
     #[must_use]
     pub const fn dialect(&self) -> Option<&'static str> {
         self.dialect
@@ -147,7 +147,7 @@ impl<'t> MessageView<'t> {
         self.message().role
     }
 
-    /// What it says: its text parts, a line each.
+    /// Its text parts, a line each.
     #[must_use]
     pub fn text(self) -> String {
         let texts = self.parts().filter(|part| part.kind() == PartKind::Text).map(PartView::text);

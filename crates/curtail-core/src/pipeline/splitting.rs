@@ -79,7 +79,7 @@ impl WindowContent<'_> {
 }
 
 impl<'a> Splitter<'_, 'a> {
-    /// Appends the text from `at` on and the windows of `run` to `out`; returns where the text goes on.
+    /// Appends the text from `at` on and the windows of `run` to `out`; returns the offset of the text that follows the record.
     pub(super) fn append(
         &self,
         run: &Run<'a>,
@@ -109,7 +109,7 @@ impl<'a> Splitter<'_, 'a> {
         match self.separator {
             None => Ok(source.len()),
             Some(_) if !is_gone => Ok(end),
-            // What separates the record from its neighbors goes with it: what is before it, or behind the first.
+            // The separator is dropped with the record: the one before it, or for the first record the one after it.
             Some(_) if before > 0 => {
                 out.truncate(gap);
                 Ok(end)

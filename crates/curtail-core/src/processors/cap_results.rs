@@ -7,7 +7,7 @@ use super::{Change, Decision, NameGlobs, Plan, Processor, ProcessorError, Reason
 use crate::counting::Tokenizer;
 use crate::transcript::{Pairs, Part, PartRef};
 
-/// Shortens every tool result with more tokens than its cap. A marker in its place says how many tokens were cut. Results with
+/// Shortens every tool result with more tokens than its cap. A marker in its place states how many tokens were cut. Results with
 /// media are kept.
 #[derive(Clone)]
 pub struct CapResults {

@@ -1,4 +1,4 @@
-//! Removes images, audio and files that are old or large: a text in their place says what they were.
+//! Removes images, audio and files that are old or large, and writes a text in their place that describes them.
 
 use super::{Change, Decision, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::Substitution;

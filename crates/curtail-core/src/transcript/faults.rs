@@ -160,7 +160,7 @@ pub fn last_round(
     for (at, message) in left_of_thread {
         let calls = message.calls().any(|(part, _)| is_left(at, part));
         let goes_on = match calling {
-            // A message that holds results and what the model said of them ends their round.
+            // A message that holds results and the model's text about them ends their round.
             None => calls || !message.is_exchange() && message.results().any(|(part, _)| is_left(at, part)),
             Some(later) => {
                 (calls && (side_by_side || is_same_reply(message, later))) || message.is_bound() && next == at + 1

@@ -178,7 +178,7 @@ pub enum Unknown {
     NoMessage,
     /// The item is a list, but not the pair of texts that the dialect keeps in lists.
     NoTexts,
-    /// The item belongs to one of several conversations, but neither a name nor an id tells to which.
+    /// The item belongs to one of several conversations, but neither a name nor an id says to which.
     NoId,
 }
 
@@ -233,7 +233,7 @@ impl PairingRules {
             (NextMessage | NextMessageFirst, RightAfter) => NextMessage,
             (_, required) => required,
         };
-        // Whether there are ids depends on the transcript, whoever reads it.
+        // Whether there are ids depends on the transcript and not on the provider.
         Self { results, ids: format.ids, ..self }
     }
 

@@ -131,7 +131,7 @@ impl Obstacles {
     }
 }
 
-/// Whether a message has results and says nothing.
+/// Whether a message has results and no text.
 fn is_answer(message: &Message<'_>) -> bool {
     message.results().next().is_some() && !message.parts.iter().any(|part| part.content.speaks())
 }

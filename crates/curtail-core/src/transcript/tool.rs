@@ -102,12 +102,12 @@ impl Family {
     }
 }
 
-// What stands in place of the arguments of a call that is cleared.
+// What replaces the arguments of a call that is cleared.
 
 /// Members that contain the provider's signature of the call beside them.
 pub(super) const SIGNATURES: &[&str] = &["thoughtSignature", "thought_signature", "signature"];
 
-/// An empty object in place of the arguments of a call, wherever its part holds them. `None` if nothing valid can stand
+/// An empty object in place of the arguments of a call, wherever its part holds them. `None` if an object is not valid
 /// there: the tool takes text, the provider ran the call or signed it, or the format writes no object.
 ///
 /// Anthropic's `clear_tool_inputs` does the same.

@@ -39,7 +39,7 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
     remaining
 }
 
-/// A message that is inserted among messages of turns of its conversation that were rolled back is one of them.
+/// A message that is inserted between messages of a turn that was rolled back belongs to that turn.
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let mut message = written(messages, insert);
     let thread = message.thread;
@@ -213,7 +213,7 @@ fn substitute(part: &mut Part<'_>, substitutions: &[Substitution]) {
     match &mut part.content {
         Content::ToolResult(result) => {
             result.media = result.media.saturating_sub(substitutions.len());
-            // In the order of the wire: each text is behind those that are before it there.
+            // In the order of the bytes: each text comes after those that precede it there.
             let kept = std::mem::take(&mut result.content);
             for (nth, text) in kept.into_iter().enumerate() {
                 while let Some((_, text)) = texts.next_if(|(at, _)| *at <= nth) {
