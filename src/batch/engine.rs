@@ -102,7 +102,7 @@ impl Batch {
             let next = given.take().or_else(|| if ended { None } else { lock(&shared.feed).next(&mut worker.buffer) });
             let Some(task) = next else { return };
             let out = lock(&shared.used[number]).pop().unwrap_or_default();
-            shared.fold((number, worker.run(task, out)), work);
+            shared.fold(number, worker.run(task, out), work);
         }
     }
 }
@@ -132,7 +132,7 @@ impl<Out: Default> Shared<'_, '_, Out> {
     /// Folds a result and those that waited for it, unless it must wait itself or another worker is folding, which then
     /// folds it. A thread of its own for this would have to be woken for every block, and would take the block's text from
     /// another core.
-    fn fold<W: Work<Out = Out>>(&self, (worker, done): (usize, Done<Out>), work: &W) {
+    fn fold<W: Work<Out = Out>>(&self, worker: usize, done: Done<Out>, work: &W) {
         let mut order = lock(&self.order);
         order.early.insert(done.number, (worker, done));
         let Some(mut folding) = order.folding.take() else { return };

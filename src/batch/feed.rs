@@ -31,8 +31,10 @@ pub(super) enum TaskKind {
     /// The worker's buffer contains whole records of a file.
     Block {
         opened: Arc<Opened>,
-        /// The number of its first line, and that of the next block, which the worker finds.
-        lines: (LineNumber, LineNumber),
+        /// The number of its first line.
+        line: LineNumber,
+        /// The number of the first line of the next block, which the worker finds.
+        next_line: LineNumber,
         /// The place of its first byte in the file.
         offset: usize,
         first: bool,
@@ -286,7 +288,7 @@ impl<'w> Feed<'w> {
         };
         current.offset += buffer.len();
         let line = std::mem::take(&mut current.line);
-        let lines = (line, current.line.clone());
+        let next_line = current.line.clone();
         let taken = current.reader.taken() - current.taken;
         current.taken += taken;
         if !is_first && current.reader.is_live() && current.opened.reading.dialect.is_none() {
@@ -295,7 +297,7 @@ impl<'w> Feed<'w> {
         let opened = Arc::clone(&current.opened);
         let last = current.is_done();
         self.current = (!last).then_some(current);
-        TaskKind::Block { opened, lines, offset, first: is_first, last, taken, read }
+        TaskKind::Block { opened, line, next_line, offset, first: is_first, last, taken, read }
     }
 }
 

@@ -61,14 +61,14 @@ impl<W: Work> Worker<'_, W> {
         };
         let progress = &self.batch.progress;
         match task.kind {
-            TaskKind::Block { opened, lines, offset, first, last, taken, read } => {
+            TaskKind::Block { opened, line, next_line, offset, first, last, taken, read } => {
                 (done.first, done.last) = (first, last);
-                let rows = self.complete(&opened, read, &lines.0, &lines.1, &mut done);
+                let rows = self.complete(&opened, read, &line, &next_line, &mut done);
                 if first {
                     progress.begin(opened.number, &opened.source);
                     done.unrelated = opened.is_unrelated(&self.buffer);
                 }
-                let units = self.block(&opened, FilePlace { line: lines.0.wait(), offset }, rows.as_ref(), &mut done);
+                let units = self.block(&opened, FilePlace { line: line.wait(), offset }, rows.as_ref(), &mut done);
                 progress.advance(opened.number, taken, units);
                 done.opened = Some(opened);
             }

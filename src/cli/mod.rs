@@ -10,7 +10,6 @@ mod csv;
 mod cut;
 mod cut_reporter;
 mod dialects;
-mod environment;
 mod filter;
 mod help;
 mod init;
@@ -182,7 +181,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return report_usage(error, &given),
     };
-    cli.global.environment = environment::Environment::of_process();
+    cli.global.environment = input::Environment::of_process();
     cli.global.apply();
     // A tokenizer that was loaded from a file can panic on a text, which is an error of the file.
     let done = catch_unwind(AssertUnwindSafe(|| cli.dispatch())).unwrap_or_else(|panic| match tokenizer_panic() {

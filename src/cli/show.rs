@@ -159,11 +159,11 @@ fn text(shown: &ShownTranscript<'_>, out: &mut dyn Write) -> std::io::Result<()>
     })
 }
 
-fn metadata(item: &OutlineItem, what: &str, out: &mut dyn Write) -> std::io::Result<()> {
+fn metadata(item: &OutlineItem, text: &str, out: &mut dyn Write) -> std::io::Result<()> {
     let unknown = item.unknown.as_ref().map_or_else(String::new, |kind| format!("unknown `{kind}`, "));
     let (line, span) = (item.line, span(item.span));
-    let what = format!("{unknown}{what}, {span} | {}", item.begins);
-    writeln!(out, "   -  {line:>4}     -    -  -          {}", one_line(&what))
+    let text = format!("{unknown}{text}, {span} | {}", item.begins);
+    writeln!(out, "   -  {line:>4}     -    -  -          {}", one_line(&text))
 }
 
 fn headline(shown: &ShownTranscript<'_>) -> String {

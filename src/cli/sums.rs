@@ -6,6 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use crate::batch::CutOutput;
+use crate::view::figure;
 use curtail_core::pipeline::{Chain, StageCount, Totals};
 
 /// Sums over a batch.
@@ -90,17 +91,17 @@ impl Sums {
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_header(["", "before", "after"]);
         table.add_row(row("files", self.files + self.failed_files, self.files));
-        let changed = format!("{} changed", group(totals.changed));
-        table.add_row(["transcripts".to_owned(), group(totals.transcripts), changed]);
+        let changed = format!("{} changed", figure(totals.changed));
+        table.add_row(["transcripts".to_owned(), figure(totals.transcripts), changed]);
         if totals.windows > 0 {
-            table.add_row(["windows".to_owned(), String::new(), group(totals.windows)]);
+            table.add_row(["windows".to_owned(), String::new(), figure(totals.windows)]);
         }
         table.add_row(row("messages", totals.messages_before, totals.messages_after));
         table.add_row(row(&format!("tokens ({tokenizer})"), totals.tokens_before, totals.tokens_after));
         if chain.stages.len() > 1 {
             for (nth, StageRow { level, processor, remaining }) in self.after(chain).enumerate() {
                 let stage = if level.is_empty() { processor.to_owned() } else { format!("{processor} at {level}") };
-                let (messages, tokens) = (group(remaining.messages), group(remaining.tokens));
+                let (messages, tokens) = (figure(remaining.messages), figure(remaining.tokens));
                 table.add_row([
                     format!("after {}. {stage}", nth + 1),
                     format!("{messages} messages"),
@@ -108,7 +109,7 @@ impl Sums {
                 ]);
             }
         }
-        table.add_row(["pairing faults".to_owned(), group(totals.faults), String::new()]);
+        table.add_row(["pairing faults".to_owned(), figure(totals.faults), String::new()]);
         for column in table.column_iter_mut().skip(1) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -138,13 +139,8 @@ impl Sums {
     }
 }
 
-fn row(what: &str, before: usize, after: usize) -> [String; 3] {
-    [what.to_owned(), group(before), group(after)]
-}
-
-/// `1234567` as `1,234,567`.
-fn group(n: usize) -> String {
-    indicatif::HumanCount(n as u64).to_string()
+fn row(label: &str, before: usize, after: usize) -> [String; 3] {
+    [label.to_owned(), figure(before), figure(after)]
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

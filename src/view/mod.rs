@@ -25,4 +25,4 @@ pub(crate) use messages::Limits;
 pub(crate) use page::{LIST_END, Listed, Rendered, page, render};
 pub(crate) use replay::{ReplayColumn, replayed_page, replayed_session};
 pub(crate) use terminal::{Terminal, chat};
-pub(crate) use visible::counted;
+pub(crate) use visible::{counted, figure};

@@ -155,7 +155,7 @@ fn by_tool(conversation: &Conversation<'_>) -> Markup {
         @if !others.is_empty() {
             p class="hint" {
                 "and " (counted(others.len(), "other tool")) ", "
-                (figure(others.iter().map(|share| share.tokens).sum())) " tokens"
+                (figure(others.iter().map(|share| share.tokens).sum::<usize>())) " tokens"
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use maud::Render;
 
+use curtail_core::transcript::media;
 use curtail_core::visible::{is_suspect, obeyed_at, shown};
 
 /// A text inside an HTML element or attribute. Markup is escaped; control characters and characters that reorder text are
@@ -69,31 +70,19 @@ pub(super) fn line(text: &str, limit: usize) -> String {
     line.chars().take(limit.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// A number with a comma between groups of three digits.
-pub(super) fn figure(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+/// A whole number with a comma between groups of three digits.
+pub(crate) fn figure(number: impl TryInto<u64>) -> String {
+    indicatif::HumanCount(number.try_into().unwrap_or(u64::MAX)).to_string()
 }
 
 /// `1 message`, `2 messages`.
-pub(crate) fn counted(number: usize, what: &str) -> String {
-    format!("{} {what}{}", figure(number), if number == 1 { "" } else { "s" })
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    format!("{} {noun}{}", figure(number), if number == 1 { "" } else { "s" })
 }
 
 /// A number of bytes for people: `512 bytes`, `34 KB`, `1.2 MB`.
 pub(super) fn size(bytes: usize) -> String {
-    match bytes {
-        0..1_000 => counted(bytes, "byte"),
-        1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
-        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
-    }
+    if bytes == 1 { counted(1, "byte") } else { media::size(bytes as u64) }
 }
 
 /// `part` of `whole` in percent, with one decimal below ten.
@@ -120,7 +109,7 @@ mod tests {
 
     #[test]
     fn figures_are_readable() {
-        assert_eq!(figure(1_234_567), "1,234,567");
+        assert_eq!([0_u64, 999, 1_000, 71_265_801].map(figure), ["0", "999", "1,000", "71,265,801"]);
         assert_eq!((percent(1, 3), percent(2, 100), percent(0, 0)), ("33 %".into(), "2.0 %".into(), "0.0 %".into()));
         // Rounded as by `count`.
         assert_eq!((percent(9, 231), percent(23, 231), percent(1, 8)), ("3.9 %".into(), "10 %".into(), "13 %".into()));

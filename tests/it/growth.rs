@@ -12,11 +12,11 @@ fn call(id: &str) -> String {
 
 /// One message with all the calls, and what follows it.
 fn one_message(calls: usize, answered: bool) -> String {
-    let spelt: Vec<String> = (0..calls).map(|nth| call(&format!("c{nth}"))).collect();
+    let calls_json: Vec<String> = (0..calls).map(|nth| call(&format!("c{nth}"))).collect();
     let mut text = format!(
         "{}\n{{\"role\":\"assistant\",\"content\":\"ok\",\"tool_calls\":[{}]}}\n",
         r#"{"role":"user","content":"go"}"#,
-        spelt.join(",")
+        calls_json.join(",")
     );
     for nth in (0..calls).filter(|_| answered) {
         let _ = writeln!(text, r#"{{"role":"tool","tool_call_id":"c{nth}","content":"ok"}}"#);

@@ -41,7 +41,7 @@ const WORDS: &[&str] = &[
     "nightly", "header", "decimal", "import", "window", "budget", "policy", "stream", "reader", "writer", "filter", "limit", "state",
 ];
 
-/// How an agent spells its tools.
+/// How an agent names its tools.
 #[derive(Clone, Copy)]
 enum Agent {
     Claude,

@@ -87,10 +87,10 @@ impl<'t> Locator<'t> {
             self.place.line += memchr::memchr_iter(b'\n', &between[..=end]).count();
             self.place.column = 1;
         }
-        let own = &between[line_end.map_or(0, |end| end + 1)..];
+        let line = &between[line_end.map_or(0, |end| end + 1)..];
         let begins = !self.is_row && self.place.column == 1;
-        let own = own.strip_prefix("\u{feff}".as_bytes()).filter(|_| begins).unwrap_or(own);
-        self.place.column += String::from_utf8_lossy(own).chars().count();
+        let line = line.strip_prefix("\u{feff}".as_bytes()).filter(|_| begins).unwrap_or(line);
+        self.place.column += String::from_utf8_lossy(line).chars().count();
         self.at = offset;
         self.place
     }
@@ -169,9 +169,9 @@ impl std::error::Error for FileError {}
 /// the path that our message begins with.
 #[must_use]
 pub fn system_message(error: &std::io::Error) -> String {
-    let said = innermost(error).to_string();
-    let said = said.split(" (os error").next().unwrap_or(&said);
-    let mut rest = said.chars();
+    let message = innermost(error).to_string();
+    let message = message.split(" (os error").next().unwrap_or(&message);
+    let mut rest = message.chars();
     let first = rest.next().map(|first| first.to_ascii_lowercase());
     first.into_iter().chain(rest).collect()
 }

@@ -1,4 +1,4 @@
-//! Globs of names and paths: `*`, `?`, `[…]`, `{a,b}`. A glob that cannot be compiled is an error, whoever wrote it.
+//! Globs of names and paths: `*`, `?`, `[…]`, `{a,b}`. A glob that cannot be compiled is an error wherever it comes from.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! Cuts transcripts of language models to size without breaking their tool calls.
 //!
-//! A [`Cutter`] is told what to do, and then cuts texts or values in any of two dozen formats. Which format it is, and how the
-//! transcripts are laid out in the text, is detected. What is kept is kept byte for byte, and no tool call is left without its
-//! result, or a result without its call.
+//! A [`Cutter`] is built from policies and cuts texts or values in any of two dozen formats. It detects the format, and how the
+//! transcripts are laid out in the text. What it keeps, it keeps byte for byte, and it leaves no tool call without its result, and
+//! no result without its call.
 //!
 //! ```
 //! use curtail_core::{Approximate, Cutter, LimitPolicy, PartKind, Source, WindowPolicy, check};

@@ -1,4 +1,4 @@
-//! "Did you mean": the known name that is closest to a misspelt one. It has no list of names of its own.
+//! "Did you mean": the known name that is closest to a misspelled one. It has no list of names of its own.
 
 /// The name in `known` that is closest to `name`, if one is close enough: it starts like `name`, or at most a third of its
 /// letters differ, or most of them are the same in the same order. Case and `_` for `-` make no difference.

@@ -18,7 +18,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, false, shown)
 }
 
-/// JSON with every character that would be obeyed spelt as an escape. It says the same.
+/// JSON with every character that would be obeyed written as an escape. Its values are the same.
 #[must_use]
 pub fn json(text: &str) -> Cow<'_, str> {
     let text = escaped(text, false, |c, out| {
@@ -68,6 +68,21 @@ pub fn word(text: &str) -> String {
         true => format!("{flag}{text}"),
         false => format!("'{flag}{}'", text.replace('\'', "'\\''")),
     }
+}
+
+/// `text` without the codes that select colors or move the cursor: `ESC [`, their parameters, and the character that ends them.
+#[must_use]
+pub fn without_escapes(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{1b}') {
+        return text.into();
+    }
+    let mut parts = text.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let sequence = part.strip_prefix('[').map(|rest| rest.trim_start_matches(|c: char| !('@'..='~').contains(&c)));
+        plain.push_str(sequence.map_or(part, |rest| rest.get(1..).unwrap_or_default()));
+    }
+    plain.into()
 }
 
 /// Whether `text` reads as if it began with `wanted`: a model is not a strict parser, so case, white space and characters
@@ -238,17 +253,10 @@ fn without_marker<'t>(text: Cow<'t, str>, marked: &str) -> Cow<'t, str> {
 /// A line without anything that a CI runner takes for a command.
 fn without_command(line: &str) -> String {
     let mut line = without_marker(Cow::Borrowed(line), MARKED).into_owned();
-    if without_colors(&line).trim_start().starts_with("::") {
+    if without_escapes(&line).trim_start().starts_with("::") {
         line = line.replacen(':', "\u{27e8}U+003A\u{27e9}", 1);
     }
     line
-}
-
-/// A line without the codes of colors, the only ones that [`keeping_colors`] keeps.
-fn without_colors(line: &str) -> String {
-    let mut parts = line.split("\u{1b}[");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |plain, part| plain + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
 #[cfg(test)]
@@ -262,7 +270,7 @@ mod tests {
             assert_eq!(one_line(&format!("a{c}b")), code);
             assert!(!json(&format!("a{c}b")).contains(c), "{code}");
         }
-        // Bytes behind an emoji: each is a variation selector, and only the first can belong to the emoji.
+        // Bytes after an emoji: each is a variation selector, and only the first can belong to the emoji.
         assert_eq!(one_line("🙂\u{fe0f}\u{fe0f}\u{e0142}"), "🙂\u{fe0f}⟨U+FE0F⟩⟨U+E0142⟩");
         assert_eq!(one_line("🙂\u{200d}\u{200d}x"), "🙂⟨U+200D⟩⟨U+200D⟩x");
     }

@@ -37,7 +37,7 @@ fn main() -> Result<()> {
         writeln!(module, "/// The tables of `{name}`.")?;
         writeln!(module, "pub(crate) fn {name}() -> &'static Vocabulary {{")?;
         if IN_PLACE.contains(&name) {
-            write_tables(&mut module, (out, name), &tokens)?;
+            write_tables(&mut module, out, name, &tokens)?;
         } else {
             fs::write(out.join(format!("{name}.pairs")), tokens.packed())?;
             writeln!(module, "    static MADE: LazyLock<Vocabulary> = LazyLock::new(|| {{")?;
@@ -50,7 +50,7 @@ fn main() -> Result<()> {
 }
 
 /// Writes the tables, and declares the vocabulary as a static that borrows them.
-fn write_tables(module: &mut String, (out, name): (&Path, &str), tokens: &Tokens) -> Result<()> {
+fn write_tables(module: &mut String, out: &Path, name: &str, tokens: &Tokens) -> Result<()> {
     let tables = Tables::from_tokens(tokens);
     writeln!(module, "    static IN_PLACE: Vocabulary = Vocabulary {{\n        longest: {},", tables.longest)?;
     let files = [

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::view::ReplayColumn;
+use crate::view::{ReplayColumn, figure};
 use curtail_lab::replay::{PolicyTotal, TotalReport};
 
 /// `--columns`
@@ -62,7 +62,7 @@ const DEFAULT_COLUMNS: &[Column] =
     &[Column::Tokens, Column::Share, Column::Cache, Column::Cost, Column::Breaks, Column::References];
 
 const COLUMNS: &[NamedColumn] = &[
-    column(Column::Tokens, "tokens sent", |total, _| thousands(total.tokens_sent), ""),
+    column(Column::Tokens, "tokens sent", |total, _| figure(total.tokens_sent), ""),
     column(Column::Share, "of recorded", of_recorded, "tokens sent, as a share of those in the first row"),
     column(
         Column::Cache,
@@ -74,13 +74,13 @@ const COLUMNS: &[NamedColumn] = &[
     column(
         Column::Breaks,
         "breaks",
-        |total, _| count(total.prefix_breaks),
+        |total, _| figure(total.prefix_breaks),
         "requests that change what was sent before, so that all after the change is written to the cache again",
     ),
     column(
         Column::PaidBack,
         "paid back",
-        |total, _| count(total.breaks_paid_back),
+        |total, _| figure(total.breaks_paid_back),
         "breaks whose cost later requests save",
     ),
     column(
@@ -98,7 +98,7 @@ const COLUMNS: &[NamedColumn] = &[
     column(
         Column::ShownAgain,
         "shown again",
-        |total, _| count(total.shown_again),
+        |total, _| figure(total.shown_again),
         "references that were not sent, and that a result of the next five requests showed again",
     ),
     column(
@@ -110,26 +110,26 @@ const COLUMNS: &[NamedColumn] = &[
     column(
         Column::Calls,
         "repeated calls",
-        |total, _| count(total.repeated_calls),
+        |total, _| figure(total.repeated_calls),
         "recorded calls that repeat a call whose result was not sent",
     ),
     column(
         Column::Files,
         "files read again",
-        |total, _| count(total.files_read_again),
+        |total, _| figure(total.files_read_again),
         "recorded reads of a file whose earlier content was not sent",
     ),
     column(
         Column::Thoughts,
         "thoughts",
-        |total, _| count(total.thoughts_invalidated),
+        |total, _| figure(total.thoughts_invalidated),
         "signed thoughts that were sent after a prefix that differs from the original one",
     ),
-    column(Column::Largest, "largest", |total, _| thousands(total.largest_request), "tokens of the largest request"),
+    column(Column::Largest, "largest", |total, _| figure(total.largest_request), "tokens of the largest request"),
     column(
         Column::Summaries,
         "summaries",
-        |total, _| count(total.summary_requests),
+        |total, _| figure(total.summary_requests),
         "requests for summaries, each once; the cost includes their input",
     ),
 ];
@@ -175,23 +175,11 @@ pub(super) fn all() -> Vec<&'static ReplayColumn> {
     shown(&[Column::All])
 }
 
-/// `12,345`
-pub(super) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
-}
-
-fn count(number: usize) -> String {
-    thousands(number as u64)
-}
-
 /// `$1,234.56`
 pub(super) fn dollars(cost: f64) -> String {
     let text = format!("{cost:.2}");
     let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
-    format!("${}.{cents}", whole.parse().map_or_else(|_| whole.to_owned(), thousands))
+    format!("${}.{cents}", whole.parse::<u64>().map_or_else(|_| whole.to_owned(), figure))
 }
 
 pub(super) fn percent(share: f64) -> String {
@@ -208,11 +196,10 @@ fn of_recorded(total: &PolicyTotal, recorded: &PolicyTotal) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{dollars, thousands};
+    use super::dollars;
 
     #[test]
     fn numbers_are_readable() {
-        assert_eq!([0, 999, 1_000, 71_265_801].map(thousands), ["0", "999", "1,000", "71,265,801"]);
         assert_eq!([0.194, 1234.5].map(dollars), ["$0.19", "$1,234.50"]);
     }
 }

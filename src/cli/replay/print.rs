@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::ReplayFormat;
-use super::columns::{self, Column, legend, percent, table, thousands};
+use super::columns::{self, Column, legend, percent, table};
 use super::policies::{budgets, command_line};
 use crate::cli::csv;
 use crate::console;
-use crate::view::{counted, replayed_page, replayed_session};
+use crate::view::{counted, figure, replayed_page, replayed_session};
 use curtail_core::visible::one_line;
 use curtail_lab::replay::{
     Calibration, Group, NamedTotal, PolicyTotal, Replay, RequestReport, SessionReport, TotalReport, Verdict, percentile,
@@ -143,15 +143,15 @@ impl<'r> Printer<'r> {
         let hidden = hidden[(hidden.len() - 1) / 2];
         let calibration = Calibration { factor, ..Calibration::default() };
         let as_counted =
-            |(word, tokens): (String, u64)| format!("{word} is {}", thousands(hidden + calibration.apply(tokens, 0)));
+            |(word, tokens): (String, u64)| format!("{word} is {}", figure(hidden + calibration.apply(tokens, 0)));
         let mut budgets: Vec<String> = self.replay.policies.iter().flat_map(budgets).map(as_counted).collect();
         budgets.dedup();
         let outside = match hidden {
             0 => String::new(),
-            hidden => format!(", with the {} of every request that the log does not contain", thousands(hidden)),
+            hidden => format!(", with the {} of every request that the log does not contain", figure(hidden)),
         };
         let examples = match budgets.is_empty() {
-            true => format!("1,000 of its tokens are {}", thousands(hidden + calibration.apply(1000, 0))),
+            true => format!("1,000 of its tokens are {}", figure(hidden + calibration.apply(1000, 0))),
             false => budgets.join(", "),
         };
         let name = self.replay.counting.tokenizer.name();

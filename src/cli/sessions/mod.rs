@@ -19,6 +19,7 @@ use super::report;
 use crate::console;
 use curtail_core::dialects::{AGENTS, Agent, agent_named, iso_8601};
 use curtail_core::suggest::unknown;
+use curtail_core::transcript::media;
 use curtail_core::visible::one_line;
 
 /// List the sessions that coding agents keep on this machine, newest first
@@ -378,8 +379,7 @@ fn age(now: SystemTime, then: SystemTime) -> String {
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
-        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+        _ => media::size(bytes),
     }
 }
 

@@ -129,7 +129,7 @@ impl States<'_> {
         let due = self.summary.due(&rolling);
         let mut fresh = self.summary.summarize(messages, &rolling, &due, Some(&self.on_summary))?;
         for made in &mut fresh {
-            let last = rolling.interaction(made.range.span.end).and_then(|interaction| interaction.said.last());
+            let last = rolling.interaction(made.range.span.end).and_then(|interaction| interaction.utterances.last());
             made.ts = last.and_then(|&at| time(at));
         }
         let seen = rolling.seen();

@@ -15,8 +15,7 @@ use anyhow::bail;
 use clap::{ValueEnum, ValueHint};
 
 use super::cut;
-use super::environment::Environment;
-use super::input::{CutFlags, Global};
+use super::input::{CutFlags, Environment, Global};
 use super::options::{Choice, Options, Tokens, at_least_one, one_of, tokenizer_file};
 use crate::batch::{OnError, Unit, Work};
 use curtail_core::dialects::{ReadError, iso_8601};

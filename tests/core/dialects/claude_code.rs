@@ -334,7 +334,7 @@ fn faults(log: &str) -> Vec<String> {
 fn log() -> impl Strategy<Value = String> {
     let record = (0..5_u8, any::<prop::sample::Index>(), any::<bool>());
     prop::collection::vec(record, 1..40).prop_map(|records| {
-        let spelt = records.iter().enumerate().map(|(nth, (kind, parent, side))| {
+        let written = records.iter().enumerate().map(|(nth, (kind, parent, side))| {
             let parent = if nth == 0 { String::from("null") } else { format!("\"{:04}\"", parent.index(nth)) };
             let body = match kind {
                 0 => String::from("\"type\":\"progress\",\"data\":{}"),
@@ -345,7 +345,7 @@ fn log() -> impl Strategy<Value = String> {
             };
             format!("{{\"parentUuid\":{parent},\"isSidechain\":{side},{body},\"uuid\":\"{nth:04}\"}}\n")
         });
-        spelt.collect()
+        written.collect()
     })
 }
 

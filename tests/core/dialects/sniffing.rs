@@ -109,7 +109,7 @@ fn what_nobody_claims_or_two_claim_is_an_error_that_shows_it() {
     }
 }
 
-/// Items that only one form spells so, and the ones next to them that others do.
+/// Items that only one form writes so, and similar ones of other forms.
 #[test]
 fn forms_that_look_alike_are_told_apart() {
     let table = [

@@ -19,7 +19,7 @@ enum Unit {
 pub struct Signed {
     pub dialect: &'static str,
     pub spell: fn(&[Turn]) -> Vec<String>,
-    /// Spells the thoughts of an item as Claude's, without a signature yet.
+    /// Writes the thoughts of an item as Claude's, without a signature yet.
     claim: fn(&mut Value),
     /// What a model reads in an item.
     units: fn(&Value) -> Vec<Unit>,

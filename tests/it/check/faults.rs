@@ -65,10 +65,10 @@ const PLANTS: &[Plant] = &[
 /// What an entry has in it that holds a question and its answer.
 const CUT_WHOLE: &str = r#""assistant":{"ToolUse""#;
 
-/// What `check` must say of a plant in a dialect; nothing where the dialect cannot spell the fault.
+/// What `check` must say of a plant in a dialect; nothing where the dialect cannot write the fault.
 fn expected(speller: usize, plant: &str) -> &'static [&'static str] {
     let (dialect, _) = SPELLERS[speller];
-    // Where call and result are one record, there are no unpaired results, and an id is spelled once.
+    // Where call and result are one record, there are no unpaired results, and an id is written once.
     let second = SPELLERS[..speller].iter().any(|(earlier, _)| *earlier == dialect);
     let one_record = second && matches!(dialect, "gemini" | "ai-sdk") || dialect == "opencode";
     let by_place = matches!(dialect, "gemini" | "sharegpt" | "cursor") && !one_record;

@@ -158,7 +158,7 @@ fn png(width: u32, height: u32) -> String {
     base64::Engine::encode(&base64::prelude::BASE64_STANDARD, bytes)
 }
 
-/// Images in the spelling of each wire, in messages and in results: the text in their place is spelled as the wire spells texts.
+/// Images in each wire format, in messages and in results: the text in their place is written as the format writes texts.
 #[test]
 fn large_media_become_texts_of_the_wire() {
     let (large, small) = (png(3024, 4032), png(32, 32));

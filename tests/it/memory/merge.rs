@@ -208,14 +208,14 @@ proptest! {
     /// The same through a transcript, where arguments are a string or an object, with its own white space.
     #[test]
     fn replaying_a_transcript_is_folding(updates in prop::collection::vec(objects(), 1..5), names in any::<u32>()) {
-        let spelt = |spell: fn(&str, usize, &str) -> String| -> String {
+        let written = |write: fn(&str, usize, &str) -> String| -> String {
             let line = |(nth, update): (usize, &Value)| {
                 let loose = format!("{update:#}").replace('\n', " ");
-                spell(NAMES[(names >> nth) as usize % 2], nth, &loose)
+                write(NAMES[(names >> nth) as usize % 2], nth, &loose)
             };
             updates.iter().enumerate().map(line).collect()
         };
-        let texts = [spelt(as_string), spelt(as_object)];
+        let texts = [written(as_string), written(as_object)];
         for text in &texts {
             let reading = Reading { framing: Framing::Lines, dialect: None, named: false, messages_key: None };
             let document = reading.parse(text).map_err(|error| TestCaseError::fail(error.what))?;

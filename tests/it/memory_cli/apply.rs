@@ -4,8 +4,8 @@ use super::{OPENAI, Place, STATE};
 
 const JSON: [&str; 4] = ["memory", "apply", "--output-format", "json"];
 
-/// The same two updates as each format spells them, with arguments as a string or as an object, under either name.
-pub(super) const SPELT: &[(&str, &str)] = &[
+/// The same two updates as each format writes them, with arguments as a string or as an object, under either name.
+pub(super) const UPDATES: &[(&str, &str)] = &[
     ("openai", OPENAI),
     (
         "responses",
@@ -90,7 +90,7 @@ pub(super) const SPELT: &[(&str, &str)] = &[
 #[test]
 fn every_dialect_comes_to_the_same_state() {
     let place = Place::new();
-    for (dialect, text) in SPELT {
+    for (dialect, text) in UPDATES {
         let mut args = JSON.to_vec();
         args.extend(["--dialect", dialect]);
         assert_eq!(place.pipe(&args, text).quietly(), format!("{STATE}\n"), "{dialect}");

@@ -1,6 +1,6 @@
 //! The state in front of the model.
 
-use super::apply::SPELT;
+use super::apply::UPDATES;
 use super::{OPENAI, Place, STATE};
 
 const SYSTEM: &str = "{\"role\":\"system\",\"content\":\"You are terse.\"}\n";
@@ -41,7 +41,7 @@ fn the_block_stands_behind_the_leading_instructions_and_nothing_else_changes() {
 #[test]
 fn a_transcript_that_passes_check_passes_it_with_its_memory() {
     let place = Place::new();
-    for (dialect, text) in SPELT {
+    for (dialect, text) in UPDATES {
         let out = recall(&place, &["--dialect", dialect], text);
         assert!(out.contains("<working_memory>") || out.contains("<\\u0077orking_memory>"), "{dialect}: {out}");
         for checked in [*text, &out] {

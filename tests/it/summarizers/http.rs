@@ -41,7 +41,7 @@ impl Wire {
         }
     }
 
-    /// A good answer, as this wire format spells it.
+    /// A good answer, as this wire format writes it.
     fn says(self, text: &str) -> String {
         match self {
             Self::OpenAi => {

@@ -243,8 +243,8 @@ mod tests {
             for (offset, _) in text.char_indices().step_by(7).chain([(text.len(), ' ')]) {
                 let before = &text[..offset];
                 let place = lines.place(Span::new(index(offset), index(offset)), None, None);
-                let own = before.rsplit('\n').next().unwrap_or_default();
-                assert_eq!((place.line, place.column), (before.matches('\n').count() + 1, own.chars().count() + 1));
+                let line = before.rsplit('\n').next().unwrap_or_default();
+                assert_eq!((place.line, place.column), (before.matches('\n').count() + 1, line.chars().count() + 1));
             }
         }
     }

@@ -78,8 +78,8 @@ impl Inspection {
         verdicts: &Verdicts,
         tokens: impl FnOnce() -> TokenCounts,
     ) -> Vec<Detection<'a>> {
-        let own = Profile { pairing_rules: transcript.layout.pairing_rules, provider_rules };
-        let Profile { pairing_rules, provider_rules } = self.profile.map_or(own, |profile| profile.over(own));
+        let format = Profile { pairing_rules: transcript.layout.pairing_rules, provider_rules };
+        let Profile { pairing_rules, provider_rules } = self.profile.map_or(format, |profile| profile.over(format));
         let pairs = Pairs::from_messages(&transcript.messages);
         let faults = Fault::find_all(&transcript.messages, &pairs, pairing_rules);
         let context = RuleContext {
@@ -111,19 +111,19 @@ impl Inspection {
 }
 
 impl Profile {
-    /// The same requirements for a transcript whose own format has the requirements `own`.
+    /// The same requirements for a transcript whose format has the requirements `format`.
     #[must_use]
-    pub fn over(self, own: Self) -> Self {
+    pub fn over(self, format: Self) -> Self {
         use ResultPlace::{Anywhere, NextMessage, NextMessageFirst, SameMessage};
-        let inside = matches!(own.pairing_rules.results, NextMessage | NextMessageFirst);
-        let pairing_rules = self.pairing_rules.over(own.pairing_rules);
-        // Where signatures are depends on the transcript, whoever reads it.
+        let inside = matches!(format.pairing_rules.results, NextMessage | NextMessageFirst);
+        let pairing_rules = self.pairing_rules.over(format.pairing_rules);
+        // Where signatures are depends on the transcript and not on the provider.
         let provider_rules = ProviderRules {
-            log: own.provider_rules.log,
-            signatures: own.provider_rules.signatures,
-            call_signatures: own.provider_rules.call_signatures,
+            log: format.provider_rules.log,
+            signatures: format.provider_rules.signatures,
+            call_signatures: format.provider_rules.call_signatures,
             results_together: self.provider_rules.results_together && inside,
-            turns: if matches!(own.pairing_rules.results, Anywhere | SameMessage) {
+            turns: if matches!(format.pairing_rules.results, Anywhere | SameMessage) {
                 Turns::Free
             } else {
                 self.provider_rules.turns

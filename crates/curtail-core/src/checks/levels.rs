@@ -189,7 +189,7 @@ impl Levels {
     /// Whether the file called `path` is not checked at all.
     #[must_use]
     pub fn skips(&self, path: &str) -> bool {
-        self.of_path(path).iter().any(|own| own.skip)
+        self.of_path(path).iter().any(|levels| levels.skip)
     }
 
     /// The settings of the globs that match `path`.
@@ -199,17 +199,17 @@ impl Levels {
         }
         if self.folders.is_empty() {
             let path = path.strip_prefix("./").unwrap_or(path);
-            return self.by_path.iter().filter(|own| own.glob.is_match(path)).collect();
+            return self.by_path.iter().filter(|levels| levels.glob.is_match(path)).collect();
         }
         let paths = forms(Path::new(path));
-        self.by_path.iter().filter(|own| own.matches(&paths, &self.folders)).collect()
+        self.by_path.iter().filter(|levels| levels.matches(&paths, &self.folders)).collect()
     }
 
     /// The level of every rule for the file called `path`. Flags override the levels of a path, which override the rest of the
     /// table. Within each of these, a rule's own level overrides its group's, and a group's overrides `all`.
     #[must_use]
     pub fn for_path(&self, path: &str) -> Verdicts {
-        let mine = self.of_path(path).into_iter().map(|own| &own.settings);
+        let mine = self.of_path(path).into_iter().map(|levels| &levels.settings);
         let layers: Vec<&Vec<Setting>> = std::iter::once(&self.table).chain(mine).chain([&self.flags]).collect();
         verdicts(&layers, self.strict)
     }
@@ -218,22 +218,22 @@ impl Levels {
     #[must_use]
     pub fn lowers(&self, path: &str) -> bool {
         let without = verdicts(&[&self.flags], self.strict_flag);
-        self.for_path(path).levels().zip(without.levels()).any(|(own, without)| own < without)
+        self.for_path(path).levels().zip(without.levels()).any(|(with, without)| with < without)
     }
 }
 
 impl PathLevels {
-    fn new(own: &PathTable) -> Result<Self, LevelsError> {
-        let mut steps = own.path.split('/').filter(|step| !matches!(*step, "" | ".")).peekable();
+    fn new(table: &PathTable) -> Result<Self, LevelsError> {
+        let mut steps = table.path.split('/').filter(|step| !matches!(*step, "" | ".")).peekable();
         let up = std::iter::from_fn(|| steps.next_if_eq(&"..")).count();
-        let root = if own.path.starts_with('/') { "/" } else { "" };
+        let root = if table.path.starts_with('/') { "/" } else { "" };
         let below = format!("{root}{}", steps.collect::<Vec<_>>().join("/"));
         // The path of a folder matches everything below it.
         let inside = if below.is_empty() { String::from("**") } else { format!("{}/**", below.trim_end_matches('/')) };
-        let named = |error| LevelsError::InvalidGlob(InvalidGlob { glob: own.path.clone(), ..error });
+        let named = |error| LevelsError::InvalidGlob(InvalidGlob { glob: table.path.clone(), ..error });
         let glob = globs::compile([below.as_str(), &inside], Stars::Anything).map_err(named)?;
         let is_rooted = below.starts_with("**/") || Path::new(&below).has_root();
-        Ok(Self { glob, up, is_rooted, skip: own.skip, settings: settings(&own.deny, &own.warn, &own.allow)? })
+        Ok(Self { glob, up, is_rooted, skip: table.skip, settings: settings(&table.deny, &table.warn, &table.allow)? })
     }
 
     /// Whether the glob matches one of `paths`, the forms of a path, below one of `folders`.
@@ -280,7 +280,8 @@ fn verdicts(layers: &[&Vec<Setting>], strict: bool) -> Verdicts {
 
 /// The level that one layer sets for a rule: the most specific setting applies, and among equals the strictest.
 fn level_in(layer: &[Setting], rule: &Rule) -> Option<Level> {
-    let by = |which: WhichRules| layer.iter().filter(|own| own.which == which).map(|own| own.level).max();
+    let by =
+        |which: WhichRules| layer.iter().filter(|setting| setting.which == which).map(|setting| setting.level).max();
     by(WhichRules::Rule(rule.name)).or_else(|| by(WhichRules::Group(rule.group))).or_else(|| by(WhichRules::All))
 }
 

@@ -4,10 +4,9 @@ mod context;
 mod finding;
 mod inspection;
 mod levels;
-mod page;
 mod rules;
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 pub use context::RuleContext;
 pub use finding::{Excerpt, Finding, FindingPlace, LineIndex, Match};
@@ -15,6 +14,7 @@ pub use inspection::{Detection, Inspection, Profile, TokenCounts};
 pub use levels::{Level, Levels, LevelsError, PathTable, Table, Verdicts};
 pub use rules::{ALL, DUPLICATE_TRANSCRIPT, INVALID_JSON};
 
+use crate::dialects;
 use crate::suggest::closest;
 
 /// A fault that a transcript can have, with its documentation.
@@ -70,7 +70,7 @@ pub enum Group {
     Pairing,
     /// A single message, or its parts (`S…`).
     Shape,
-    /// Who speaks, and in which order (`T…`).
+    /// Which roles have messages, and in which order (`T…`).
     Turn,
     /// A transcript as one of many (`D…`).
     Dataset,
@@ -159,5 +159,38 @@ impl Rule {
     #[must_use]
     pub fn answer_of(&self, name: &str) -> Option<&'static str> {
         self.answers.iter().find(|(provider, _)| *provider == name).map(|(_, answer)| *answer)
+    }
+
+    /// Whether the help describes what `--fix` does.
+    fn names_fix(&self) -> bool {
+        self.help.contains("--fix")
+    }
+
+    /// The rule's page in Markdown: `docs/rules/` contains it and `curtail rule` prints it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn page(&self) -> String {
+        let mut page = format!("# {} ({})\n\n{}\n\n", self.name, self.code, self.summary);
+        // Writing to a string cannot fail.
+        let _ =
+            writeln!(page, "Level: {} by default. Group: {}.\n\n{}\n", self.level.name(), self.group.name(), self.why);
+        let _ = writeln!(page, "Help: {}.\n", self.help);
+        if self.names_fix() {
+            let only_read = dialects::ALL.iter().filter(|dialect| !dialect.is_writable());
+            let names: Vec<String> = only_read.map(|dialect| format!("`{}`", dialect.name())).collect();
+            let _ = writeln!(page, "`--fix` does not write {}, which are only read.\n", names.join(" and "));
+        }
+        if !self.answers.is_empty() {
+            page.push_str("## What providers answer\n\n| provider | answer |\n|---|---|\n");
+            for (provider, answer) in self.answers {
+                let _ = writeln!(page, "| {provider} | {} |", answer.replace('|', "\\|"));
+            }
+            page.push('\n');
+        }
+        let flags = if self.flags.is_empty() { String::new() } else { format!(" {}", self.flags) };
+        let _ =
+            write!(page, "## Bad\n\n`curtail check{flags}` reports this transcript:\n\n```jsonl\n{}```\n\n", self.bad);
+        let _ = write!(page, "## Good\n\n```jsonl\n{}```\n", self.good);
+        page
     }
 }

@@ -12,12 +12,13 @@
 //! `B` is written without its separator, because the row is still empty. `D` has no slot and borrows the separator that the
 //! row uses elsewhere. A row that loses all elements keeps its frames: `[]`.
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
-use super::cuts;
 use crate::dialects::{Dialect, Item, Patch, Remaining, Written};
-use crate::json::{Document, Span, Value};
-use crate::transcript::{Draft, DraftPart, Layout, Message, Origin, Part, PartOrigin, Slot, SlotKind, Source, Style};
+use crate::json::{Document, Span, Value, removal};
+use crate::transcript::{
+    Draft, DraftPart, Layout, Message, Origin, Part, PartOrigin, Slot, SlotKind, Source, Style, marked,
+};
 
 /// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`.
 ///
@@ -31,7 +32,7 @@ pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>
         }
     }
     let key = result_key(layout, dialect, messages);
-    let mut patches: Vec<Patch> = messages.iter().flat_map(|message| cuts::patches(message, dialect, key)).collect();
+    let mut patches: Vec<Patch> = messages.iter().flat_map(|message| patches(message, dialect, key)).collect();
     let mut left = Remaining { kept: &kept, written: written(layout, dialect, messages) };
     patches.extend(dialect.relink(layout, &mut left));
     let drafts = messages.iter().filter(|message| message.is_draft());
@@ -106,7 +107,7 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
             after.and_then(|index| nearest.insert(message.thread, index));
             continue;
         };
-        let parts: Vec<DraftPart> = message.parts.iter().filter_map(|part| cuts::draft(part, key)).collect();
+        let parts: Vec<DraftPart> = message.parts.iter().filter_map(|part| draft(part, key)).collect();
         let mut draft = Draft { role: message.role, parts, beside: anchor.draft, links: None };
         draft.links = dialect.links(&draft, anchor.value.or(layout.template));
         let text = spell(layout, dialect, message, &draft);
@@ -125,7 +126,7 @@ fn spell(layout: &Layout<'_>, dialect: &dyn Dialect, message: &Message<'_>, draf
     // No user and no tool has the role of instructions, so a block among them needs no mark.
     match message.role.instructs() && reads_as_instructions(dialect, &json) {
         true => json,
-        false => message.parts.iter().fold(json, |json, part| cuts::with_mark(part, json)),
+        false => message.parts.iter().fold(json, |json, part| with_mark(part, json)),
     }
 }
 
@@ -136,9 +137,9 @@ fn result_key(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_
     parts.any(drafted).then(|| dialect.result_key(&layout.elements)).flatten()
 }
 
-/// Whether a message that was spelt will be read as instructions: some formats have no such role in the list.
-fn reads_as_instructions(dialect: &dyn Dialect, spelt: &str) -> bool {
-    let Ok(document) = Document::parse(spelt) else { return false };
+/// Whether a message that was written is read as instructions: some formats have no such role in the list.
+fn reads_as_instructions(dialect: &dyn Dialect, written: &str) -> bool {
+    let Ok(document) = Document::parse(written) else { return false };
     let item = document.roots().next().map(|item| dialect.read(item));
     matches!(item, Some(Item::Message(message)) if message.role.instructs())
 }
@@ -257,8 +258,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Writes the events that roll back the messages before this place, also behind dropped messages: they would roll back a
-    /// new message before them. What belongs to the next message is no such event.
+    /// Writes the events that roll back the messages before this place, also those after dropped messages: a new message before
+    /// such an event would be rolled back. Metadata of the next message is not such an event.
     fn flush_events(&mut self) {
         let rest = self.layout.slots.get(self.next..).unwrap_or_default();
         let stays = |slot: &Slot| match slot.what {
@@ -339,13 +340,13 @@ impl Writer<'_, '_> {
     /// A separator in the style of this row.
     fn own_separator(&self) -> &'static str {
         let mark = if self.style == Style::Lines { '\n' } else { ',' };
-        let own = self
+        let found = self
             .layout
             .slots
             .iter()
             .map(|slot| slot.separator.slice(self.layout.source))
             .find(|separator| separator.contains(mark));
-        match (self.style, own) {
+        match (self.style, found) {
             (Style::Lines, Some(separator)) if separator.contains('\r') => "\r\n",
             (Style::Lines, _) => "\n",
             (Style::List, Some(separator)) if separator.starts_with(", ") => ", ",
@@ -368,5 +369,127 @@ impl Writer<'_, '_> {
             }
         }
         self.out.push_str(&source[at as usize..span.end as usize]);
+    }
+}
+
+// The patches of one message: parts that were cut, texts that were rewritten, results that were prepended.
+
+/// The patches that turn the bytes of `message`, as it was read, into what it is now; `key` as in [`draft`].
+fn patches(message: &Message<'_>, dialect: &dyn Dialect, key: Option<&'static str>) -> Vec<Patch> {
+    let mut gone = gone(message);
+    let spell = |part: &Part<'_>| Some(with_mark(part, dialect.spell_part(&draft(part, key)?)));
+    let prepended: Vec<String> = message.parts.iter().filter_map(spell).collect();
+    let front = message.value().filter(|_| !prepended.is_empty());
+    let front = front.and_then(|value| dialect.prepend_parts(value, &prepended)).map(|mut patch| {
+        // A single object becomes a list. If the object was cut, the list does not contain it.
+        if let Some(object) = gone.take_object(patch.span) {
+            patch.text = patch.text.replacen(&["[", object.raw(), ","].concat(), "[", 1);
+        }
+        // No element follows, so the comma is left out.
+        if patch.text.ends_with(',') && !is_followed(message, &gone, &patch) {
+            patch.text.pop();
+        }
+        patch
+    });
+    let rewritten = message.parts.iter().flat_map(rewrites);
+    cuts(message, &gone).into_iter().chain(rewritten).chain(front).collect()
+}
+
+/// Whether an element stays in the list that `patch` begins.
+fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
+    let elements = message.cut.iter().chain(&message.parts).filter_map(Part::place).map(|place| place.element);
+    let mut lists = elements.filter_map(Value::parent).filter(|holder| holder.is_array());
+    let list = lists.find(|list| list.span().start + 1 == patch.span.start);
+    list.is_none_or(|list| list.items().any(|item| !gone.set.contains(&item)))
+}
+
+/// The draft of a part that is not in the bytes of its message yet; `key` is the one by which the results of the transcript
+/// name their calls.
+fn draft(part: &Part<'_>, key: Option<&'static str>) -> Option<DraftPart> {
+    match &part.origin {
+        PartOrigin::Moved(place) => Some(DraftPart::Verbatim(place.raw().into_owned())),
+        PartOrigin::Draft(DraftPart::ToolResult { id, name, text, family, .. }) => {
+            let (id, name, text) = (id.clone(), name.clone(), text.clone());
+            Some(DraftPart::ToolResult { id, name, text, family: *family, key })
+        }
+        PartOrigin::Draft(draft) => Some(draft.clone()),
+        PartOrigin::Block(text) => Some(DraftPart::Text(text.clone())),
+        PartOrigin::Source(_) | PartOrigin::Rewritten(_) => None,
+    }
+}
+
+/// `json`, in which `part` is written, with the mark of a block if it is one.
+fn with_mark(part: &Part<'_>, json: String) -> String {
+    match &part.origin {
+        PartOrigin::Block(text) => marked(json, text),
+        _ => json,
+    }
+}
+
+/// The patches for a part that was rewritten.
+fn rewrites(part: &Part<'_>) -> Vec<Patch> {
+    let PartOrigin::Rewritten(place) = &part.origin else { return Vec::new() };
+    place.substitutions().iter().map(|one| Patch { span: one.span, text: one.json.clone() }).collect()
+}
+
+fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
+    let mut gone = Gone::default();
+    for place in message.cut.iter().filter_map(Part::place).filter(|place| place.piece.is_none()) {
+        gone.add(place.element);
+        let others = place.rare.iter().flat_map(|rare| &rare.copies_cut);
+        place.copies.iter().chain(others).for_each(|&copy| gone.add(copy));
+    }
+    // A copy of a rewritten text would still contain the old one, and that of a removed image the image.
+    for part in &message.parts {
+        let PartOrigin::Rewritten(place) = &part.origin else { continue };
+        let holds = |copy: &Value<'_>, span: Span| copy.span().start <= span.start && span.end <= copy.span().end;
+        let is_old =
+            |copy: &&Value<'_>| !place.substitutions().iter().any(|substitution| holds(copy, substitution.span));
+        place.copies.iter().filter(is_old).for_each(|&copy| gone.add(copy));
+    }
+    let mut asked: HashSet<Value<'_>> = HashSet::default();
+    for place in message.cut.iter().filter_map(Part::place).filter(|place| place.shell) {
+        for element in std::iter::once(&place.element).chain(&place.copies) {
+            let shell = element.parent().filter(|&shell| asked.insert(shell));
+            if let Some(shell) = shell.filter(|&shell| gone.holds_all_of(shell)) {
+                gone.add(shell);
+            }
+        }
+    }
+    gone
+}
+
+fn cuts(message: &Message<'_>, gone: &Gone<'_>) -> Vec<Patch> {
+    let mut seen: HashSet<Value<'_>> = HashSet::default();
+    let holders = gone.order.iter().filter_map(|value| value.parent()).filter(|&holder| seen.insert(holder));
+    let spans = holders.flat_map(|holder| removal(holder, |value| gone.set.contains(&value)));
+    let pieces = message.cut.iter().filter_map(|part| part.place()?.piece);
+    spans.chain(pieces).map(|span| Patch { span, text: String::new() }).collect()
+}
+
+/// The values that are removed from a message.
+#[derive(Default)]
+struct Gone<'a> {
+    order: Vec<Value<'a>>,
+    set: HashSet<Value<'a>>,
+}
+
+impl<'a> Gone<'a> {
+    fn add(&mut self, value: Value<'a>) {
+        if self.set.insert(value) {
+            self.order.push(value);
+        }
+    }
+
+    /// Takes out the object with this span, if there is one.
+    fn take_object(&mut self, span: Span) -> Option<Value<'a>> {
+        let at = self.order.iter().position(|value| value.span() == span && value.is_object())?;
+        self.set.remove(&self.order[at]);
+        Some(self.order.remove(at))
+    }
+
+    fn holds_all_of(&self, shell: Value<'_>) -> bool {
+        shell.items().all(|item| self.set.contains(&item))
+            && shell.members().all(|member| self.set.contains(&member.value))
     }
 }

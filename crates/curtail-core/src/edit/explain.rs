@@ -40,9 +40,9 @@ impl Explained {
 }
 
 /// `what: reason`, or `what with something` for what was decided together with something else.
-fn because(what: &str, reason: &str) -> String {
+fn because(action: &str, reason: &str) -> String {
     let separator = if reason.starts_with("with ") { "" } else { ":" };
-    format!("{what}{separator} {reason}")
+    format!("{action}{separator} {reason}")
 }
 
 /// Explains the decisions of `plan` about `messages`. Messages that are kept unchanged are left out, unless a remark is
@@ -50,7 +50,7 @@ fn because(what: &str, reason: &str) -> String {
 #[must_use]
 pub fn explain(messages: &[Message<'_>], plan: &Plan) -> Vec<Explained> {
     let pairs = Pairs::from_messages(messages);
-    let about = |at: usize, action, reason| said(messages, &pairs, at, action, reason);
+    let about = |at: usize, action, reason| explained(messages, &pairs, at, action, reason);
     let mut words = Vec::new();
     let mut inserts = plan.inserts.iter().peekable();
     let mut remarks = plan.remarks.iter().peekable();
@@ -76,7 +76,7 @@ fn decided(decision: &Decision) -> Option<(&'static str, String)> {
     }
 }
 
-fn said(messages: &[Message<'_>], pairs: &Pairs, at: usize, action: &'static str, reason: String) -> Explained {
+fn explained(messages: &[Message<'_>], pairs: &Pairs, at: usize, action: &'static str, reason: String) -> Explained {
     let message = &messages[at];
     Explained {
         message: message.source_index(),
@@ -88,7 +88,7 @@ fn said(messages: &[Message<'_>], pairs: &Pairs, at: usize, action: &'static str
 }
 
 fn changed(changes: &[Change]) -> String {
-    let count = |what: fn(&Change) -> bool| changes.iter().filter(|change| what(change)).count();
+    let count = |is_kind: fn(&Change) -> bool| changes.iter().filter(|change| is_kind(change)).count();
     let kinds = [
         ("cut", count(|change| matches!(change, Change::Cut(_)))),
         ("rewritten", count(|change| matches!(change, Change::Rewrite(..) | Change::Substitute(..)))),
@@ -111,13 +111,13 @@ fn first_text(blocks: &[Prepend]) -> &str {
     texts.next().unwrap_or_default()
 }
 
-fn inserted(messages: &[Message<'_>], pairs: &Pairs, what: &Insertion, reason: &str) -> Explained {
-    let subject = match what {
+fn inserted(messages: &[Message<'_>], pairs: &Pairs, insertion: &Insertion, reason: &str) -> Explained {
+    let subject = match insertion {
         Insertion::Note(_, draft) => Subject::of_draft(draft.role.name(), &draft.joined_text()),
         Insertion::Blocks(role, blocks) => Subject::of_draft(role.name(), first_text(blocks)),
         Insertion::Results(_) => Subject::of_draft("tool", ""),
         Insertion::Moved(at) => {
-            let moved = said(messages, pairs, *at, "moved", reason.to_owned());
+            let moved = explained(messages, pairs, *at, "moved", reason.to_owned());
             let is_source = matches!(messages[*at].origin, Origin::Source(_));
             return if is_source { moved } else { Explained { message: None, offset: None, ..moved } };
         }

@@ -3,7 +3,6 @@
 //! Kept messages are copied from the source byte for byte; only the parts that a decision names are replaced.
 
 mod apply;
-mod cuts;
 mod explain;
 
 pub use apply::{apply, name_drafts};

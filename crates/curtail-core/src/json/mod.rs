@@ -3,15 +3,13 @@
 //! Nothing is built or copied: a [`Value`] is a place in the text, and a string is decoded only when its characters are
 //! needed. This layer knows nothing about messages.
 
-mod error;
 mod object;
 mod tape;
 mod text;
 mod value;
 
-pub use error::{ParseError, ParseErrorKind};
 pub(crate) use object::{Json, ObjectWriter, list, object, or_null, raw};
-pub use tape::{Document, MAX_DEPTH, Node};
+pub use tape::{Document, MAX_DEPTH, Node, ParseError, ParseErrorKind};
 pub use text::{Text, quote};
 pub use value::{Member, Value, ValueKind, element_span, removal, repeated_members};
 

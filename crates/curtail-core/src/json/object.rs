@@ -1,11 +1,11 @@
-//! JSON that is written: objects and lists, in the order and spelling of their members.
+//! Writes JSON: objects and lists, with their members in the given order.
 
 use std::borrow::Cow;
 
 use super::Value;
 use super::text::{quote, quote_into};
 
-/// JSON that stands in an object as it is.
+/// JSON that is copied into an object unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Json<T = String>(pub(crate) T);
 
@@ -124,7 +124,7 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// The JSON of a value, as it is spelled.
+/// The JSON of a value, as the source spells it.
 pub(crate) fn raw(value: Value<'_>) -> Json<&str> {
     Json(value.raw())
 }

@@ -109,7 +109,7 @@ impl<'a> Value<'a> {
     /// Whether this is the string `text`.
     #[must_use]
     pub fn is(self, text: &str) -> bool {
-        self.text().is_some_and(|own| own.is(text))
+        self.text().is_some_and(|string| string.is(text))
     }
 
     /// The member `key` of an object. The last of several members with this key applies, as in most parsers.
@@ -128,8 +128,8 @@ impl<'a> Value<'a> {
         };
         let (mut at, mut found) = (self.at + 1, None);
         while at < node.next {
-            let own = self.document.node(at);
-            let inside = own.start as usize + 1..own.end as usize - 1;
+            let quoted = self.document.node(at);
+            let inside = quoted.start as usize + 1..quoted.end as usize - 1;
             // Comparing the first bytes here spares most calls of a function that compares all of them.
             if inside.len() == key.len() && text[inside.start] == first && &text[inside] == key.as_bytes() {
                 found = Some(at + 1);
@@ -151,8 +151,8 @@ impl<'a> Value<'a> {
         let mut found = [None; N];
         let mut at = if text[node.start as usize] == b'{' { self.at + 1 } else { node.next };
         while at < node.next {
-            let own = self.document.node(at);
-            let inside = &text[own.start as usize + 1..own.end as usize - 1];
+            let quoted = self.document.node(at);
+            let inside = &text[quoted.start as usize + 1..quoted.end as usize - 1];
             for (key, found) in keys.iter().zip(&mut found) {
                 if inside == key.as_bytes() {
                     *found = Some(Value { document: self.document, at: at + 1 });
@@ -173,9 +173,9 @@ impl<'a> Value<'a> {
         let end = if self.is_object() { self.document.node(self.at).next } else { 0 };
         let mut at = self.at + 1;
         std::iter::from_fn(move || {
-            let own = (at < end).then(|| self.document.node(at))?;
+            let quoted = (at < end).then(|| self.document.node(at))?;
             at = self.document.node(at + 1).next;
-            Some(&self.source().as_bytes()[own.start as usize + 1..own.end as usize - 1])
+            Some(&self.source().as_bytes()[quoted.start as usize + 1..quoted.end as usize - 1])
         })
     }
 
@@ -238,8 +238,7 @@ impl<'a> Value<'a> {
 
     /// The values of the text after this one, which is not inside another.
     pub(crate) fn roots_after(self) -> impl Iterator<Item = Value<'a>> {
-        let own = self.at;
-        self.document.roots().filter(move |root| root.at > own)
+        self.document.roots().filter(move |root| root.at > self.at)
     }
 
     /// The path from the root to this value, as a JSON pointer (RFC 6901).

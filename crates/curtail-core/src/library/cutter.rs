@@ -386,7 +386,7 @@ const SEPARATOR: &str = ",\n";
 impl List {
     fn from_values(values: Vec<Value>) -> Self {
         let mut text = String::from("[");
-        let spelt = values.into_iter().enumerate().map(|(nth, value)| {
+        let written = values.into_iter().enumerate().map(|(nth, value)| {
             if nth > 0 {
                 text.push_str(SEPARATOR);
             }
@@ -394,7 +394,7 @@ impl List {
             text.push_str(&json);
             (value, json.len())
         });
-        let values = spelt.collect();
+        let values = written.collect();
         text.push(']');
         Self { text, values }
     }

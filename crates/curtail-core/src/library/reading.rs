@@ -110,7 +110,7 @@ impl<'a> TranscriptView<'a> {
         Self::new(None, Messages::Seen(messages))
     }
 
-    /// The name of the dialect that it is written in. A [`Policy`](super::Policy) is not told.
+    /// The name of the dialect that it is written in. A [`Policy`](super::Policy) does not see it.
     #[must_use]
     pub const fn dialect(&self) -> Option<&'static str> {
         self.dialect
@@ -147,7 +147,7 @@ impl<'t> MessageView<'t> {
         self.message().role
     }
 
-    /// What it says: its text parts, a line each.
+    /// Its text parts, a line each.
     #[must_use]
     pub fn text(self) -> String {
         let texts = self.parts().filter(|part| part.kind() == PartKind::Text).map(PartView::text);
@@ -236,12 +236,12 @@ impl<'t> PartView<'t> {
     /// The tool that it calls, or whose result it is; `None` if the format names it nowhere.
     #[must_use]
     pub fn tool(self) -> Option<Cow<'t, str>> {
-        let own = match self.content() {
+        let name = match self.content() {
             Content::ToolCall(call) => Some(call.name.decode()),
             Content::ToolResult(result) => result.name.as_ref().map(Text::decode),
             _ => return None,
         };
-        own.or_else(|| self.other_half()?.content().call().map(|call| call.name.decode()))
+        name.or_else(|| self.other_half()?.content().call().map(|call| call.name.decode()))
     }
 
     /// The id by which a call and its result name each other, in formats with ids.

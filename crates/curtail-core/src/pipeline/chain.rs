@@ -6,11 +6,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Splitting;
+use crate::dialects::{Dialect, ReadError};
 use crate::processors::{
-    DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Thinking, ThoughtModels, ThoughtPrefixes,
-    View, apply_plan, drop_standing,
+    Counting, DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Split, Thinking, ThoughtModels,
+    ThoughtPrefixes, View, apply_plan, drop_standing,
 };
-use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing};
+use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing, Transcript};
 
 /// Processors in order.
 pub type Processors = Vec<Box<dyn Processor>>;
@@ -56,6 +57,49 @@ impl Chain {
             splitting: self.splitting.clone(),
         }
     }
+
+    /// The chain with countings that are calibrated for `transcript`; `None` if none has to be.
+    ///
+    /// # Errors
+    /// The transcript has no usage of the provider.
+    pub fn calibrated(&self, dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Result<Option<Self>, ReadError> {
+        let split = self.splitting.iter().map(|splitting| &splitting.split.counting);
+        let mut countings = self.stages.iter().filter_map(|stage| stage.processor.counting()).chain(split);
+        if !countings.any(|counting| counting.by_usage.is_some()) {
+            return Ok(None);
+        }
+        let stage = |stage: &Stage| {
+            let counting = stage.processor.counting().filter(|counting| counting.by_usage.is_some());
+            let counting = counting.map(|counting| calibrated(counting, dialect, transcript)).transpose()?;
+            let processor = counting.and_then(|counting| stage.processor.with_counting(counting));
+            let processor = processor.unwrap_or_else(|| Arc::clone(&stage.processor));
+            Ok(Stage { level: stage.level.clone(), processor })
+        };
+        let splitting = self.splitting.as_ref().map(|splitting| {
+            let counting = calibrated(&splitting.split.counting, dialect, transcript)?;
+            Ok::<_, ReadError>(Splitting { split: Split { counting, ..splitting.split.clone() }, ..splitting.clone() })
+        });
+        Ok(Some(Self {
+            stages: self.stages.iter().map(stage).collect::<Result<_, ReadError>>()?,
+            on_summary: self.on_summary.clone(),
+            thinking: self.thinking,
+            splitting: splitting.transpose()?,
+        }))
+    }
+}
+
+/// `counting` for `transcript`: calibrated if it has to be.
+///
+/// # Errors
+/// The transcript has no usage of the provider.
+pub fn calibrated(
+    counting: &Counting,
+    dialect: &dyn Dialect,
+    transcript: &Transcript<'_>,
+) -> Result<Counting, ReadError> {
+    let Some(calibrate) = counting.by_usage else { return Ok(counting.clone()) };
+    let offset = transcript.layout.span.start as usize;
+    calibrate(dialect, transcript, counting).map_err(|what| ReadError { offset, what: what.to_owned() })
 }
 
 /// The result of a chain.
@@ -181,8 +225,8 @@ impl Chain {
         Ok(run)
     }
 
-    /// Whether the stage `next` has to read what the stages before it made: one of the two writes, a message is gone that the
-    /// others are read from, or a message is read as somebody else's.
+    /// Whether the stage `next` has to read what the stages before it wrote: it or the stage before it writes messages, a message
+    /// was dropped on which the reading of others depends, or a message would be read with another role.
     fn pauses_before(&self, next: usize, messages: &[Message<'_>], read_from: ReadFrom) -> bool {
         let writes = |at: usize| self.stages.get(at).is_some_and(|stage| stage.processor.traits().writes);
         writes(next)
@@ -296,7 +340,7 @@ impl Stage {
         Ok(changed)
     }
 
-    /// Drops what is not the processor's own decision, and the calls and results that this separated.
+    /// Applies a plan that is not the processor's, and drops the calls and results that it separated.
     fn drop_planned<'a>(
         &self,
         layout: &Layout<'a>,
@@ -352,8 +396,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Drops the turns that were rolled back and are newer than every message that is left of the others: they would be read
-    /// as what the conversation goes on from. Returns whether there were any.
+    /// Drops the turns that were rolled back and are newer than every other message that is left: the program would continue from
+    /// them. Returns whether there were any.
     fn drop_strayed<'a>(
         &self,
         layout: &Layout<'a>,
@@ -394,13 +438,13 @@ impl Stage {
     }
 }
 
-/// Messages by which it is known whether the others are read.
+/// Messages that decide whether a program still reads the others.
 #[derive(Clone, Copy)]
 struct ReadFrom {
     /// The number of boundaries.
     boundaries: usize,
-    /// Index of the newest message of the main conversation, if there are turns that were rolled back: in a log that is a tree,
-    /// they are those that do not lead to it.
+    /// Index of the newest message of the main conversation, if turns were rolled back: in a log that is a tree, those are the
+    /// messages that do not lead to it.
     newest: Option<usize>,
 }
 
@@ -422,8 +466,8 @@ impl ReadFrom {
     }
 }
 
-/// Whether metadata is dropped with a message that it does not directly precede, and one between them is kept: that one is then
-/// read with other metadata.
+/// Whether metadata is dropped with its message while a message between the two is kept, which would then be read with other
+/// metadata.
 fn loses_settings(layout: &Layout<'_>, messages: &[Message<'_>]) -> bool {
     let kept: HashSet<usize> = messages.iter().filter_map(Message::source_index).collect();
     let mut next = 0;

@@ -131,8 +131,8 @@ impl<P> ProcessorLevels<P> {
     }
 
     fn agent<'l>(&'l self, network: Option<&'l Network<P>>, name: &str) -> Result<&'l AgentLevel<P>, UnknownLevel> {
-        let own = network.map_or(&[][..], |network| &network.agents);
-        let mut agents = own.iter().chain(&self.agents);
+        let network_agents = network.map_or(&[][..], |network| &network.agents);
+        let mut agents = network_agents.iter().chain(&self.agents);
         agents.clone().find(|agent| agent.name == name).ok_or_else(|| {
             let name = name.to_owned();
             let homes: Vec<String> = self.networks_of(&name).map(str::to_owned).collect();
@@ -145,7 +145,7 @@ impl<P> ProcessorLevels<P> {
     }
 
     fn networks_of(&self, agent: &str) -> impl Iterator<Item = &str> {
-        let has = move |network: &&Network<P>| network.agents.iter().any(|own| own.name == agent);
+        let has = move |network: &&Network<P>| network.agents.iter().any(|level| level.name == agent);
         self.networks.iter().filter(has).map(|network| network.name.as_str())
     }
 }

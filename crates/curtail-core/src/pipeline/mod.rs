@@ -2,14 +2,12 @@
 //!
 //! [`ProcessorLevels`] decides which processors apply to a network and an agent, [`TextCutter`] applies a chain to a text.
 
-mod calibrating;
 mod chain;
 mod cutter;
 mod levels;
 mod splitting;
 
-pub use calibrating::calibrated;
-pub use chain::{Chain, Processors, Run, Stage, ThoughtStep};
+pub use chain::{Chain, Processors, Run, Stage, ThoughtStep, calibrated};
 pub use cutter::{Cut, CutError, Decider, StageCount, TextCutter, Totals};
 pub use levels::{AgentLevel, Network, ProcessorLevels, Step, UnknownLevel};
 pub use splitting::{Splitting, Window};

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::cutter::RecordEdits;
 use super::{Cut, Decider, Run, TextCutter, ThoughtStep, Totals};
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::{apply, explain};
+use crate::json::{Document, Value, quote};
 use crate::processors::{Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan};
 use crate::transcript::{Layout, Message, Role, Transcript};
 
@@ -79,7 +79,7 @@ impl WindowContent<'_> {
 }
 
 impl<'a> Splitter<'_, 'a> {
-    /// Appends the text from `at` on and the windows of `run` to `out`; returns where the text goes on.
+    /// Appends the text from `at` on and the windows of `run` to `out`; returns the offset of the text that follows the record.
     pub(super) fn append(
         &self,
         run: &Run<'a>,
@@ -109,7 +109,7 @@ impl<'a> Splitter<'_, 'a> {
         match self.separator {
             None => Ok(source.len()),
             Some(_) if !is_gone => Ok(end),
-            // What separates the record from its neighbors goes with it: what is before it, or behind the first.
+            // The separator is dropped with the record: the one before it, or for the first record the one after it.
             Some(_) if before > 0 => {
                 out.truncate(gap);
                 Ok(end)
@@ -173,7 +173,7 @@ impl<'a> Splitter<'_, 'a> {
             WindowContent { messages: all.iter().map(|&at| messages[at].clone()).collect(), own, changed: false };
         let mut plan = Plan::keep(all.len());
         for (at, changes) in &window.changes {
-            if let Some(nth) = all.iter().position(|own| own == at) {
+            if let Some(nth) = all.iter().position(|index| index == at) {
                 plan.decisions[nth] = Decision::Change(changes.clone(), SHORTENED);
             }
         }
@@ -188,7 +188,7 @@ impl<'a> Splitter<'_, 'a> {
         let rules = self.layout.pairing_rules;
         while let Some(plan) = known.drop_separated(&View::new(&content.messages, &self.layout.preamble, rules)) {
             let mut decisions = plan.decisions.iter().zip(&content.own);
-            if decisions.any(|(decision, own)| *own && *decision != Decision::Keep) {
+            if decisions.any(|(decision, is_own)| *is_own && *decision != Decision::Keep) {
                 cut.notes.push((self.layout.record.start as usize, UNPAIRED.to_owned()));
             }
             self.change(&mut content, &plan, cut);
@@ -313,6 +313,82 @@ fn ranges(numbers: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
         }
     }
     ranges
+}
+
+/// Where a record is edited beside its messages: the numbers of the targets, and a suffix of the id.
+#[derive(Debug, Default)]
+struct RecordEdits {
+    /// Before the quote that ends the id, in bytes of the source.
+    id_end: Option<usize>,
+    /// After the last member: the text before the numbers of the targets, and their separator.
+    mark: Option<(usize, String, &'static str)>,
+}
+
+impl RecordEdits {
+    /// The edits that `splitting` requires in the record of `layout`.
+    ///
+    /// # Errors
+    /// The transcript is in no record, the id is not a string, or the mark exists already.
+    fn from_layout(splitting: &Splitting, layout: &Layout<'_>) -> Result<Self, String> {
+        let Splitting { mark, id_key, .. } = splitting;
+        if mark.is_none() && id_key.is_none() {
+            return Ok(Self::default());
+        }
+        let (start, end) = (layout.record.start as usize, layout.record.end as usize);
+        if layout.record == layout.span {
+            return Err(String::from("--mark and --id-key need records that are objects with a list of messages"));
+        }
+        let text = &layout.source[start..end];
+        let document = Document::parse(text).map_err(|error| error.kind.to_string())?;
+        let Some(record) = document.roots().next() else { return Ok(Self::default()) };
+        let id_end = id_key.as_deref().map(|key| id_end(record, key)).transpose()?;
+        let mark = mark.as_deref().map(|key| mark_place(record, text, key)).transpose()?;
+        Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|(at, text, comma)| (start + at, text, comma)) })
+    }
+
+    /// Whether every record gets a mark.
+    const fn has_mark(&self) -> bool {
+        self.mark.is_some()
+    }
+
+    /// Copies a range of `source` with the edits in it.
+    fn copy(&self, source: &str, range: Range<usize>, window: &Window, out: &mut String) {
+        let id = self.id_end.filter(|_| window.count > 1).map(|at| (at, format!("#{}", window.number)));
+        let mark = self.mark.as_ref().map(|(at, text, comma)| {
+            let numbers: Vec<String> = window.targets.iter().map(ToString::to_string).collect();
+            (*at, format!("{text}[{}]", numbers.join(comma)))
+        });
+        let mut edits: Vec<(usize, String)> = id.into_iter().chain(mark).collect();
+        edits.retain(|(at, _)| range.contains(at));
+        edits.sort_by_key(|(at, _)| *at);
+        let mut from = range.start;
+        for (at, text) in edits {
+            out.push_str(&source[from..at]);
+            out.push_str(&text);
+            from = at;
+        }
+        out.push_str(&source[from..range.end]);
+    }
+}
+
+fn id_end(record: Value<'_>, key: &str) -> Result<usize, String> {
+    let id = key.split('.').try_fold(record, Value::get);
+    let id = id.ok_or_else(|| format!("the record has no `{key}`; check --id-key"))?;
+    if id.text().is_none() {
+        return Err(format!("`{key}` is not a string, and only a string can get a suffix; check --id-key"));
+    }
+    Ok(id.span().end as usize - 1)
+}
+
+fn mark_place(record: Value<'_>, text: &str, key: &str) -> Result<(usize, String, &'static str), String> {
+    if record.get(key).is_some() {
+        return Err(format!("the record has a member `{key}` already; pass another --mark"));
+    }
+    let last = record.members().last().map_or(1, |member| member.value.span().end as usize);
+    // The style of the record: with a space after colons and commas, or without.
+    let spaced = record.members().any(|member| text[..member.value.span().start as usize].ends_with(' '));
+    let (comma, colon) = if spaced { (", ", ": ") } else { (",", ":") };
+    Ok((last, format!("{comma}{}{colon}", quote(key)), comma))
 }
 
 /// The separator between the windows of each record, which is that of the records. `None` if the transcript is a whole

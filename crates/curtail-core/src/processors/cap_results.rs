@@ -7,7 +7,7 @@ use super::{Change, Decision, NameGlobs, Plan, Processor, ProcessorError, Reason
 use crate::counting::Tokenizer;
 use crate::transcript::{Pairs, Part, PartRef};
 
-/// Shortens every tool result with more tokens than its cap. A marker in its place says how many tokens were cut. Results with
+/// Shortens every tool result with more tokens than its cap. A marker in its place states how many tokens were cut. Results with
 /// media are kept.
 #[derive(Clone)]
 pub struct CapResults {
@@ -68,8 +68,8 @@ impl CapResults {
         if self.exempt.is_match(&name) {
             return None;
         }
-        let own = self.tools.iter().find(|(globs, _)| globs.is_match(&name)).map(|(_, cap)| *cap);
-        own.or(self.max_tokens)
+        let tool_cap = self.tools.iter().find(|(globs, _)| globs.is_match(&name)).map(|(_, cap)| *cap);
+        tool_cap.or(self.max_tokens)
     }
 
     /// Why a result above its cap is kept.

@@ -8,7 +8,7 @@ use crate::transcript::{Pairs, turns};
 
 /// Drops the messages and the turns with these numbers. Instructions in the turns are kept.
 ///
-/// A number is an index into the messages, or the turns, that the processor sees. So a second run numbers them anew, and drops
+/// A number is an index into the messages, or the turns, that the processor sees. So a second run numbers them again, and drops
 /// others.
 #[derive(Debug, Clone, Default)]
 pub struct DropMessages {
@@ -53,7 +53,7 @@ impl Processor for DropMessages {
 
 /// Keeps the messages with the numbers `from` up to, not including, `to`, and all system and developer messages.
 ///
-/// A number is an index into the messages that the processor sees. So a second run numbers the messages anew, and cuts again
+/// A number is an index into the messages that the processor sees. So a second run numbers the messages again, and cuts again
 /// unless `from` is 0.
 ///
 /// ```

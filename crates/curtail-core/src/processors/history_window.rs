@@ -9,8 +9,8 @@ use crate::transcript::{Content, Message, Mismatch, Pairs, Part, PartRef, Role, 
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
 ///
-/// If the last units contain no speaking user message or no speaking assistant message, the window grows backwards until it
-/// contains both. Roles that never speak are ignored.
+/// If the last units contain no user message with text or no assistant message with text, the window grows backwards until it
+/// contains both. A role that has no text anywhere is ignored.
 ///
 /// ```
 /// use curtail_core::processors::{HistoryWindow, WindowUnit};
@@ -65,7 +65,8 @@ impl Processor for HistoryWindow {
     }
 }
 
-/// Whether a message is half of an exchange. A thought with nothing but blank text is not: without the thought, it is dropped.
+/// Whether a message is the user's or the assistant's side of an exchange. A thought with blank text alone is neither: the
+/// message is dropped with the thought.
 fn speaks_as(message: &Message<'_>, role: Role) -> bool {
     let is_thought = || message.parts.iter().any(Part::is_prefix_bound);
     let is_blank = |part: &Part<'_>| match &part.content {
@@ -104,12 +105,12 @@ impl HistoryWindow {
 
     /// What is outside the last units before `flight`, which contain at least one exchange.
     ///
-    /// The oldest units are dropped one after another, until `size` are left or the next one would take the last user or the
-    /// last assistant message that speaks with it:
+    /// The oldest units are dropped one after another, until `size` are left or the next one contains the last user or the last
+    /// assistant message with text:
     ///
     /// ```text
     /// size 2:  0 user "weather?"   1 assistant "rain"   2 user "map!"   3 assistant (call)   4 tool   | 5 assistant (in flight)
-    ///          dropped             ^ without this, no assistant speaks: the window begins here
+    ///          dropped             ^ the only assistant message with text: the window begins here
     /// ```
     fn last<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs, flight: usize) -> DropSet<'v, 'a> {
         let units = self.unit.runs(&view.messages[..flight]);
@@ -120,7 +121,7 @@ impl HistoryWindow {
             self.max_expansion.map_or(0, |times| units.len().saturating_sub(self.size.saturating_mul(times)));
         let mut window = ShrinkingWindow::new(self, view, pairs, &units, flight);
         window.begin_at(start(farthest));
-        // A role that speaks nowhere is ignored.
+        // A role that has no text anywhere is ignored.
         let roles = [Role::User, Role::Assistant].map(|role| window.speaks(role).then_some(role));
         for unit in farthest + 1..=self.last_with_turn(view, &units, farthest, last) {
             window.begin_at(start(unit));
@@ -210,7 +211,7 @@ struct ShrinkingWindow<'w, 'v, 'a> {
     last_turn: Option<usize>,
     /// Index of the first message about which nothing is decided yet.
     next: usize,
-    /// For each role: the newest message that speaks, with the reasoning that led to it.
+    /// For each role: the newest message with text, and the reasoning that led to it.
     newest: [Range<usize>; 2],
 }
 
@@ -244,7 +245,7 @@ impl<'w, 'v, 'a> ShrinkingWindow<'w, 'v, 'a> {
         self.next = self.next.max(self.first);
     }
 
-    /// Whether a message of the window speaks as `role`, with something that is kept, and with its reasoning.
+    /// Whether the window contains a message of `role` with text that is kept, and its reasoning.
     fn speaks(&mut self, role: Role) -> bool {
         let nth = usize::from(role == Role::Assistant);
         let mut end = self.newest[nth].end;

@@ -1,4 +1,4 @@
-//! Removes images, audio and files that are old or large: a text in their place says what they were.
+//! Removes images, audio and files that are old or large, and writes a text in their place that describes them.
 
 use super::{Change, Decision, Plan, Processor, ProcessorError, Reason, View};
 use crate::transcript::Substitution;
@@ -61,7 +61,8 @@ impl MediaLimits {
     }
 
     fn is_too_large(&self, facts: &MediumFacts) -> bool {
-        let above = |most: Option<u64>, own: Option<u64>| most.zip(own).is_some_and(|(most, own)| own > most);
+        let above =
+            |most: Option<u64>, amount: Option<u64>| most.zip(amount).is_some_and(|(most, amount)| amount > most);
         let side = facts.pixels.and_then(|sides| sides.into_iter().max());
         above(self.max_bytes, facts.bytes)
             || above(self.max_pixels.map(|most| most as u64), side.map(|side| side as u64))

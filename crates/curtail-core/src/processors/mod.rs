@@ -79,7 +79,7 @@ pub trait Processor: Send + Sync {
     }
 
     /// A processor that decides about `view` and what is appended to it as this one does, and needs to see only instructions
-    /// and the messages from the returned index on. It drops all others. `is_joint` tells where no pair is open, now or later.
+    /// and the messages from the returned index on. It drops all others. `is_joint` returns where no pair is open, now or later.
     /// `None` if all messages are needed.
     fn resumed(&self, _view: &View<'_, '_>, _is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
         None
@@ -140,7 +140,7 @@ impl Default for Traits {
     }
 }
 
-/// What stays decided as a conversation grows, so that a replay does not decide it anew at each request.
+/// Which decisions last as a conversation grows, so that a replay does not repeat them at each request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Growth {
     /// Whether what is kept follows from instructions and the end of the conversation alone: applied to the messages from a
@@ -148,8 +148,8 @@ pub struct Growth {
     pub is_local: bool,
     /// Whether all messages are kept that are appended to the in-flight round, and the others are decided about as before.
     pub keeps_rounds: bool,
-    /// Whether all messages are kept that are appended to the in-flight round, as long as nobody speaks in them or in the
-    /// messages that they answer, and the others are decided about as before.
+    /// Whether all messages are kept that are appended to the in-flight round, as long as neither they nor the messages that they answer
+    /// have text, and the others are decided about as before.
     pub keeps_silence: bool,
     /// How many of the last results are kept, if only results are decided about, and each by how many follow it.
     pub last_results: Option<usize>,

@@ -220,7 +220,7 @@ struct AnswerPlacer<'v, 'a> {
     answered: HashSet<(usize, Cow<'v, str>)>,
     /// Messages that contain only results of calls of one message.
     single: HashSet<usize>,
-    /// The results that come before their call and can be moved behind it.
+    /// The results that come before their call and can be moved after it.
     early: &'v HashMap<PartRef, PartRef>,
     /// Results that are written inside a call.
     in_call: HashSet<PartRef>,
@@ -433,7 +433,7 @@ fn behind(view: &View<'_, '_>, rules: PairingRules) -> Vec<(usize, Option<usize>
         // Where results pair by position, they pair with the nearest calling message: no other may come between.
         let joins = passed == Role::Tool || rules.ids && message.calls().all(|(_, call)| call.id.is_some());
         let here = (at + 1, next.map(|(next, _)| next));
-        // What a model reads behind a boundary answers no call in front of it.
+        // A result after a boundary answers no call before it.
         let passes = |next: usize| messages[next].role == passed && !messages[next].is_boundary();
         let run = next.filter(|(next, _)| passes(*next)).map_or(here, |(_, run)| run);
         behind[at] = if joins { run } else { here };

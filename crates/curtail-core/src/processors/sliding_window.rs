@@ -67,10 +67,10 @@ impl Processor for SlidingWindow {
 }
 
 impl SlidingWindow {
-    /// Index of the first message in the window; the preserved messages have taken their places before.
+    /// Index of the first message in the window, which has room for what the preserved messages leave.
     fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], head: usize) -> usize {
         let task = self.keep.task(view.messages);
-        // A boundary that another one supersedes stays with what needs it: if it counted as others do, it would move steps.
+        // A superseded boundary is kept as long as messages need it. It is not counted, because it would move the steps.
         let stays = |message: &Message<'_>| self.step > 1 && message.is_boundary();
         let preserves =
             |at: usize| task == Some(at) || self.keep.preserves(&view.messages[at]) || stays(&view.messages[at]);

@@ -179,12 +179,12 @@ impl Split {
             false => self.counting.message(&view.messages[*at]),
         };
         let attempt = |keeps: &dyn Fn(&Message<'_>) -> bool| {
-            let (kept, own): (Vec<usize>, Vec<usize>) =
+            let (kept, others): (Vec<usize>, Vec<usize>) =
                 all.iter().partition(|&at| is_reduced(at) || keeps(&view.messages[*at]));
             let used = self.counting.outside(view) + kept.iter().map(tokens).sum::<usize>();
             let mut room = self.max_tokens.checked_sub(used)?;
             loop {
-                let changes = shorten(view.messages, &own, |_| false, room, &self.counting)?;
+                let changes = shorten(view.messages, &others, |_| false, room, &self.counting)?;
                 match self.excess(view, &all, &changes) {
                     Some(0) => return Some(changes),
                     // A template adds to the texts: try again with less.
@@ -203,7 +203,7 @@ impl Split {
         }
         let mut plan = Plan::keep(all.len());
         for (at, changes) in changes {
-            let nth = all.iter().position(|own| own == at)?;
+            let nth = all.iter().position(|index| index == at)?;
             plan.decisions[nth] = Decision::Change(changes.clone(), Reason::default());
         }
         let messages = apply_plan(all.iter().map(|&at| view.messages[at].clone()).collect(), &plan);
@@ -359,7 +359,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         if let Some(rendering) = rendering.as_ref().filter(|_| !messages.is_empty()) {
             let sum = split.counting.outside(view) + tokens.iter().sum::<usize>();
             let surplus = rendering.surplus(rendering.whole()?, sum);
-            tokens.iter_mut().for_each(|own| *own += surplus);
+            tokens.iter_mut().for_each(|count| *count += surplus);
         }
         let mut sums = vec![0; messages.len() + 1];
         for (at, tokens) in tokens.iter().enumerate() {
@@ -452,8 +452,8 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
 
     /// Whether a segment fits into a window that begins with it.
     fn fits_alone(&self, segment: usize) -> bool {
-        let own = &self.segments[segment];
-        let needed = self.between(own.start, own.end);
+        let range = &self.segments[segment];
+        let needed = self.between(range.start, range.end);
         self.context(segment, needed).tokens.saturating_add(needed) <= self.split.max_tokens
     }
 
@@ -534,22 +534,22 @@ impl Filler<'_, '_, '_> {
         }
         let budget = self.split.max_tokens;
         let start = self.segments[at].start;
-        let own =
+        let until =
             |window: &SplitWindow, end: usize| SplitWindow { own: start..self.segments[end - 1].end, ..window.clone() };
         let alone = SplitWindow { own: self.segments[target].clone(), ..self.context(target, usize::MAX).window };
         if at == target || !rendering.fits(alone.messages().into_iter(), budget) {
-            return Ok((self.split.overflow(self.view, own(proposed, target + 1))?, target + 1));
+            return Ok((self.split.overflow(self.view, until(proposed, target + 1))?, target + 1));
         }
         let smallest = self.context(at, usize::MAX).window;
         for end in (at + 1..=target).rev() {
-            let window = own(&smallest, end);
+            let window = until(&smallest, end);
             if let Some(tokens) =
                 rendering.tokens(window.messages().into_iter()).ok().filter(|tokens| *tokens <= budget)
             {
                 return Ok((SplitWindow { tokens, ..window }, end));
             }
         }
-        Ok((self.split.overflow(self.view, own(&smallest, at + 1))?, at + 1))
+        Ok((self.split.overflow(self.view, until(&smallest, at + 1))?, at + 1))
     }
 
     /// The window whose own messages begin at segment `at` and fit as they are rendered, with the segment after it. Sums
@@ -563,12 +563,12 @@ impl Filler<'_, '_, '_> {
         proposed: SplitWindow,
         end: usize,
     ) -> Option<(SplitWindow, usize)> {
-        let own = |window: &SplitWindow, end: usize| {
+        let until = |window: &SplitWindow, end: usize| {
             let range = self.segments[at].start..self.segments[end - 1].end;
             SplitWindow { own: range, ..window.clone() }
         };
         let fitting = |window: &SplitWindow, end: usize| {
-            let tokens = rendering.tokens(own(window, end).messages().into_iter()).ok();
+            let tokens = rendering.tokens(until(window, end).messages().into_iter()).ok();
             tokens.filter(|tokens| *tokens <= self.split.max_tokens)
         };
         let (mut window, mut end) = (proposed, end.max(target + 1));
@@ -588,6 +588,6 @@ impl Filler<'_, '_, '_> {
             let Some(more) = fitting(&window, further) else { break };
             (end, tokens) = (further, more);
         }
-        Some((SplitWindow { tokens, ..own(&window, end) }, end))
+        Some((SplitWindow { tokens, ..until(&window, end) }, end))
     }
 }

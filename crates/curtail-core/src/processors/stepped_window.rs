@@ -1,4 +1,4 @@
-//! Where a history window begins that moves in steps: at the same place until the next step is due, whatever is appended.
+//! Where a history window begins that moves in steps. Appended messages do not move the beginning until the next step is due.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(super) struct SteppedWindow<'w, 'v, 'a> {
     joints: Vec<usize>,
     /// Those of them at which a window can begin.
     places: Vec<usize>,
-    /// Indices of the units in which a user, and in which an assistant, speaks.
+    /// Indices of the units with text of a user, and of those with text of an assistant.
     spoken: [Vec<usize>; 2],
 }
 
@@ -53,13 +53,13 @@ impl<'w, 'v, 'a> SteppedWindow<'w, 'v, 'a> {
 
     /// Index of the first message in the window; 0 if nothing is dropped.
     ///
-    /// The smallest multiple of `step` is removed that leaves at most `size` units, and more up to where no pair is open. An
-    /// exchange is looked for in the units that are there whenever this multiple is removed, and before them: what is appended
-    /// until the next step cannot move the beginning.
+    /// The smallest multiple of `step` is removed that leaves at most `size` units, and more units if a pair is open there. The
+    /// exchange is searched in the units that exist as soon as this multiple is removed, and before them. So units that are
+    /// appended until the next step cannot move the beginning.
     ///
     /// ```text
     /// size 5, step 2, units 0 to 7:   0 1 2 3 | 4 5 6 7       4 are removed, until unit 9 is there and 6 are
-    ///                                           ^^^^^^^       an exchange is looked for in 4 to 7, and then before 4
+    ///                                           ^^^^^^^       the exchange is searched in 4 to 7, and then before 4
     /// ```
     pub(super) fn start(&self) -> usize {
         let HistoryWindow { size, step, max_expansion, .. } = *self.window;
@@ -80,8 +80,8 @@ impl<'w, 'v, 'a> SteppedWindow<'w, 'v, 'a> {
         if self.units.first().is_some_and(|unit| unit.start == start) { 0 } else { start }
     }
 
-    /// The last place behind the first unit, up to `latest` and not before `bound`, from which all who speak from `bound` to
-    /// `horizon` speak up to there.
+    /// The last place after the first unit, between `bound` and `latest`, such that the units from there to `horizon` contain text
+    /// of each role that has text between `bound` and `horizon`.
     fn place(&self, latest: usize, horizon: usize, bound: usize) -> Option<usize> {
         let newest = self.spoken.iter().filter_map(|spoken| {
             let newest = spoken[..spoken.partition_point(|&nth| nth <= horizon)].last()?;

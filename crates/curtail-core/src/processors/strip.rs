@@ -103,7 +103,7 @@ impl Strip {
             let mut parts = message.parts.iter().enumerate();
             let instructs = message.parts.iter().any(Part::instructs);
             if instructs
-                && parts.all(|(part, own)| own.instructs() || drops.is_part_gone(PartRef { message: at, part }))
+                && parts.all(|(nth, part)| part.instructs() || drops.is_part_gone(PartRef { message: at, part: nth }))
             {
                 drops.drop_message(at, Reason::Borrowed("only instructions of the application remain in it"));
             }

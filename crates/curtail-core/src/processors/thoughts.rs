@@ -91,9 +91,9 @@ impl ThoughtPrefixes {
     /// All bound thoughts of `messages`: those after a change that was made before the messages were read.
     #[must_use]
     pub fn all(&self, messages: &[Message<'_>]) -> Vec<PartRef> {
-        let parts = messages.iter().enumerate().flat_map(|(message, own)| {
-            let bound = own.parts.iter().enumerate().filter(|(_, part)| part.is_prefix_bound());
-            bound.map(move |(part, _)| PartRef { message, part })
+        let parts = messages.iter().enumerate().flat_map(|(at, message)| {
+            let bound = message.parts.iter().enumerate().filter(|(_, part)| part.is_prefix_bound());
+            bound.map(move |(part, _)| PartRef { message: at, part })
         });
         parts.collect()
     }
@@ -137,8 +137,8 @@ impl ThoughtPrefixes {
 
     /// Where a model begins to read each thread that has messages which a boundary superseded.
     ///
-    /// That is behind them and what is written about them, or at the boundary if it is next: what is added in front of it is not
-    /// read either. A cut that drops the last boundary and all messages after it revives them from the boundary before.
+    /// It begins after them and the messages written about them, or at the boundary if that comes next: a message inserted before
+    /// the boundary is not read either. A cut that drops the last boundary and all messages after it revives them from the boundary before.
     fn starts(&self, messages: &[Message<'_>]) -> HashMap<u32, Start> {
         let ends = |source: &&MessageState| source.boundary && source.standing.is_read();
         let ended: HashSet<u32> = self.sources.iter().filter(ends).map(|source| source.thread).collect();
@@ -307,11 +307,11 @@ impl Thinking {
             Self::Auto => {}
         }
         let checks = |message: &Message<'_>| message.source_index().and_then(models.checks);
-        let own = checks(&messages[at]);
+        let writer = checks(&messages[at]);
         // The model that answers next checks what earlier ones wrote.
         let speaker = |message: &&Message<'_>| message.thread == messages[at].thread && message.role == Role::Assistant;
         let newest = messages.iter().rev().filter(speaker).find_map(checks);
-        match (own, newest) {
+        match (writer, newest) {
             (Some(true), _) | (_, Some(true)) => Verdict::Drop,
             (Some(false), _) | (_, Some(false)) => Verdict::Keep,
             (None, None) if models.dataset => Verdict::Keep,

@@ -205,8 +205,8 @@ impl TokenLimit {
             return Ok(None);
         }
         let (count, places) = (view.messages.len(), joints(view.messages, pairs));
-        let own = |at| if self.preserves(view.messages, at) { 0 } else { self.counting.message(&view.messages[at]) };
-        let sums: Vec<usize> = (0..count).map(own).collect();
+        let tokens = |at| if self.preserves(view.messages, at) { 0 } else { self.counting.message(&view.messages[at]) };
+        let sums: Vec<usize> = (0..count).map(tokens).collect();
         let excess = match rendering {
             Some(rendering) => rendering.whole()?.saturating_sub(self.max_tokens),
             None => sums.iter().sum::<usize>().saturating_sub(room),
@@ -250,8 +250,8 @@ impl TokenLimit {
             let (mut first, mut sum, mut messages) = (segments.len(), 0, 0);
             for (at, segment) in segments.iter().enumerate().rev() {
                 let added = segment.clone().filter(|&at| !self.preserves(view.messages, at));
-                let own = || added.map(|at| self.counting.message(&view.messages[at])).sum::<usize>();
-                let needed = sum + *sums[at].get_or_insert_with(own);
+                let tokens = || added.map(|at| self.counting.message(&view.messages[at])).sum::<usize>();
+                let needed = sum + *sums[at].get_or_insert_with(tokens);
                 if fixed + needed + (messages + segment.len()) * surplus > self.max_tokens {
                     break;
                 }
@@ -362,12 +362,12 @@ impl TokenLimit {
         let mut plan = self.plan(view, pairs, start);
         let dropped = |at: usize| matches!(plan.decisions[at], Decision::Drop(_));
         let shortened = |at: &usize| !dropped(*at) && !self.preserves(view.messages, *at);
-        let own: Vec<usize> = (start..view.messages.len()).filter(shortened).collect();
+        let indices: Vec<usize> = (start..view.messages.len()).filter(shortened).collect();
         let cuts = plan.cuts();
-        let changes = shorten(view.messages, &own, |part| cuts.contains(&part), room, &self.counting)?;
+        let changes = shorten(view.messages, &indices, |part| cuts.contains(&part), room, &self.counting)?;
         for (at, changes) in changes {
             match &mut plan.decisions[at] {
-                Decision::Change(own, _) => own.extend(changes),
+                Decision::Change(others, _) => others.extend(changes),
                 decision => {
                     let reason = format!("the newest segment alone does not fit into {} tokens", self.max_tokens);
                     *decision = Decision::Change(changes, Reason::Owned(reason));

@@ -237,7 +237,7 @@ fn joined(names: &[&String]) -> String {
     names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-// Globs of tool names, which remember whether they matched: one that never does is most likely misspelt.
+// Globs of tool names, which remember whether they matched: one that never does is most likely misspelled.
 
 /// Globs that are matched against tool names: `*`, `?`, `[…]`, `{a,b}`.
 ///

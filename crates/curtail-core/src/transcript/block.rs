@@ -1,15 +1,15 @@
 //! Blocks that this program writes into transcripts, and the mark by which it recognizes them.
 //!
-//! The mark is a spelling: the letter behind the `<` of a block is written as an escape, such as `\u0063`. Writers of JSON
-//! escape no letters, so no text that somebody said carries the mark, and a model that reads the text sees nothing of it.
+//! The mark is an escape: the letter after the `<` of a block is written as `\u0063`, for example. Writers of JSON escape no
+//! letters, so no other text has the mark, and a model, which reads the decoded text, does not see it.
 
 use super::{Content, Message, Part, PartOrigin};
 use crate::json::Text;
 
-/// `json`, in which a dialect spelt the block `text`, with the mark.
+/// `json`, in which a dialect wrote the block `text`, with the mark.
 #[must_use]
 pub fn marked(mut json: String, text: &str) -> String {
-    // The characters that are spelt as they are.
+    // The characters that JSON writes without escapes.
     let opening = text.split(['"', '\\', '\n']).next().unwrap_or_default();
     if let Some(at) = json.find(&format!("\"{opening}"))
         && let Some(letter) = opening.chars().nth(1).filter(char::is_ascii)
@@ -24,8 +24,8 @@ pub fn marked(mut json: String, text: &str) -> String {
 pub fn is_own_block(part: &Part<'_>, opening: &str) -> bool {
     let Content::Text(text) = &part.content else { return false };
     match (&part.origin, text) {
-        (PartOrigin::Block(own), _) => own.starts_with(opening),
-        (PartOrigin::Source(_) | PartOrigin::Moved(_), Text::Escaped(raw)) => spelt_with_mark(raw, opening),
+        (PartOrigin::Block(block), _) => block.starts_with(opening),
+        (PartOrigin::Source(_) | PartOrigin::Moved(_), Text::Escaped(raw)) => begins_with_marked(raw, opening),
         _ => false,
     }
 }
@@ -41,8 +41,8 @@ pub fn own_blocks(message: &Message<'_>) -> usize {
     message.parts.iter().take_while(is_own).count()
 }
 
-/// The ends of the blocks that the JSON string `raw`, without its quotes, begins with: of each block, and of the empty line
-/// behind it. A string that is nothing but a block has none.
+/// For each block at the beginning of the JSON string `raw`, which comes without its quotes: where the block ends, and where the
+/// empty line after it ends. None for a string that consists of a block alone.
 #[must_use]
 pub fn blocks_in_text(raw: &str) -> Vec<[usize; 2]> {
     const EMPTY_LINE: &str = "\\n\\n";
@@ -68,7 +68,7 @@ fn marked_name(raw: &str) -> Option<String> {
     Some(format!("{letter}{name}"))
 }
 
-fn spelt_with_mark(raw: &str, opening: &str) -> bool {
+fn begins_with_marked(raw: &str, opening: &str) -> bool {
     let mut letters = opening.chars();
     let (Some(first), Some(second)) = (letters.next(), letters.next()) else { return false };
     let rest = raw.strip_prefix(first).and_then(|rest| rest.strip_prefix(escape(second).as_str()));
@@ -81,7 +81,7 @@ fn escape(letter: char) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{blocks_in_text, marked, spelt_with_mark};
+    use super::{begins_with_marked, blocks_in_text, marked};
     use crate::json::quote;
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn no_text_carries_the_mark() {
-        for (raw, own) in [
+        for (raw, is_marked) in [
             (r"<\u006demory>", true),
             ("<memory>", false),
             (r"<\\u006demory>", false),
@@ -118,7 +118,7 @@ mod tests {
             (r"<\u006Demory>", false),
             ("", false),
         ] {
-            assert_eq!(spelt_with_mark(raw, "<memory>"), own, "{raw}");
+            assert_eq!(begins_with_marked(raw, "<memory>"), is_marked, "{raw}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Boundaries: messages that stand for everything before them.
+//! Boundaries: messages that replace everything before them for the model, such as the summary of a compaction.
 
 use foldhash::HashSet;
 
@@ -33,16 +33,16 @@ pub fn supersede(messages: &mut [Message<'_>]) {
     }
 }
 
-/// Index of the first message after the boundary `at` that another boundary of the thread supersedes no more: where the
-/// messages end that need the boundary.
+/// Index of the next boundary of the thread after the boundary `at`, where the messages end that need it; the number of messages
+/// if there is none.
 #[must_use]
 pub fn reach(messages: &[Message<'_>], at: usize) -> usize {
     let next = messages[at + 1..].iter().position(|next| next.is_boundary() && next.thread == messages[at].thread);
     next.map_or(messages.len(), |next| at + 1 + next)
 }
 
-/// The conversation that a program goes on with when it resumes the log: the main one, also where a sub-agent's comes first. A
-/// log of a sub-agent alone has no other.
+/// The conversation that a program continues when it resumes the log: the main one, even if a sub-agent's comes first. In a log
+/// of a sub-agent alone, it is that of the sub-agent.
 #[must_use]
 pub fn main_thread(messages: &[Message<'_>]) -> u32 {
     let is_main = |message: &Message<'_>| message.thread == 0;
@@ -59,13 +59,13 @@ pub fn behind_boundary(messages: &[Message<'_>]) -> usize {
     messages.iter().rposition(stands).map_or(0, |at| at + 1)
 }
 
-/// Index of the message before which a block of context is written, so that a model reads it: behind the newest boundary, in
-/// front of all that is said in the main conversation.
+/// Index of the message before which a block of context is written, so that a model reads it: after the newest boundary, before
+/// the first message of the main conversation that gives no instructions.
 #[must_use]
 pub fn front(messages: &[Message<'_>]) -> usize {
     let main = main_thread(messages);
     let start = behind_boundary(messages);
-    let said =
+    let is_read =
         |message: &&Message<'_>| message.thread == main && message.standing.is_read() && !message.role.instructs();
-    messages[start..].iter().position(|message| said(&message)).map_or(messages.len(), |at| start + at)
+    messages[start..].iter().position(|message| is_read(&message)).map_or(messages.len(), |at| start + at)
 }

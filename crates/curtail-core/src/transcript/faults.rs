@@ -152,14 +152,15 @@ pub fn last_round(
     let there = |at: usize, message: &Message<'_>| {
         message.parts.is_empty() || (0..message.parts.len()).any(|part| is_left(at, part))
     };
-    let own = messages.iter().enumerate().rev().filter(|(at, message)| message.thread == thread && there(*at, message));
+    let left_of_thread =
+        messages.iter().enumerate().rev().filter(|(at, message)| message.thread == thread && there(*at, message));
     let mut round = messages.len();
     let mut calling: Option<&Message<'_>> = None;
     let mut next = messages.len();
-    for (at, message) in own {
+    for (at, message) in left_of_thread {
         let calls = message.calls().any(|(part, _)| is_left(at, part));
         let goes_on = match calling {
-            // A message that holds results and what the model said of them ends their round.
+            // A message that holds results and the model's text about them ends their round.
             None => calls || !message.is_exchange() && message.results().any(|(part, _)| is_left(at, part)),
             Some(later) => {
                 (calls && (side_by_side || is_same_reply(message, later))) || message.is_bound() && next == at + 1

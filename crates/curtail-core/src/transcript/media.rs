@@ -126,7 +126,8 @@ impl<'a> Medium<'a> {
     fn from_value(value: Value<'a>) -> Option<Self> {
         // Attachments beside a text are no list of parts.
         let list = value.parent().filter(|list| list.is_array());
-        let is_attached = list.is_some_and(|list| list.parent().and_then(|own| own.get("attachments")) == Some(list));
+        let is_attached =
+            list.is_some_and(|list| list.parent().and_then(|holder| holder.get("attachments")) == Some(list));
         // Without the signature of a thought, the provider rejects what follows.
         let is_signed = SIGNATURES.iter().any(|key| value.get(key).is_some());
         if !value.is_object() || is_attached || is_signed {
@@ -136,7 +137,7 @@ impl<'a> Medium<'a> {
             Some(kind) if TYPES.iter().chain(TYPES_IN_RESULTS).any(|name| kind.is(name)) => {
                 // A part with an id of its own is a record of a program, which reads it by that id.
                 let is_record = value.get("messageID").is_some() || value.get("sessionID").is_some();
-                let own = match () {
+                let opening = match () {
                     // Chat completions have this type beside plain texts.
                     () if kind.decode().starts_with("input_") && !kind.is("input_audio") => {
                         "{\"type\":\"input_text\",\"text\":"
@@ -145,7 +146,7 @@ impl<'a> Medium<'a> {
                     () if value.get("modality").is_some() => "{\"type\":\"text\",\"content\":",
                     () => "{\"type\":\"text\",\"text\":",
                 };
-                (!is_record).then_some([own, "}"])?
+                (!is_record).then_some([opening, "}"])?
             }
             Some(_) => return None,
             None if KEYS.iter().any(|key| value.get(key).is_some_and(Value::is_object)) => {
@@ -172,7 +173,7 @@ impl<'a> Medium<'a> {
                 };
                 let is_bytes = DATA.iter().any(|name| member.key.is(name));
                 let is_known = is_bytes || ADDRESSES.iter().any(|name| member.key.is(name));
-                let is_longer = longest.as_ref().is_none_or(|own| own.text.len_bound() < text.len_bound());
+                let is_longer = longest.as_ref().is_none_or(|known| known.text.len_bound() < text.len_bound());
                 if is_known && is_longer {
                     longest = Some(Payload { text, is_bytes });
                 }
@@ -263,7 +264,7 @@ fn kind(value: Value<'_>, format: Option<&str>) -> &'static str {
     let named = value.get_text("type").map(|kind| kind.decode().into_owned());
     let keys = || value.members().map(|member| member.key.decode().into_owned());
     let words: Vec<String> = named.into_iter().chain(format.map(str::to_owned)).chain(keys()).collect();
-    let says = |word: &str| words.iter().any(|own| own.contains(word));
+    let says = |word: &str| words.iter().any(|found| found.contains(word));
     ["image", "audio", "video"].into_iter().find(|kind| says(kind)).unwrap_or("file")
 }
 

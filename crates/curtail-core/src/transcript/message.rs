@@ -78,20 +78,20 @@ impl<'a> Message<'a> {
         self.call_rules.closes = Closes::Always;
     }
 
-    /// Makes it a boundary: it stands for everything before it, and what a model reads begins with it.
+    /// Makes it a boundary: a model reads it in place of everything before it.
     pub const fn set_boundary(&mut self) {
         self.kind = MessageKind::Boundary;
         self.begin_context();
     }
 
-    /// Lets it stand for nothing before it, if it did.
+    /// Makes it an ordinary message, if it is a boundary.
     pub const fn clear_boundary(&mut self) {
         if self.is_boundary() {
             self.kind = MessageKind::Ordinary;
         }
     }
 
-    /// Marks it as rolled back, in the way that `standing` says. A compaction that is rolled back stands for nothing.
+    /// Marks it as rolled back, in the way that `standing` says. A compaction that is rolled back is no boundary.
     pub const fn roll_back(&mut self, standing: Standing) {
         self.standing = standing;
         self.clear_boundary();
@@ -104,7 +104,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Whether it stands for everything before it.
+    /// Whether a model reads it in place of everything before it.
     #[must_use]
     pub const fn is_boundary(&self) -> bool {
         matches!(self.kind, MessageKind::Boundary)
@@ -138,8 +138,8 @@ impl<'a> Message<'a> {
     #[must_use]
     pub fn speaks_as(&self, role: Role) -> bool {
         steps::count(1);
-        let said = |part: &Part<'_>| part.content.speaks() && (role != Role::User || !part.instructs());
-        self.role == role && self.parts.iter().any(said)
+        let has_text = |part: &Part<'_>| part.content.speaks() && (role != Role::User || !part.instructs());
+        self.role == role && self.parts.iter().any(has_text)
     }
 
     /// Whether a turn begins with it: a person wrote it, and it contains text or media.
@@ -291,11 +291,11 @@ impl Role {
 /// What a message is to the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
-    /// What one role said or did.
+    /// A message of one role.
     Ordinary,
     /// Both a question and the assistant's answer, as items of some formats are.
     Exchange,
-    /// It stands for everything before it, as a compaction does.
+    /// A message that a model reads in place of everything before it, such as the summary of a compaction.
     Boundary,
 }
 

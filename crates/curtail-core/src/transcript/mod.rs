@@ -178,7 +178,7 @@ pub enum Unknown {
     NoMessage,
     /// The item is a list, but not the pair of texts that the dialect keeps in lists.
     NoTexts,
-    /// The item belongs to one of several conversations, but neither a name nor an id tells to which.
+    /// The item belongs to one of several conversations, but neither a name nor an id says to which.
     NoId,
 }
 
@@ -223,18 +223,18 @@ pub struct PairingRules {
 }
 
 impl PairingRules {
-    /// These rules of a provider, for a transcript that is written in a format with the rules `own`.
+    /// These rules of a provider, for a transcript in a format that has the rules `format`.
     #[must_use]
-    pub const fn over(self, own: Self) -> Self {
+    pub const fn over(self, format: Self) -> Self {
         use ResultPlace::{Anywhere, NextMessage, NextMessageFirst, RightAfter, RightAfterTurn};
-        let results = match (own.results, self.results) {
+        let results = match (format.results, self.results) {
             // A format with messages joins items in a row into one message.
             (Anywhere, RightAfter) => RightAfterTurn,
             (NextMessage | NextMessageFirst, RightAfter) => NextMessage,
             (_, required) => required,
         };
-        // Whether there are ids depends on the transcript, whoever reads it.
-        Self { results, ids: own.ids, ..self }
+        // Whether there are ids depends on the transcript and not on the provider.
+        Self { results, ids: format.ids, ..self }
     }
 
     /// Whether a call or a result lacks the id that the format requires, so that it cannot be paired.

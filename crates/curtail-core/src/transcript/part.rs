@@ -287,7 +287,7 @@ pub struct RarePlaces<'a> {
     pub leader: Option<Leader<'a>>,
     /// Copies of the part in other messages. They are removed when the part is cut.
     pub copies_cut: Vec<Value<'a>>,
-    /// Where the same text stands in other messages: it is rewritten alike.
+    /// Where other messages contain the same text, which is rewritten in the same way.
     pub twins: Vec<Rewrite>,
     /// What is written in place of some bytes of the part.
     pub substitutions: Vec<Substitution>,

@@ -102,8 +102,8 @@ impl<'m, 'a> Placement<'m, 'a> {
             }
             replies
         });
-        let own = reply_of(&self.messages[calling]).and_then(|reply| replies.get(&reply));
-        own.map_or(0, |own| own.partition_point(|&at| at < to) - own.partition_point(|&at| at < from))
+        let items = reply_of(&self.messages[calling]).and_then(|reply| replies.get(&reply));
+        items.map_or(0, |items| items.partition_point(|&at| at < to) - items.partition_point(|&at| at < from))
     }
 }
 
@@ -131,7 +131,7 @@ impl Obstacles {
     }
 }
 
-/// Whether a message has results and says nothing.
+/// Whether a message has results and no text.
 fn is_answer(message: &Message<'_>) -> bool {
     message.results().next().is_some() && !message.parts.iter().any(|part| part.content.speaks())
 }

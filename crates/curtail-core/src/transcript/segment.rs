@@ -39,8 +39,8 @@ pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
     segments
 }
 
-/// Indices of the messages before which no call is open, as far as the messages before them tell: whatever is appended to a
-/// transcript, those that it had stay. A call is open until its result, or until somebody speaks who neither calls nor answers.
+/// Indices of the messages before which no call is open. Only the messages before each index decide, so appending to a transcript
+/// removes none of them. A call is open until its result, or until a message with text and without calls and results.
 #[must_use]
 pub fn joints(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
     let mut joints = Vec::new();

@@ -50,12 +50,12 @@ impl Subject {
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = |what: &str, names: &[String]| match names {
+        let named = |kind: &str, names: &[String]| match names {
             [] => None,
-            [name] => Some(format!("{what} of \"{name}\"")),
-            names => Some(format!("{what}s of \"{}\"", names.join("\", \""))),
+            [name] => Some(format!("{kind} of \"{name}\"")),
+            names => Some(format!("{kind}s of \"{}\"", names.join("\", \""))),
         };
-        // A result needs no role besides: the role of its message is that of tools.
+        // The role `tool` is left out beside a result, which implies it.
         let role = (self.role != "tool" || self.results.is_empty()).then(|| self.role.to_owned());
         let words = [role, named("tool call", &self.calls), named("tool result", &self.results)];
         f.write_str(&words.into_iter().flatten().collect::<Vec<_>>().join(", "))
@@ -70,9 +70,9 @@ fn tool_name(messages: &[Message<'_>], pairs: &Pairs, at: PartRef) -> Option<Str
     name.map(|name| name.decode().into_owned())
 }
 
-/// What a message says, or else what a result contains, or else its reasoning.
+/// The text of a message, or else of its first result, or else its reasoning.
 fn first_text(message: &Message<'_>) -> String {
-    let said = |part: &Part<'_>| match &part.content {
+    let text_of = |part: &Part<'_>| match &part.content {
         Content::Text(text) if !text.is_blank() => Some(text.decode().into_owned()),
         _ => None,
     };
@@ -82,6 +82,6 @@ fn first_text(message: &Message<'_>) -> String {
         _ => None,
     };
     let parts = &message.parts;
-    let text = parts.iter().find_map(said).or_else(|| parts.iter().find_map(found));
+    let text = parts.iter().find_map(text_of).or_else(|| parts.iter().find_map(found));
     text.or_else(|| parts.iter().find_map(thought)).unwrap_or_default()
 }

@@ -102,12 +102,12 @@ impl Family {
     }
 }
 
-// What stands in place of the arguments of a call that is cleared.
+// What replaces the arguments of a call that is cleared.
 
 /// Members that contain the provider's signature of the call beside them.
 pub(super) const SIGNATURES: &[&str] = &["thoughtSignature", "thought_signature", "signature"];
 
-/// An empty object in place of the arguments of a call, wherever its part holds them. `None` if nothing valid can stand
+/// An empty object in place of the arguments of a call, wherever its part holds them. `None` if an object is not valid
 /// there: the tool takes text, the provider ran the call or signed it, or the format writes no object.
 ///
 /// Anthropic's `clear_tool_inputs` does the same.
@@ -118,16 +118,16 @@ pub fn without_arguments(part: &Part<'_>) -> Option<Vec<Substitution>> {
     if !is_function || call.argument_fault().is_some() {
         return None;
     }
-    let own = values(place.element).find(|value| holds(*value, call))?;
-    if is_signed(own, place.element) {
+    let read = values(place.element).find(|value| holds(*value, call))?;
+    if is_signed(read, place.element) {
         return None;
     }
-    let said = arguments(own);
+    let object = arguments(read);
     // One copy may be an object, and another its JSON as a string.
-    let same = |value: &Value<'_>| value.raw() == own.raw() || said.is_some() && arguments(*value) == said;
+    let same = |value: &Value<'_>| value.raw() == read.raw() || object.is_some() && arguments(*value) == object;
     let copies = place.copies.iter().flat_map(|copy| values(*copy)).filter(same);
     let empty = |value: Value<'_>| if value.is_object() { "{}" } else { "\"{}\"" };
-    let mut found: Vec<Substitution> = std::iter::once(own)
+    let mut found: Vec<Substitution> = std::iter::once(read)
         .chain(copies)
         .map(|value| Substitution { span: value.span(), json: empty(value).to_owned(), text: "{}".to_owned(), at: 0 })
         .collect();
@@ -157,12 +157,12 @@ fn is_signed(arguments: Value<'_>, element: Value<'_>) -> bool {
 
 /// Whether `value` is where the arguments of `call` were read: the same bytes, not only equal ones.
 fn holds(value: Value<'_>, call: &ToolCall<'_>) -> bool {
-    let own = match (&call.arguments, value.text()) {
-        (Text::Escaped(own), Some(Text::Escaped(text))) => std::ptr::eq(*own, text),
-        (Text::Json(own), None) => std::ptr::eq(*own, value.raw()),
+    let is_same = match (&call.arguments, value.text()) {
+        (Text::Escaped(arguments), Some(Text::Escaped(text))) => std::ptr::eq(*arguments, text),
+        (Text::Json(arguments), None) => std::ptr::eq(*arguments, value.raw()),
         _ => false,
     };
-    own && value.span().len() > "{}".len() + usize::from(!value.is_object()) * "\"\"".len()
+    is_same && value.span().len() > "{}".len() + usize::from(!value.is_object()) * "\"\"".len()
 }
 
 /// `root` and all values in it.

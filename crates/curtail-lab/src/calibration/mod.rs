@@ -3,8 +3,535 @@
 //! A log contains neither the instructions and tool definitions of most programs nor the provider's tokenizer. Both are
 //! fitted on the requests whose input the provider counted.
 
-mod fit;
 mod requests;
 
-pub use fit::{Calibrated, Calibration, Figures, NO_FIGURES, Observed, calibrate, calibrate_next, observe, percentile};
+use std::ops::Range;
+
+use curtail_core::dialects::Dialect;
+use curtail_core::processors::{Counting, View};
+use curtail_core::transcript::Transcript;
+
 pub use requests::{Request, Session, seconds, sessions};
+
+/// How the provider's count follows from ours: `hidden + factor * tokens + framing * messages`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Calibration {
+    /// Tokens of every request that the log does not contain, such as instructions and tool definitions. Negative only
+    /// for recorded requests from which the program dropped more than that without a record in the log.
+    pub hidden: f64,
+    /// The provider's tokens per token of ours.
+    pub factor: f64,
+    /// The provider's tokens around each message: its role, and the delimiters of its calls and results.
+    pub framing: f64,
+}
+
+impl Default for Calibration {
+    /// The provider's count equals ours.
+    fn default() -> Self {
+        Self { hidden: 0.0, factor: 1.0, framing: 0.0 }
+    }
+}
+
+/// The framings that are tried, in tokens per message.
+const FRAMINGS: [f64; 13] = [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0];
+
+/// A smaller framing is preferred if its error is at most this multiple of the smallest error.
+const TOLERANCE: f64 = 1.05;
+
+/// A counted request as a fit uses it: our tokens, the messages, and the provider's input tokens.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    tokens: f64,
+    messages: f64,
+    input: f64,
+}
+
+/// The factors that a fit may have: a public tokenizer rarely differs more from a provider's.
+const FACTORS: std::ops::RangeInclusive<f64> = 0.6..=2.0;
+
+/// The fewest counted requests from which a factor is fitted.
+const MIN_REQUESTS: usize = 3;
+
+impl Calibration {
+    /// Predicts the provider's count of a request of `messages` messages that have `tokens` tokens by our count.
+    #[must_use]
+    pub fn apply(&self, tokens: u64, messages: usize) -> u64 {
+        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+        let (tokens, messages) = (tokens as f64, messages as f64);
+        let predicted = (self.hidden + self.factor * tokens + self.framing * messages).round().max(0.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0, and far below 2^52")]
+        let whole = predicted as u64;
+        whole
+    }
+
+    /// Predicts by how much the provider's count grows if `messages` messages that have `tokens` tokens by our count
+    /// are added.
+    #[must_use]
+    pub fn added(&self, tokens: u64, messages: usize) -> u64 {
+        Self { hidden: 0.0, ..*self }.apply(tokens, messages)
+    }
+
+    /// Fits the requests that the provider counted; `None` if there are none.
+    ///
+    /// Several framings are tried. The smallest one is taken that predicts the growth from each request to the next
+    /// nearly as well as the best. The factor is the median of the slopes between all pairs of requests (Theil–Sen
+    /// estimator), so a request to which the program added something that the log does not contain has little effect.
+    /// The hidden part is the remainder: the median over the last three requests.
+    ///
+    /// A negative hidden part or a factor outside 0.6 to 2 is impossible. If every framing leads to one, a simpler fit
+    /// is used, with nothing hidden or with a factor of 1.
+    #[must_use]
+    pub fn fit(requests: &[Observed]) -> Option<Self> {
+        Self::fit_from(requests, 0.0)
+    }
+
+    /// [`Self::fit`] with a hidden part of at least `least` tokens, which is negative if the program dropped messages.
+    fn fit_from(requests: &[Observed], least: f64) -> Option<Self> {
+        let points: Vec<Point> = requests.iter().filter_map(Point::new).collect();
+        let enough = points.len() >= MIN_REQUESTS;
+        let framed = FRAMINGS.iter().filter(|_| enough).map(|&framing| Self::with_framing(&points, framing));
+        let possible = framed.filter(|fit| fit.hidden >= least && FACTORS.contains(&fit.factor));
+        let possible: Vec<(f64, Self)> = possible.map(|fit| (fit.growth_error(&points), fit)).collect();
+        if !possible.is_empty() {
+            return nearly_best(&possible);
+        }
+        let proportional = FRAMINGS.map(|framing| Self::proportional(&points, framing));
+        let simple = proportional.into_iter().chain([Self::offset(&points, Self::default())]);
+        let simple = simple.filter(|fit| fit.hidden >= least);
+        let simple: Vec<(f64, Self)> = simple.map(|fit| (fit.error(&points), fit)).collect();
+        nearly_best(&simple).filter(|_| !points.is_empty())
+    }
+
+    fn with_framing(points: &[Point], framing: f64) -> Self {
+        let texts: Vec<(f64, f64)> =
+            points.iter().map(|point| (point.tokens, point.input - framing * point.messages)).collect();
+        let mut slopes = Vec::new();
+        for (nth, later) in texts.iter().enumerate() {
+            // Fewer than 128 earlier requests each, so that the time for a long stretch is not quadratic.
+            let step = (nth / 64).max(1);
+            let slopes_to = texts[..nth].iter().step_by(step).filter(|earlier| (later.0 - earlier.0).abs() >= 1.0);
+            slopes.extend(slopes_to.map(|earlier| (later.1 - earlier.1) / (later.0 - earlier.0)));
+        }
+        let factor = percentile(&mut slopes, 50).unwrap_or(1.0);
+        Self::offset(points, Self { hidden: 0.0, factor, framing })
+    }
+
+    /// `fit` with the hidden part that the last three of `points` have in the median.
+    fn offset(points: &[Point], fit: Self) -> Self {
+        let remainder = |point: &Point| point.input - fit.factor * point.tokens - fit.framing * point.messages;
+        let mut remainders: Vec<f64> = points.iter().rev().take(3).map(remainder).collect();
+        Self { hidden: percentile(&mut remainders, 50).unwrap_or(0.0), ..fit }
+    }
+
+    /// A fit with nothing hidden: the factor is the median ratio of the provider's tokens to ours.
+    fn proportional(points: &[Point], framing: f64) -> Self {
+        let ratio = |point: &Point| (point.input - framing * point.messages) / point.tokens.max(1.0);
+        let mut ratios: Vec<f64> = points.iter().map(ratio).collect();
+        let factor = percentile(&mut ratios, 50).unwrap_or(1.0).clamp(*FACTORS.start(), *FACTORS.end());
+        Self { hidden: 0.0, factor, framing }
+    }
+
+    fn predicted(&self, point: &Point) -> f64 {
+        self.hidden + self.factor * point.tokens + self.framing * point.messages
+    }
+
+    /// The sum of the errors, in tokens, with which the growth from each point to the next is predicted.
+    fn growth_error(&self, points: &[Point]) -> f64 {
+        let growth = |pair: &[Point]| self.predicted(&pair[1]) - self.predicted(&pair[0]);
+        points.windows(2).map(|pair| (pair[1].input - pair[0].input - growth(pair)).abs()).sum()
+    }
+
+    /// The sum of the errors, in tokens, with which all points are predicted.
+    fn error(&self, points: &[Point]) -> f64 {
+        points.iter().map(|point| (point.input - self.predicted(point)).abs()).sum()
+    }
+}
+
+impl Point {
+    fn new(request: &Observed) -> Option<Self> {
+        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+        let (tokens, messages) = (request.tokens as f64, request.messages as f64);
+        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+        let input = request.input? as f64;
+        Some(Self { tokens, messages, input })
+    }
+}
+
+/// The first of `fits`, each with its error in tokens, whose error is nearly as small as the smallest.
+fn nearly_best(fits: &[(f64, Calibration)]) -> Option<Calibration> {
+    let least = fits.iter().map(|(error, _)| *error).fold(f64::INFINITY, f64::min);
+    fits.iter().find(|(error, _)| *error <= least * TOLERANCE + 1.0).map(|(_, fit)| *fit)
+}
+
+/// The percentile of `values` by nearest rank; `None` without values. Reorders `values`.
+#[must_use]
+pub fn percentile(values: &mut [f64], percent: usize) -> Option<f64> {
+    let rank = (values.len() * percent).div_ceil(100).max(1) - 1;
+    if values.is_empty() {
+        return None;
+    }
+    Some(*values.select_nth_unstable_by(rank, f64::total_cmp).1)
+}
+
+/// A request to calibrate: its stretch, our count, and the provider's.
+#[derive(Debug, Clone, Copy)]
+pub struct Observed {
+    /// Identifies the stretch between compactions that it belongs to.
+    pub stretch: usize,
+    /// Our count of the tokens that were sent.
+    pub tokens: u64,
+    /// How many messages were sent.
+    pub messages: usize,
+    /// The provider's count of the input, if the log has it.
+    pub input: Option<u64>,
+}
+
+/// The calibrations of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Calibrated {
+    /// Of the request as recorded.
+    pub recorded: Calibration,
+    /// Of the request as a policy would send it, without the messages that the program dropped without a record in the
+    /// log.
+    pub policy: Calibration,
+    /// Whether the request was held out from the fit, to test it.
+    pub held: bool,
+    /// Whether the program dropped a part of the history before this request without a record in the log: the provider
+    /// counted less than before, although the log only grew.
+    pub drops: bool,
+}
+
+/// The program dropped messages if the input falls below this share of the previous one; a smaller decrease is noise.
+const DROP: f64 = 0.93;
+
+/// Calibrates each request of a stretch: those of the first third with a fit of that third (of at least three counted
+/// requests), which tests nothing, and each later sixth with a fit of everything before it in the stretch.
+///
+/// A stretch ends at a compaction and at a drop that the log does not record. In a stretch with fewer than three
+/// counted requests, only the hidden part is fitted, on the first of them, and the factor and framing are those of the
+/// previous stretch. Without a previous stretch, all requests of the session are fitted and none is tested.
+#[must_use]
+pub fn calibrate(requests: &[Observed]) -> Vec<Calibrated> {
+    calibrate_with(requests, |counted| (2..6).map(|nth| (nth * counted).div_ceil(6)).collect())
+}
+
+/// The calibration of the request that would follow the last one: fitted on all requests of the last stretch, without
+/// drops that the log does not record. `None` if the provider counted no request.
+#[must_use]
+pub fn calibrate_next(requests: &[Observed]) -> Option<Calibration> {
+    let last = calibrate_with(requests, |counted| vec![counted]).last()?.policy;
+    requests.iter().any(|request| request.input.is_some()).then_some(last)
+}
+
+/// Calibrates each request. For a stretch with a number of counted requests, `parts` returns how many of the first ones
+/// each fit sees.
+fn calibrate_with(requests: &[Observed], parts: fn(usize) -> Vec<usize>) -> Vec<Calibrated> {
+    let mut calibrated = Vec::with_capacity(requests.len());
+    let mut before: Option<Calibrated> = None;
+    for (stretch, drops) in stretches(requests) {
+        let fits = fits(stretch, parts, drops, before, requests);
+        let hidden = before.filter(|_| drops).map(|before| before.policy.hidden);
+        let mut seen = 0;
+        for (nth, request) in stretch.iter().enumerate() {
+            seen += usize::from(request.input.is_some());
+            let fit = fits.iter().rfind(|fit| fit.fitted < seen).or(fits.first());
+            let recorded = fit.map_or_else(Calibration::default, |fit| fit.calibration);
+            let policy = Calibration { hidden: hidden.unwrap_or(recorded.hidden), ..recorded };
+            let held = fit.is_some_and(|fit| fit.tested && seen > fit.fitted) && request.input.is_some();
+            calibrated.push(Calibrated { recorded, policy, held, drops: drops && nth == 0 });
+        }
+        before = calibrated.last().copied();
+    }
+    calibrated
+}
+
+/// A fit of the first counted requests of a stretch.
+struct Fit {
+    calibration: Calibration,
+    /// The number of counted requests that it saw.
+    fitted: usize,
+    /// Whether later requests test it.
+    tested: bool,
+}
+
+/// The fits of a stretch. `before` is the calibration of the last request of the previous stretch, `all` the requests
+/// of all stretches.
+fn fits(
+    stretch: &[Observed],
+    parts: fn(usize) -> Vec<usize>,
+    drops: bool,
+    before: Option<Calibrated>,
+    all: &[Observed],
+) -> Vec<Fit> {
+    let counted = counted(stretch);
+    let least = if drops { f64::NEG_INFINITY } else { 0.0 };
+    let parts = parts(counted.len()).into_iter().filter(|&fitted| fitted >= MIN_REQUESTS);
+    let fit = |fitted: usize| {
+        let calibration = Calibration::fit_from(&counted[..fitted], least)?;
+        Some(Fit { calibration, fitted, tested: true })
+    };
+    let fits: Vec<Fit> = parts.filter_map(fit).collect();
+    if !fits.is_empty() {
+        return fits;
+    }
+    let first = counted.first().and_then(Point::new).zip(before);
+    let offset = first.map(|(first, before)| Calibration::offset(&[first], before.recorded));
+    match offset.filter(|calibration| calibration.hidden >= least) {
+        Some(calibration) => vec![Fit { calibration, fitted: 1, tested: true }],
+        None => {
+            let other = before.map(|before| before.recorded).or_else(|| Calibration::fit(all));
+            vec![Fit { calibration: other.unwrap_or_default(), fitted: 0, tested: false }]
+        }
+    }
+}
+
+fn counted(requests: &[Observed]) -> Vec<Observed> {
+    requests.iter().filter(|request| request.input.is_some()).copied().collect()
+}
+
+/// The stretches of `requests`, each with whether it begins at a drop that the log does not record.
+fn stretches(requests: &[Observed]) -> Vec<(&[Observed], bool)> {
+    let (mut stretches, mut start, mut drops) = (Vec::new(), 0, false);
+    let mut last: Option<(u64, u64)> = None;
+    for (nth, request) in requests.iter().enumerate() {
+        let compacted = nth > 0 && requests[nth - 1].stretch != request.stretch;
+        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
+        let falls = last
+            .zip(request.input)
+            .is_some_and(|((tokens, before), input)| request.tokens >= tokens && (input as f64) < DROP * before as f64);
+        if compacted || falls {
+            stretches.push((&requests[start..nth], drops));
+            (start, drops) = (nth, !compacted);
+        }
+        last = request.input.map(|input| (request.tokens, input)).or(last.filter(|_| !compacted));
+    }
+    if start < requests.len() {
+        stretches.push((&requests[start..], drops));
+    }
+    stretches
+}
+
+// The usage in one transcript: the provider's last count, and the calibration of the next request.
+
+/// Why a transcript cannot be counted by the provider's usage.
+pub const NO_FIGURES: &str =
+    "no reply has the provider's count of its input, so --tokenizer usage cannot count; name another tokenizer";
+
+/// The provider's last count in a transcript, and how it follows from ours.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figures {
+    /// Input tokens of the last request that the provider counted.
+    pub provider: u64,
+    /// Our count of that request, as far as the log contains it: messages, and instructions outside them.
+    pub ours: u64,
+    /// The number of its messages.
+    pub messages: usize,
+    /// How the provider's count follows from ours.
+    pub calibration: Calibration,
+    /// Whether the program dropped a part of the history before that request without a record in the log. Our count
+    /// contains this part, and the provider's does not.
+    pub dropped: bool,
+}
+
+impl Figures {
+    /// The usage of the main conversation of `transcript` or, if it has none, of the side conversation with the most
+    /// counted requests. `counted` returns our count of the message with an index. `None` if the provider counted no
+    /// request.
+    #[must_use]
+    pub fn from_transcript(
+        dialect: &dyn Dialect,
+        transcript: &Transcript<'_>,
+        counting: &Counting,
+        counted: impl Fn(usize) -> u64,
+    ) -> Option<Self> {
+        if dialect.usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
+            return None;
+        }
+        let counted_requests =
+            |session: &Session| session.requests.iter().filter(|request| is_counted(request)).count();
+        let sessions = sessions(dialect, transcript);
+        let main = sessions.iter().find(|session| session.thread == 0 && counted_requests(session) > 0);
+        let session = main.or_else(|| sessions.iter().max_by_key(|session| counted_requests(session)))?;
+        let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+        let outside = counting.outside(&view) as u64;
+        let mut sums = vec![0];
+        for (position, &index) in session.messages.iter().enumerate() {
+            let replaced = replacement_tokens(dialect, transcript, index, counting);
+            sums.push(sums[position] + counted(index) + replaced);
+        }
+        let requests = observe(session, outside, |run| sums[run.end] - sums[run.start]);
+        let last = requests.iter().rfind(|request| request.input.is_some())?;
+        let calibration = calibrate_next(&requests)?;
+        let dropped = stretches(&requests).last().is_some_and(|(_, drops)| *drops);
+        Some(Self { provider: last.input?, ours: last.tokens, messages: last.messages, calibration, dropped })
+    }
+
+    /// `counting`, calibrated by the usage in `transcript`.
+    ///
+    /// # Errors
+    /// [`NO_FIGURES`] if the provider counted no request.
+    pub fn counting(
+        dialect: &dyn Dialect,
+        transcript: &Transcript<'_>,
+        counting: &Counting,
+    ) -> Result<Counting, &'static str> {
+        let base = Counting { reserve: 0, ..counting.clone() };
+        let counted = |index: usize| base.message(&transcript.messages[index]) as u64;
+        let figures = Self::from_transcript(dialect, transcript, &base, counted).ok_or(NO_FIGURES)?;
+        Ok(figures.calibrate(counting))
+    }
+
+    /// `counting` with this calibration.
+    #[must_use]
+    pub fn calibrate(&self, counting: &Counting) -> Counting {
+        let framing = Calibration { hidden: 0.0, ..self.calibration }.apply(0, 1);
+        counting.calibrated(self.hidden(), self.calibration.factor, framing)
+    }
+
+    /// Tokens of every request that the log does not contain.
+    #[must_use]
+    pub fn hidden(&self) -> u64 {
+        self.calibration.apply(0, 0)
+    }
+
+    /// The calibrated count of the last request that the provider counted, to compare with [`Self::provider`].
+    #[must_use]
+    pub fn predicted(&self) -> u64 {
+        self.calibration.apply(self.ours, self.messages)
+    }
+}
+
+fn is_counted(request: &Request) -> bool {
+    request.usage.is_some()
+}
+
+/// Our count of the message list inside the compaction at `index`, if a later compaction superseded it: the transcript
+/// no longer contains these messages, but requests sent them.
+fn replacement_tokens(dialect: &dyn Dialect, transcript: &Transcript<'_>, index: usize, counting: &Counting) -> u64 {
+    let replacements = transcript.messages[index].value().into_iter().flat_map(|item| dialect.replacement(item));
+    replacements.map(|message| counting.message(&message) as u64).sum()
+}
+
+/// The requests of `session`, to calibrate them. `outside` is our count of the instructions outside the messages;
+/// `tokens` returns our count of the messages at some positions.
+pub fn observe(session: &Session, outside: u64, tokens: impl Fn(&Range<usize>) -> u64) -> Vec<Observed> {
+    let observed = session.requests.iter().map(|request| Observed {
+        stretch: request.live_from,
+        tokens: outside + request.sent.iter().map(&tokens).sum::<u64>(),
+        messages: request.sent.iter().map(ExactSizeIterator::len).sum(),
+        input: request.usage.map(|usage| usage.input),
+    });
+    observed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Calibration, Observed, calibrate, calibrate_next};
+
+    fn observed(stretch: usize, tokens: u64, messages: usize, input: u64) -> Observed {
+        Observed { stretch, tokens, messages, input: Some(input) }
+    }
+
+    #[test]
+    fn a_hidden_part_and_a_factor_are_found() {
+        let requests: Vec<Observed> = (1..20).map(|nth| observed(0, nth * 100, 1, 40_000 + nth * 120)).collect();
+        let fitted = Calibration::fit(&requests).unwrap_or_default();
+        assert!((fitted.factor - 1.2).abs() < 1e-9 && (fitted.hidden - 40_000.0).abs() < 1e-6, "{fitted:?}");
+        assert_eq!((fitted.apply(50, 9), fitted.framing), (40_060, 0.0));
+    }
+
+    #[test]
+    fn the_framing_of_messages_is_found() {
+        let mut requests: Vec<Observed> = Vec::new();
+        let (mut tokens, mut messages) = (0, 0);
+        for nth in 0..20_u64 {
+            // Long and short messages in turn, some alone and some in threes.
+            tokens += if nth % 2 == 0 { 40 } else { 900 };
+            messages += if nth % 3 == 0 { 3 } else { 1 };
+            requests.push(observed(0, tokens, messages, 500 + tokens * 11 / 10 + 16 * messages as u64));
+        }
+        let fitted = Calibration::fit(&requests).unwrap_or_default();
+        assert!((fitted.framing - 16.0).abs() < 1e-9 && (fitted.factor - 1.1).abs() < 1e-3, "{fitted:?}");
+        assert_eq!(fitted.added(1000, 2), 1132);
+    }
+
+    #[test]
+    fn one_request_in_five_that_does_not_fit_moves_little() {
+        let wild = |nth: u64| if nth % 5 == 4 { 9_000 } else { 0 };
+        let requests: Vec<Observed> =
+            (1..30).map(|nth| observed(0, nth * 100, 1, 40_000 + nth * 120 + wild(nth))).collect();
+        let fitted = Calibration::fit(&requests).unwrap_or_default();
+        assert!(fitted.apply(1_500, 1).abs_diff(41_800) < 400, "{fitted:?}");
+    }
+
+    #[test]
+    fn what_is_fitted_is_not_tested() {
+        let request = |nth: u64, stretch| observed(stretch, nth * 10, 1, nth * 10 + 500);
+        let requests: Vec<Observed> =
+            (0..9).map(|nth| request(nth, 0)).chain((9..11).map(|nth| request(nth, 1))).collect();
+        let calibrated = calibrate(&requests);
+        let held: Vec<bool> = calibrated.iter().map(|one| one.held).collect();
+        assert_eq!(held, [[false; 3].to_vec(), [true; 6].to_vec(), vec![false, true]].concat());
+        assert!(calibrated.iter().all(|one| (one.recorded.hidden - 500.0).abs() < 1e-6 && !one.drops));
+    }
+
+    #[test]
+    fn a_later_part_is_predicted_from_everything_before_it() {
+        // From the tenth request on, each of our tokens is two of the provider's.
+        let request = |nth: u64| observed(0, nth * 100, 1, nth * 100 + 500 + nth.saturating_sub(10) * 100);
+        let calibrated = calibrate(&(1..61).map(request).collect::<Vec<_>>());
+        let errors: Vec<u64> = (1..61)
+            .zip(&calibrated)
+            .map(|(nth, calibrated)| {
+                let request = request(nth);
+                calibrated.recorded.apply(request.tokens, 1).abs_diff(request.input.unwrap_or(0)) * 1000
+                    / request.input.unwrap_or(1)
+            })
+            .collect();
+        assert!(errors[50..].iter().all(|error| *error < 50), "{errors:?}");
+    }
+
+    #[test]
+    fn a_fit_is_never_impossible() {
+        // The provider counts ten times what is logged at first, and less than before later on.
+        let steep = (1..20).map(|nth| observed(0, nth * 100, 1, nth * 1_000));
+        let flat = (1..20).map(|nth| observed(0, 50_000 + nth * 100, 1, 20_000 + nth * 10));
+        let below = (1..20).map(|nth| observed(0, 5_000 + nth * 100, 2, nth * 150 + 2_000));
+        for requests in [steep.collect::<Vec<_>>(), flat.collect(), below.collect()] {
+            for one in calibrate(&requests) {
+                assert!(one.recorded.hidden >= 0.0 && (0.6..=2.0).contains(&one.recorded.factor), "{one:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn drops_of_the_program_are_not_charged_to_a_policy() {
+        let request = |nth: u64| {
+            let dropped = if nth >= 10 { 600 } else { 0 };
+            observed(0, nth * 100, 1, nth * 100 + 500 - dropped)
+        };
+        let calibrated = calibrate(&(0..20).map(request).collect::<Vec<_>>());
+        let hidden = |nth: usize| (calibrated[nth].recorded.hidden.round(), calibrated[nth].policy.hidden.round());
+        assert_eq!((hidden(9), hidden(10)), ((500.0, 500.0), (-100.0, 500.0)));
+        assert_eq!(calibrated.iter().position(|one| one.drops), Some(10));
+    }
+
+    #[test]
+    fn the_next_request_is_calibrated_with_all_of_the_last_stretch() {
+        let request = |nth: u64, stretch, hidden| observed(stretch, nth * 100, 1, nth * 120 + hidden);
+        let first = (1..10).map(|nth| request(nth, 0, 900));
+        let requests: Vec<Observed> = first.chain((1..4).map(|nth| request(nth, 1, 300))).collect();
+        let next = calibrate_next(&requests).unwrap_or_default();
+        assert!((next.factor - 1.2).abs() < 1e-9 && (next.hidden - 300.0).abs() < 1e-6, "{next:?}");
+        let uncounted = Observed { input: None, ..observed(0, 5, 1, 0) };
+        assert_eq!((calibrate_next(&[]), calibrate_next(&[uncounted])), (None, None));
+    }
+
+    #[test]
+    fn a_program_that_sends_less_than_the_log_contains_hides_nothing() {
+        let request = |nth: u64| observed(0, nth * 100, 1, nth * 80);
+        let requests: Vec<Observed> = (3..9).map(request).chain([observed(0, 900, 1, 600)]).collect();
+        let next = calibrate_next(&requests).unwrap_or_default();
+        assert!(next.hidden >= 0.0 && (next.factor - 0.8).abs() < 1e-9, "{next:?}");
+    }
+}

@@ -240,11 +240,12 @@ impl<'s, 'a> Scorer<'s, 'a> {
 
     /// Which parts of the state of the work at position `end` are sent.
     fn probe(&self, state: &WorkState, end: usize) -> Probes {
-        let is_sent =
-            |said: Statement| self.sent.sends(said.at) || said.name.is_some_and(|name| self.sent.writes(name));
-        let statement = |said: Option<Statement>| Probe {
-            sent: usize::from(said.is_some_and(is_sent)),
-            of: usize::from(said.is_some()),
+        let is_sent = |statement: Statement| {
+            self.sent.sends(statement.at) || statement.name.is_some_and(|name| self.sent.writes(name))
+        };
+        let statement = |statement: Option<Statement>| Probe {
+            sent: usize::from(statement.is_some_and(is_sent)),
+            of: usize::from(statement.is_some()),
         };
         let name = |name: Option<u64>| Probe {
             sent: usize::from(name.is_some_and(|name| self.mentions(name, end))),

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Verdict;
+use curtail_core::visible::without_escapes;
 
 /// The outcome of a run, as its output shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,7 +44,7 @@ const READERS: &[Reader] = &[
 
 /// The outcome in `output`, by the first reader that recognizes its lines.
 pub(super) fn read_output(output: &str) -> Option<RunOutcome> {
-    let plain = plain(output);
+    let plain = without_escapes(output);
     READERS.iter().find_map(|reader| reader(&plain))
 }
 
@@ -105,20 +106,6 @@ fn is_compiler_error(line: &str) -> bool {
     };
     let place = place.trim();
     !place.contains(' ') && place.contains('.') && place.ends_with(|c: char| c.is_ascii_digit() || c == ')')
-}
-
-/// `text` without terminal escapes.
-fn plain(text: &str) -> Cow<'_, str> {
-    if !text.contains('\u{1b}') {
-        return text.into();
-    }
-    let mut parts = text.split('\u{1b}');
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let sequence = part.strip_prefix('[').map(|rest| rest.trim_start_matches(|c: char| !('@'..='~').contains(&c)));
-        plain.push_str(sequence.map_or(part, |rest| rest.get(1..).unwrap_or_default()));
-    }
-    plain.into()
 }
 
 // Tests in C and C++: `ctest` and what is built on `googletest`.

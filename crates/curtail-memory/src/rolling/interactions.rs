@@ -37,7 +37,7 @@ pub struct Interaction {
     /// exchange, the first answer that calls no tools.
     pub arrived: usize,
     /// The indices of its messages with text or media.
-    pub said: Vec<usize>,
+    pub utterances: Vec<usize>,
 }
 
 /// The interactions of `messages`, without the messages for which `skip` is true, such as earlier summaries. Messages of a
@@ -67,7 +67,7 @@ pub(super) fn interactions(
 /// An interaction that has begun and is not complete.
 struct Open {
     start: usize,
-    said: Vec<usize>,
+    utterances: Vec<usize>,
     /// Calls whose results it waits for.
     waiting: HashSet<PartRef>,
 }
@@ -100,7 +100,7 @@ impl Grouper<'_> {
         let start = if self.counted == Counted::Exchange && !self.complete.is_empty() { at } else { self.next };
         let waiting = unanswered(at, message, self.pairs);
         let is_complete = self.counted == Counted::Message && waiting.is_empty();
-        self.open = Some(Open { start, said: vec![at], waiting });
+        self.open = Some(Open { start, utterances: vec![at], waiting });
         if is_complete {
             self.close(at + 1);
         }
@@ -112,12 +112,12 @@ impl Grouper<'_> {
         let is_final = unanswered(at, message, self.pairs).is_empty();
         match (&mut self.open, self.complete.last_mut()) {
             (Some(open), _) => {
-                open.said.push(at);
+                open.utterances.push(at);
                 if is_final {
                     self.close(at + 1);
                 }
             }
-            (None, Some(last)) => last.said.push(at),
+            (None, Some(last)) => last.utterances.push(at),
             (None, None) => {}
         }
     }
@@ -136,9 +136,9 @@ impl Grouper<'_> {
     }
 
     fn close(&mut self, arrived: usize) {
-        if let Some(Open { start, said, .. }) = self.open.take() {
+        if let Some(Open { start, utterances, .. }) = self.open.take() {
             self.next = arrived;
-            self.complete.push(Interaction { start, arrived, said });
+            self.complete.push(Interaction { start, arrived, utterances });
         }
     }
 }

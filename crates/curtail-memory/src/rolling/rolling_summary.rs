@@ -287,11 +287,11 @@ impl RollingSummary {
 /// `span` with the ids of its first and its last message with text.
 fn range_with_ids(messages: &[Message<'_>], rolling: &RollingView, span: InteractionRange) -> SummaryRange {
     let id = |at: Option<usize>| Some(messages.get(at?)?.id.as_ref()?.decode().into_owned());
-    let said = |number| rolling.interaction(number).map(|interaction: &Interaction| &interaction.said);
+    let utterances = |number| rolling.interaction(number).map(|interaction: &Interaction| &interaction.utterances);
     SummaryRange {
         span,
-        start_id: id(said(span.start).and_then(|said| said.first().copied())),
-        end_id: id(said(span.end).and_then(|said| said.last().copied())),
+        start_id: id(utterances(span.start).and_then(|utterances| utterances.first().copied())),
+        end_id: id(utterances(span.end).and_then(|utterances| utterances.last().copied())),
     }
 }
 

@@ -43,7 +43,7 @@ fn interaction(
 ) -> Option<String> {
     let interaction = view.interaction(number)?;
     let end = view.interaction(number + 1).map_or_else(|| end_of_last(interaction), |next| next.start);
-    let side = |role| interaction.said.iter().copied().filter(move |&at| messages[at].role == role);
+    let side = |role| interaction.utterances.iter().copied().filter(move |&at| messages[at].role == role);
     let request = side(Role::User).next();
     let response = side(Role::Assistant).next_back();
     let mut members: Vec<String> = Vec::new();
@@ -54,15 +54,15 @@ fn interaction(
     if !rest.is_empty() {
         members.push(format!("\"rest\":[{}]", rest.join(",")));
     }
-    let ts = interaction.said.last().and_then(|&at| time(at));
+    let ts = interaction.utterances.last().and_then(|&at| time(at));
     members.extend(ts.map(|ts| format!("\"ts\":{}", quote(&ts))));
     Some(format!("{{{}}}", members.join(",")))
 }
 
 /// The end of the messages of the last interaction: an exchange includes assistant messages after its answer.
 fn end_of_last(interaction: &Interaction) -> usize {
-    let said = interaction.said.last().map_or(0, |at| at + 1);
-    interaction.arrived.max(said)
+    let end = interaction.utterances.last().map_or(0, |at| at + 1);
+    interaction.arrived.max(end)
 }
 
 /// The messages of a range as JSON, without system messages and without those for which `except` is true.

@@ -260,7 +260,8 @@ impl Thread {
         let mut fresh = summary.summarize(&messages, &rolling, &due, None).map_err(ThreadError::Summary)?;
         let times = self.times(&kinds);
         for summary in &mut fresh {
-            let last = rolling.interaction(summary.range.span.end).and_then(|interaction| interaction.said.last());
+            let last =
+                rolling.interaction(summary.range.span.end).and_then(|interaction| interaction.utterances.last());
             summary.ts = last.and_then(|&at| times.get(at)).map(|ts| (*ts).to_owned());
         }
         let seen = rolling.seen();

@@ -48,7 +48,7 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let speaking: HashSet<_> = speaking.collect();
     let is_sent = |message: &Message<'_>| message.standing != Standing::RolledBack;
     let is_silent = |message: &Message<'_>| {
-        is_empty(message) && is_sent(message) && reply(message).is_none_or(|own| !speaking.contains(&own))
+        is_empty(message) && is_sent(message) && reply(message).is_none_or(|reply| !speaking.contains(&reply))
     };
     let empty = context.messages.iter().enumerate().filter(|(_, message)| is_silent(message));
     empty.map(|(at, message)| context.match_message(at, describe(message.role))).collect()

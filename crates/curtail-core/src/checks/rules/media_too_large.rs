@@ -45,9 +45,9 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let mut images: Vec<(PartRef, MediumFacts)> = Vec::new();
     // What a compaction replaced, or a person rolled back, is not sent again.
     for (at, message) in context.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read()) {
-        for (part, own) in message.parts.iter().enumerate() {
-            let facts = media(own).into_iter().map(|medium| medium.facts()).filter(|facts| facts.kind == "image");
-            images.extend(facts.map(|facts| (PartRef { message: at, part }, facts)));
+        for (nth, part) in message.parts.iter().enumerate() {
+            let facts = media(part).into_iter().map(|medium| medium.facts()).filter(|facts| facts.kind == "image");
+            images.extend(facts.map(|facts| (PartRef { message: at, part: nth }, facts)));
         }
     }
     let side = if images.len() > MANY { SIDE_OF_MANY } else { SIDE };

@@ -47,7 +47,8 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let faults = context.faults(FaultKind::OrphanResult).map(|fault| fault.at);
     let miscounted = context.miscounted_messages();
-    let own = faults.filter(|at| !context.lacks_id(*at) && !miscounted.contains(&at.message));
-    own.map(|at| context.match_at(at, format!("the result of {} answers no earlier call", context.name_of(at))))
+    let faults = faults.filter(|at| !context.lacks_id(*at) && !miscounted.contains(&at.message));
+    faults
+        .map(|at| context.match_at(at, format!("the result of {} answers no earlier call", context.name_of(at))))
         .collect()
 }

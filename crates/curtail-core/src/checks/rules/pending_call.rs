@@ -39,6 +39,6 @@ pub(super) static RULE: Rule = Rule {
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let explained = context.explained_calls();
     let faults = context.faults(FaultKind::PendingCall).map(|fault| fault.at);
-    let own = faults.filter(|at| !context.lacks_id(*at) && !explained.contains(at));
-    own.map(|at| context.match_at(at, format!("the call of {} has no result yet", context.name_of(at)))).collect()
+    let faults = faults.filter(|at| !context.lacks_id(*at) && !explained.contains(at));
+    faults.map(|at| context.match_at(at, format!("the call of {} has no result yet", context.name_of(at)))).collect()
 }

@@ -27,18 +27,18 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let Some((tokens, limit)) = &context.tokens else { return Vec::new() };
     let mut before = tokens.outside;
     let mut beyond = Vec::new();
-    for (at, (message, own)) in context.messages.iter().zip(&tokens.messages).enumerate() {
+    for (at, (message, count)) in context.messages.iter().zip(&tokens.messages).enumerate() {
         if message.role == Role::Assistant && before >= *limit {
             beyond.push(at);
         }
-        before += own;
+        before += count;
     }
     let Some(&first) = beyond.first() else { return Vec::new() };
     let all = context.of_role(Role::Assistant).count();
-    let what = if beyond.len() == all {
+    let message = if beyond.len() == all {
         format!("no assistant message begins within {limit} tokens: a row cut there has no trainable token")
     } else {
         format!("{} of {all} assistant messages begin beyond {limit} tokens; this is the first", beyond.len())
     };
-    vec![context.match_message(first, what)]
+    vec![context.match_message(first, message)]
 }

@@ -51,7 +51,7 @@ pub(super) static RULE: Rule = Rule {
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let faults = context.faults(FaultKind::UnansweredCall).map(|fault| fault.at);
     let (miscounted, explained) = (context.miscounted_messages(), context.explained_calls());
-    let own =
+    let faults =
         faults.filter(|at| !context.lacks_id(*at) && !miscounted.contains(&at.message) && !explained.contains(at));
-    own.map(|at| context.match_at(at, format!("the call of {} has no result", context.name_of(at)))).collect()
+    faults.map(|at| context.match_at(at, format!("the call of {} has no result", context.name_of(at)))).collect()
 }

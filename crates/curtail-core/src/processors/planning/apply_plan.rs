@@ -39,7 +39,7 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
     remaining
 }
 
-/// A message that is inserted among messages of turns of its conversation that were rolled back is one of them.
+/// A message that is inserted between messages of a turn that was rolled back belongs to that turn.
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let mut message = written(messages, insert);
     let thread = message.thread;
@@ -168,7 +168,7 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], taken: TakenIn<'a>)
     for change in changes {
         match change {
             Change::Rewrite(nth, text) => rewrite(&mut message.parts[*nth], text),
-            Change::Substitute(nth, own) => substitute(&mut message.parts[*nth], own),
+            Change::Substitute(nth, substitutions) => substitute(&mut message.parts[*nth], substitutions),
             Change::Cut(nth) => drop(cut.insert(*nth)),
             Change::Answer(nth, text) => drop(answers.insert(*nth, text)),
             Change::Prepend(_) | Change::Append(_) => {}
@@ -213,7 +213,7 @@ fn substitute(part: &mut Part<'_>, substitutions: &[Substitution]) {
     match &mut part.content {
         Content::ToolResult(result) => {
             result.media = result.media.saturating_sub(substitutions.len());
-            // In the order of the wire: each text is behind those that are before it there.
+            // In the order of the bytes: each text comes after those that precede it there.
             let kept = std::mem::take(&mut result.content);
             for (nth, text) in kept.into_iter().enumerate() {
                 while let Some((_, text)) = texts.next_if(|(at, _)| *at <= nth) {
@@ -252,7 +252,7 @@ fn rewrite(part: &mut Part<'_>, new: &str) {
             part.origin = PartOrigin::Rewritten(place.clone());
         }
         PartOrigin::Moved(place) => place.rewrite(new),
-        PartOrigin::Draft(DraftPart::Text(own) | DraftPart::ToolResult { text: own, .. }) => new.clone_into(own),
+        PartOrigin::Draft(DraftPart::Text(old) | DraftPart::ToolResult { text: old, .. }) => new.clone_into(old),
         // A block that another processor shortened is no whole block.
         PartOrigin::Block(_) => part.origin = PartOrigin::Draft(DraftPart::Text(new.to_owned())),
         PartOrigin::Draft(DraftPart::Verbatim(_)) => {}

@@ -32,7 +32,7 @@ pub struct DropSet<'v, 'a> {
     batches: HashSet<usize>,
     /// Boundaries that should be dropped, but are kept while a message after them is.
     held: Vec<(usize, Reason)>,
-    /// Whether instructions are never dropped for their own sake, and the message of a person that is not.
+    /// Whether instructions are only dropped with something else, and the user message that is, too.
     pinned: (bool, Option<usize>),
     /// Messages that are kept although they were to be dropped, and why.
     spared: Vec<(usize, Reason)>,
@@ -155,7 +155,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         }
     }
 
-    /// Whether a part stands for everything before it, or belongs to the message that does.
+    /// Whether a part is the content of a boundary.
     fn is_of_boundary(&self, part: PartRef) -> bool {
         let message = &self.messages[part.message];
         message.is_boundary()
@@ -290,7 +290,7 @@ fn worth_keeping(message: &Message<'_>) -> usize {
     message.parts.iter().filter(|part| part.is_worth_keeping()).count()
 }
 
-// Drops what lost its partner in a cut: no pairing fault comes out that did not come in.
+// Drops what lost its counterpart in a cut, so that the output has no pairing fault that the input did not have.
 //
 // [`DropSet`](super::DropSet) keeps pairs together as they are before the cut. Where results belong to calls by position, and
 // where ids repeat, a cut can also change which call a result belongs to:
@@ -299,8 +299,8 @@ fn worth_keeping(message: &Message<'_>) -> usize {
 // 1 calls a   2 "One moment"   3 calls b   4 result of b   5 result of a
 // ```
 //
-// Without messages 3 and 4, the text of message 2 stands between call `a` and its result, which was in place before. The
-// fault cannot be traced to the same message of the input, so the result and its call are dropped.
+// Without messages 3 and 4, the text of message 2 separates call `a` from its result, which was in place before. The input has
+// no such fault, so the result and its call are dropped.
 
 const NEW_FAULT: Reason = Reason::Borrowed("the cut separated it from its other half");
 const NEW_PAIR: Reason = Reason::Borrowed("the cut left it beside a call that is not its own");

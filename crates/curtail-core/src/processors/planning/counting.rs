@@ -46,7 +46,7 @@ pub struct Counting {
     pub reserve: usize,
     /// Renders transcripts as the model reads them; totals are then those of the rendered text.
     pub template: Option<Arc<dyn Template>>,
-    /// Calibrates the counting for each transcript, if each has to be counted by its own figures.
+    /// Calibrates the counting for each transcript, if each has to be counted by the provider's usage in it.
     pub by_usage: Option<Calibrate>,
     /// Tokens of every request that the transcript does not contain, such as instructions and tools of the program.
     pub hidden: usize,
@@ -273,14 +273,14 @@ impl<'c> Rendering<'c> {
     }
 }
 
-// Searches where the newest segments begin that fit, if only rendering them tells.
+// Finds the newest segments that fit when only rendering them shows whether they fit.
 //
-// Each try renders everything from there on, so the number of tries is logarithmic.
+// Each try renders everything from a segment on, so the number of tries is logarithmic.
 
-/// Where the newest segments that fit begin, of `count`; `proposed` is a guess.
+/// Index of the first of the newest segments that fit, of `count`; `proposed` is a guess.
 ///
-/// `fits` tells whether everything from a segment on fits; `None` if a template refuses to begin there, and then a later
-/// beginning is taken.
+/// `fits` returns whether everything from a segment on fits, or `None` if a template refuses to begin there. The result is then
+/// a later segment.
 pub(in crate::processors) fn newest_fitting(
     proposed: usize,
     count: usize,
@@ -293,7 +293,7 @@ pub(in crate::processors) fn newest_fitting(
     }
 }
 
-/// The beginning at `found` or before it, with steps that double until one is too far.
+/// The first segment that fits, `found` or an earlier one. Steps double until one is too far.
 fn grown(mut found: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut unknown, mut step) = (0, Some(1));
     while unknown < found {
@@ -307,7 +307,7 @@ fn grown(mut found: usize, fits: impl Fn(usize) -> bool) -> usize {
     found
 }
 
-/// The beginning at `unknown` or behind it, in the same way; `count` if nothing fits.
+/// The first segment that fits, `unknown` or a later one, in the same way; `count` if nothing fits.
 fn shrunk(mut unknown: usize, count: usize, fits: impl Fn(usize) -> Option<bool>) -> usize {
     let (mut found, mut end, mut step) = (count, count, Some(1));
     while unknown < end {

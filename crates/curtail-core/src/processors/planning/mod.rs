@@ -5,7 +5,6 @@
 mod apply_plan;
 mod cascade;
 mod counting;
-mod placing;
 mod plan;
 mod shorten;
 mod units;
@@ -15,8 +14,10 @@ pub use cascade::DropSet;
 pub(crate) use cascade::KnownFaults;
 pub use counting::{Counting, Overhead};
 pub(in crate::processors) use counting::{Rendering, newest_fitting};
-pub use placing::{add_changes, place_blocks};
-pub use plan::{Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View};
+pub use plan::{
+    Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View, add_changes,
+    place_blocks,
+};
 pub use shorten::CapKeep;
 pub(super) use shorten::{capped, shorten};
 pub use units::{Keep, Pins, WindowUnit};

@@ -25,22 +25,22 @@ impl LongText {
     }
 }
 
-/// The changes that shorten the messages `own`, without the parts that are `dropped`, to `budget` tokens, by message; `None`
+/// The changes that shorten the messages at `indices`, without the parts that are `dropped`, to `budget` tokens, by message; `None`
 /// if they cannot be shortened that far.
 ///
 /// All texts are cut to one cap, so the longest ones shrink first. With texts of 10, 40 and 100 tokens and room for 90, the
 /// cap is 40: the third text shrinks to 40 tokens and the other two are not changed.
 pub(in crate::processors) fn shorten(
     messages: &[Message<'_>],
-    own: &[usize],
+    indices: &[usize],
     dropped: impl Fn(PartRef) -> bool,
     budget: usize,
     counting: &Counting,
 ) -> Option<Vec<(usize, Vec<Change>)>> {
     let remaining =
         |&at: &usize| counting.message_without(&messages[at], |part| dropped(PartRef { message: at, part }));
-    let total: usize = own.iter().map(remaining).sum();
-    let texts = long_texts(messages, own, &dropped, counting);
+    let total: usize = indices.iter().map(remaining).sum();
+    let texts = long_texts(messages, indices, &dropped, counting);
     let text_tokens: usize = texts.iter().map(|long_text| long_text.tokens).sum();
     let room = budget.checked_sub(total - text_tokens)?;
     let mut cap = water_level(&texts, room);
@@ -81,12 +81,12 @@ fn refill(texts: &[LongText], shortened: &mut [Option<String>], mut left: usize,
 
 fn long_texts(
     messages: &[Message<'_>],
-    own: &[usize],
+    indices: &[usize],
     dropped: impl Fn(PartRef) -> bool,
     counting: &Counting,
 ) -> Vec<LongText> {
     let mut texts = Vec::new();
-    for &at in own {
+    for &at in indices {
         for (nth, part) in messages[at].parts.iter().enumerate() {
             if dropped(PartRef { message: at, part: nth }) {
                 continue;
@@ -234,7 +234,7 @@ fn changes(texts: &[LongText], shortened: Vec<Option<String>>) -> Vec<(usize, Ve
         let Some(text) = text else { continue };
         let change = Change::Rewrite(long_text.part, text);
         match changes.last_mut() {
-            Some((message, own)) if *message == long_text.message => own.push(change),
+            Some((message, of_message)) if *message == long_text.message => of_message.push(change),
             _ => changes.push((long_text.message, vec![change])),
         }
     }

@@ -119,7 +119,7 @@ impl Keep {
         run.clone().all(|at| task == Some(at) || self.preserves(&messages[at]))
     }
 
-    /// Whether the message is kept for its role, or because it stands for everything before it.
+    /// Whether the message is kept for its role, or because it is a boundary.
     pub(in crate::processors) const fn preserves(self, message: &Message<'_>) -> bool {
         self.system && message.role.instructs() || message.is_boundary() && message.standing.is_read()
     }
@@ -168,7 +168,7 @@ impl Keep {
         })
     }
 
-    /// `start`, moved forward to the first speaking user message if `start_on_user` is set and there is one.
+    /// `start`, moved forward to the first user message with text if `start_on_user` is set and there is one.
     pub(in crate::processors) fn front(self, view: &View<'_, '_>, start: usize) -> usize {
         if !self.start_on_user {
             return start;

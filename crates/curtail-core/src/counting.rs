@@ -1,17 +1,12 @@
 //! What counts tokens, as processors see it: tokenizers and chat templates are traits here, and neither is implemented.
 
-mod approximate;
-mod calibrated;
-
 use std::fmt;
+use std::sync::Arc;
 
 use crate::dialects::Dialect;
 use crate::json::Text;
 use crate::processors::Counting;
 use crate::transcript::{Message, Transcript};
-
-pub use approximate::Approximate;
-pub use calibrated::{BY_USAGE, Calibrated};
 
 /// Counts the tokens of texts. Special tokens such as `<|endoftext|>` in a text are text.
 ///
@@ -143,5 +138,155 @@ impl fmt::Display for TemplateError {
 
 impl std::error::Error for TemplateError {}
 
-/// Calibrates a counting by the provider's own figures in a transcript, or says why it cannot.
+/// Calibrates a counting by the provider's usage in a transcript, or says why it cannot.
 pub type Calibrate = fn(&dyn Dialect, &Transcript<'_>, &Counting) -> Result<Counting, &'static str>;
+
+/// The length in UTF-16 units, divided by a ratio that was measured for an encoding, rounded up. By default that of
+/// `o200k_base`: 4.2 units per token.
+///
+/// ```
+/// use curtail_core::{Approximate, Tokenizer as _};
+///
+/// assert_eq!(Approximate::default().count("When does the first train leave?"), 8);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Approximate {
+    name: &'static str,
+    /// UTF-16 units per token, in tenths.
+    tenths: usize,
+}
+
+impl Default for Approximate {
+    fn default() -> Self {
+        Self { name: "approx:o200k_base", tenths: 42 }
+    }
+}
+
+impl Tokenizer for Approximate {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn exact(&self) -> bool {
+        false
+    }
+
+    fn at_most_bytes(&self) -> bool {
+        true
+    }
+
+    fn count(&self, text: &str) -> usize {
+        (utf16_units(text) * 10).div_ceil(self.tenths)
+    }
+
+    fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
+        Some(self.count(text)).filter(|count| *count <= limit)
+    }
+
+    fn head(&self, text: &str, tokens: usize) -> usize {
+        self.fitting(text.chars(), tokens)
+    }
+
+    fn tail(&self, text: &str, tokens: usize) -> usize {
+        text.len() - self.fitting(text.chars().rev(), tokens)
+    }
+}
+
+impl Approximate {
+    /// An estimate with this name, of `tenths` tenths of a UTF-16 unit per token.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(name: &'static str, tenths: usize) -> Self {
+        Self { name, tenths }
+    }
+
+    /// Bytes of as many characters as have at most `tokens` tokens.
+    fn fitting(&self, characters: impl Iterator<Item = char>, tokens: usize) -> usize {
+        let (mut remaining, mut bytes) = (tokens.saturating_mul(self.tenths) / 10, 0);
+        for character in characters {
+            match remaining.checked_sub(character.len_utf16()) {
+                Some(rest) => remaining = rest,
+                None => break,
+            }
+            bytes += character.len_utf8();
+        }
+        bytes
+    }
+}
+
+/// The length in UTF-16 units: one per character, two per character of four bytes.
+fn utf16_units(text: &str) -> usize {
+    text.bytes().map(|byte| usize::from(byte & 0xC0 != 0x80) + usize::from(byte >= 0xF0)).sum()
+}
+
+/// The name by which calibration is chosen; a tokenizer can follow after a colon.
+pub const BY_USAGE: &str = "usage";
+
+/// Counts with another tokenizer and multiplies each count; the result is rounded to the nearest whole number.
+pub struct Calibrated {
+    tokenizer: Arc<dyn Tokenizer>,
+    factor: f64,
+    name: String,
+}
+
+impl Calibrated {
+    /// Multiplies the counts of `tokenizer` by `factor`, which is positive.
+    #[must_use]
+    pub fn new(tokenizer: Arc<dyn Tokenizer>, factor: f64) -> Self {
+        let name = format!("{BY_USAGE}:{}", tokenizer.name());
+        Self { tokenizer, factor, name }
+    }
+
+    /// The most tokens of the other tokenizer that are at most `tokens` of this one.
+    fn at_most(&self, tokens: usize) -> usize {
+        if tokens >> 52 > 0 {
+            return usize::MAX;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "below 2^52")]
+        let most = (tokens as f64 + 1.0) / self.factor;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; the cast saturates")]
+        let mut most = most as usize;
+        while most > 0 && self.scaled(most) > tokens {
+            most -= 1;
+        }
+        most
+    }
+}
+
+impl Tokenizer for Calibrated {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn exact(&self) -> bool {
+        false
+    }
+
+    fn remark(&self) -> Option<String> {
+        self.tokenizer.remark()
+    }
+
+    fn scaled(&self, tokens: usize) -> usize {
+        #[expect(clippy::cast_precision_loss, reason = "a text has far fewer than 2^52 tokens")]
+        let scaled = (self.tokenizer.scaled(tokens) as f64 * self.factor).round();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; the cast saturates")]
+        let whole = scaled as usize;
+        whole
+    }
+
+    fn count(&self, text: &str) -> usize {
+        self.scaled(self.tokenizer.count(text))
+    }
+
+    fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
+        self.tokenizer.count_until(text, self.at_most(limit)).map(|count| self.scaled(count))
+    }
+
+    fn head(&self, text: &str, tokens: usize) -> usize {
+        self.tokenizer.head(text, self.at_most(tokens))
+    }
+
+    fn tail(&self, text: &str, tokens: usize) -> usize {
+        self.tokenizer.tail(text, self.at_most(tokens))
+    }
+}
