@@ -9,7 +9,7 @@ use tempfile::SpooledTempFile;
 
 use super::config::{Config, ConfigChoice, Variables};
 use super::input::{Global, Input, is_standard};
-use super::options::{CountingOptions, Tokens};
+use super::options::{CountingOptions, Reads, Tokens};
 use super::{PROCESSOR_SPECS, policy, report};
 use crate::batch::{Batch, Event, Flow, InputOptions, OnError, Unit, Work};
 use crate::console;
@@ -175,8 +175,9 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
     let (sources, missing) = args.input.sources(args.output_dir.as_deref())?;
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let viewer = args.viewer(sources.len())?;
-    let mut pages = args.pages(&sources, viewer.policy.is_some())?;
+    let (policy, reads) = args.shown_policy()?.unzip();
+    let mut pages = args.pages(&sources, policy.is_some(), reads.unwrap_or_default())?;
+    let viewer = args.viewer(sources.len(), policy)?;
     let mut written = Ok(());
     let batch = Batch {
         jobs: global.jobs,
@@ -210,22 +211,22 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
 }
 
 impl ViewArgs {
-    /// Plans the pages of `sources`.
-    fn pages(&self, sources: &[Source], policy: bool) -> anyhow::Result<Pages> {
+    /// Plans the pages of `sources`, which replace none of the files that the policy reads.
+    fn pages(&self, sources: &[Source], policy: bool, mut reads: Reads) -> anyhow::Result<Pages> {
         let output = self.output.clone().filter(|file| !is_standard(file));
-        let reads = self.counting.files();
-        let uses = FileUses::new(sources, reads.iter().chain(&self.config));
+        reads.extend([self.counting.files()]);
+        let uses = FileUses::new(sources, reads.all());
         let mut pages = Pages::new(output, self.output_dir.clone(), self.force, policy, uses)?;
         pages.plan(sources)?;
         Ok(if self.text { pages.for_text() } else { pages })
     }
 
-    fn viewer(&self, files: usize) -> anyhow::Result<Viewer> {
+    fn viewer(&self, files: usize, policy: Option<Policy>) -> anyhow::Result<Viewer> {
         let terminal = self.text.then_some(Terminal { full: self.full, max_text: self.max_text.0 });
         Ok(Viewer {
             counting: self.counting.counting()?,
             levels: Levels::new(&Table::default(), &Table::default())?,
-            policy: self.shown_policy()?,
+            policy,
             max_text: self.max_text.0,
             terminal,
             alone: self.output_dir.is_some(),
@@ -234,16 +235,20 @@ impl ViewArgs {
         })
     }
 
-    fn shown_policy(&self) -> anyhow::Result<Option<Policy>> {
+    /// The policy that is shown, and the files that it reads.
+    fn shown_policy(&self) -> anyhow::Result<Option<(Policy, Reads)>> {
         match (&self.policy, &self.config) {
-            (Some(text), _) => Ok(Some(Policy { chain: policy::chain(text, &RULES)?, label: text.clone() })),
+            (Some(text), _) => {
+                let (chain, reads) = policy::chain(text, &RULES)?;
+                Ok(Some((Policy { chain, label: text.clone() }, reads)))
+            }
             (None, Some(path)) => {
                 let config = Config::load(path, ConfigChoice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
                 let steps = config.steps(self.network.as_deref(), self.agent.as_deref())?;
                 RULES.check_steps(&config, &steps)?;
                 let names: Vec<&str> = steps.iter().map(|step| step.entry.spec.name).collect();
                 let label = format!("{}: {}", config.file, names.join(" | "));
-                Ok(Some(Policy { chain: config.chain(&steps, true)?, label }))
+                Ok(Some((Policy { chain: config.chain(&steps, true)?, label }, config.files(&steps))))
             }
             (None, None) => Ok(None),
         }
