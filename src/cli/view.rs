@@ -189,7 +189,7 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
         match event {
             Event::Done { opened, out, .. } => written = pages.add(&opened.source, std::mem::take(out)),
             Event::Failed(failure) => {
-                report::error(&failure.error);
+                report::record_error(&failure.error, None, global);
                 status = ExitCode::from(2);
             }
             Event::PassedOver(opened) => report::passed_over(opened, global),

@@ -10,10 +10,11 @@ use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::{Choice, Reads, one_of};
+use crate::cli::render::open_template;
 use curtail_core::counting::Calibrate;
 use curtail_core::processors::{Counting, Overhead};
 use curtail_lab::calibration::Figures;
-use curtail_tokens::templates::{ChatTemplate, ToolList};
+use curtail_tokens::templates::ToolList;
 use curtail_tokens::tokenizers;
 
 /// The values of `--overhead`.
@@ -287,10 +288,9 @@ impl TemplateOptions {
             counting.by_usage.is_none(),
             "--template counts what a model reads, and --tokenizer usage what a log says; pass one of them"
         );
-        let mut template = ChatTemplate::open(path)?;
+        let mut template = open_template(path)?;
         template.tools = self.tools.as_deref().map(ToolList::open).transpose()?;
         template.add_generation_prompt = self.add_generation_prompt;
-        crate::cli::render::isolate(&mut template)?;
         let model_tokenizer = path.join("tokenizer.json");
         let tokenizer = match !options.is_named && model_tokenizer.is_file() {
             true => tokenizers::tokenizer_by_name(&model_tokenizer.to_string_lossy())?,
