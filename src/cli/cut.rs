@@ -70,12 +70,14 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
         explain: flags.explain_format(),
         targets,
         drops: drops.map(|checking| flags.drop_records(checking)),
+        stop: Arc::default(),
     };
     let progress = Arc::new(Progress::new(global.progress_display(cutting.targets.is_stdout()), &sources));
     let summaries = Arc::clone(&progress);
     cutting.cutter.chain.on_summary = Some(OnSummary::new(move |_| summaries.summary()));
     let at_once = cutting.cutter.chain.at_once();
     let interrupt = Interrupt::watch(ends_gently(&cutting, &sources))?;
+    cutting.stop = interrupt.flag();
     let inputs = InputFiles { sources: &sources, finished_before };
     let mut reporter = CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, inputs)?;
     reporter.map = map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?;

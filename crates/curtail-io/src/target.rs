@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::identity::FileId;
 use super::sink::{backup_exists, exists};
-use super::{BLOCK, Backup, FileSink, FileUses, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
+use super::{BLOCK, Backup, CompleteFile, FileSink, FileUses, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
 use crate::sink::backup_path;
 use curtail_core::error::{ErrorKind, FileError};
 
@@ -213,8 +213,33 @@ impl Targets {
     /// # Errors
     /// As [`FileSink::commit`].
     pub fn commit(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<(), FileError> {
-        let ours = self.ours.as_ref().map(|ours| ours.contains(sink.path()));
-        let replace = match (&self.destination, ours) {
+        self.put(self.complete(sink, stamp)?, stamp)
+    }
+
+    /// Writes all bytes of an output to the disk. An input is replaced only if it still has its `stamp`.
+    ///
+    /// # Errors
+    /// As [`FileSink::complete`].
+    pub fn complete(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<CompleteFile, FileError> {
+        let replace = self.replace(sink.path(), stamp);
+        sink.complete(replace, &self.scratch)
+    }
+
+    /// Moves a complete output to its path.
+    ///
+    /// # Errors
+    /// As [`CompleteFile::put`].
+    pub fn put(&self, file: CompleteFile, stamp: Option<&Stamp>) -> Result<(), FileError> {
+        let replace = self.replace(file.path(), stamp);
+        let put = file.put(replace, &self.scratch)?;
+        self.same.fetch_add(usize::from(put == Put::Same), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// How to handle a file at the full `path` of an output.
+    fn replace<'r>(&'r self, path: &Path, stamp: Option<&'r Stamp>) -> Replace<'r> {
+        let ours = self.ours.as_ref().map(|ours| ours.contains(path));
+        match (&self.destination, ours) {
             (Destination::InPlace(suffix), _) => {
                 // Existing backups were checked when the outputs were planned.
                 let may_exist = self.overwrite || self.ours.is_some();
@@ -224,10 +249,7 @@ impl Targets {
             (_, Some(false)) => Replace::IfSame,
             _ if self.overwrite => Replace::Yes,
             _ => Replace::No,
-        };
-        let put = sink.commit(replace, &self.scratch)?;
-        self.same.fetch_add(usize::from(put == Put::Same), Ordering::Relaxed);
-        Ok(())
+        }
     }
 
     /// Checks that the output of `source` may be written, and records it.
