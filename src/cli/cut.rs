@@ -195,7 +195,7 @@ impl CutFlags {
             }
             (Some(path), ..) => path,
             (None, Some(directory), _) => {
-                curtail_io::refuse_file_as_directory(directory)?;
+                curtail_io::refuse_file_as_directory(directory, curtail_io::DIRECTORY_ADVICE)?;
                 directory.join(MANIFEST)
             }
             (None, None, Some(_)) => PathBuf::from(MANIFEST),

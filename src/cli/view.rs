@@ -21,7 +21,10 @@ use curtail_core::checks::{Levels, LineIndex, Table};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
-use curtail_io::{FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_file_as_directory};
+use curtail_io::{
+    DIRECTORY_ADVICE, FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_directory_as_file,
+    refuse_file_as_directory,
+};
 use curtail_lab::replay::Prices;
 
 /// Write a page that shows a transcript, or what a policy would do to it
@@ -296,6 +299,7 @@ impl Pages {
         policy: bool,
         uses: FileUses,
     ) -> anyhow::Result<Self> {
+        output.as_deref().map_or(Ok(()), refuse_directory_as_file)?;
         if let Some(path) = output.as_deref().filter(|path| !force && path.exists()) {
             anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
         }
@@ -333,7 +337,7 @@ impl Pages {
             self.uses.flag(path, "--output")?;
         }
         let Some(directory) = &self.directory else { return Ok(()) };
-        refuse_file_as_directory(directory)?;
+        refuse_file_as_directory(directory, DIRECTORY_ADVICE)?;
         self.uses.flag(&directory.join("index.html"), "the index of --output-dir")?;
         for source in sources {
             self.uses.output(&directory.join(page_name(source, "")), source)?;

@@ -67,6 +67,10 @@ impl FileSink {
     /// # Errors
     /// The file cannot be created.
     pub fn create(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> Result<Self, FileError> {
+        if let Some(file) = file_as_directory(folder_of(path)) {
+            let message = format!("cannot be written, because {} is a file and not a directory", file.display());
+            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), message));
+        }
         Self::begin(path, packing, like, scratch).map_err(|error| FileError::system(path.to_string_lossy(), &error))
     }
 
@@ -179,6 +183,11 @@ fn put_error(path: &Path, replace: Replace<'_>, error: &io::Error) -> FileError 
 /// The folder that contains the file at `path`.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The file at `folder`, or above it, that prevents a directory there.
+pub(super) fn file_as_directory(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|path| path.exists()).filter(|path| !path.is_dir())
 }
 
 /// The error for an output that exists.

@@ -234,6 +234,25 @@ fn an_output_folder_that_is_a_file_is_named() {
     ] {
         let (status, said) = run(&place, arguments);
         assert!(status == 2 && said.contains("state.txt: is a file, and outputs need a directory"), "{said}");
+        assert_eq!(said.contains("--output"), arguments[0] != "man", "{said}");
+    }
+    for arguments in [
+        &["window", "t.jsonl", "-O", "state.txt/x/y"][..],
+        &["split", "-t", "40", "t.jsonl", "-O", "state.txt/x"],
+        &["view", "t.jsonl", "-O", "state.txt/x"],
+        &["man", "--out", "state.txt/x"],
+    ] {
+        let (status, said) = run(&place, arguments);
+        assert!(status == 2 && said.contains("curtail: state.txt: is a file, and outputs need a directory"), "{said}");
+    }
+    for command in ["window", "view"] {
+        let (status, said) = run(&place, &[command, "t.jsonl", "-o", "state.txt/x"]);
+        assert!(status == 2 && said.contains("state.txt/x: cannot be written, because state.txt is a file"), "{said}");
+        for more in [&[][..], &["--force"]] {
+            let (status, said) = run(&place, &[&[command, "t.jsonl", "-o", "in"], more].concat());
+            let advice = "in: the output is a directory; --output-dir writes into one";
+            assert!(status == 2 && said.contains(advice), "{said}");
+        }
     }
 }
 
