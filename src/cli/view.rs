@@ -178,9 +178,7 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
     let (sources, missing) = args.input.sources(args.output_dir.as_deref())?;
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let (policy, reads) = args.shown_policy()?.unzip();
-    let mut pages = args.pages(&sources, policy.is_some(), reads.unwrap_or_default())?;
-    let viewer = args.viewer(sources.len(), policy)?;
+    let (viewer, mut pages) = args.viewer_and_pages(&sources)?;
     let mut written = Ok(());
     let batch = Batch {
         jobs: global.jobs,
@@ -214,6 +212,12 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
 }
 
 impl ViewArgs {
+    fn viewer_and_pages(&self, sources: &[Source]) -> anyhow::Result<(Viewer, Pages)> {
+        let (policy, reads) = self.shown_policy()?.unzip();
+        let pages = self.pages(sources, policy.is_some(), reads.unwrap_or_default())?;
+        Ok((self.viewer(sources.len(), policy)?, pages))
+    }
+
     /// Plans the pages of `sources`, which replace none of the files that the policy reads.
     fn pages(&self, sources: &[Source], policy: bool, mut reads: Reads) -> anyhow::Result<Pages> {
         let output = self.output.clone().filter(|file| !is_standard(file));

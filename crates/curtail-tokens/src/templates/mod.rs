@@ -69,7 +69,7 @@ pub struct ChatTemplate {
 /// What compiles and renders a template.
 enum Engine {
     /// This process.
-    Here(Compiled),
+    Here(Box<Compiled>),
     /// Other processes.
     Elsewhere(Renderers),
 }
@@ -119,7 +119,7 @@ impl ChatTemplate {
     /// # Errors
     /// A file that cannot be read, no template in it, or a template that cannot be compiled.
     pub fn open(path: &Path) -> Result<Self, TemplateError> {
-        Sources::read(path)?.compile().map(|compiled| Self::by(Engine::Here(compiled)))
+        Sources::read(path)?.compile().map(|compiled| Self::by(Engine::Here(Box::new(compiled))))
     }
 
     /// As [`open`](Self::open), and lets other processes compile and render the template. `command` is a program, which
@@ -139,7 +139,7 @@ impl ChatTemplate {
     pub fn compile(source: &str) -> Result<Self, TemplateError> {
         let templates = vec![(DEFAULT.to_owned(), source.to_owned())];
         let sources = Sources { origin: String::from("template"), templates, special: Vec::new() };
-        sources.compile().map(|compiled| Self::by(Engine::Here(compiled)))
+        sources.compile().map(|compiled| Self::by(Engine::Here(Box::new(compiled))))
     }
 
     const fn by(engine: Engine) -> Self {
