@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::dropping::{DropRecords, DroppedRecord, Held, LengthsBefore};
 use super::{Opened, Unit, Work};
@@ -26,6 +28,8 @@ pub struct Cutting {
     pub targets: Targets,
     /// The findings for which records are left out, if any are.
     pub drops: Option<DropRecords>,
+    /// Whether the program is to end.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// The output of a file: text, or a table with new texts.
@@ -278,21 +282,25 @@ impl Cutting {
         Ok(())
     }
 
-    /// Writes every window to a file of its own; none if one cannot be written.
+    /// Writes every window to a file of its own; none if one cannot be written, or if the program is to end before all are.
     fn write_parts(&self, opened: &Opened, out: &CutOutput) -> Result<(), FileError> {
         if self.targets.is_in_place() {
             let what =
                 format!("becomes {} transcripts, and --in-place writes one; pass --output-dir", out.windows.len());
             return Err(FileError::new(ErrorKind::Usage, &opened.source.name, what));
         }
-        let mut sinks = Vec::with_capacity(out.windows.len());
+        let mut files = Vec::with_capacity(out.windows.len());
         for window in &out.windows {
+            if self.stop.load(Ordering::Relaxed) {
+                let what = "interrupted before all of its parts were written; none of them is left";
+                return Err(FileError::new(ErrorKind::System, &opened.source.name, what));
+            }
             if let Some(mut sink) = self.targets.open_part(&opened.source, window.number)? {
                 sink.write(&out.text.as_bytes()[window.written.clone()])?;
-                sinks.push(sink);
+                files.push(self.targets.complete(sink, None)?);
             }
         }
-        sinks.into_iter().try_for_each(|sink| self.targets.commit(sink, None))
+        files.into_iter().try_for_each(|file| self.targets.put(file, None))
     }
 
     /// Begins the output of a file, if it has one of its own.

@@ -411,7 +411,7 @@ impl<'g> CheckReporter<'g> {
             self.failed = Some(true);
             self.outcome.failed += 1;
         }
-        self.progress.aside(|| report::record_error(error, self.global));
+        self.progress.aside(|| report::record_error(error, None, self.global));
     }
 
     /// Prints a part of a difference to standard output; a closed pipe is not an error.

@@ -12,7 +12,7 @@ use super::interrupt::Interrupt;
 use super::report;
 use super::split::SplitMap;
 use crate::batch::{self, Batch, Checking, DropRecords, ExplainFormat, OnError};
-use crate::cli::options::Options;
+use crate::cli::options::{Options, Reads};
 use crate::progress::Progress;
 use curtail_core::dialects::Framing;
 use curtail_core::digest::fnv1a_128;
@@ -33,12 +33,10 @@ pub(super) struct Job {
     pub(super) options: String,
     /// Where to write the map of a split, which lists the origin of each window.
     pub(super) map: Option<PathBuf>,
-    /// Files that the options name. Their content also affects the output.
-    pub(super) reads: Vec<PathBuf>,
+    /// The files that the run reads besides its inputs.
+    pub(super) reads: Reads,
     /// The check whose findings drop a record.
     pub(super) drops: Option<Checking>,
-    /// The configuration file, whose values are among the options.
-    pub(super) config: Option<PathBuf>,
 }
 
 /// Runs a command that has only the processors of `options`.
@@ -51,7 +49,7 @@ pub(super) fn run_options(flags: &CutFlags, global: &Global, options: &impl Opti
 
 /// Reads the inputs, cuts them and writes the result.
 pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
-    let Job { chain, counting, options, map, reads, drops, config } = job;
+    let Job { chain, counting, options, map, reads, drops } = job;
     let start = Instant::now();
     counting.iter().for_each(|counting| report::counted(counting, global));
     let input_options = flags.input.input_options()?;
@@ -59,8 +57,8 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     flags.refuse_detached_record()?;
     flags.refuse_reports_in_files()?;
     let (mut sources, missing) = flags.sources(global)?;
-    let mut manifest = flags.manifest(&options, &reads)?;
-    let uses = Arc::new(FileUses::new(&sources, reads.iter().chain(&config)));
+    let mut manifest = flags.manifest(&options, &reads.content)?;
+    let uses = Arc::new(FileUses::new(&sources, reads.all()));
     let targets = match flags.targets(manifest.as_ref(), &sources, &uses, map.as_deref()) {
         Ok(targets) => targets,
         Err(errors) => return Ok(refuse(&errors)),
@@ -73,12 +71,14 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
         explain: flags.explain_format(),
         targets,
         drops: drops.map(|checking| flags.drop_records(checking)),
+        stop: Arc::default(),
     };
     let progress = Arc::new(Progress::new(global.progress_display(cutting.targets.is_stdout()), &sources));
     let summaries = Arc::clone(&progress);
     cutting.cutter.chain.on_summary = Some(OnSummary::new(move |_| summaries.summary()));
     let at_once = cutting.cutter.chain.at_once();
     let interrupt = Interrupt::watch(ends_gently(&cutting, &sources))?;
+    cutting.stop = interrupt.flag();
     let inputs = InputFiles { sources: &sources, finished_before };
     let mut reporter = CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, inputs)?;
     reporter.map = map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?;
@@ -196,7 +196,7 @@ impl CutFlags {
             }
             (Some(path), ..) => path,
             (None, Some(directory), _) => {
-                curtail_io::refuse_file_as_directory(directory)?;
+                curtail_io::refuse_file_as_directory(directory, curtail_io::DIRECTORY_ADVICE)?;
                 directory.join(MANIFEST)
             }
             (None, None, Some(_)) => PathBuf::from(MANIFEST),

@@ -243,7 +243,7 @@ impl<'f> CutReporter<'f> {
             let kept = self.flags.output.on_error == OnError::Keep;
             let fate = if kept { "kept unchanged" } else { "dropped" };
             if !self.global.quiet && self.flags.output.on_error != OnError::Report {
-                self.progress.aside(|| report::warning(&format!("{} ({fate})", failure.error)));
+                self.progress.aside(|| report::record_error(&failure.error, Some(fate), self.global));
             }
         } else {
             self.fail(&failure.error);
@@ -290,7 +290,7 @@ impl<'f> CutReporter<'f> {
         self.outcome.failed = true;
         self.outcome.existing += usize::from(error.kind == ErrorKind::Exists);
         if error.kind != ErrorKind::Exists || self.outcome.existing == 1 {
-            self.progress.aside(|| report::record_error(error, self.global));
+            self.progress.aside(|| report::record_error(error, None, self.global));
         }
     }
 

@@ -1,11 +1,11 @@
 //! `curtail limit`: keeps the newest segments that fit a token budget.
 
-use std::path::PathBuf;
-
 use anyhow::ensure;
 
 use super::input::CutFlags;
-use super::options::{Amount, Choice, CountingOptions, Options, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
+use super::options::{
+    Amount, Choice, CountingOptions, Options, PINS, Pin, Reads, TemplateOptions, Tokens, one_of, pins,
+};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
 
@@ -98,7 +98,7 @@ impl Options for LimitOptions {
         self.template.counting(&self.counting).map(Some)
     }
 
-    fn files(&self) -> Vec<PathBuf> {
+    fn files(&self) -> Reads {
         self.template.files(&self.counting)
     }
 }

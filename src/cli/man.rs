@@ -21,7 +21,7 @@ pub(super) struct ManArgs {
 /// Prints the first page, or writes all pages.
 pub(super) fn run(args: &ManArgs) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &args.out {
-        refuse_file_as_directory(folder)?;
+        refuse_file_as_directory(folder, "name one, or print the main page with `curtail man`")?;
         let mut command = super::command().disable_help_subcommand(true);
         command.build();
         write_pages(&command, folder, &Scratch::default())?;

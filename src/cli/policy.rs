@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, anyhow, bail};
+use clap::ArgMatches;
 
 use super::PROCESSOR_SPECS;
 use super::config::{Config, Step};
-use super::options::ProcessorSpec;
+use super::options::{ProcessorSpec, Reads};
 use curtail_core::pipeline::{Chain, Processors};
 use curtail_core::suggest::unknown;
 
@@ -75,10 +76,13 @@ impl Rules {
     }
 }
 
-/// The chain that `text` describes, such as `filter -x 'debug_*' | limit -t 60k`.
-pub(super) fn chain(text: &str, rules: &Rules) -> anyhow::Result<Chain> {
+/// The chain that `text` describes, such as `filter -x 'debug_*' | limit -t 60k`, and the files that it reads.
+pub(super) fn chain(text: &str, rules: &Rules) -> anyhow::Result<(Chain, Reads)> {
     let commands = parse(text)?;
-    rules.check_commands(&commands).map_err(|error| anyhow!("--policy `{text}`: {error:#}"))
+    let chain = rules.check_commands(&commands).map_err(|error| anyhow!("--policy `{text}`: {error:#}"))?;
+    let mut reads = Reads::default();
+    reads.extend(commands.iter().map(PolicyCommand::files));
+    Ok((chain, reads))
 }
 
 /// The commands of `text`, which may be the name of a preset.
@@ -113,14 +117,23 @@ impl PolicyCommand {
 
     /// The processors of the command, or what replaces them in a dry run.
     pub(super) fn processors(&self, dry_run: bool) -> anyhow::Result<Processors> {
-        let flags: Vec<OsString> = self.flags.iter().map(OsString::from).collect();
-        let matches = self.spec.parse_flags(&flags).map_err(|error| {
+        let matches = self.parse_flags().map_err(|error| {
             let message = error.to_string();
             // The error is before the first empty line; usage and hints follow.
             let lines: Vec<&str> = message.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
             anyhow!("{}", lines.join(" ").trim_start_matches("error: "))
         })?;
         self.spec.processors(&matches, dry_run)
+    }
+
+    /// The files that its processors read; none if its flags are invalid.
+    pub(super) fn files(&self) -> Reads {
+        self.parse_flags().map_or_else(|_| Reads::default(), |matches| self.spec.files(&matches))
+    }
+
+    fn parse_flags(&self) -> Result<ArgMatches, clap::Error> {
+        let flags: Vec<OsString> = self.flags.iter().map(OsString::from).collect();
+        self.spec.parse_flags(&flags)
     }
 }
 
@@ -251,7 +264,7 @@ mod tests {
     #[test]
     fn policies_are_chains() {
         let rules = Rules { command: "view", summarizers: Summarizers::BuiltIn };
-        assert_eq!(chain("filter -x a | limit -t 8k", &rules).map(|chain| chain.stages.len()).ok(), Some(2));
+        assert_eq!(chain("filter -x a | limit -t 8k", &rules).map(|(chain, _)| chain.stages.len()).ok(), Some(2));
         for (text, words) in [
             ("limt -t 8k", "did you mean `limit`"),
             ("kep-40", "did you mean `keep-40`"),

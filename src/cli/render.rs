@@ -1,7 +1,8 @@
-//! Renders chat templates in a child process of this program, with limits on time and memory: no template can hang the program
+//! Compiles and renders chat templates in a child process of this program, with limits on time and memory: no template can hang the program
 //! or fill the memory of the machine.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::console;
@@ -14,15 +15,14 @@ pub(super) const COMMAND: &str = "__render";
 #[cfg(unix)]
 const MEMORY: u64 = 2 << 30;
 
-/// Maximum CPU time of one rendering, in seconds. Only Unix has such a limit.
+/// Maximum CPU time to compile a template or to render a transcript, in seconds. Only Unix has such a limit.
 #[cfg(unix)]
 const SECONDS: u64 = 30;
 
-/// Makes `template` render in child processes of this program.
-pub(super) fn isolate(template: &mut ChatTemplate) -> std::io::Result<()> {
+/// The template at `path`, which child processes of this program compile and render.
+pub(super) fn open_template(path: &Path) -> anyhow::Result<ChatTemplate> {
     let program = std::env::current_exe()?;
-    template.isolate(vec![program.into_os_string(), OsString::from(COMMAND)]);
-    Ok(())
+    Ok(ChatTemplate::open_isolated(path, vec![program.into_os_string(), OsString::from(COMMAND)])?)
 }
 
 /// Renders the templates that arrive on standard input.

@@ -18,30 +18,37 @@ pub(super) fn error(what: &impl Display) {
     console::message(AnsiColor::Red.on_default().bold(), what);
 }
 
-/// The errors of chat templates that were printed, each with the number of repetitions that were not.
-static TEMPLATE_ERRORS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+/// The errors of chat templates that were printed, each with what became of the record, and with the number of repetitions
+/// that were not printed.
+static TEMPLATE_ERRORS: Mutex<BTreeMap<(String, Option<&str>), usize>> = Mutex::new(BTreeMap::new());
 
-/// Prints the error of a record. Without `--verbose`, an error of a chat template is printed once: usually the template is
-/// wrong, and then every record has the error.
-pub(super) fn record_error(error: &FileError, global: &Global) {
+/// Prints the error of a record, or a warning if the run goes on with what became of the record, its `fate`. Without
+/// `--verbose`, an error of a chat template is printed once: usually the template is wrong, and then every record has the error.
+pub(super) fn record_error(error: &FileError, fate: Option<&'static str>, global: &Global) {
     if error.what.starts_with(REFUSED) && !global.verbose {
         let mut known = TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(repeated) = known.get_mut(&error.what) {
-            *repeated += 1;
+        let repeated = known.entry((error.what.clone(), fate)).and_modify(|repeated| *repeated += 1).or_insert(0);
+        if *repeated > 0 {
             return;
         }
-        known.insert(error.what.clone(), 0);
     }
-    self::error(error);
+    error_with_fate(error, fate);
 }
 
 /// Prints how many errors were not printed because they repeated another one.
 pub(super) fn finish() {
     let known = std::mem::take(&mut *TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
-    for (what, repeated) in known.into_iter().filter(|(_, repeated)| *repeated > 0) {
+    for ((what, fate), repeated) in known.into_iter().filter(|(_, repeated)| *repeated > 0) {
         let more =
             if repeated == 1 { String::from("1 more transcript") } else { format!("{repeated} more transcripts") };
-        error(&format!("{more}: {what} (--verbose lists them)"));
+        error_with_fate(&format!("{more}: {what} (--verbose lists them)"), fate);
+    }
+}
+
+fn error_with_fate(what: &impl Display, fate: Option<&str>) {
+    match fate {
+        Some(fate) => warning(&format!("{what} ({fate})")),
+        None => error(what),
     }
 }
 

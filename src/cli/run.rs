@@ -1,7 +1,6 @@
 //! `curtail run`: the chain of processors of a configuration.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -10,6 +9,7 @@ use super::config::{Config, Origin, Step, described};
 use super::config_command::{ConfigFlags, shown_value};
 use super::cut::{self, Job};
 use super::input::{CutFlags, Global};
+use super::options::Reads;
 use super::policy::PRESETS;
 use super::{policy, report};
 use crate::console;
@@ -81,9 +81,8 @@ pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<ExitCode> {
         config.refuse_untrusted(&steps)?;
     }
     let chain = config.chain(&steps, args.cutting.dry_run)?;
-    let reads = steps.iter().flat_map(|step| step.entry.files()).collect();
-    let (chain, config) = (args.cutting.with_repair(chain), Some(PathBuf::from(&config.file)));
-    let job = Job { chain, options: described(&steps), reads, config, ..Job::default() };
+    let (chain, reads) = (args.cutting.with_repair(chain), config.files(&steps));
+    let job = Job { chain, options: described(&steps), reads, ..Job::default() };
     cut::run(&args.cutting, global, job)
 }
 
@@ -97,13 +96,14 @@ fn run_preset(name: &str, args: &RunArgs, global: &Global) -> anyhow::Result<Exi
         console::out(&format!("{}\n", preset.command))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut chain = Chain::default();
+    let (mut chain, mut reads) = (Chain::default(), Reads::default());
     for command in policy::parse(preset.command)? {
         chain = chain.at("", command.processors(args.cutting.dry_run)?);
+        reads.extend([command.files()]);
     }
     let options = format!("preset {}", preset.command);
     let chain = args.cutting.with_repair(chain);
-    cut::run(&args.cutting, global, Job { chain, options, ..Job::default() })
+    cut::run(&args.cutting, global, Job { chain, options, reads, ..Job::default() })
 }
 
 /// One line per processor: its number, level, options and place in the file.

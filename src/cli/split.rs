@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::cut::{self, Job};
 use super::input::{CutFlags, Global};
 use super::line_file::LineFile;
-use super::options::{Choice, CountingOptions, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
+use super::options::{Choice, CountingOptions, PINS, Pin, Reads, TemplateOptions, Tokens, one_of, pins};
 use crate::batch::{CutOutput, Opened};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::{Chain, Splitting};
@@ -156,8 +156,8 @@ impl SplitOptions {
         self.template.counting(&self.counting)
     }
 
-    /// The files that affect the count.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
+    /// The files that the split reads.
+    pub(crate) fn files(&self) -> Reads {
         self.template.files(&self.counting)
     }
 }

@@ -9,7 +9,7 @@ use tempfile::SpooledTempFile;
 
 use super::config::{Config, ConfigChoice, Variables};
 use super::input::{Global, Input, is_standard};
-use super::options::{CountingOptions, Tokens};
+use super::options::{CountingOptions, Reads, Tokens};
 use super::{PROCESSOR_SPECS, policy, report};
 use crate::batch::{Batch, Event, Flow, InputOptions, OnError, Unit, Work};
 use crate::console;
@@ -21,7 +21,10 @@ use curtail_core::checks::{Levels, LineIndex, Table};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
-use curtail_io::{FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_file_as_directory};
+use curtail_io::{
+    DIRECTORY_ADVICE, FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_directory_as_file,
+    refuse_file_as_directory,
+};
 use curtail_lab::replay::Prices;
 
 /// Write a page that shows a transcript, or what a policy would do to it
@@ -175,8 +178,7 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
     let (sources, missing) = args.input.sources(args.output_dir.as_deref())?;
     missing.iter().for_each(report::error);
     let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let viewer = args.viewer(sources.len())?;
-    let mut pages = args.pages(&sources, viewer.policy.is_some())?;
+    let (viewer, mut pages) = args.viewer_and_pages(&sources)?;
     let mut written = Ok(());
     let batch = Batch {
         jobs: global.jobs,
@@ -188,7 +190,7 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
         match event {
             Event::Done { opened, out, .. } => written = pages.add(&opened.source, std::mem::take(out)),
             Event::Failed(failure) => {
-                report::error(&failure.error);
+                report::record_error(&failure.error, None, global);
                 status = ExitCode::from(2);
             }
             Event::PassedOver(opened) => report::passed_over(opened, global),
@@ -210,22 +212,28 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
 }
 
 impl ViewArgs {
-    /// Plans the pages of `sources`.
-    fn pages(&self, sources: &[Source], policy: bool) -> anyhow::Result<Pages> {
+    fn viewer_and_pages(&self, sources: &[Source]) -> anyhow::Result<(Viewer, Pages)> {
+        let (policy, reads) = self.shown_policy()?.unzip();
+        let pages = self.pages(sources, policy.is_some(), reads.unwrap_or_default())?;
+        Ok((self.viewer(sources.len(), policy)?, pages))
+    }
+
+    /// Plans the pages of `sources`, which replace none of the files that the policy reads.
+    fn pages(&self, sources: &[Source], policy: bool, mut reads: Reads) -> anyhow::Result<Pages> {
         let output = self.output.clone().filter(|file| !is_standard(file));
-        let reads = self.counting.files();
-        let uses = FileUses::new(sources, reads.iter().chain(&self.config));
+        reads.extend([self.counting.files()]);
+        let uses = FileUses::new(sources, reads.all());
         let mut pages = Pages::new(output, self.output_dir.clone(), self.force, policy, uses)?;
         pages.plan(sources)?;
         Ok(if self.text { pages.for_text() } else { pages })
     }
 
-    fn viewer(&self, files: usize) -> anyhow::Result<Viewer> {
+    fn viewer(&self, files: usize, policy: Option<Policy>) -> anyhow::Result<Viewer> {
         let terminal = self.text.then_some(Terminal { full: self.full, max_text: self.max_text.0 });
         Ok(Viewer {
             counting: self.counting.counting()?,
             levels: Levels::new(&Table::default(), &Table::default())?,
-            policy: self.shown_policy()?,
+            policy,
             max_text: self.max_text.0,
             terminal,
             alone: self.output_dir.is_some(),
@@ -234,16 +242,20 @@ impl ViewArgs {
         })
     }
 
-    fn shown_policy(&self) -> anyhow::Result<Option<Policy>> {
+    /// The policy that is shown, and the files that it reads.
+    fn shown_policy(&self) -> anyhow::Result<Option<(Policy, Reads)>> {
         match (&self.policy, &self.config) {
-            (Some(text), _) => Ok(Some(Policy { chain: policy::chain(text, &RULES)?, label: text.clone() })),
+            (Some(text), _) => {
+                let (chain, reads) = policy::chain(text, &RULES)?;
+                Ok(Some((Policy { chain, label: text.clone() }, reads)))
+            }
             (None, Some(path)) => {
                 let config = Config::load(path, ConfigChoice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
                 let steps = config.steps(self.network.as_deref(), self.agent.as_deref())?;
                 RULES.check_steps(&config, &steps)?;
                 let names: Vec<&str> = steps.iter().map(|step| step.entry.spec.name).collect();
                 let label = format!("{}: {}", config.file, names.join(" | "));
-                Ok(Some(Policy { chain: config.chain(&steps, true)?, label }))
+                Ok(Some((Policy { chain: config.chain(&steps, true)?, label }, config.files(&steps))))
             }
             (None, None) => Ok(None),
         }
@@ -291,6 +303,7 @@ impl Pages {
         policy: bool,
         uses: FileUses,
     ) -> anyhow::Result<Self> {
+        output.as_deref().map_or(Ok(()), refuse_directory_as_file)?;
         if let Some(path) = output.as_deref().filter(|path| !force && path.exists()) {
             anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
         }
@@ -328,7 +341,7 @@ impl Pages {
             self.uses.flag(path, "--output")?;
         }
         let Some(directory) = &self.directory else { return Ok(()) };
-        refuse_file_as_directory(directory)?;
+        refuse_file_as_directory(directory, DIRECTORY_ADVICE)?;
         self.uses.flag(&directory.join("index.html"), "the index of --output-dir")?;
         for source in sources {
             self.uses.output(&directory.join(page_name(source, "")), source)?;

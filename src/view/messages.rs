@@ -1,5 +1,7 @@
 //! Draws the conversation: every message with its parts, results inside the calls that they answer, and the reasons of a cut.
 
+use std::collections::HashSet;
+
 use maud::{Markup, html};
 
 use super::content::{Passage, images, passage};
@@ -38,11 +40,11 @@ const MAX_UNFOLDED: usize = 400;
 
 /// The distinct names in `names`, one per line.
 fn listed<S: AsRef<str>>(names: impl Iterator<Item = S>) -> String {
+    let mut seen = HashSet::new();
     let mut distinct: Vec<String> = Vec::new();
-    for name in names.flat_map(|names| names.as_ref().lines().map(str::to_owned).collect::<Vec<_>>()) {
-        if !distinct.contains(&name) {
-            distinct.push(name);
-        }
+    for names in names {
+        let new = names.as_ref().lines().filter(|name| seen.insert((*name).to_owned()));
+        distinct.extend(new.map(str::to_owned));
     }
     distinct.join("\n")
 }
@@ -114,7 +116,7 @@ impl Chat<'_, '_> {
         let state = fate.map_or(State::Kept, |fate| fate.state);
         let (tools, by) = (self.tools(at), conversation.writer(at));
         let answered = message.calls().filter_map(|(part, _)| self.counterpart(PartRef { message: at, part }));
-        let is_asked = conversation.story.prompts.iter().any(|prompt| prompt.message == at);
+        let is_asked = conversation.story.is_prompt(at);
         let joined = if before == Some(by) && !message.closes_calls() { " joined" } else { "" };
         let slim = if self.is_slim(at) { " slim" } else { "" };
         html! {

@@ -1,5 +1,7 @@
 //! Summarizes a session: its first prompt as a title, the agent, project and times, and the outcome of each prompt.
 
+use std::collections::HashMap;
+
 use maud::{Markup, html};
 
 use super::conversation::{Conversation, Cost};
@@ -9,6 +11,7 @@ use super::times::{Moment, date, duration};
 use super::visible::{Shown, counted, figure, line};
 use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::Value;
+use curtail_core::steps;
 use curtail_core::transcript::{Content, Message, Pairs, Role};
 use curtail_lab::replay::{CacheUse, Prices};
 use curtail_memory::ledger::{Ledger, is_typed, without_tag};
@@ -100,6 +103,15 @@ impl Story {
             cost: None,
             prompts,
         }
+    }
+
+    /// Whether message `at` is a prompt.
+    pub(super) fn is_prompt(&self, at: usize) -> bool {
+        let compared = |prompt: &Prompt| {
+            steps::count(1);
+            prompt.message.cmp(&at)
+        };
+        self.prompts.binary_search_by(compared).is_ok()
     }
 
     /// Adds the price of the requests, if all of them can be priced.
@@ -295,10 +307,12 @@ fn item(conversation: &Conversation<'_>, nth: usize) -> Markup {
 
 /// The tools that messages call, the most frequent first.
 fn tools<'m>(messages: impl Iterator<Item = &'m Message<'m>>) -> Vec<(String, usize)> {
+    let mut places = HashMap::new();
     let mut tools: Vec<(String, usize)> = Vec::new();
     for (_, call) in messages.flat_map(Message::calls) {
         let name = call.name.decode();
-        match tools.iter_mut().find(|(known, _)| *known == name) {
+        let place = *places.entry(name.clone()).or_insert(tools.len());
+        match tools.get_mut(place) {
             Some((_, count)) => *count += 1,
             None => tools.push((name.into_owned(), 1)),
         }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::program::{Place, Work, gzip};
+use crate::program::{Place, Work, gzip, text};
 
 fn call(id: &str) -> String {
     format!(r#"{{"id":"{id}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}"#)
@@ -230,6 +230,10 @@ const CASES: &[GrowthCase] = &[
     ("filter images", &["filter", "--keep-last-media", "1"], images),
     ("check images", &["check", "--exit-zero", "-q"], images),
     ("split a list", &["split", "-t", "100", "-o", "out.jsonl", "--force"], records_in_a_list),
+    ("view messages", &["view", "-o", "out.html", "--force"], messages),
+    ("view calls", &["view", "-o", "out.html", "--force"], |n| talkative(2 * n)),
+    ("view one message", &["view", "-o", "out.html", "--force"], |n| one_message(n, true)),
+    ("view a policy", &["view", "--policy", "window -n 3", "-o", "out.html", "--force"], talkative),
     ("view a list", &["view", "-o", "out.html", "--force"], records_in_a_list),
     ("view a list with findings", &["view", "-o", "out.html", "--force"], orphans_in_a_list),
     ("check a list with findings", &["check", "--exit-zero", "-q"], orphans_in_a_list),
@@ -271,6 +275,26 @@ fn twice_the_input_takes_twice_the_work() {
         println!("{name}: {counts:?}");
         assert_linear(name, "steps", counts.map(|count| count.steps));
         assert_linear(name, "bytes allocated", counts.map(|count| count.allocated));
+    }
+}
+
+/// Empty records in a document would take hundreds of times its size.
+#[test]
+fn a_list_of_empty_records_is_refused_in_bounded_memory() {
+    let place = Place::new();
+    let commands: &[&[&str]] =
+        &[&["count"], &["window", "-n", "3"], &["check", "-q"], &["split", "-t", "9"], &["view", "-o", "out.html"]];
+    for record in ["[]", r#"{"messages":[]}"#] {
+        let input = format!("[{}]", vec![record; 200_000].join(","));
+        place.write("in.json", input.as_bytes());
+        for command in commands {
+            let output =
+                place.curtail(command).arg("in.json").env("CURTAIL_WORK", place.path("work")).output().unwrap();
+            let said = text(&output.stderr);
+            assert!(output.status.code() == Some(2) && said.contains("in.json:1:1: a list of 200000 items"), "{said}");
+            let Some(work) = place.counted() else { return };
+            assert!(work.peak < 20 * input.len() as u64 + (4 << 20), "{command:?}: {} bytes at once", work.peak);
+        }
     }
 }
 

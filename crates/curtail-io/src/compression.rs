@@ -18,14 +18,20 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// The compression of an output with this name: `.gz`, `.zst`, or none.
+    /// The compression of an output with this name: `.gz`, `.zst`, or none. Upper and lower case are the same.
     #[must_use]
     pub fn of_name(path: &Path) -> Self {
-        match path.extension().and_then(OsStr::to_str) {
-            Some("gz") => Self::Gzip,
-            Some("zst") => Self::Zstd,
+        let is_called = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
+        match (is_called("gz"), is_called("zst")) {
+            (true, _) => Self::Gzip,
+            (_, true) => Self::Zstd,
             _ => Self::Plain,
         }
+    }
+
+    /// The name of the file at `path`, without the ending of its compression.
+    pub(super) fn bare_name(path: &Path) -> Option<&OsStr> {
+        if Self::of_name(path) == Self::Plain { path.file_name() } else { path.file_stem() }
     }
 
     /// The compression of a stream that begins with `head`.

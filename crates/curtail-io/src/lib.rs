@@ -29,6 +29,8 @@ pub use manifest::{MANIFEST, Manifest};
 pub use plain::Unread;
 pub use rows::{RowBlock, RowGroup, RowPlace, RowResult, TableFormat};
 pub use scratch::Scratch;
-pub use sink::{Backup, FileSink, Put, Replace};
+pub use sink::{Backup, CompleteFile, FileSink, Put, Replace};
 pub use source::{Inputs, Source, Wanted, find_sources, input, is_like_suffix, note_closed_input};
-pub use target::{Destination, Existing, Targets, refuse_file_as_directory};
+pub use target::{
+    DIRECTORY_ADVICE, Destination, Existing, Targets, refuse_directory_as_file, refuse_file_as_directory,
+};

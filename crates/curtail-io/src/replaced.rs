@@ -84,7 +84,14 @@ pub(super) fn replace_input(
     }
     let backup = backup.map(|backup| backup.make(path, scratch)).transpose()?.flatten();
     let lock = File::open(path).ok().filter(|old| old.try_lock_shared().is_ok());
-    let old = swap(file, path, scratch)?;
+    let old = match swap(file, path, scratch) {
+        Ok(old) => old,
+        Err(error) => {
+            // A backup of a file that was not replaced would be in the way of the next run.
+            backup.map_or(Ok(()), std::fs::remove_file)?;
+            return Err(error);
+        }
+    };
     let replaced = Replaced { path: path.to_owned(), old, lock, stamp: stamp.cloned(), backup, when: Instant::now() };
     match &replaced.old {
         Some(old) if !is_unchanged(old)? => {
@@ -204,4 +211,27 @@ fn held_by(program: &Path) -> Vec<FileId> {
         (mode != 0).then(|| FileId::at_path(&descriptor.path()))
     });
     files.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::replace_input;
+    use crate::{Backup, Scratch};
+
+    #[test]
+    fn an_input_that_cannot_be_replaced_keeps_no_backup() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let (path, scratch) = (folder.path().join("chat.jsonl"), Scratch::new(false));
+        std::fs::write(&path, "before")?;
+        let file = scratch.file_in(folder.path())?;
+        std::fs::remove_file(file.path())?;
+        let backup = Backup { suffix: OsStr::new(".bak"), may_exist: false };
+        assert!(replace_input(file, &path, None, Some(backup), &scratch).is_err());
+        let left: Vec<_> = std::fs::read_dir(folder.path())?.flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left, ["chat.jsonl"]);
+        assert_eq!(std::fs::read_to_string(&path)?, "before");
+        Ok(())
+    }
 }

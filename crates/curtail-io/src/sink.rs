@@ -67,6 +67,10 @@ impl FileSink {
     /// # Errors
     /// The file cannot be created.
     pub fn create(path: &Path, packing: Packing, like: Option<&Path>, scratch: &Scratch) -> Result<Self, FileError> {
+        if let Some(file) = file_as_directory(folder_of(path)) {
+            let message = format!("cannot be written, because {} is a file and not a directory", file.display());
+            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), message));
+        }
         Self::begin(path, packing, like, scratch).map_err(|error| FileError::system(path.to_string_lossy(), &error))
     }
 
@@ -105,18 +109,18 @@ impl FileSink {
     /// # Errors
     /// The file cannot be written or moved, the path exists, or the input changed. Then nothing is changed.
     pub fn commit(self, replace: Replace<'_>, scratch: &Scratch) -> Result<Put, FileError> {
-        let name = self.path.to_string_lossy().into_owned();
-        let path = self.path.clone();
-        let place = self.packer.finish().map_err(|error| write_error(&name, &error))?;
-        let put = put_in_place(place, &path, &self.access, replace, scratch);
-        put.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists if replace == Replace::IfSame => differs(&name),
-            io::ErrorKind::AlreadyExists if matches!(replace, Replace::Input(..)) => backup_exists(&name),
-            io::ErrorKind::AlreadyExists => exists(&name),
-            io::ErrorKind::StaleNetworkFileHandle => changed(&name),
-            io::ErrorKind::ExecutableFileBusy => held(&name),
-            _ => write_error(&name, &error),
-        })
+        self.complete(replace, scratch)?.put(replace, scratch)
+    }
+
+    /// Writes all bytes to the disk, so that only the move to the path remains.
+    ///
+    /// # Errors
+    /// The file cannot be written, or the path exists with other content and [`Replace::IfSame`].
+    pub fn complete(self, replace: Replace<'_>, scratch: &Scratch) -> Result<CompleteFile, FileError> {
+        let Self { path, packer, access } = self;
+        let completed = packer.finish().and_then(|place| completed(place, &path, &access, replace, scratch));
+        let (file, put) = completed.map_err(|error| put_error(&path, replace, &error))?;
+        Ok(CompleteFile { path, file, put })
     }
 
     /// Lets nobody read the file who may not read all `inputs`, unless it replaces a file, whose permissions are kept.
@@ -138,9 +142,52 @@ impl FileSink {
     }
 }
 
+/// An output whose bytes are all on the disk, and which is not at its path yet. If it is dropped, nothing is left.
+pub struct CompleteFile {
+    path: PathBuf,
+    /// The temporary file; `None` if nothing is to be moved.
+    file: Option<NamedTempFile>,
+    put: Put,
+}
+
+impl CompleteFile {
+    /// The full path of the final file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Moves the file to its path.
+    ///
+    /// # Errors
+    /// The file cannot be moved, the path exists, or the input changed. Then nothing is changed.
+    pub fn put(self, replace: Replace<'_>, scratch: &Scratch) -> Result<Put, FileError> {
+        let Some(file) = self.file else { return Ok(self.put) };
+        let moved = put_in_place(file, &self.path, replace, scratch);
+        moved.map(|()| self.put).map_err(|error| put_error(&self.path, replace, &error))
+    }
+}
+
+/// The error for a file that cannot be written or moved to `path`.
+fn put_error(path: &Path, replace: Replace<'_>, error: &io::Error) -> FileError {
+    let name = path.to_string_lossy();
+    match error.kind() {
+        io::ErrorKind::AlreadyExists if replace == Replace::IfSame => differs(&name),
+        io::ErrorKind::AlreadyExists if matches!(replace, Replace::Input(..)) => backup_exists(&name),
+        io::ErrorKind::AlreadyExists => exists(&name),
+        io::ErrorKind::StaleNetworkFileHandle => changed(&name),
+        io::ErrorKind::ExecutableFileBusy => held(&name),
+        _ => write_error(&name, error),
+    }
+}
+
 /// The folder that contains the file at `path`.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The file at `folder`, or above it, that prevents a directory there.
+pub(super) fn file_as_directory(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|path| path.exists()).filter(|path| !path.is_dir())
 }
 
 /// The error for an output that exists.
@@ -207,16 +254,18 @@ impl Write for SinkPlace {
     }
 }
 
-fn put_in_place(
+/// The file that is to be moved to `path`, if one is, and the outcome.
+fn completed(
     place: SinkPlace,
     path: &Path,
     access: &Access,
     replace: Replace<'_>,
     scratch: &Scratch,
-) -> io::Result<Put> {
-    let SinkPlace::Beside(file) = place else { return Ok(Put::Written) };
+) -> io::Result<(Option<NamedTempFile>, Put)> {
+    let SinkPlace::Beside(file) = place else { return Ok((None, Put::Written)) };
     if replace == Replace::IfSame && path.exists() {
-        return if same_bytes(file.path(), path)? { Ok(Put::Same) } else { Err(io::ErrorKind::AlreadyExists.into()) };
+        let is_same = same_bytes(file.path(), path)?;
+        return if is_same { Ok((None, Put::Same)) } else { Err(io::ErrorKind::AlreadyExists.into()) };
     }
     match access {
         Access::Like(model) => access::take_over(file.as_file(), model, matches!(replace, Replace::Input(..)))?,
@@ -224,6 +273,10 @@ fn put_in_place(
         Access::Private => {}
     }
     scratch.sync(file.as_file())?;
+    Ok((Some(file), Put::Written))
+}
+
+fn put_in_place(file: NamedTempFile, path: &Path, replace: Replace<'_>, scratch: &Scratch) -> io::Result<()> {
     match replace {
         Replace::No | Replace::IfSame => drop(file.persist_noclobber(path).map_err(|failed| failed.error)?),
         Replace::Yes => drop(file.persist(path).map_err(|failed| failed.error)?),
@@ -233,7 +286,7 @@ fn put_in_place(
         }
     }
     scratch.renamed(path);
-    Ok(Put::Written)
+    Ok(())
 }
 
 fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use globset::GlobSet;
 use ignore::WalkBuilder;
 
+use crate::Packing;
 use curtail_core::error::{ErrorKind, FileError, system_message};
 use curtail_core::globs::{self, InvalidGlob, Stars};
 use curtail_core::visible::word;
@@ -267,8 +268,7 @@ fn is_transcript(path: &Path) -> bool {
 
 /// The ending of a transcript's name, before that of its compression; `None` if the name is not that of a transcript.
 fn ending(path: &Path) -> Option<&'static str> {
-    let name = path.file_name()?.as_encoded_bytes().to_ascii_lowercase();
-    let name = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed.as_bytes())).unwrap_or(&name);
+    let name = Packing::bare_name(path)?.as_encoded_bytes().to_ascii_lowercase();
     let ends = |ending: &str| name.strip_suffix(ending.as_bytes()).is_some_and(|stem| stem.ends_with(b"."));
     ENDINGS.iter().copied().find(|ending| ends(ending))
 }

@@ -9,10 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::identity::FileId;
-use super::sink::{backup_exists, exists};
-use super::{BLOCK, Backup, FileSink, FileUses, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
+use super::sink::{backup_exists, exists, file_as_directory};
+use super::{BLOCK, Backup, CompleteFile, FileSink, FileUses, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
 use crate::sink::backup_path;
 use curtail_core::error::{ErrorKind, FileError};
+
+/// What to do if the directory for outputs is a file.
+pub const DIRECTORY_ADVICE: &str = "name one, or write to one file with --output (-o)";
 
 /// Where outputs are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +73,7 @@ impl Targets {
         scratch: Scratch,
     ) -> Result<Self, Vec<FileError>> {
         if let Destination::Directory(path) = &destination {
-            refuse_file_as_directory(path).map_err(|error| vec![error])?;
+            refuse_file_as_directory(path, DIRECTORY_ADVICE).map_err(|error| vec![error])?;
         }
         let ours = matches!(existing, Existing::Resume(_)).then(HashMap::new);
         let overwrite = matches!(existing, Existing::Overwrite);
@@ -213,20 +216,42 @@ impl Targets {
     /// # Errors
     /// As [`FileSink::commit`].
     pub fn commit(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<(), FileError> {
-        let ours = self.ours.as_ref().map(|ours| ours.contains_key(sink.path()));
-        let replace = match (&self.destination, ours) {
+        self.put(self.complete(sink, stamp)?, stamp)
+    }
+
+    /// Writes all bytes of an output to the disk. An input is replaced only if it still has its `stamp`.
+    ///
+    /// # Errors
+    /// As [`FileSink::complete`].
+    pub fn complete(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<CompleteFile, FileError> {
+        let replace = self.replace(sink.path(), stamp)?;
+        sink.complete(replace, &self.scratch)
+    }
+
+    /// Moves a complete output to its path.
+    ///
+    /// # Errors
+    /// As [`CompleteFile::put`].
+    pub fn put(&self, file: CompleteFile, stamp: Option<&Stamp>) -> Result<(), FileError> {
+        let replace = self.replace(file.path(), stamp)?;
+        let put = file.put(replace, &self.scratch)?;
+        self.same.fetch_add(usize::from(put == Put::Same), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// How to handle a file at the full `path` of an output.
+    fn replace<'r>(&'r self, path: &Path, stamp: Option<&'r Stamp>) -> Result<Replace<'r>, FileError> {
+        let ours = self.ours.as_ref().map(|ours| ours.contains_key(path));
+        Ok(match (&self.destination, ours) {
             (Destination::InPlace(suffix), _) => {
-                let backup = suffix.as_deref().map(|suffix| self.backup(sink.path(), stamp, suffix)).transpose()?;
+                let backup = suffix.as_deref().map(|suffix| self.backup(path, stamp, suffix)).transpose()?;
                 Replace::Input(stamp, backup)
             }
             (_, Some(true)) => Replace::Yes,
             (_, Some(false)) => Replace::IfSame,
             _ if self.overwrite => Replace::Yes,
             _ => Replace::No,
-        };
-        let put = sink.commit(replace, &self.scratch)?;
-        self.same.fetch_add(usize::from(put == Put::Same), Ordering::Relaxed);
-        Ok(())
+        })
     }
 
     /// How the backup of the input at `path` is kept. With `--resume`, an existing one is enough only if the input is what the
@@ -275,9 +300,7 @@ impl Targets {
             return Ok(());
         }
         let Some(metadata) = metadata else { return self.uses.output(&path, source) };
-        if metadata.is_dir() {
-            return usage(&path, "the output is a directory; --output-dir writes into one");
-        }
+        refuse_directory_as_file(&path)?;
         if !metadata.is_file() {
             return Ok(());
         }
@@ -327,16 +350,23 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Refuses a file where outputs need a directory.
+/// Refuses a file where outputs need a directory: at `path`, or above it. `advice` is what else the user can do.
 ///
 /// # Errors
-/// `path` exists and is not a directory.
-pub fn refuse_file_as_directory(path: &Path) -> Result<(), FileError> {
-    if path.is_dir() || !path.exists() {
-        return Ok(());
-    }
-    let message = "is a file, and outputs need a directory; name one, or write to one file with --output (-o)";
-    Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), message))
+/// There is a file, which the error names.
+pub fn refuse_file_as_directory(path: &Path, advice: &str) -> Result<(), FileError> {
+    let Some(file) = file_as_directory(path) else { return Ok(()) };
+    let message = format!("is a file, and outputs need a directory; {advice}");
+    Err(FileError::new(ErrorKind::Usage, file.to_string_lossy(), message))
+}
+
+/// Refuses a directory where the output is a file.
+///
+/// # Errors
+/// `path` is a directory.
+pub fn refuse_directory_as_file(path: &Path) -> Result<(), FileError> {
+    let message = "the output is a directory; --output-dir writes into one";
+    if path.is_dir() { Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), message)) } else { Ok(()) }
 }
 
 /// Whether `path` is a pipe or a device, which has no parts.
@@ -351,8 +381,35 @@ fn discards_all(path: &Path) -> bool {
 
 /// The path of a part: of `chat.jsonl.gz`, part 2 is `chat.part-002.jsonl.gz`.
 fn part_of(path: &Path, number: usize) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let bare = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
-    let stem = [".jsonl", ".ndjson", ".json"].iter().find_map(|kind| bare.strip_suffix(kind)).unwrap_or(bare);
-    path.with_file_name(format!("{stem}.part-{number:03}{}", &name[stem.len()..]))
+    let bare = Path::new(Packing::bare_name(path).unwrap_or_default());
+    let is_kind = |kind: &&OsStr| ["jsonl", "ndjson", "json"].iter().any(|known| kind.eq_ignore_ascii_case(known));
+    let kind = bare.extension().filter(is_kind);
+    let packing = path.extension().filter(|_| Packing::of_name(path) != Packing::Plain);
+    let mut name = if kind.is_some() { bare.file_stem().unwrap_or_default() } else { bare.as_os_str() }.to_owned();
+    name.push(format!(".part-{number:03}"));
+    for ending in kind.into_iter().chain(packing) {
+        name.push(".");
+        name.push(ending);
+    }
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::part_of;
+
+    #[test]
+    fn parts_keep_the_endings_of_their_output() {
+        for (name, part) in [
+            ("a/chat.jsonl.gz", "a/chat.part-002.jsonl.gz"),
+            ("chat.JSONL.GZ", "chat.part-002.JSONL.GZ"),
+            ("chat.Json", "chat.part-002.Json"),
+            ("chat.v1.zst", "chat.v1.part-002.zst"),
+            ("chat", "chat.part-002"),
+        ] {
+            assert_eq!(part_of(Path::new(name), 2), Path::new(part));
+        }
+    }
 }

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::options::ProcessorSpec;
+use super::options::{ProcessorSpec, Reads};
 use curtail_core::error::system_message;
 use curtail_core::pipeline::{AgentLevel, Chain, Network, ProcessorLevels, UnknownLevel};
 use curtail_core::suggest::unknown;
@@ -175,6 +175,14 @@ impl Config {
              your data; read the file, then name it with -c or pass --trust"
         );
         Err(ConfigError { file: self.file.clone(), place: Some(*place), what })
+    }
+
+    /// The files that a run of `steps` reads: this one, and those of its processors.
+    #[must_use]
+    pub(crate) fn files(&self, steps: &[Step<'_>]) -> Reads {
+        let mut reads = Reads { other: vec![PathBuf::from(&self.file)], ..Reads::default() };
+        reads.extend(steps.iter().map(|step| step.entry.files()));
+        reads
     }
 
     /// The chain of `steps`; in a dry run, no processor of it runs a program or sends anything.

@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::{ConfigError, ConfigSource, MAX_FOUND_PROCESSORS, NAMING_ADVICE, TableReader};
-use crate::cli::options::{self, OptionKey, ProcessorSpec, Shape};
+use crate::cli::options::{self, OptionKey, ProcessorSpec, Reads, Shape};
 use curtail_core::suggest::unknown;
 use curtail_tokens::tokenizers::names_tokenizer_file;
 
@@ -32,9 +32,9 @@ pub(crate) struct ProcessorEntry {
 }
 
 impl ProcessorEntry {
-    /// The files that its keys name, whose content affects what it does.
+    /// The files that it reads.
     #[must_use]
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
+    pub(crate) fn files(&self) -> Reads {
         self.spec.files(&self.flags)
     }
 }

@@ -184,7 +184,7 @@ pub(super) fn run(args: &CountArgs, global: &Global) -> anyhow::Result<ExitCode>
                 counts.add(&opened.source.name, out);
             }
             Event::Failed(failure) => {
-                report::record_error(&failure.error, global);
+                report::record_error(&failure.error, None, global);
                 status = ExitCode::from(2);
             }
             Event::PassedOver(opened) => report::passed_over(opened, global),

@@ -8,7 +8,7 @@ use clap::ValueHint;
 
 use super::{LoadedRules, OwnerFlags, RuleFlags, note_misspelled, state};
 use crate::cli::input::{CutFlags, Global};
-use crate::cli::options::{Options, Tokens, tokenizer_file};
+use crate::cli::options::{Options, Reads, Tokens, tokenizer_file};
 use crate::cli::store::store_path;
 use crate::cli::{cut, report};
 use curtail_core::pipeline::Processors;
@@ -72,11 +72,11 @@ impl Options for RecallOptions {
         Ok(vec![Box::new(memory)])
     }
 
-    fn files(&self) -> Vec<PathBuf> {
+    fn files(&self) -> Reads {
         let store =
             if self.owner_flags.is_given() { store_path(self.owner_flags.place.store.as_deref()).ok() } else { None };
         let rules = self.rules.files();
-        self.state.iter().cloned().chain(rules).chain(store).chain(tokenizer_file(&self.tokenizer)).collect()
+        Reads::of_content(self.state.iter().cloned().chain(rules).chain(store).chain(tokenizer_file(&self.tokenizer)))
     }
 }
 

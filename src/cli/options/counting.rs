@@ -9,11 +9,12 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
-use super::{Choice, one_of};
+use super::{Choice, Reads, one_of};
+use crate::cli::render::open_template;
 use curtail_core::counting::Calibrate;
 use curtail_core::processors::{Counting, Overhead};
 use curtail_lab::calibration::Figures;
-use curtail_tokens::templates::{ChatTemplate, ToolList};
+use curtail_tokens::templates::ToolList;
 use curtail_tokens::tokenizers;
 
 /// The values of `--overhead`.
@@ -79,9 +80,9 @@ impl CountingOptions {
 
     /// The file of the tokenizer, if it is one.
     #[must_use]
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
+    pub(crate) fn files(&self) -> Reads {
         let name = Some(&self.flags.tokenizer).filter(|_| self.flags.model.is_none());
-        name.and_then(|name| tokenizer_file(name)).into_iter().collect()
+        Reads::of_content(name.and_then(|name| tokenizer_file(name)))
     }
 
     /// Refuses a reserve that leaves nothing of `budget`.
@@ -264,17 +265,16 @@ pub(crate) struct TemplateOptions {
 impl TemplateOptions {
     /// The files that affect the count: those of the template, the tools, and the tokenizer of `options`.
     #[must_use]
-    pub(crate) fn files(&self, options: &CountingOptions) -> Vec<PathBuf> {
-        let mut files = options.files();
+    pub(crate) fn files(&self, options: &CountingOptions) -> Reads {
+        let mut reads = options.files();
         if let Some(path) = &self.template {
             let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-            files.extend(
-                ["chat_template.jinja", "tokenizer_config.json", "tokenizer.json"].map(|name| folder.join(name)),
-            );
-            files.push(path.clone());
+            let names = ["chat_template.jinja", "tokenizer_config.json", "tokenizer.json"];
+            reads.content.extend(names.map(|name| folder.join(name)));
+            reads.content.push(path.clone());
         }
-        files.extend(self.tools.clone());
-        files
+        reads.content.extend(self.tools.clone());
+        reads
     }
 
     /// The counting of `options`, with this template if there is one.
@@ -288,10 +288,9 @@ impl TemplateOptions {
             counting.by_usage.is_none(),
             "--template counts what a model reads, and --tokenizer usage what a log says; pass one of them"
         );
-        let mut template = ChatTemplate::open(path)?;
+        let mut template = open_template(path)?;
         template.tools = self.tools.as_deref().map(ToolList::open).transpose()?;
         template.add_generation_prompt = self.add_generation_prompt;
-        crate::cli::render::isolate(&mut template)?;
         let model_tokenizer = path.join("tokenizer.json");
         let tokenizer = match !options.is_named && model_tokenizer.is_file() {
             true => tokenizers::tokenizer_by_name(&model_tokenizer.to_string_lossy())?,

@@ -42,9 +42,39 @@ pub(crate) trait Options: Args + fmt::Debug {
         Ok(None)
     }
 
-    /// The files that the options name, whose content affects what the processors do. Some may not exist.
-    fn files(&self) -> Vec<PathBuf> {
-        Vec::new()
+    /// The files that the processors read. Some may not exist.
+    fn files(&self) -> Reads {
+        Reads::default()
+    }
+}
+
+/// The files that a run reads besides its inputs, which none of its outputs may replace.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reads {
+    /// Files whose content affects the output.
+    pub(crate) content: Vec<PathBuf>,
+    /// Other files: keys, certificates, and the configuration, whose values are among the options.
+    pub(crate) other: Vec<PathBuf>,
+}
+
+impl Reads {
+    /// Files whose content affects the output.
+    pub(crate) fn of_content(files: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { content: files.into_iter().collect(), other: Vec::new() }
+    }
+
+    /// All files.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.content.iter().chain(&self.other)
+    }
+}
+
+impl Extend<Reads> for Reads {
+    fn extend<I: IntoIterator<Item = Reads>>(&mut self, reads: I) {
+        for Reads { content, other } in reads {
+            self.content.extend(content);
+            self.other.extend(other);
+        }
     }
 }
 
@@ -56,7 +86,7 @@ pub(crate) struct ProcessorSpec {
     arguments: fn(Command) -> Command,
     validate: fn(&ArgMatches) -> Result<(), clap::Error>,
     processors: fn(&ArgMatches, bool) -> anyhow::Result<Processors>,
-    files: fn(&ArgMatches) -> Vec<PathBuf>,
+    files: fn(&ArgMatches) -> Reads,
 }
 
 impl fmt::Debug for ProcessorSpec {
@@ -77,7 +107,7 @@ impl ProcessorSpec {
                 let options = T::from_arg_matches(matches)?;
                 if dry_run { options.dry_processors() } else { options.processors() }
             },
-            files: |matches| T::from_arg_matches(matches).map_or_else(|_| Vec::new(), |options| options.files()),
+            files: |matches| T::from_arg_matches(matches).map_or_else(|_| Reads::default(), |options| options.files()),
         }
     }
 
@@ -121,9 +151,9 @@ impl ProcessorSpec {
         (self.processors)(flags, dry_run)
     }
 
-    /// The files that the flags name: those of [`Options::files`].
+    /// The files of [`Options::files`].
     #[must_use]
-    pub(crate) fn files(&self, flags: &ArgMatches) -> Vec<PathBuf> {
+    pub(crate) fn files(&self, flags: &ArgMatches) -> Reads {
         (self.files)(flags)
     }
 

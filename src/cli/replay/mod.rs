@@ -188,7 +188,7 @@ pub(super) fn run(args: &ReplayArgs, global: &Global) -> anyhow::Result<ExitCode
                 }
             }
             Event::Failed(failure) => {
-                progress.aside(|| report::error(&failure.error));
+                progress.aside(|| report::record_error(&failure.error, None, global));
                 status = ExitCode::from(2);
             }
             Event::PassedOver(opened) => progress.aside(|| report::passed_over(opened, global)),

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use serde_json::{Map, Value};
 
 use super::DrySummarizer;
+use crate::cli::options::Reads;
 use crate::cli::report;
 use crate::console;
 use curtail_memory::summarizers::{
@@ -106,6 +107,12 @@ impl AskFlags {
         let prompt = self.prompt()?;
         console::out(prompt.as_str())?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The files that the summarizer reads.
+    pub(super) fn files(&self) -> Reads {
+        let secrets = self.api_key_file.iter().chain(&self.ca_file);
+        Reads { content: self.prompt.iter().cloned().collect(), other: secrets.cloned().collect() }
     }
 
     /// The summarizer that these flags describe.

@@ -6,7 +6,6 @@ mod thread;
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,7 +15,7 @@ use clap::{ValueEnum, ValueHint};
 
 use super::cut;
 use super::input::{CutFlags, Environment, Global};
-use super::options::{Choice, Options, Tokens, at_least_one, one_of, tokenizer_file};
+use super::options::{Choice, Options, Reads, Tokens, at_least_one, one_of, tokenizer_file};
 use crate::batch::{OnError, Unit, Work};
 use curtail_core::dialects::{ReadError, iso_8601};
 use curtail_core::pipeline::Processors;
@@ -181,8 +180,10 @@ impl Options for SummarizeOptions {
         Ok(vec![Box::new(self.summary_by(self.ask.dry_summarizer()?)?)])
     }
 
-    fn files(&self) -> Vec<PathBuf> {
-        self.ask.prompt.iter().cloned().chain(tokenizer_file(&self.tokenizer)).collect()
+    fn files(&self) -> Reads {
+        let mut reads = self.ask.files();
+        reads.content.extend(tokenizer_file(&self.tokenizer));
+        reads
     }
 }
 

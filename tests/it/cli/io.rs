@@ -85,7 +85,7 @@ fn packed_streams_are_known_by_their_bytes_and_written_by_their_name() {
         let done = place.curtail(&["window", "-n", "2", name]).output().unwrap();
         assert!(done.stdout == cut, "{name}");
     }
-    for name in ["out.jsonl.gz", "out.jsonl.zst"] {
+    for name in ["out.jsonl.gz", "out.jsonl.zst", "out.JSONL.GZ", "out.Zst"] {
         let done = place.curtail(&["window", "-n", "2", "a.jsonl", "-o", name]).output().unwrap();
         assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
         assert_ne!(place.read(name), cut, "{name} is not packed");

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::program::{Place, chat, chats, shell, text};
+use crate::program::{Place, chat, chats, root, shell, text};
 
 /// The status, and the words on standard error.
 fn run(place: &Place, arguments: &[&str]) -> (i32, String) {
@@ -141,7 +141,15 @@ fn files_of_a_run() -> Place {
     place.write("tools.json", b"[]");
     place.write("schema.json", b"{}");
     place.write("state.txt", b"a state");
-    place.write("curtail.toml", b"[[history.processors]]\ntype = \"window\"\nwindow = 2\n");
+    place.write("prompt", b"Summarize in {tokens} tokens.");
+    place.write("key", b"sk-1");
+    fs::copy(root().join("fixtures/tokenizer-json/bytes.json"), place.path("tokenizer.json")).unwrap();
+    let limit = "type = \"limit\"\nmax-tokens = 40\ntemplate = \"t.jinja\"\ntokenizer = \"./tokenizer.json\"";
+    place.write("model.toml", format!("[[history.processors]]\n{limit}\n").as_bytes());
+    let server = "summarizer = \"openai\"\nsummary-model = \"m\"\nendpoint = \"http://127.0.0.1:9\"";
+    let asks = format!("type = \"summarize\"\nprompt = \"prompt\"\napi-key-file = \"key\"\n{server}\nretries = 0");
+    place.write("asks.toml", format!("[[history.processors]]\n{asks}\n").as_bytes());
+    place.write("curtail.toml", b"[[history.processors]]\ntype = \"window\"\nsize = 2\n");
     fs::hard_link(place.path("t.jsonl"), place.path("hard.jsonl")).unwrap();
     #[cfg(unix)]
     std::os::unix::fs::symlink("t.jsonl", place.path("soft.jsonl")).unwrap();
@@ -177,6 +185,18 @@ const CLASHES: &[&[&str]] = &[
     &["view", "x.jsonl", "x.jsonl.html", "-O", "."],
     &["view", "t.jsonl", "in/../in/p.jsonl", "-o", "in/p.jsonl"],
     &["view", "--config", "curtail.toml", "t.jsonl", "-o", "curtail.toml"],
+    // What a policy or a configuration reads.
+    &["view", "--policy", "limit -t 40 --template t.jinja", "t.jsonl", "-o", "t.jinja"],
+    &["view", "--policy", "limit -t 40 --template t.jinja --tools tools.json", "t.jsonl", "-o", "tools.json"],
+    &["view", "--policy", "limit -t 40 --tokenizer ./tokenizer.json", "t.jsonl", "-o", "tokenizer.json"],
+    &["view", "--policy", "summarize --tokenizer ./tokenizer.json", "t.jsonl", "-o", "tokenizer.json"],
+    &["view", "-c", "model.toml", "t.jsonl", "-o", "t.jinja"],
+    &["view", "-c", "model.toml", "t.jsonl", "-o", "tokenizer.json"],
+    &["run", "-c", "model.toml", "t.jsonl", "-o", "tokenizer.json"],
+    &["run", "-c", "model.toml", "t.jsonl", "-o", "o", "--rejects", "t.jinja"],
+    // What a summarizer reads.
+    &["run", "-c", "asks.toml", "t.jsonl", "-o", "prompt"],
+    &["run", "-c", "asks.toml", "t.jsonl", "-o", "key"],
 ];
 
 #[test]
@@ -193,6 +213,8 @@ fn no_output_replaces_a_file_of_its_run() {
             let done = place.curtail(&[]).args(&arguments).arg("--force").output().unwrap();
             let said = text(&done.stderr);
             assert_eq!(done.status.code(), Some(2), "{arguments:?}: {said}");
+            let is_refused = ["name another", "the same file", "the output is the input"];
+            assert!(is_refused.iter().any(|words| said.contains(words)), "{arguments:?}: {said}");
             let after = contents(&place.path(""));
             for (path, content) in &before {
                 assert!(after.contains(&(path.clone(), content.clone())), "{arguments:?} changed {path}: {said}");
@@ -251,6 +273,25 @@ fn an_output_folder_that_is_a_file_is_named() {
     ] {
         let (status, said) = run(&place, arguments);
         assert!(status == 2 && said.contains("state.txt: is a file, and outputs need a directory"), "{said}");
+        assert_eq!(said.contains("--output"), arguments[0] != "man", "{said}");
+    }
+    for arguments in [
+        &["window", "t.jsonl", "-O", "state.txt/x/y"][..],
+        &["split", "-t", "40", "t.jsonl", "-O", "state.txt/x"],
+        &["view", "t.jsonl", "-O", "state.txt/x"],
+        &["man", "--out", "state.txt/x"],
+    ] {
+        let (status, said) = run(&place, arguments);
+        assert!(status == 2 && said.contains("curtail: state.txt: is a file, and outputs need a directory"), "{said}");
+    }
+    for command in ["window", "view"] {
+        let (status, said) = run(&place, &[command, "t.jsonl", "-o", "state.txt/x"]);
+        assert!(status == 2 && said.contains("state.txt/x: cannot be written, because state.txt is a file"), "{said}");
+        for more in [&[][..], &["--force"]] {
+            let (status, said) = run(&place, &[&[command, "t.jsonl", "-o", "in"], more].concat());
+            let advice = "in: the output is a directory; --output-dir writes into one";
+            assert!(status == 2 && said.contains(advice), "{said}");
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! `curtail split`: records become records, logs become parts, and the map and the marks agree with what was written.
 
+use std::fs;
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 
-use crate::program::{Place, chat, chats, gzip, text};
+use crate::program::{Place, chat, chats, gzip, text, wait_until};
 
 fn lines(place: &Place, name: &str) -> Vec<Value> {
     text(&place.read(name)).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -92,6 +95,26 @@ fn a_log_becomes_parts_that_are_written_together() {
     assert!(status == 2 && said.contains("log.part-002.jsonl: the output exists already"), "{said}");
     assert!(!other.path("out/log.part-001.jsonl").exists());
     assert!(!other.path("map.jsonl").exists(), "a map without lines would only stand in the way of the next run");
+}
+
+/// The parts of a long log take long to write, and none is of use without the others.
+#[cfg(unix)]
+#[test]
+fn a_signal_while_parts_are_written_leaves_none() {
+    let place = Place::new();
+    place.write("log.jsonl", log(10_000).as_bytes());
+    let mut child = place.command(&["split", "-t", "40", "log.jsonl", "-O", "out"]);
+    let child = child.stderr(Stdio::piped()).spawn().unwrap();
+    let count = || fs::read_dir(place.path("out")).map_or(0, Iterator::count);
+    wait_until("parts are being written", || count() > 10);
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(143), "{said}");
+    assert!(said.contains("log.jsonl: interrupted before all of its parts were written"), "{said}");
+    let left: Vec<_> = fs::read_dir(place.path("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name == ".curtail-resume"), "{left:?}: {said}");
 }
 
 #[test]

@@ -158,16 +158,60 @@ fn a_hostile_template_is_an_error() {
     }
 }
 
+/// Deep nesting overflows a stack before anything is rendered: not that of the program.
+#[test]
+fn a_template_that_nests_too_deeply_is_an_error() {
+    let place = Place::new();
+    place.write("in.jsonl", chats(1).as_bytes());
+    let many = |text: &str| text.repeat(20_000);
+    for source in [
+        format!("{{{{ {}1 }}}}", many("not ")),
+        format!("{{{{ {}1 }}}}", many("-")),
+        format!("{{{{ 1{} }}}}", many("|abs")),
+        format!("{{{{ 1{} }}}}", many("~1")),
+        format!("{{{{ a{} }}}}", many(".b")),
+        format!("{{{{ {}1 }}}}", many("1 if 1 else ")),
+        format!("{{{{ {}1{} }}}}", many("("), many(")")),
+        format!("{}{}", many("{% if 1 %}"), many("{% endif %}")),
+    ] {
+        place.write("t.jinja", source.as_bytes());
+        for command in [&["count"][..], &["limit", "-t", "9"]] {
+            let done = place.curtail(command).args(["in.jsonl", "--template", "t.jinja"]).output().unwrap();
+            let said = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{}: {said}", &source[..30]);
+            let is_told = said.contains("compiling t.jinja was stopped: it needs more memory, or nests deeper");
+            assert!(is_told || said.contains("t.jinja:1: template exceeds maximum recursion limits"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_long_message_of_a_template_is_cut() {
+    let place = Place::new();
+    place.write("in.jsonl", chats(1).as_bytes());
+    place.write("t.jinja", "{{ raise_exception('no ä ' * 1000000) }}".as_bytes());
+    let done = place.curtail(&["count", "in.jsonl", "--template", "t.jinja"]).output().unwrap();
+    let said = text(&done.stderr);
+    assert!(said.contains("t.jinja:1: no ä no ä ") && said.ends_with("… (5999001 more bytes)\n"), "{said}");
+    assert!(said.len() < 1200, "{}", said.len());
+}
+
 /// What is wrong with the template is said once: the name of what is undefined, the file and the line.
 #[test]
 fn an_undefined_name_of_a_template_is_named_once() {
     let place = Place::new();
     place.write("in.jsonl", chats(40).as_bytes());
     place.write("t.jinja", b"{% for m in messages %}\n{{ m.extra.name }}\n{% endfor %}");
-    for command in [&["count"][..], &["check", "-t", "9"]] {
-        let done = place.curtail(command).args(["in.jsonl", "--template", "t.jinja"]).output().unwrap();
+    let policy = "limit -t 9 --template t.jinja";
+    for command in [
+        &["count", "--template", "t.jinja"][..],
+        &["check", "-t", "9", "--template", "t.jinja"],
+        &["limit", "-t", "9", "--template", "t.jinja", "--on-error", "skip"],
+        &["view", "--policy", policy],
+    ] {
+        let done = place.curtail(command).arg("in.jsonl").output().unwrap();
         let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{said}");
+        assert_eq!(done.status.code(), Some(if command[0] == "limit" { 0 } else { 2 }), "{said}");
         assert_eq!(said.matches("t.jinja:2: `m.extra` is undefined").count(), 2, "{said}");
         assert!(said.contains("39 more transcripts: "), "{said}");
     }

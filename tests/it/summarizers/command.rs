@@ -85,7 +85,28 @@ fn the_children_of_a_program_that_hangs_are_stopped() {
         assert!(why.contains("stopped after"), "{why}");
         fs::read_to_string(file.path()).ok()?.trim().parse::<i32>().ok()
     });
-    let child = rustix::process::Pid::from_raw(child.expect("it started")).expect("a number");
+    await_end(child.expect("it started"));
+}
+
+/// So does what a program started and left behind, if it keeps the output open or the program failed.
+#[cfg(unix)]
+#[test]
+fn the_children_of_a_program_that_ended_are_stopped() {
+    for (end, part) in [("exit 0", "ended, but its standard output stayed open"), ("exit 3", "exit status: 3")] {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let line = format!("sh -c 'sleep 600 & echo $! > {}; {end}'", file.path().display());
+        let why = run(&line, Duration::from_secs(3)).expect_err("it has no summary").to_string();
+        // On a busy machine, the program itself may not have ended in time.
+        assert!(why.contains(part) || why.contains("stopped after"), "{why}");
+        let child = fs::read_to_string(file.path()).expect("a number");
+        await_end(child.trim().parse().expect("a number"));
+    }
+}
+
+/// Waits until a process has ended.
+#[cfg(unix)]
+fn await_end(child: i32) {
+    let child = rustix::process::Pid::from_raw(child).expect("a number");
     // A process that was ended remains until its new parent has asked for its status.
     let is_gone = || {
         let status = fs::read_to_string(format!("/proc/{}/stat", child.as_raw_nonzero())).unwrap_or_default();

@@ -151,6 +151,9 @@ impl Reading {
         &self,
         document: &'a Document<'a>,
     ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
+        if self.framing == Framing::Document {
+            document.roots().next().map_or(Ok(()), refuse_tiny_records)?;
+        }
         let rows = rows(document, self.framing, self.messages_key.as_deref())
             .map_err(|error| ReadError { offset: error.offset, what: error.to_string() })?;
         let read = |row: &Row<'a>| {
@@ -240,6 +243,27 @@ impl Reading {
             (Sniffed::Empty, None) => Ok(ALL[0]),
         }
     }
+}
+
+/// The number of items from which on a list must have items of [`TINY`] bytes or more. The records of a document are in memory
+/// at once, and each takes some hundred bytes there, however short it is.
+const MAX_TINY: usize = 100_000;
+/// The size of an item that is hardly more than empty, in bytes: `{"messages": []},`.
+const TINY: usize = 24;
+
+/// Refuses a list of very many records that are hardly more than empty.
+///
+/// # Errors
+/// `root` is such a list.
+fn refuse_tiny_records(root: Value<'_>) -> Result<(), ReadError> {
+    let (bytes, count) = (root.raw().len(), if root.is_array() { root.items().count() } else { 0 });
+    if count <= MAX_TINY || bytes >= count * TINY {
+        return Ok(());
+    }
+    let what = format!(
+        "a list of {count} items in {bytes} bytes takes too much memory as one document; write each item on a line: `jq -c '.[]'`"
+    );
+    Err(ReadError { offset: root.span().start as usize, what })
 }
 
 /// Refuses to write a transcript at `offset` that is in a dialect which is only read.

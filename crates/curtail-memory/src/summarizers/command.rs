@@ -98,11 +98,16 @@ impl Command {
             return Err(self.failed(&format!("was stopped after {seconds} s; its standard error: {}", quote(&errors))));
         };
         if !status.success() {
+            stop(&mut child);
             return Err(self.failed(&format!("{status}; its standard error: {}", quote(&errors))));
         }
-        match output.recv_timeout(GRACE.max(deadline.saturating_duration_since(Instant::now()))) {
+        match rest(&output, deadline.max(Instant::now() + GRACE)) {
             Ok(text) => Ok(text),
-            Err(RecvTimeoutError::Timeout) => Err(self.failed("ended, but its standard output stayed open")),
+            Err(RecvTimeoutError::Timeout) => {
+                // A program that it started has it open.
+                stop(&mut child);
+                Err(self.failed("ended, but its standard output stayed open"))
+            }
             Err(RecvTimeoutError::Disconnected) => Err(self.failed("its output cannot be read")),
         }
     }
@@ -190,6 +195,17 @@ fn stop(child: &mut Child) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     let _ = child.kill();
+}
+
+/// The output, once it has ended. It is awaited until the deadline or the stop flag.
+fn rest(output: &Receiver<Vec<u8>>, deadline: Instant) -> Result<Vec<u8>, RecvTimeoutError> {
+    loop {
+        let is_over = Instant::now() >= deadline || stop_flag().load(Ordering::Relaxed);
+        match output.recv_timeout(POLL_INTERVAL) {
+            Err(RecvTimeoutError::Timeout) if !is_over => {}
+            received => return received,
+        }
+    }
 }
 
 /// Reads a pipe to its end in a thread of its own, so that no pipe fills up while another is read.

@@ -14,6 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Kwargs;
 use minijinja::{Environment, Error, ErrorKind, State, Value};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
 use curtail_core::counting::{Prepared, Template};
@@ -35,11 +36,14 @@ const STEPS_PER_MESSAGE: u64 = 20_000;
 /// The longest rendered text, in bytes.
 const LONGEST_TEXT: usize = 256 << 20;
 
+/// The longest error of a template, in bytes. A template can raise an error with any text.
+const LONGEST_ERROR: usize = 1_000;
+
 /// A chat template and the special tokens of its model.
 ///
 /// A template is a program that somebody else wrote. Its steps and the length of its text are limited. Still, it can
-/// use any amount of memory, and abort the process with values that contain themselves, unless
-/// [`isolate`](Self::isolate) makes it render in another process.
+/// use any amount of memory, and abort the process with deep nesting or with values that contain themselves, unless
+/// [`open_isolated`](Self::open_isolated) makes another process compile and render it.
 ///
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
@@ -55,19 +59,36 @@ const LONGEST_TEXT: usize = 256 << 20;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ChatTemplate {
-    environment: Environment<'static>,
-    /// The file, as errors name it.
-    origin: String,
-    /// The templates by name.
-    sources: Vec<(String, String)>,
-    /// The processes that render; `None` if this process does.
-    renderers: Option<Renderers>,
-    /// `bos_token` and the like.
-    special: Vec<(String, Value)>,
+    engine: Engine,
     /// Tools for transcripts that contain none.
     pub tools: Option<ToolList>,
     /// Whether the text ends with the beginning of a reply.
     pub add_generation_prompt: bool,
+}
+
+/// What compiles and renders a template.
+enum Engine {
+    /// This process.
+    Here(Box<Compiled>),
+    /// Other processes.
+    Elsewhere(Renderers),
+}
+
+/// The templates of a model, as its files contain them.
+#[derive(Serialize, Deserialize)]
+struct Sources {
+    /// The file, as errors name it.
+    origin: String,
+    /// The templates by name.
+    templates: Vec<(String, String)>,
+    /// `bos_token` and the like.
+    special: Vec<(String, String)>,
+}
+
+/// The templates of a model, ready to render.
+struct Compiled {
+    environment: Environment<'static>,
+    sources: Sources,
 }
 
 /// The error without the place where it occurred.
@@ -75,8 +96,17 @@ fn template_error(error: &Error) -> TemplateError {
     if error.kind() == ErrorKind::OutOfFuel {
         return TemplateError::new(String::from("it takes more steps than rendering may take; it may never end"));
     }
-    let detail = error.detail().map(str::to_owned);
+    let detail = error.detail().map(shortened);
     TemplateError::new(detail.unwrap_or_else(|| Error::from(error.kind()).to_string()))
+}
+
+/// The first [`LONGEST_ERROR`] bytes of an error, with a note if that is not all of it.
+fn shortened(error: &str) -> String {
+    if error.len() <= LONGEST_ERROR {
+        return error.to_owned();
+    }
+    let shown = &error[..error.floor_char_boundary(LONGEST_ERROR)];
+    format!("{shown}… ({} more bytes)", error.len() - shown.len())
 }
 
 const DEFAULT: &str = "default";
@@ -89,72 +119,31 @@ impl ChatTemplate {
     /// # Errors
     /// A file that cannot be read, no template in it, or a template that cannot be compiled.
     pub fn open(path: &Path) -> Result<Self, TemplateError> {
-        let folder =
-            if path.is_dir() { path.to_owned() } else { path.parent().map_or_else(PathBuf::new, Path::to_owned) };
-        let is_config = path.extension().is_some_and(|extension| extension == "json");
-        let jinja = if path.is_dir() { folder.join("chat_template.jinja") } else { path.to_owned() };
-        let config_path = if is_config { path.to_owned() } else { folder.join("tokenizer_config.json") };
-        let config = match config_path.exists() {
-            true => read_json(&config_path)?,
-            false => serde_json::Value::Null,
-        };
-        let inline = || {
-            let found = templates_of(&config["chat_template"]);
-            let none = || TemplateError::new(format!("{}: no chat template found", config_path.display()));
-            if found.is_empty() { Err(none()) } else { Ok(found) }
-        };
-        let sources = if !is_config && jinja.exists() {
-            vec![(DEFAULT.to_owned(), read_text(&jinja)?)]
-        } else if is_config || path.is_dir() {
-            inline()?
-        } else {
-            vec![(DEFAULT.to_owned(), read_text(path)?)]
-        };
-        let origin = if !is_config && jinja.exists() { jinja } else { config_or(path, config_path, is_config) };
-        let mut template = Self::of_sources(sources, origin.display().to_string())?;
-        template.special = special_tokens(&config);
-        Ok(template)
+        Sources::read(path)?.compile().map(|compiled| Self::by(Engine::Here(Box::new(compiled))))
     }
 
-    /// Renders in separate processes from now on. `command` is a program, which calls [`serve`] with its standard
-    /// streams, and its arguments. Whatever a template does can only end such a process, which is an error here.
-    pub fn isolate(&mut self, command: Vec<OsString>) {
-        self.renderers = Some(Renderers::new(command, self));
+    /// As [`open`](Self::open), and lets other processes compile and render the template. `command` is a program, which
+    /// calls [`serve`] with its standard streams, and its arguments. Whatever a template does can only end such a process,
+    /// which is an error here.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); the program cannot be started.
+    pub fn open_isolated(path: &Path, command: Vec<OsString>) -> Result<Self, TemplateError> {
+        Renderers::new(command, &Sources::read(path)?).map(|renderers| Self::by(Engine::Elsewhere(renderers)))
     }
 
-    /// Compiles one template, without special tokens.
+    /// Compiles one template in this process, without special tokens.
     ///
     /// # Errors
     /// The template is not valid.
     pub fn compile(source: &str) -> Result<Self, TemplateError> {
-        Self::of_sources(vec![(DEFAULT.to_owned(), source.to_owned())], String::from("template"))
+        let templates = vec![(DEFAULT.to_owned(), source.to_owned())];
+        let sources = Sources { origin: String::from("template"), templates, special: Vec::new() };
+        sources.compile().map(|compiled| Self::by(Engine::Here(Box::new(compiled))))
     }
 
-    fn of_sources(sources: Vec<(String, String)>, origin: String) -> Result<Self, TemplateError> {
-        let mut template = Self {
-            environment: environment()?,
-            origin,
-            sources,
-            renderers: None,
-            special: Vec::new(),
-            tools: None,
-            add_generation_prompt: false,
-        };
-        for (name, source) in &template.sources {
-            let added = template.environment.add_template_owned(name.clone(), without_generation_tags(source));
-            added.map_err(|error| template.located(&error))?;
-        }
-        Ok(template)
-    }
-
-    /// The error with its file and line.
-    fn located(&self, error: &Error) -> TemplateError {
-        let line = error.line().map(|line| format!(":{line}")).unwrap_or_default();
-        let name = match (error.name(), self.sources.len()) {
-            (Some(name), 2..) => format!(" (template {name:?})"),
-            _ => String::new(),
-        };
-        TemplateError::new(format!("{}{line}:{name} {}", self.origin, template_error(error)))
+    const fn by(engine: Engine) -> Self {
+        Self { engine, tools: None, add_generation_prompt: false }
     }
 
     /// The text that the model reads.
@@ -170,14 +159,63 @@ impl ChatTemplate {
             ("documents", Value::from(())),
             ("add_generation_prompt", Value::from(self.add_generation_prompt)),
         ]);
-        match &self.renderers {
-            Some(renderers) => renderers.render(&request),
-            None => self.render_request(&request),
+        match &self.engine {
+            Engine::Here(compiled) => compiled.render(&request),
+            Engine::Elsewhere(renderers) => renderers.render(&request),
         }
     }
+}
 
-    /// Renders in this process.
-    fn render_request(&self, request: &Value) -> Result<String, TemplateError> {
+impl Sources {
+    fn read(path: &Path) -> Result<Self, TemplateError> {
+        let folder =
+            if path.is_dir() { path.to_owned() } else { path.parent().map_or_else(PathBuf::new, Path::to_owned) };
+        let is_config = path.extension().is_some_and(|extension| extension == "json");
+        let jinja = if path.is_dir() { folder.join("chat_template.jinja") } else { path.to_owned() };
+        let config_path = if is_config { path.to_owned() } else { folder.join("tokenizer_config.json") };
+        let config = match config_path.exists() {
+            true => read_json(&config_path)?,
+            false => serde_json::Value::Null,
+        };
+        let inline = || {
+            let found = templates_of(&config["chat_template"]);
+            let none = || TemplateError::new(format!("{}: no chat template found", config_path.display()));
+            if found.is_empty() { Err(none()) } else { Ok(found) }
+        };
+        let templates = if !is_config && jinja.exists() {
+            vec![(DEFAULT.to_owned(), read_text(&jinja)?)]
+        } else if is_config || path.is_dir() {
+            inline()?
+        } else {
+            vec![(DEFAULT.to_owned(), read_text(path)?)]
+        };
+        let origin = if !is_config && jinja.exists() { jinja } else { config_or(path, config_path, is_config) };
+        Ok(Self { origin: origin.display().to_string(), templates, special: special_tokens(&config) })
+    }
+
+    fn compile(self) -> Result<Compiled, TemplateError> {
+        let mut compiled = Compiled { environment: environment()?, sources: self };
+        for (name, source) in &compiled.sources.templates {
+            let added = compiled.environment.add_template_owned(name.clone(), without_generation_tags(source));
+            added.map_err(|error| compiled.located(&error))?;
+        }
+        Ok(compiled)
+    }
+}
+
+impl Compiled {
+    /// The error with its file and line.
+    fn located(&self, error: &Error) -> TemplateError {
+        let line = error.line().map(|line| format!(":{line}")).unwrap_or_default();
+        let name = match (error.name(), self.sources.templates.len()) {
+            (Some(name), 2..) => format!(" (template {name:?})"),
+            _ => String::new(),
+        };
+        TemplateError::new(format!("{}{line}:{name} {}", self.sources.origin, template_error(error)))
+    }
+
+    /// The text for a request of [`ChatTemplate::render`].
+    fn render(&self, request: &Value) -> Result<String, TemplateError> {
         let part = |name: &str| request.get_attr(name).unwrap_or_default();
         let name = if part("tools").is_none() { DEFAULT } else { TOOL_USE };
         let messages = part("messages").len().unwrap_or(0) as u64;
@@ -187,14 +225,16 @@ impl ChatTemplate {
         let template = found.map_err(|error| self.located(&error))?;
         let parts =
             ["messages", "tools", "documents", "add_generation_prompt"].map(|name| (name.to_owned(), part(name)));
-        let context = Value::from_pairs(parts.into_iter().chain(self.special.iter().cloned()));
+        let special = self.sources.special.iter().map(|(name, token)| (name.clone(), Value::from(token)));
+        let context = Value::from_pairs(parts.into_iter().chain(special));
         let mut text = BoundedText(Vec::new());
         let rendered = template.render_captured_to(context, &mut text).map(|_| ());
+        let wrong = |what: &str| TemplateError::new(format!("{}: its text is {what}", self.sources.origin));
         if text.0.len() >= LONGEST_TEXT {
-            return Err(TemplateError::new(format!("{}: its text is longer than {LONGEST_TEXT} bytes", self.origin)));
+            return Err(wrong(&format!("longer than {LONGEST_TEXT} bytes")));
         }
         rendered.map_err(|error| self.located(&error))?;
-        String::from_utf8(text.0).map_err(|_| TemplateError::new(format!("{}: its text is not UTF-8", self.origin)))
+        String::from_utf8(text.0).map_err(|_| wrong("not UTF-8"))
     }
 }
 
@@ -321,9 +361,9 @@ fn templates_of(value: &serde_json::Value) -> Vec<(String, String)> {
 }
 
 /// `bos_token` and the like: strings, or objects with a `content`.
-fn special_tokens(config: &serde_json::Value) -> Vec<(String, Value)> {
+fn special_tokens(config: &serde_json::Value) -> Vec<(String, String)> {
     let members = config.as_object().into_iter().flatten().filter(|(key, _)| key.ends_with("_token"));
-    let token = |value: &serde_json::Value| value.as_str().or(value["content"].as_str()).map(Value::from);
+    let token = |value: &serde_json::Value| value.as_str().or(value["content"].as_str()).map(str::to_owned);
     members.filter_map(|(key, value)| Some((key.clone(), token(value)?))).collect()
 }
 

@@ -1,5 +1,5 @@
-//! Renders in separate processes, so that no template can hang, abort or fill the memory of the caller. A process reads
-//! JSON lines, one for the template and then one per transcript, and answers each transcript with a line.
+//! Compiles and renders in separate processes, so that no template can hang, abort or fill the memory of the caller. A
+//! process reads JSON lines, one for the template and then one per transcript, and answers each with a line.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read as _, Write};
@@ -7,9 +7,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use minijinja::Value;
+use serde::Serialize;
 use serde_json::json;
 
-use super::{ChatTemplate, TemplateError, from_json};
+use super::{Compiled, Sources, TemplateError, from_json};
 use curtail_core::error::system_message;
 
 /// The longest answer, in bytes: the longest text that is rendered, if each of its bytes is escaped.
@@ -19,6 +20,8 @@ const LONGEST_ANSWER: u64 = 6 * super::LONGEST_TEXT as u64 + 1024;
 pub(super) struct Renderers {
     /// The program and its arguments.
     command: Vec<OsString>,
+    /// The file of the template.
+    origin: String,
     /// The first line for a process: the template that it renders.
     opening: String,
     idle: Mutex<Vec<Renderer>>,
@@ -32,28 +35,34 @@ struct Renderer {
 }
 
 impl Renderers {
-    pub(super) fn new(command: Vec<OsString>, template: &ChatTemplate) -> Self {
-        let special: Vec<_> = template.special.iter().map(|(name, token)| (name, token.as_str())).collect();
-        let opening = json!({"origin": template.origin, "sources": template.sources, "special": special}).to_string();
-        Self { command, opening, idle: Mutex::default() }
+    /// The processes that `command` starts; one of them has compiled the template.
+    pub(super) fn new(command: Vec<OsString>, sources: &Sources) -> Result<Self, TemplateError> {
+        let (origin, opening) = (sources.origin.clone(), line(sources)?);
+        let renderers = Self { command, origin, opening, idle: Mutex::default() };
+        renderers.set_idle(renderers.start()?);
+        Ok(renderers)
     }
 
     /// The text of a request, rendered by an idle process or a new one.
     pub(super) fn render(&self, request: &Value) -> Result<String, TemplateError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut renderer = idle.map_or_else(|| self.start(), Ok)?;
-        let line = serde_json::to_string(request).map_err(|error| TemplateError::new(error.to_string()))?;
-        let Some(answer) = renderer.ask(&line) else { return Err(renderer.stopped()) };
+        let Some(answer) = renderer.ask(&line(request)?) else { return Err(renderer.stopped("rendering")) };
+        self.set_idle(renderer);
+        text_of(&answer)
+    }
+
+    fn set_idle(&self, renderer: Renderer) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(renderer);
-        match (answer["text"].as_str(), answer["error"].as_str()) {
-            (Some(text), _) => Ok(text.to_owned()),
-            (None, error) => Err(TemplateError::new(error.unwrap_or("rendering it failed").to_owned())),
-        }
     }
 
     fn start(&self) -> Result<Renderer, TemplateError> {
         let failed = |error: std::io::Error| {
-            TemplateError::new(format!("the process that renders it cannot be started: {}", system_message(&error)))
+            TemplateError::new(format!(
+                "the process that renders {} cannot be started: {}",
+                self.origin,
+                system_message(&error)
+            ))
         };
         let [program, arguments @ ..] = self.command.as_slice() else {
             return Err(TemplateError::new(String::from("no program renders it")));
@@ -71,8 +80,23 @@ impl Renderers {
             return Err(failed(std::io::ErrorKind::BrokenPipe.into()));
         };
         let mut renderer = Renderer { child, requests, answers: BufReader::new(answers) };
-        renderer.send(&self.opening).map_err(failed)?;
-        Ok(renderer)
+        let Some(answer) = renderer.ask(&self.opening) else {
+            return Err(renderer.stopped(&format!("compiling {}", self.origin)));
+        };
+        text_of(&answer).map(|_| renderer)
+    }
+}
+
+/// A value as a line for a process.
+fn line(value: &impl Serialize) -> Result<String, TemplateError> {
+    serde_json::to_string(value).map_err(|error| TemplateError::new(error.to_string()))
+}
+
+/// The text of an answer, or its error.
+fn text_of(answer: &serde_json::Value) -> Result<String, TemplateError> {
+    match (answer["text"].as_str(), answer["error"].as_str()) {
+        (Some(text), _) => Ok(text.to_owned()),
+        (None, error) => Err(TemplateError::new(error.unwrap_or("rendering it failed").to_owned())),
     }
 }
 
@@ -90,16 +114,16 @@ impl Renderer {
         serde_json::from_str(&answer).ok()
     }
 
-    /// Ends the process, unless it has ended, and returns why there is no answer.
-    fn stopped(mut self) -> TemplateError {
+    /// Ends the process, unless it has ended, and returns why there is no answer to `task`.
+    fn stopped(mut self, task: &str) -> TemplateError {
         // Both fail if it has ended already.
         let _ = self.child.kill();
         let status = self.child.wait().ok();
         let limit = match status.is_some_and(took_too_long) {
-            true => "it took more time than rendering may take",
-            false => "it needs more memory, or nests values deeper, than rendering may",
+            true => "took more time",
+            false => "needs more memory, or nests deeper,",
         };
-        TemplateError::new(format!("rendering was stopped: {limit}"))
+        TemplateError::new(format!("{task} was stopped: it {limit} than allowed"))
     }
 }
 
@@ -115,8 +139,9 @@ fn took_too_long(_: ExitStatus) -> bool {
     false
 }
 
-/// The main loop of a process that [`ChatTemplate::isolate`] starts: renders `requests`, line by line, to `answers`.
-/// `before` is called before each rendering, to set limits.
+/// The main loop of a process that [`ChatTemplate::open_isolated`](super::ChatTemplate::open_isolated) starts: compiles the
+/// template in the first line of `requests`, renders the others, and answers each line. `before` is called before each, to set
+/// limits.
 ///
 /// # Errors
 /// The streams cannot be read or written, or the first line is not a template.
@@ -124,30 +149,32 @@ fn took_too_long(_: ExitStatus) -> bool {
 pub fn serve(mut requests: impl BufRead, mut answers: impl Write, mut before: impl FnMut()) -> std::io::Result<()> {
     let mut line = String::new();
     requests.read_line(&mut line)?;
-    let invalid = || std::io::Error::from(std::io::ErrorKind::InvalidData);
-    let template = template_of(&serde_json::from_str(&line)?).ok_or_else(invalid)?;
+    let sources: Sources = serde_json::from_str(&line)?;
+    before();
+    let compiled = sources.compile();
+    let ready = compiled.as_ref().map(|_| String::new());
+    write_answer(&mut answers, &ready.map_err(Clone::clone))?;
+    let Ok(compiled) = compiled else { return Ok(()) };
     loop {
         line.clear();
         if requests.read_line(&mut line)? == 0 {
             return Ok(());
         }
         before();
-        let answer = match serde_json::from_str::<serde_json::Value>(&line) {
-            Ok(request) => template.render_request(&from_json(request)),
-            Err(error) => Err(TemplateError::new(error.to_string())),
-        };
-        let answer = match answer {
-            Ok(text) => json!({"text": text}),
-            Err(error) => json!({"error": error.to_string()}),
-        };
-        answers.write_all(format!("{answer}\n").as_bytes())?;
-        answers.flush()?;
+        write_answer(&mut answers, &rendered(&compiled, &line))?;
     }
 }
 
-fn template_of(opening: &serde_json::Value) -> Option<ChatTemplate> {
-    let pairs = |name: &str| -> Option<Vec<(String, String)>> { serde_json::from_value(opening[name].clone()).ok() };
-    let mut template = ChatTemplate::of_sources(pairs("sources")?, opening["origin"].as_str()?.to_owned()).ok()?;
-    template.special = pairs("special")?.into_iter().map(|(name, token)| (name, Value::from(token))).collect();
-    Some(template)
+fn rendered(compiled: &Compiled, request: &str) -> Result<String, TemplateError> {
+    let request = serde_json::from_str(request).map_err(|error| TemplateError::new(error.to_string()))?;
+    compiled.render(&from_json(request))
+}
+
+fn write_answer(answers: &mut impl Write, answer: &Result<String, TemplateError>) -> std::io::Result<()> {
+    let answer = match answer {
+        Ok(text) => json!({"text": text}),
+        Err(error) => json!({"error": error.to_string()}),
+    };
+    answers.write_all(format!("{answer}\n").as_bytes())?;
+    answers.flush()
 }
