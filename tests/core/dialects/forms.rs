@@ -6,7 +6,8 @@ use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
-    ClearResults, Keep, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs, WindowUnit,
+    ClearResults, Keep, MessageRange, Pins, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs,
+    WindowUnit,
 };
 use curtail_core::transcript::{Message, Role, Standing};
 
@@ -166,6 +167,22 @@ fn what_a_rewind_left_is_not_read() {
             .expect("it is read");
         }
     }
+}
+
+/// pi would resume from a label of a branch if the messages behind it were dropped without it.
+#[test]
+fn a_label_of_a_branch_does_not_become_the_newest_entry() {
+    let message = |id: &str, parent: &str, text: &str| {
+        let message = format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}}"#);
+        format!(r#"{{"type":"message","id":"{id}","parentId":{parent},"message":{message}}}"#) + "\n"
+    };
+    let label = r#"{"type":"label","id":"l","parentId":"a","targetId":"a","label":"clay"}"#.to_owned() + "\n";
+    let (before, newest) = (message("b", "\"a\"", "Throw a jug."), message("c", "\"b\"", "Fire it."));
+    let log = [message("a", "null", "Knead the clay."), before.clone(), label.clone(), newest].concat();
+    let out = cut(Chain::default().then(MessageRange { from: 0, to: Some(2), pins: Pins::default() }), &log);
+    assert!(out.ends_with(&before), "{out}");
+    let out = cut(Chain::default().then(MessageRange { from: 2, to: None, pins: Pins::default() }), &log);
+    assert!(out.starts_with(&label.replace("\"parentId\":\"a\"", "\"parentId\":null")), "{out}");
 }
 
 /// `OpenCode` orders messages by their time and then their id: a note behind what is left of its message has a later one.

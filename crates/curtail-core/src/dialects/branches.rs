@@ -29,14 +29,23 @@ pub(super) fn abandon<'a>(tree: &Tree, items: &[Value<'a>], read: &mut [Item<'a>
     while let Some(own) = next.filter(|own| path.insert(own)) {
         next = parents.get(own).and_then(Option::as_deref);
     }
+    let is_left = |own: &Option<Cow<'a, str>>| own.as_deref().is_some_and(|own| !path.contains(own));
     let (mut last, mut branches) = (None, false);
-    for (at, (own, read)) in links.iter().zip(read.iter_mut()).enumerate() {
-        let Item::Message(message) = read else { continue };
-        if own.as_deref().is_none_or(|own| path.contains(own)) {
-            last = Some(at);
-        } else {
-            message.roll_back(Standing::Abandoned);
-            branches = true;
+    // Indices of metadata of branches that is among the messages of the path.
+    let (mut strays, mut in_branch) = (Vec::new(), false);
+    for (at, own) in links.iter().enumerate() {
+        match &mut read[at] {
+            Item::Message(message) if is_left(own) => {
+                message.roll_back(Standing::Abandoned);
+                (branches, in_branch) = (true, true);
+            }
+            Item::Message(_) => {
+                (last, in_branch) = (Some(at), false);
+                // Without a later message of the path, it would be the newest record.
+                strays.drain(..).for_each(|stray: usize| read[stray] = Item::With(at));
+            }
+            Item::Metadata if is_left(own) && !in_branch => strays.push(at),
+            _ => {}
         }
     }
     // A newest record that is no message belongs to the path, and not to a branch before it.

@@ -423,8 +423,8 @@ impl<'a> Log<'a> {
     }
 
     /// The kept records of a conversation that a program reads when it resumes: from the newest message, or the newest record,
-    /// back through the parents. Behind the first record of a tree, that which it names as the end of the tree before goes on, or the newest
-    /// message before it.
+    /// back through the parents. Behind the first record of a tree, that which it names as the end of the tree before goes on,
+    /// or the newest message before it.
     fn line(&self, side: Option<usize>, parents: &Parents<'a>) -> Line {
         let is_own = |at: usize| self.records[at].side.map(|side| side.root) == side;
         let place = |id: &Cow<'a, str>| self.places.get(id).copied();
