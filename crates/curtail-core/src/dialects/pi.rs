@@ -145,6 +145,10 @@ impl LogHabits for Pi {
         first_kept(compaction, before).map_or_else(Vec::new, |first| (first..before.len()).collect())
     }
 
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        if is_tree(items) { branches::rollbacks(&TREE, items) } else { Vec::new() }
+    }
+
     fn provider(&self, item: Value<'_>) -> Option<&'static str> {
         let api = item.get("message")?.get_text("api")?.decode().into_owned();
         let apis = [("anthropic", "anthropic"), ("bedrock", "bedrock"), ("openai", "openai"), ("google", "gemini")];

@@ -99,4 +99,8 @@ impl LogHabits for Qwen {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         usage::gemini(item.some("usageMetadata")?)
     }
+
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        branches::rollbacks(&TREE, items)
+    }
 }
