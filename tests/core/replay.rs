@@ -9,6 +9,7 @@ use curtail_core::processors::{
     ClearResults, Growth, Keep, Overflow, Plan, Processor, ProcessorError, SlidingWindow, StaleResults, TokenLimit,
     ToolFilter, ToolGlobs, Traits, View, WindowUnit,
 };
+use curtail_lab::calibration::sessions;
 use curtail_lab::replay::{Apply, Policy, PolicyChain, PolicyReport, Prices, Replay, SessionReport};
 use proptest::prelude::*;
 
@@ -290,6 +291,43 @@ fn a_round_that_lost_a_result_is_decided_again() {
         says,
     ];
     sends_the_same(&items, "pydantic-ai", None).unwrap();
+}
+
+/// A request behind a rewind sends nothing of the branch, and what a compaction of the branch replaced.
+#[test]
+fn a_request_behind_a_rewind_sends_no_branch() {
+    let logs = [
+        (include_str!("../../fixtures/dialects/pi/branches.jsonl"), vec![0..2, 6..8]),
+        (include_str!("../../fixtures/dialects/qwen/rewind.jsonl"), vec![0..1, 2..3]),
+    ];
+    for (text, sent) in logs {
+        let document = Document::parse_log(text).unwrap();
+        let reading = Reading::new(Framing::Lines, None, None).unwrap();
+        let transcripts = reading.transcripts(&document).unwrap();
+        let (dialect, transcript) = &transcripts[0];
+        let found = sessions(*dialect, transcript);
+        assert_eq!(found[0].requests.last().unwrap().sent, sent, "{}", dialect.name());
+    }
+}
+
+/// What only a branch mentions is not missing in what a policy sends behind it.
+#[test]
+fn a_reference_of_a_branch_is_not_needed() {
+    let entry = |id: &str, parent: &str, role: &str, part: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"message":{{"role":"{role}","content":[{part}]}}}}"#
+        ) + "\n"
+    };
+    let text = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+    let call = r#"{"type":"toolCall","id":"c","name":"bash","arguments":{"command":"cat src/kiln/glaze.rs"}}"#;
+    let log = [
+        entry("a", "null", "user", &text("Find it.")),
+        entry("b", "\"a\"", "assistant", &text("It is in src/kiln/glaze.rs.")),
+        entry("c", "\"a\"", "user", &text("Look again.")),
+        entry("d", "\"c\"", "assistant", call),
+    ];
+    let sessions = replayed(Vec::new(), Apply::View, false, "pi", &log.concat());
+    assert_eq!(sessions[0].policies[0].total.needed_references, 0);
 }
 
 /// A memory of one process: the same summary is made once.

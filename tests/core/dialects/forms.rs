@@ -6,7 +6,8 @@ use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
-    ClearResults, Keep, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs, WindowUnit,
+    ClearResults, Keep, MessageRange, Pins, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs,
+    WindowUnit,
 };
 use curtail_core::transcript::{Message, Role, Standing};
 
@@ -140,23 +141,48 @@ fn arguments_are_cleared_in_every_copy_of_a_call() {
     assert_eq!(own["additional_kwargs"]["__openai_function_call_ids__"]["call_1"], "fc_1");
 }
 
-/// Qwen Code resumes with what the newest record leads back to, whatever a cut leaves of it.
+/// Qwen Code and pi resume with what the newest record leads back to, whatever a cut leaves of it.
 #[test]
 fn what_a_rewind_left_is_not_read() {
-    for chain in [Chain::default(), last(4), last(2), without("grind")] {
-        let out = cut(chain, &fixture("qwen/rewind.jsonl"));
-        read_transcripts(&out, |_, transcript| {
-            let read: Vec<&str> = transcript
-                .messages
-                .iter()
-                .filter(|message| message.standing.is_read())
-                .filter_map(|message| message.value().map(Value::raw))
-                .collect();
-            assert!(!read.iter().any(|message| message.contains("Coarse.")), "{out}");
-            assert!(read.iter().any(|message| message.contains("Ground.")), "{out}");
-        })
-        .expect("it is read");
+    let label = r#"{"type":"label","id":"l","parentId":"b9","targetId":"b8","label":"green"}"#;
+    let stray = r#"{"type":"message","id":"s","parentId":"b3","message":{"role":"user","content":[{"type":"text","text":"Or white?"}]}}"#;
+    let logs = [
+        (fixture("qwen/rewind.jsonl"), "Coarse.", "Ground."),
+        (fixture("pi/branches.jsonl"), "no cobalt left\"", "green is mixed."),
+        (fixture("pi/branches.jsonl") + stray + "\n" + label + "\n", "Or white?", "green is mixed."),
+    ];
+    for (log, left, newest) in logs {
+        for chain in [Chain::default(), last(4), last(2), without("grind"), without("bash")] {
+            let out = cut(chain, &log);
+            read_transcripts(&out, |_, transcript| {
+                let read: Vec<&str> = transcript
+                    .messages
+                    .iter()
+                    .filter(|message| message.standing.is_read())
+                    .filter_map(|message| message.value().map(Value::raw))
+                    .collect();
+                assert!(!read.iter().any(|message| message.contains(left)), "{out}");
+                assert!(read.iter().any(|message| message.contains(newest)), "{out}");
+            })
+            .expect("it is read");
+        }
     }
+}
+
+/// pi would resume from a label of a branch if the messages behind it were dropped without it.
+#[test]
+fn a_label_of_a_branch_does_not_become_the_newest_entry() {
+    let message = |id: &str, parent: &str, text: &str| {
+        let message = format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}}"#);
+        format!(r#"{{"type":"message","id":"{id}","parentId":{parent},"message":{message}}}"#) + "\n"
+    };
+    let label = r#"{"type":"label","id":"l","parentId":"a","targetId":"a","label":"clay"}"#.to_owned() + "\n";
+    let (before, newest) = (message("b", "\"a\"", "Throw a jug."), message("c", "\"b\"", "Fire it."));
+    let log = [message("a", "null", "Knead the clay."), before.clone(), label.clone(), newest].concat();
+    let out = cut(Chain::default().then(MessageRange { from: 0, to: Some(2), pins: Pins::default() }), &log);
+    assert!(out.ends_with(&before), "{out}");
+    let out = cut(Chain::default().then(MessageRange { from: 2, to: None, pins: Pins::default() }), &log);
+    assert!(out.starts_with(&label.replace("\"parentId\":\"a\"", "\"parentId\":null")), "{out}");
 }
 
 /// `OpenCode` orders messages by their time and then their id: a note behind what is left of its message has a later one.

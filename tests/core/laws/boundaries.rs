@@ -14,7 +14,9 @@ use super::cases::{CASES, Change, LawCase, persist, rolling};
 use super::check::{check_laws, cut_with, reading};
 use super::thoughts::threads;
 use crate::properties::{drawn, tried};
-use crate::spell::{Turn, anthropic, broken_script, claude_code, codex, gemini, opencode, pi, responses, sound_script};
+use crate::spell::{
+    Speller, Turn, anthropic, broken_script, claude_code, codex, gemini, opencode, pi, qwen, responses, sound_script,
+};
 
 /// A dialect, its speller, and the lines of a boundary.
 pub type Bounded = (&'static str, fn(&[Turn]) -> Vec<String>, fn(usize) -> Vec<String>);
@@ -40,7 +42,7 @@ pub const BOUNDED: &[Bounded] = &[
     }),
     ("pi", pi::spell, |nth| {
         vec![format!(
-            "{{\"type\":\"compaction\",\"id\":\"k{nth}\",\"summary\":\"Summary {nth}: the key is 42.\",\"tokensBefore\":9}}"
+            "{{\"type\":\"compaction\",\"id\":\"k{nth}\",\"parentId\":null,\"summary\":\"Summary {nth}: the key is 42.\",\"tokensBefore\":9}}"
         )]
     }),
     ("opencode", opencode::spell, |nth| {
@@ -101,6 +103,10 @@ pub const BOUNDED: &[Bounded] = &[
 const LIVE: LawCase =
     LawCase { name: "live", chain: || curtail_core::pipeline::Chain::default().then(Live), change: Change::Cuts };
 
+/// Dialects whose logs are trees, with their spellers.
+const TREES: &[Speller] =
+    &[("claude-code", claude_code::spell_session), ("pi", pi::spell_branches), ("qwen", qwen::spell_branches)];
+
 /// The messages `from` up to `count` further ones.
 fn ranged(from: usize, count: usize) -> Chain {
     Chain::default().then(MessageRange { from, to: Some(from + count), pins: Pins::default() })
@@ -150,6 +156,19 @@ fn compare_standings(name: &str, dialect: &str, text: &str, out: &str) -> Result
     Ok(())
 }
 
+/// Makes the link `key` of an item lead to `target`.
+fn link(item: &mut String, key: &str, target: &str) {
+    let key = format!("\"{key}\":");
+    let start = item.find(&key).expect("a link") + key.len();
+    let end = start + item[start..].find(',').expect("a member behind it");
+    item.replace_range(start..end, &format!("\"{target}\""));
+}
+
+/// The id of an entry of pi.
+fn id(item: &str) -> String {
+    item.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("an id").to_owned()
+}
+
 /// Items with boundaries among them, each with a mark of its own; and the places of the boundaries. The lines of a boundary
 /// follow each other.
 pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]) -> (Vec<String>, Vec<usize>) {
@@ -160,12 +179,19 @@ pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]
             at += 1;
         }
         // A log goes on behind the summary.
-        if let ("claude-code", Some((None, next))) = (bounded.0, items.get_mut(at)) {
-            let parent = next.find("\"parentUuid\":").map(|start| start + "\"parentUuid\":".len());
-            let end = parent.and_then(|start| Some(start + next[start..].find(',')?));
-            next.replace_range(parent.expect("a link")..end.expect("a link"), &format!("\"c{nth}\""));
+        let keys = match bounded.0 {
+            "claude-code" => Some(("parentUuid", format!("c{nth}"))),
+            "pi" => Some(("parentId", format!("k{nth}"))),
+            _ => None,
+        };
+        if let (Some((key, summary)), Some((None, next))) = (&keys, items.get_mut(at)) {
+            link(next, key, summary);
         }
-        let lines = (bounded.2)(nth).into_iter().map(|line| (Some(nth), line));
+        let mut lines: Vec<(Option<usize>, String)> =
+            (bounded.2)(nth).into_iter().map(|line| (Some(nth), line)).collect();
+        if let ("pi", Some((_, last))) = (bounded.0, at.checked_sub(1).map(|last| &items[last])) {
+            link(&mut lines[0].1, "parentId", &id(last));
+        }
         items.splice(at..at, lines);
     }
     let mark = |(nth, (_, item)): (usize, &(Option<usize>, String))| {
@@ -268,11 +294,18 @@ proptest! {
     ) {
         let compaction = |nth: usize| {
             let first = first.index(nth.max(1));
-            vec![format!("{{\"type\":\"compaction\",\"id\":\"k\",\"parentId\":null,\"summary\":\"The key is 42.\",\"firstKeptEntryId\":\"{first:08x}\"}}")]
+            format!("{{\"type\":\"compaction\",\"id\":\"k\",\"parentId\":null,\"summary\":\"The key is 42.\",\"firstKeptEntryId\":\"{first:08x}\"}}")
         };
         let mut items = pi::spell(&script);
         let at = place.index(items.len() + 1);
-        items.splice(at..at, compaction(at));
+        let mut compaction = compaction(at);
+        if let Some(last) = at.checked_sub(1) {
+            link(&mut compaction, "parentId", &id(&items[last]));
+        }
+        if let Some(next) = items.get_mut(at) {
+            link(next, "parentId", "k");
+        }
+        items.insert(at, compaction);
         let mark = |(nth, item): (usize, &String)| item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1) + "\n";
         let text: String = items.iter().enumerate().map(mark).collect();
         let before = standings("pi", &text);
@@ -359,22 +392,28 @@ proptest! {
         check_standing((of_role(Role::User), "role"), "gemini", &text)?;
     }
 
-    /// Sessions of Claude Code with second roots and compactions, broken ones included: no cut begins another tree. Only without
-    /// the newest message, another tree is the newest.
+    /// Logs that are trees, broken ones included: sessions of Claude Code with second roots and compactions, and branches. No cut
+    /// begins another tree. Only without the newest message, another path is the newest.
     #[test]
-    fn what_is_read_stays_read(script in broken_script(), persisted in any::<bool>(), drawn in drawn()) {
-        let items = claude_code::spell_session(&script);
+    fn what_is_read_stays_read(
+        script in broken_script(),
+        tree in prop::sample::select(TREES),
+        persisted in any::<bool>(),
+        drawn in drawn(),
+    ) {
+        let (dialect, spell) = tree;
+        let items = spell(&script);
         let mark = |(nth, item): (usize, &String)| item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1) + "\n";
         let mut text: String = items.iter().enumerate().map(mark).collect();
         if persisted {
-            text = cut_with(persist("*"), Some("claude-code"), Framing::Lines, &text)?;
+            text = cut_with(persist("*"), Some(dialect), Framing::Lines, &text)?;
         }
         for case in tried(CASES.iter().chain([&LIVE]), drawn) {
-            check_laws(case, Some("claude-code"), Framing::Lines, &text)?;
+            check_laws(case, Some(dialect), Framing::Lines, &text)?;
             let newest = items.iter().rposition(|item| !item.contains("\"isSidechain\":true")).unwrap_or_default();
             let newest = format!("\"m{newest}.\"");
-            match result((case.chain)(), "claude-code", &text)? {
-                Some(out) if out.contains(&newest) => compare_standings(case.name, "claude-code", &text, &out)?,
+            match result((case.chain)(), dialect, &text)? {
+                Some(out) if out.contains(&newest) => compare_standings(case.name, dialect, &text, &out)?,
                 _ => {}
             }
         }

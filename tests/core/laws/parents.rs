@@ -21,7 +21,9 @@ const LINKED: &[Linked] = &[
     ("claude-code", claude_code::spell, ["uuid", "parentUuid"]),
     ("claude-code", claude_code::spell_session, ["uuid", "parentUuid"]),
     ("qwen", qwen::spell, ["uuid", "parentUuid"]),
+    ("qwen", qwen::spell_branches, ["uuid", "parentUuid"]),
     ("pi", pi::spell, ["id", "parentId"]),
+    ("pi", pi::spell_branches, ["id", "parentId"]),
     ("copilot", copilot::spell, ["id", "parentId"]),
     ("droid", droid::spell, ["id", "parentId"]),
 ];
@@ -56,23 +58,39 @@ fn records(log: &str, [own, parent]: [&str; 2]) -> Vec<Record> {
     document.roots().filter_map(record).collect()
 }
 
-/// Every new record belongs to the main conversation, unless it is about a sub-agent's, and hangs off a record of its
-/// conversation before it. If a resumed program reads the tree that it is in, it is on the line to the newest message.
-fn check_line(linked: &Linked, name: &str, text: &str, out: &str) -> Result<(), TestCaseError> {
-    let before: HashSet<String> = records(text, linked.2).into_iter().map(|record| record.own).collect();
-    let after = records(out, linked.2);
+/// The ids of the records that a program reads when it resumes a log: the newest one of the main conversation, its parent, and
+/// so on.
+fn path(records: &[Record]) -> HashSet<&str> {
     let parents: HashMap<&str, Option<&str>> =
-        after.iter().map(|record| (record.own.as_str(), record.parent.as_deref())).collect();
+        records.iter().map(|record| (record.own.as_str(), record.parent.as_deref())).collect();
     let up = |id: &&str| parents.get(id).copied().flatten();
-    let newest = after.iter().rfind(|record| !record.side).map(|record| record.own.as_str());
-    let line: HashSet<&str> = std::iter::successors(newest, up).take(after.len()).collect();
+    let newest = records.iter().rfind(|record| !record.side).map(|record| record.own.as_str());
+    std::iter::successors(newest, up).take(records.len()).collect()
+}
+
+/// Every new record belongs to the main conversation, unless it is about a sub-agent's, and hangs off a record of its
+/// conversation before it. If a resumed program reads the branch that it is in, it is on the path to the newest message.
+fn check_line(linked: &Linked, name: &str, text: &str, out: &str) -> Result<(), TestCaseError> {
+    let (before, after) = (records(text, linked.2), records(out, linked.2));
+    let (read_before, line) = (path(&before), path(&after));
+    let known_before: HashSet<&str> = before.iter().map(|record| record.own.as_str()).collect();
     let root = after.iter().rposition(|record| record.parent.is_none() && !record.side).unwrap_or_default();
+    let is_abandoned = |id: &str| known_before.contains(id) && !read_before.contains(id);
+    let place = |id: &str| before.iter().position(|record| record.own == id);
+    // Among the records around it in the log, as it was, is one of a branch.
+    let in_branch = |nth: usize| {
+        let (earlier, later) = after.split_at(nth);
+        let start = earlier.iter().rev().find_map(|record| place(&record.own)).unwrap_or_default();
+        let end = later.iter().find_map(|record| place(&record.own)).map_or(before.len(), |end| end + 1);
+        before[start..end.max(start)].iter().any(|record| is_abandoned(&record.own))
+    };
     let mut known: HashMap<&str, bool> = HashMap::new();
-    for (nth, Record { own, parent, side }) in after.iter().enumerate() {
-        if !before.contains(own) {
+    for (nth, new) in after.iter().enumerate() {
+        let Record { own, parent, side } = new;
+        if !known_before.contains(own.as_str()) {
             let above = parent.as_deref().is_none_or(|parent| known.get(parent) == Some(side));
             prop_assert!(above, "{}: {} hangs off nothing before it\nin  {}\nout {}", name, own, text, out);
-            let read = *side || nth < root || line.contains(own.as_str());
+            let read = *side || nth < root || in_branch(nth) || line.contains(own.as_str());
             prop_assert!(read, "{}: {} is off the line\nin  {}\nout {}", name, own, text, out);
         }
         known.insert(own, *side);

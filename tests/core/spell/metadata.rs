@@ -22,7 +22,7 @@ pub const NOTED: &[Noted] = &[
             |_| json!({"type": "usage.record"}),
         ],
     ),
-    (("pi", pi::spell), &[|_| json!({"type": "label", "id": "l", "parentId": null, "label": "x"})]),
+    (("pi", pi::spell), &[pi_label]),
     (("droid", droid::spell), &[|_| json!({"type": "todo_state", "todos": "x"})]),
     (("qwen", qwen::spell), &[|_| json!({"type": "system", "subtype": "ui_telemetry"})]),
     (("cursor", cursor::spell), &[|_| json!({"type": "turn_ended"})]),
@@ -31,6 +31,12 @@ pub const NOTED: &[Noted] = &[
 
 fn snapshot(item: &Value) -> Value {
     json!({"type": "file-history-snapshot", "messageId": item["uuid"], "snapshot": {}, "isSnapshotUpdate": false})
+}
+
+/// A label that the user wrote after going back to an item.
+fn pi_label(item: &Value) -> Value {
+    let nth = item["id"].as_str().unwrap_or_default();
+    json!({"type": "label", "id": format!("l{nth}"), "parentId": item["id"], "label": "x"})
 }
 
 fn claude_state(item: &Value) -> Value {

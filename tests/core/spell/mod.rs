@@ -75,8 +75,10 @@ pub const SPELLERS: &[Speller] = &[
     ("claude-code", claude_code::spell_session),
     ("codex", codex::spell),
     ("pi", pi::spell),
+    ("pi", pi::spell_branches),
     ("pi", pi::spell_trace),
     ("qwen", qwen::spell),
+    ("qwen", qwen::spell_branches),
     ("copilot", copilot::spell),
     ("droid", droid::spell),
     ("grok", grok::spell),
@@ -97,6 +99,18 @@ pub const SPELLERS: &[Speller] = &[
     ("kiro", kiro::spell_stored),
     ("simple", simple::spell),
 ];
+
+/// The parent of each turn of a script in which the user goes back now and then: a question can follow any turn before it.
+pub fn rewound(script: &[Turn]) -> Vec<Option<usize>> {
+    let parent = |(nth, turn): (usize, &Turn)| {
+        let last = nth.checked_sub(1)?;
+        match turn {
+            Turn::User(text) if (nth + text.len()).is_multiple_of(3) => (nth * 5 + text.len()).checked_rem(last),
+            _ => Some(last),
+        }
+    };
+    script.iter().enumerate().map(parent).collect()
+}
 
 /// A JSON string.
 pub fn json(text: &str) -> String {

@@ -1,13 +1,22 @@
 //! Scripts as pi entries, linked in a row.
 
-use super::{Turn, json};
+use super::{Turn, json, rewound};
 
 pub fn spell(script: &[Turn]) -> Vec<String> {
-    let entry = |(nth, turn): (usize, &Turn)| {
-        let parent = if nth == 0 { String::from("null") } else { format!("\"{:08x}\"", nth - 1) };
+    entries(script, &(0..script.len()).map(|nth| nth.checked_sub(1)).collect::<Vec<_>>())
+}
+
+/// The same with branches: the user goes back to an earlier entry.
+pub fn spell_branches(script: &[Turn]) -> Vec<String> {
+    entries(script, &rewound(script))
+}
+
+fn entries(script: &[Turn], parents: &[Option<usize>]) -> Vec<String> {
+    let entry = |(nth, (turn, parent)): (usize, (&Turn, &Option<usize>))| {
+        let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"{parent:08x}\""));
         format!("{{\"type\":\"message\",\"id\":\"{nth:08x}\",\"parentId\":{parent},\"message\":{}}}", message(turn))
     };
-    script.iter().enumerate().map(entry).collect()
+    script.iter().zip(parents).enumerate().map(entry).collect()
 }
 
 fn text(text: &str) -> String {

@@ -1,15 +1,24 @@
 //! Scripts as Qwen Code records, linked in a row.
 
-use super::{Turn, json};
+use super::{Turn, json, rewound};
 
 pub fn spell(script: &[Turn]) -> Vec<String> {
-    let record = |(nth, turn): (usize, &Turn)| {
-        let parent = if nth == 0 { String::from("null") } else { format!("\"{:08x}\"", nth - 1) };
+    records(script, &(0..script.len()).map(|nth| nth.checked_sub(1)).collect::<Vec<_>>())
+}
+
+/// The same with branches: the user goes back to an earlier record.
+pub fn spell_branches(script: &[Turn]) -> Vec<String> {
+    records(script, &rewound(script))
+}
+
+fn records(script: &[Turn], parents: &[Option<usize>]) -> Vec<String> {
+    let record = |(nth, (turn, parent)): (usize, (&Turn, &Option<usize>))| {
+        let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"{parent:08x}\""));
         let (kind, role, parts) = parts(turn);
         let message = format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", parts.join(","));
         format!("{{\"uuid\":\"{nth:08x}\",\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{message}}}")
     };
-    script.iter().enumerate().map(record).collect()
+    script.iter().zip(parents).enumerate().map(record).collect()
 }
 
 fn parts(turn: &Turn) -> (&'static str, &'static str, Vec<String>) {

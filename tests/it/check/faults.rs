@@ -74,8 +74,9 @@ fn expected(speller: usize, plant: &str) -> &'static [&'static str] {
     let by_place = matches!(dialect, "gemini" | "sharegpt" | "cursor") && !one_record;
     let anywhere = dialect_named(dialect).unwrap().pairing_rules().results == ResultPlace::Anywhere;
     let counted = dialect == "gemini" && !one_record;
-    // The lines of a recording repeat the results of a message as one message.
-    let lines = SPELLERS[..speller].iter().filter(|(earlier, _)| *earlier == dialect).count() == 2;
+    // The lines of a recording of Gemini CLI repeat the results of a message as one message.
+    let lines =
+        dialect == "gemini" && SPELLERS[..speller].iter().filter(|(earlier, _)| *earlier == dialect).count() == 2;
     match plant {
         _ if dialect == "simple" => &[],
         "duplicate a call" if lines => &["duplicate-result", "response-count"],

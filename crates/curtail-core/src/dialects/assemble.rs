@@ -89,7 +89,11 @@ impl<'a> Builder<'_, 'a> {
     fn row(&mut self, values: &[Value<'a>], style: Style) {
         let items = self.dialect.read_all(values);
         let (mut indices, mut referring): (Vec<Option<usize>>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
-        let refers = items.iter().any(|item| matches!(item, Item::With(_)));
+        let refers = items.iter().any(|item| match item {
+            Item::With(_) => true,
+            Item::Message(message) => message.dropped_with.is_some(),
+            _ => false,
+        });
         if let Some(first) = values.first() {
             let start = first.span().start;
             self.slots.push(frame(Span::new(self.at, start), style, true));

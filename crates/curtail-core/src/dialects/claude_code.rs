@@ -23,6 +23,7 @@ const TREE: Tree = Tree {
     parent: "parentUuid",
     others: &["logicalParentUuid", "leafUuid"],
     open: false,
+    path: false,
     sides: Some(Sides { flag: "isSidechain", name: "agentId" }),
     trees: Some(trees_of),
 };

@@ -9,7 +9,8 @@ use crate::transcript::{Content, Draft, DraftPart, Layout, Links, PairingRules, 
 /// The dialect `copilot`.
 pub(super) struct Copilot;
 
-const TREE: Tree = Tree { own: "id", parent: "parentId", others: &[], open: true, sides: None, trees: None };
+const TREE: Tree =
+    Tree { own: "id", parent: "parentId", others: &[], open: true, path: false, sides: None, trees: None };
 
 /// Prefixes of event types that are not messages.
 const METADATA: &[&str] =

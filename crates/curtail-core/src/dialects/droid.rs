@@ -9,7 +9,8 @@ use crate::transcript::{Draft, DraftPart, Layout, Links, PairingRules, Part, Par
 /// The dialect `droid`.
 pub(super) struct Droid;
 
-const TREE: Tree = Tree { own: "id", parent: "parentId", others: &[], open: true, sides: None, trees: None };
+const TREE: Tree =
+    Tree { own: "id", parent: "parentId", others: &[], open: true, path: false, sides: None, trees: None };
 
 /// Types of lines that are not messages.
 const METADATA: &[&str] = &["session_start", "system", "error", "todo_state", "session_end", "compaction_state"];

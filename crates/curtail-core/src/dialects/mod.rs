@@ -12,6 +12,7 @@ mod assemble;
 mod atif;
 mod bedrock;
 mod blocks;
+mod branches;
 mod claude_code;
 mod codex;
 mod copilot;
@@ -305,10 +306,13 @@ pub struct Written {
     pub id: Option<DraftId>,
     /// Index of the nearest message before it in the output that is not a draft.
     pub after: Option<usize>,
-    /// The same within its conversation.
+    /// Index of the nearest message of its conversation before it that is neither a draft nor abandoned. If it is abandoned
+    /// itself, the nearest message, if that is, too.
     pub beside: Option<usize>,
-    /// Index of the nearest message of its conversation after it that is not a draft.
+    /// The same after it.
     pub before: Option<usize>,
+    /// Whether it is about messages that are abandoned.
+    pub abandoned: bool,
     /// Whether a model reads it.
     pub live: bool,
     /// Byte of the source before which it is written: where the element begins that it replaces or precedes, if any.

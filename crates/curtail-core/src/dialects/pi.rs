@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use foldhash::HashMap;
 
+use super::branches;
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, session_trace};
 use crate::json::{ObjectWriter, Text, Value, list, object};
@@ -17,7 +18,8 @@ use crate::transcript::{
 pub(super) struct Pi;
 
 /// Entries of newer logs are linked; in OpenClaw, a result links to its call and not to an entry.
-const TREE: Tree = Tree { own: "id", parent: "parentId", others: &[], open: true, sides: None, trees: None };
+const TREE: Tree =
+    Tree { own: "id", parent: "parentId", others: &[], open: true, path: true, sides: None, trees: None };
 
 /// Types of entries that are not messages.
 const METADATA: &[&str] =
@@ -68,6 +70,9 @@ impl Dialect for Pi {
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        if is_tree(items) {
+            branches::abandon(&TREE, items, &mut read);
+        }
         preserve(items, &mut read);
         read
     }
@@ -140,6 +145,10 @@ impl LogHabits for Pi {
         first_kept(compaction, before).map_or_else(Vec::new, |first| (first..before.len()).collect())
     }
 
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        if is_tree(items) { branches::rollbacks(&TREE, items) } else { Vec::new() }
+    }
+
     fn provider(&self, item: Value<'_>) -> Option<&'static str> {
         let api = item.get("message")?.get_text("api")?.decode().into_owned();
         let apis = [("anthropic", "anthropic"), ("bedrock", "bedrock"), ("openai", "openai"), ("google", "gemini")];
@@ -149,6 +158,16 @@ impl LogHabits for Pi {
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         blocks::model(item).or_else(|| item.get_text("modelId"))
     }
+}
+
+/// Whether `parentId` makes the log a tree. In logs of OpenClaw it names the session as well, and the calls that results answer:
+/// no path through them leads back to every message.
+fn is_tree(entries: &[Value<'_>]) -> bool {
+    let is_session = |entry: &&Value<'_>| entry.get_text("type").is_some_and(|kind| kind.is("session"));
+    let session = entries.iter().find(is_session).and_then(|entry| entry.get_text("id")).map(Text::into_decoded);
+    let names =
+        |entry: &Value<'_>| entry.get_text("parentId").zip(session.as_ref()).is_some_and(|(id, own)| id.is(own));
+    !entries.iter().any(names)
 }
 
 /// Marks the messages that the last compaction kept: from the entry that it names to the compaction itself.

@@ -1,18 +1,16 @@
 //! Logs of Qwen Code: records with `uuid` and `parentUuid` like those of Claude Code, with Gemini's parts in `message`.
 
-use std::borrow::Cow;
-
-use foldhash::{HashMap, HashSet};
-
+use super::branches;
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, gemini, usage};
-use crate::json::{Text, Value, list, object};
-use crate::transcript::{Draft, DraftPart, Layout, Links, Message, PairingRules, ResultPlace, Role, Standing, Usage};
+use crate::json::{Value, list, object};
+use crate::transcript::{Draft, DraftPart, Layout, Links, Message, PairingRules, ResultPlace, Role, Usage};
 
 /// The dialect `qwen`.
 pub(super) struct Qwen;
 
-const TREE: Tree = Tree { own: "uuid", parent: "parentUuid", others: &[], open: false, sides: None, trees: None };
+const TREE: Tree =
+    Tree { own: "uuid", parent: "parentUuid", others: &[], open: false, path: true, sides: None, trees: None };
 
 impl Dialect for Qwen {
     fn name(&self) -> &'static str {
@@ -57,32 +55,9 @@ impl Dialect for Qwen {
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        abandon(items, &mut read);
+        // Qwen Code resumes with the path to the newest record alone.
+        branches::abandon(&TREE, items, &mut read);
         read
-    }
-}
-
-/// Marks the messages that the newest record does not lead back to: Qwen Code resumes with the others alone.
-fn abandon<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let id = |item: &Value<'a>, key| item.get_text(key).map(Text::into_decoded);
-    let mut parents: HashMap<Cow<'a, str>, Option<Cow<'a, str>>> = HashMap::default();
-    for item in items {
-        if let Some(own) = id(item, "uuid") {
-            parents.entry(own).or_insert_with(|| id(item, "parentUuid"));
-        }
-    }
-    let mut next = items.iter().rev().find_map(|item| id(item, "uuid"));
-    let mut chain: HashSet<Cow<'a, str>> = HashSet::default();
-    while let Some(own) = next.filter(|own| !chain.contains(own)) {
-        next = parents.get(&own).cloned().flatten();
-        chain.insert(own);
-    }
-    for (item, read) in items.iter().zip(read) {
-        if let (Item::Message(message), Some(own)) = (read, id(item, "uuid"))
-            && !chain.contains(&own)
-        {
-            message.standing = Standing::Abandoned;
-        }
     }
 }
 
@@ -123,5 +98,9 @@ impl LogHabits for Qwen {
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         usage::gemini(item.some("usageMetadata")?)
+    }
+
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        branches::rollbacks(&TREE, items)
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct Tree {
     pub(super) others: &'static [&'static str],
     /// Whether a parent may be outside the log; such a link is kept as it is.
     pub(super) open: bool,
+    /// Whether a program resumes from the newest record, also if it is no message.
+    pub(super) path: bool,
     /// How the conversations inside one log differ, if there can be several.
     pub(super) sides: Option<Sides>,
     /// Which records form a tree, if a log can have several, and only the newest one is read.
@@ -95,12 +97,11 @@ impl Tree {
         for written in &mut remaining.written {
             let (above, side) = (record(written.beside), side(written));
             let line = &lines[&side];
-            let on_line = written.live || above.is_some_and(|above| line.binary_search_by(|at| above.cmp(at)).is_ok());
-            let joint = if on_line && !line.is_empty() {
-                let behind = log.index_behind(written, record(written.after));
-                self.joint(log, line, behind, written.live, parents)
+            let behind = log.index_behind(written, record(written.after));
+            let joint = if line.takes(written, above, behind) {
+                self.joint(log, line, behind, written, parents)
             } else {
-                self.joint_of_neighbors(log, written, above, parents)
+                self.joint_of_neighbors(log, written, above, behind, parents)
             };
             let Some(links) = &mut written.draft.links else { continue };
             let own = links.id.to_string();
@@ -117,12 +118,21 @@ impl Tree {
     ///
     /// The first record of a tree takes a draft as its parent if a model reads both and it is a message: what precedes a
     /// compaction boundary has no part in what follows it. A draft of an older tree is linked to the end of that.
-    fn joint<'a>(&self, log: &Log<'a>, line: &[usize], behind: usize, live: bool, parents: &Parents<'a>) -> Joint<'a> {
-        let nth = line.partition_point(|&at| at >= behind);
+    fn joint<'a>(
+        &self,
+        log: &Log<'a>,
+        line: &Line,
+        behind: usize,
+        written: &Written,
+        parents: &Parents<'a>,
+    ) -> Joint<'a> {
+        let nth = line.place_of(behind);
         let own = |at: usize| log.records[at].own.clone();
-        let above = line.get(nth).copied();
+        let above = line.records.get(nth).copied();
         let end = Joint { child: None, parent: above.and_then(own), above };
-        let Some(child) = nth.checked_sub(1).map(|nth| line[nth]) else { return end };
+        // Whatever would be behind it on the path to the newest record is not about what is abandoned.
+        let last = nth.checked_sub(1).filter(|last| !written.abandoned || *last >= line.path);
+        let Some(child) = last.map(|last| line.records[last]) else { return end };
         let record = &log.records[child];
         if record.value.get(self.parent).is_none() {
             return end;
@@ -135,7 +145,7 @@ impl Tree {
             {
                 Joint { child: Some(child), parent: Some(parent), above }
             }
-            None if matches!(record.slot, SlotKind::Message(_)) && (live || above.is_none()) => {
+            None if matches!(record.slot, SlotKind::Message(_)) && (written.live || above.is_none()) => {
                 Joint { child: Some(child), parent: None, above }
             }
             _ => end,
@@ -143,21 +153,25 @@ impl Tree {
     }
 
     /// Where a draft joins the log that no model reads: between the record of its conversation after it and the parent of that,
-    /// or else behind `after`, the one before it.
+    /// or else behind `after`, the one before it, or else where the record was that it is written for.
     fn joint_of_neighbors<'a>(
         &self,
         log: &Log<'a>,
         written: &Written,
         after: Option<usize>,
+        behind: usize,
         parents: &Parents<'a>,
     ) -> Joint<'a> {
         let next = written.before.and_then(|index| log.of_message.get(&index).copied());
         let above = next.and_then(|child| parents.get(&child).cloned().flatten());
-        let hangs = above.is_some() || after.is_none();
+        let is_before = |parent: &Cow<'a, str>| log.places.get(parent).is_none_or(|place| *place < behind);
+        let hangs = above.as_ref().map_or(after.is_none(), is_before);
         let child = next.filter(|&child| hangs && self.is_child(log, child, after));
         // A damaged record has no id: what follows it is linked as it is.
         let beside = |after: usize| log.records[after].own.clone().or_else(|| parents.get(&after).cloned().flatten());
         let parent = above.filter(|_| child.is_some()).or_else(|| after.and_then(beside));
+        let parent =
+            parent.or_else(|| written.place.filter(|_| written.abandoned).and_then(|place| log.home_at(place)));
         Joint { child, parent, above: after }
     }
 
@@ -266,6 +280,31 @@ struct Joint<'a> {
     above: Option<usize>,
 }
 
+/// The kept records of a conversation that a program reads when it resumes, the newest first, and behind them those of older
+/// trees, which it no longer reads.
+#[derive(Default)]
+struct Line {
+    /// Their indices.
+    records: Vec<usize>,
+    /// How many of them are on the path to the newest one.
+    path: usize,
+}
+
+impl Line {
+    /// How many of its records are written behind the place `behind`.
+    fn place_of(&self, behind: usize) -> usize {
+        self.records.partition_point(|&at| at >= behind)
+    }
+
+    /// Whether a draft behind the record `above` becomes a part of it. One about what is abandoned is no part of the path.
+    fn takes(&self, written: &Written, above: Option<usize>, behind: usize) -> bool {
+        let is_on_line = |above| self.records.binary_search_by(|at| usize::cmp(&above, at)).is_ok();
+        let on_line = written.live || above.is_some_and(is_on_line);
+        let open = !written.abandoned || self.place_of(behind) >= self.path;
+        on_line && open && !self.records.is_empty()
+    }
+}
+
 /// The parent that each kept record will link to, by the index of the record.
 type Parents<'a> = HashMap<usize, Option<Cow<'a, str>>>;
 
@@ -273,6 +312,8 @@ struct Record<'a> {
     value: Value<'a>,
     own: Option<Cow<'a, str>>,
     parent: Option<Cow<'a, str>>,
+    /// Whether it has a link to a parent, or to none.
+    linked: bool,
     /// The end of the tree before, if this is the first record of a tree that names it.
     logical: Option<Cow<'a, str>>,
     /// The record before it in the same tree, which it continues if its own links lead nowhere.
@@ -297,6 +338,8 @@ struct Side {
 #[derive(Default)]
 struct Log<'a> {
     records: Vec<Record<'a>>,
+    /// Whether a program resumes from the newest record.
+    path: bool,
     /// Index of the record of each message, by the index of the message.
     of_message: HashMap<usize, usize>,
     /// For each record id: the nearest kept record from it upwards, if any.
@@ -315,7 +358,7 @@ struct Log<'a> {
 
 impl<'a> Log<'a> {
     fn new(keys: &Tree, layout: &Layout<'a>, kept: &[bool]) -> Self {
-        let mut log = Self::default();
+        let mut log = Self { path: keys.path, ..Self::default() };
         let trees = keys.trees.map(|trees_of| trees_of(&layout.elements)).unwrap_or_default();
         let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
         for (slot, &value) in slots.zip(&layout.elements) {
@@ -332,7 +375,8 @@ impl<'a> Log<'a> {
             let side = keys.sides.as_ref().and_then(|keys| log.side(value, [&own, &parent], keys));
             let tree = trees.get(log.records.len()).copied().flatten();
             let previous = tree.and_then(|tree| log.ends.get(&tree).cloned());
-            log.add(Record { value, own, parent, logical, previous, slot: slot.what, stays, side, tree });
+            let linked = value.get(keys.parent).is_some();
+            log.add(Record { value, own, parent, linked, logical, previous, slot: slot.what, stays, side, tree });
         }
         log
     }
@@ -378,10 +422,10 @@ impl<'a> Log<'a> {
         self.records.get(anchor?)?.side.map(|side| side.root)
     }
 
-    /// The kept records of a conversation that a program reads when it resumes: from the newest message back through the
-    /// parents. Behind the first record of a tree, that which it names as the end of the tree before goes on, or the newest
-    /// message before it.
-    fn line(&self, side: Option<usize>, parents: &Parents<'a>) -> Vec<usize> {
+    /// The kept records of a conversation that a program reads when it resumes: from the newest message, or the newest record,
+    /// back through the parents. Behind the first record of a tree, that which it names as the end of the tree before goes on,
+    /// or the newest message before it.
+    fn line(&self, side: Option<usize>, parents: &Parents<'a>) -> Line {
         let is_own = |at: usize| self.records[at].side.map(|side| side.root) == side;
         let place = |id: &Cow<'a, str>| self.places.get(id).copied();
         let newest = |end: usize| {
@@ -392,16 +436,21 @@ impl<'a> Log<'a> {
                 message && record.own.is_some() && is_own(at)
             })
         };
-        let mut line = Vec::new();
-        let mut next = newest(self.records.len());
+        let leaf = self.records.iter().rposition(|record| record.stays && record.own.is_some() && record.linked);
+        let mut line = Line::default();
+        let mut next = leaf.filter(|_| self.path).or_else(|| newest(self.records.len()));
         while let Some(at) = next {
-            line.push(at);
+            line.records.push(at);
             let record = &self.records[at];
             let parent = parents.get(&at).cloned().unwrap_or_else(|| record.parent.clone());
             let logical = || self.homes.get(record.logical.as_ref()?)?.as_ref().and_then(place);
             let earlier = |at: &usize, end: usize| *at < end && is_own(*at);
             let above = parent.as_ref().and_then(place).filter(|above| earlier(above, at));
-            next = above.or_else(|| logical().filter(|above| earlier(above, at))).or_else(|| newest(at));
+            next = above.or_else(|| logical().filter(|above| earlier(above, at)));
+            if next.is_none() {
+                line.path = if line.path == 0 { line.records.len() } else { line.path };
+                next = newest(at);
+            }
         }
         line
     }
@@ -462,6 +511,12 @@ impl<'a> Log<'a> {
     fn home_of(&self, parent: &Cow<'a, str>, record: &Record<'a>) -> Option<Cow<'a, str>> {
         let known = self.homes.get(parent).or_else(|| self.homes.get(record.previous.as_ref()?));
         known.cloned().flatten()
+    }
+
+    /// The nearest kept ancestor of the record that begins at this byte of the source.
+    fn home_at(&self, start: u32) -> Option<Cow<'a, str>> {
+        let record = self.records.get(self.index_at(start))?;
+        self.home_of(record.parent.as_ref()?, record)
     }
 
     /// Changes a link that may point outside the log only if it points to a dropped record: to the nearest kept ancestor of that,

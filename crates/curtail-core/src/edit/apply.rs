@@ -17,7 +17,7 @@ use foldhash::{HashMap, HashSet};
 use crate::dialects::{Dialect, Item, Patch, Remaining, Written};
 use crate::json::{Document, Span, Value, removal};
 use crate::transcript::{
-    Draft, DraftPart, Layout, Message, Origin, Part, PartOrigin, Slot, SlotKind, Source, Style, marked,
+    Draft, DraftPart, Layout, Message, Origin, Part, PartOrigin, Slot, SlotKind, Source, Standing, Style, marked,
 };
 
 /// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`.
@@ -91,32 +91,62 @@ fn kept(layout: &Layout<'_>, messages: &[Message<'_>]) -> Vec<bool> {
 /// The drafts among `messages`, each in the format of the dialect.
 fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
     let mut behind = vec![None; messages.len()];
-    // The nearest message of each conversation.
-    let mut nearest: HashMap<u32, usize> = HashMap::default();
+    let mut nearest = Nearest::default();
     for (behind, message) in behind.iter_mut().zip(messages).rev() {
-        *behind = nearest.get(&message.thread).copied();
-        message.source_index().and_then(|index| nearest.insert(message.thread, index));
+        *behind = nearest.to(message);
+        nearest.pass(message);
     }
-    nearest.clear();
+    nearest = Nearest::default();
     let key = result_key(layout, dialect, messages);
     let mut written = Vec::new();
     let mut after = None;
     for (message, before) in messages.iter().zip(behind) {
         let Origin::Draft { anchor, id } = message.origin else {
             after = message.source_index();
-            after.and_then(|index| nearest.insert(message.thread, index));
+            nearest.pass(message);
             continue;
         };
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(|part| draft(part, key)).collect();
         let mut draft = Draft { role: message.role, parts, beside: anchor.draft, links: None };
         draft.links = dialect.links(&draft, anchor.value.or(layout.template));
         let text = spell(layout, dialect, message, &draft);
-        let beside = nearest.get(&message.thread).copied();
+        let (beside, abandoned) = (nearest.to(message), message.standing == Standing::Abandoned);
         let place = anchor.value.map(|value| value.span().start);
         let live = message.standing.is_read();
-        written.push(Written { draft, text, id, after, beside, before, live, place });
+        written.push(Written { draft, text, id, after, beside, before, abandoned, live, place });
     }
     written
+}
+
+/// The nearest messages of each conversation that are no drafts, in one direction.
+#[derive(Default)]
+struct Nearest {
+    /// Index of the nearest one, and whether it is abandoned.
+    any: HashMap<u32, (usize, bool)>,
+    /// Index of the nearest one that is not abandoned.
+    in_force: HashMap<u32, usize>,
+}
+
+impl Nearest {
+    /// Goes on past `message`.
+    fn pass(&mut self, message: &Message<'_>) {
+        let Some(index) = message.source_index() else { return };
+        let abandoned = message.standing == Standing::Abandoned;
+        self.any.insert(message.thread, (index, abandoned));
+        if !abandoned {
+            self.in_force.insert(message.thread, index);
+        }
+    }
+
+    /// The nearest message to a draft that is not abandoned, unless the draft is: then the nearest one, if it is, too.
+    fn to(&self, draft: &Message<'_>) -> Option<usize> {
+        match draft.standing {
+            Standing::Abandoned => {
+                self.any.get(&draft.thread).filter(|(_, abandoned)| *abandoned).map(|(index, _)| *index)
+            }
+            _ => self.in_force.get(&draft.thread).copied(),
+        }
+    }
 }
 
 /// The draft `message` as JSON of the dialect.

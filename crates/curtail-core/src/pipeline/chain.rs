@@ -444,16 +444,22 @@ struct ReadFrom {
     /// The number of boundaries.
     boundaries: usize,
     /// Index of the newest message of the main conversation, if turns were rolled back: in a log that is a tree, those are the
-    /// messages that do not lead to it.
+    /// messages that do not lead to it. One of them is newer only if the newest record is not a message.
     newest: Option<usize>,
 }
 
 impl ReadFrom {
     fn messages(messages: &[Message<'_>]) -> Self {
         let boundaries = messages.iter().filter(|message| message.is_boundary()).count();
-        let has_rolled_back = messages.iter().any(|message| message.standing.is_rolled_back());
-        let mut newest = messages.iter().rev().filter(|message| has_rolled_back && message.thread == 0);
-        Self { boundaries, newest: newest.find_map(Message::source_index) }
+        if !messages.iter().any(|message| message.standing.is_rolled_back()) {
+            return Self { boundaries, newest: None };
+        }
+        let newest = |abandoned: bool| {
+            let own =
+                |message: &&Message<'_>| message.thread == 0 && (abandoned || message.standing != Standing::Abandoned);
+            messages.iter().rev().filter(own).find_map(Message::source_index)
+        };
+        Self { boundaries, newest: newest(false).or_else(|| newest(true)) }
     }
 
     fn is_lost_in(self, messages: &[Message<'_>]) -> bool {

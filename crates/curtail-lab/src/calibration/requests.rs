@@ -31,6 +31,12 @@ pub struct Session {
 }
 
 impl Session {
+    /// Whether a request at `at` no longer sends the message at `position`, because that was rolled back.
+    #[must_use]
+    pub fn is_rolled_back(&self, position: usize, at: usize) -> bool {
+        self.rolled_back.get(&position).is_some_and(|end| *end <= at)
+    }
+
     /// Whether another model answered the request with this index than the previous one. If the provider read something
     /// from its cache, the model did not change: it has another name, or it answered before.
     #[must_use]
@@ -112,15 +118,23 @@ struct Reader<'d> {
     model: Option<String>,
 }
 
+/// What a request sends of the messages so far.
+#[derive(Default)]
+struct Live {
+    /// Position of the last compaction.
+    from: usize,
+    /// Positions before `tail` that are still sent.
+    runs: Vec<Range<usize>>,
+    /// The position from which on every message is sent.
+    tail: usize,
+}
+
 #[derive(Default)]
 struct SessionBuilder {
     session: Session,
-    /// Position of the last compaction.
-    live_from: usize,
-    /// Positions before `tail` that are still sent.
-    live: Vec<Range<usize>>,
-    /// The position from which on every message is sent.
-    tail: usize,
+    live: Live,
+    /// What was sent before each compaction.
+    replaced: Vec<Live>,
     /// Whether the previous message was part of a list that replaces everything before it.
     replacing: bool,
     by_id: HashMap<String, usize>,
@@ -131,25 +145,31 @@ struct SessionBuilder {
 impl SessionBuilder {
     /// Replaces everything so far by `summaries` and the messages that the compaction `kept`.
     fn compact(&mut self, summaries: Range<usize>, kept: &[usize]) {
-        (self.live_from, self.tail) = (summaries.start, summaries.end);
-        self.live = vec![summaries];
+        let mut live = Live { from: summaries.start, tail: summaries.end, runs: vec![summaries] };
         for position in kept.iter().filter_map(|index| self.session.messages.binary_search(index).ok()) {
-            append(&mut self.live, position);
+            append(&mut live.runs, position);
         }
+        self.replaced.push(std::mem::replace(&mut self.live, live));
     }
 
     /// Replaces everything so far by the message at `at`, or adds it to the list that the previous message began.
     fn summary(&mut self, at: usize, replaces: bool, kept: &[usize]) {
-        let continues = replaces && self.replacing || self.live_from == at && !self.live.is_empty();
-        match self.live.first_mut().filter(|_| continues) {
-            Some(first) => (first.end, self.tail) = (at + 1, at + 1),
+        let continues = replaces && self.replacing || self.live.from == at && !self.live.runs.is_empty();
+        match self.live.runs.first_mut().filter(|_| continues) {
+            Some(first) => (first.end, self.live.tail) = (at + 1, at + 1),
             None => self.compact(at..at + 1, kept),
         }
     }
 
+    /// Whether nothing is left of the summary that the last compaction wrote.
+    fn summary_is_rolled_back(&self) -> bool {
+        let summary = self.live.runs.first().filter(|run| !run.is_empty());
+        summary.is_some_and(|run| run.clone().all(|position| self.session.rolled_back.contains_key(&position)))
+    }
+
     /// The positions that a request at `at` sends.
     fn sent(&self, at: usize) -> Vec<Range<usize>> {
-        let runs = self.live.iter().cloned().chain(std::iter::once(self.tail..at));
+        let runs = self.live.runs.iter().cloned().chain(std::iter::once(self.live.tail..at));
         if self.session.rolled_back.is_empty() {
             return runs.filter(|run| !run.is_empty()).collect();
         }
@@ -228,7 +248,7 @@ impl<'d> Reader<'d> {
             let time = self.dialect.time(item);
             builder.session.requests.push(Request {
                 at,
-                live_from: builder.live_from,
+                live_from: builder.live.from,
                 sent: builder.sent(at),
                 provider: self.dialect.provider(item),
                 seconds: time.as_deref().and_then(seconds),
@@ -262,12 +282,18 @@ impl<'d> Reader<'d> {
 
     /// Rolls back `items`: from here on, their messages are no longer sent.
     fn roll_back(&mut self, items: &[Value<'_>], messages: &HashMap<u32, usize>) {
-        let main = &mut self.sessions.entry(0).or_default().session;
-        let at = main.messages.len();
+        let main = self.sessions.entry(0).or_default();
+        let at = main.session.messages.len();
         for index in items.iter().filter_map(|item| messages.get(&item.span().start)) {
-            if let Ok(position) = main.messages.binary_search(index) {
-                main.rolled_back.entry(position).or_insert(at);
+            if let Ok(position) = main.session.messages.binary_search(index) {
+                main.session.rolled_back.entry(position).or_insert(at);
             }
+        }
+        // A compaction that is rolled back replaces nothing.
+        while main.summary_is_rolled_back()
+            && let Some(before) = main.replaced.pop()
+        {
+            main.live = before;
         }
     }
 

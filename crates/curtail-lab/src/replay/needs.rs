@@ -80,7 +80,8 @@ fn needed(history: &History<'_>, session: &Session, request: &Request, instructi
                 return;
             }
             let positions = history.index.before(digest, request.at);
-            let is_known = positions.iter().any(|&at| !session.summaries[at]);
+            let is_sent = |at: usize| !session.summaries[at] && !session.is_rolled_back(at, request.at);
+            let is_known = positions.iter().any(|&at| is_sent(at));
             let is_repeated = positions.iter().rev().take_while(|&&at| at >= after_reply).any(|&at| is_user_text(at));
             let is_needed = is_known && !is_repeated && !instructions.contains(&digest);
             seen.insert(digest, is_needed.then_some(needed.len()));
@@ -127,7 +128,8 @@ pub(super) fn repeats(messages: &[Message<'_>], session: &Session) -> Vec<Vec<Re
                 let result = pairs.counterpart(PartRef { message: position, part }).map(|result| result.message);
                 let keys = Keys::from_call(call);
                 if request.reply.contains(&position) {
-                    found.extend(keys.repeat(&earlier, request.at));
+                    let repeat = keys.repeat(&earlier, request.at);
+                    found.extend(repeat.filter(|repeat| !session.is_rolled_back(repeat.result, request.at)));
                 }
                 if let Some(result) = result {
                     earlier.insert(keys.call, result);

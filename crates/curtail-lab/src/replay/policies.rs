@@ -207,8 +207,7 @@ impl<'h, 'a> Projection<'h, 'a> {
     /// The positions from `from` on that the policy sees at `request`.
     fn positions(&self, request: &Request, from: usize) -> Vec<usize> {
         let is_visible = |position: &usize| {
-            let rolled_back = self.session.rolled_back.get(position);
-            !self.session.summaries[*position] && rolled_back.is_none_or(|end| *end > request.at)
+            !self.session.summaries[*position] && !self.session.is_rolled_back(*position, request.at)
         };
         if self.live {
             return request.sent.iter().cloned().flatten().filter(|position| *position >= from).collect();
@@ -235,8 +234,8 @@ impl<'h, 'a> Projection<'h, 'a> {
         let mut messages = std::mem::take(&mut self.rewritten);
         if !self.session.rolled_back.is_empty() {
             let is_rolled_back = |message: &Message<'_>| {
-                let end = self.history.position(message).and_then(|position| self.session.rolled_back.get(&position));
-                end.is_some_and(|end| *end <= request.at)
+                let position = self.history.position(message);
+                position.is_some_and(|position| self.session.is_rolled_back(position, request.at))
             };
             messages.retain(|message| !is_rolled_back(message));
         }
