@@ -321,8 +321,8 @@ impl TextCutter {
 
 /// Why a row with answers has no windows.
 fn unsplit(layout: &Layout<'_>) -> ReadError {
-    let what = "this row has answers to train on, which belong to all that comes before them, so it is not split; \
-                `curtail limit` makes it shorter";
+    let what = "this row has answers to train on, which depend on all messages before them, so it is not split; \
+                `curtail limit` shortens it";
     ReadError { offset: layout.record.start as usize, what: what.to_owned() }
 }
 
@@ -498,7 +498,7 @@ fn id_end(record: Value<'_>, key: &str) -> Result<usize, String> {
 
 fn mark_place(record: Value<'_>, text: &str, key: &str) -> Result<(usize, String, &'static str), String> {
     if record.get(key).is_some() {
-        return Err(format!("the record has a member `{key}` already; pass another --mark"));
+        return Err(format!("the record already has a member `{key}`; pass another --mark"));
     }
     let last = record.members().last().map_or(1, |member| member.value.span().end as usize);
     // The style of the record: with a space after colons and commas, or without.

@@ -78,7 +78,7 @@ impl<'a> Message<'a> {
         self.call_rules.closes = Closes::Always;
     }
 
-    /// Makes it a boundary: it stands for everything before it, and what a model reads begins with it.
+    /// Makes it a boundary: it replaces everything before it, and what a model reads begins with it.
     pub const fn set_boundary(&mut self) {
         self.kind = MessageKind::Boundary;
         self.begin_context();
@@ -104,7 +104,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Whether it stands for everything before it.
+    /// Whether it replaces everything before it.
     #[must_use]
     pub const fn is_boundary(&self) -> bool {
         matches!(self.kind, MessageKind::Boundary)
@@ -295,7 +295,7 @@ pub enum MessageKind {
     Ordinary,
     /// Both a question and the assistant's answer, as items of some formats are.
     Exchange,
-    /// It stands for everything before it, as a compaction does.
+    /// It replaces everything before it, as a compaction does.
     Boundary,
 }
 

@@ -88,7 +88,7 @@ pub struct OutlinePart {
     pub name: Option<String>,
     /// The bytes that are removed when the part is cut.
     pub span: [usize; 2],
-    /// Message and part of the other half.
+    /// Message and part of the counterpart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<[usize; 2]>,
     /// Whether the provider runs the tool.

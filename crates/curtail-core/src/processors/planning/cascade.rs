@@ -48,7 +48,7 @@ enum Target {
 
 const CALL_DROPPED: Reason = Reason::Borrowed("with its call");
 const RESULT_DROPPED: Reason = Reason::Borrowed("with its result");
-const BOUNDARY: Reason = Reason::Borrowed("stands for everything before it, and messages after it are kept");
+const BOUNDARY: Reason = Reason::Borrowed("replaces everything before it, and messages after it are kept");
 const EMPTIED: Reason = Reason::Borrowed("no text, call or result remains in it");
 const NO_FOLLOWER: Reason = Reason::Borrowed("with the message that it led to");
 const NO_REASONING: Reason = Reason::Borrowed("with the reasoning it depends on");
@@ -155,7 +155,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         }
     }
 
-    /// Whether a part stands for everything before it, or belongs to the message that does.
+    /// Whether a part replaces everything before it, or belongs to the message that does.
     fn is_of_boundary(&self, part: PartRef) -> bool {
         let message = &self.messages[part.message];
         message.is_boundary()
@@ -302,8 +302,8 @@ fn worth_keeping(message: &Message<'_>) -> usize {
 // Without messages 3 and 4, the text of message 2 stands between call `a` and its result, which was in place before. The
 // fault cannot be traced to the same message of the input, so the result and its call are dropped.
 
-const NEW_FAULT: Reason = Reason::Borrowed("the cut separated it from its other half");
-const NEW_PAIR: Reason = Reason::Borrowed("the cut left it beside a call that is not its own");
+const NEW_FAULT: Reason = Reason::Borrowed("the cut separated it from its counterpart");
+const NEW_PAIR: Reason = Reason::Borrowed("the cut left it next to another call");
 
 /// A part, recognized before and after a cut. Parts that an edit wrote have neither index nor offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
