@@ -177,6 +177,7 @@ impl CheckArgs {
             pairing_rules: dialect.pairing_rules(),
             provider_rules: dialect.provider_rules(),
         });
+        self.max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
         let counting = self.max_tokens.map(|_| self.template.counting(&self.counting)).transpose()?;
         let inspection =
             Inspection { profile, stateful: self.stateful, max_tokens: self.max_tokens.map(|budget| budget.0) };

@@ -83,6 +83,8 @@ const NESTED: &[(&str, &[&str], &str)] = &[
 const EXAMPLES: &[(&str, &str)] =
     &[("--max-tokens", "a budget is `-t N`, as in `curtail limit -t 8k FILE`"), ("--to", SPAWN)];
 
+const EXPORT: &str = "an export never overwrites a file; name another file, or delete the existing one first";
+
 const SPAWN: &str = "`curtail memory spawn --resource SHARED --to THREAD` copies a shared state to a new thread";
 
 /// What to do about a command that does not exist, or about a missing or misplaced argument.
@@ -106,6 +108,9 @@ fn command_advice(error: &clap::Error) -> Option<String> {
             let (name, example) =
                 EXAMPLES.iter().find(|(flag, _)| missing.iter().any(|name| name.starts_with(flag)))?;
             (*name != "--to" || usage.contains("memory spawn")).then(|| (*example).to_owned())
+        }
+        ErrorKind::UnknownArgument if usage.contains("store export") => {
+            text(error, ContextKind::InvalidArg).filter(|flag| flag == "--force").map(|_| EXPORT.to_owned())
         }
         ErrorKind::UnknownArgument if usage.contains("memory spawn") => {
             text(error, ContextKind::InvalidArg).filter(|word| !word.starts_with('-')).map(|_| SPAWN.to_owned())
@@ -131,6 +136,9 @@ pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: 
             let name = flag.split('=').next().unwrap_or_default();
             if let Some(advice) = advice(name, &known) {
                 return with_tip(error, advice.to_owned());
+            }
+            if let Some(advice) = bare_number_advice(&flag, command, given) {
+                return with_tip(error, advice);
             }
             // "Use `-- --flag`" helps only with a file of that name.
             if !std::path::Path::new(&flag).exists() {
@@ -165,6 +173,15 @@ fn advice(flag: &str, known: &[String]) -> Option<&'static str> {
     elsewhere.map(|(_, advice)| *advice)
 }
 
+/// The flag that takes a number which was given like `-5`, as `head` and `tail` take it.
+fn bare_number_advice(flag: &str, command: &clap::Command, given: &[String]) -> Option<String> {
+    let word = given.iter().find(|word| word.starts_with(flag))?;
+    let number = word.strip_prefix('-').filter(|number| number.starts_with(|c: char| c.is_ascii_digit()))?;
+    let takes = |name: &str| command.get_arguments().find(|arg| arg.get_long() == Some(name))?.get_short();
+    let short = takes("size").or_else(|| takes("max-tokens"))?;
+    Some(format!("a number needs a flag, such as `-{short} {number}`"))
+}
+
 /// Our name for a command that other programs call differently.
 fn our_name(error: &clap::Error) -> Option<&'static str> {
     let name = text(error, ContextKind::InvalidSubcommand)?;
@@ -185,8 +202,11 @@ fn number_error(error: &clap::Error, command: &clap::Command, given: &[String]) 
     let flag = text(error, ContextKind::InvalidArg)?;
     let value = text(error, ContextKind::InvalidValue)?;
     let long = flag.split(' ').next()?;
-    let arg =
-        command.get_arguments().find(|arg| arg.get_long().is_some_and(|name| long.strip_prefix("--") == Some(name)))?;
+    let has_name = |arg: &&clap::Arg| match long.strip_prefix("--") {
+        Some(name) => arg.get_long() == Some(name),
+        None => arg.get_short().is_some_and(|short| long == format!("-{short}")),
+    };
+    let arg = command.get_arguments().find(has_name)?;
     let short = arg.get_short().map(|short| format!("-{short}"));
     let named = short.filter(|short| given.iter().any(|word| word.starts_with(short.as_str())));
     let named = named.as_deref().unwrap_or(long);

@@ -103,7 +103,7 @@ fn refuse(errors: &[FileError]) -> ExitCode {
     const SHOWN: usize = 10;
     errors.iter().take(SHOWN).for_each(report::error);
     if errors.len() > SHOWN {
-        report::error(&format!("{} more outputs cannot be written for reasons such as these", errors.len() - SHOWN));
+        report::error(&format!("{} more outputs cannot be written for similar reasons", errors.len() - SHOWN));
     }
     ExitCode::from(2)
 }
@@ -272,7 +272,7 @@ impl CutFlags {
             Some(path) => {
                 let suffix = path.to_string_lossy();
                 let what = match suffix.is_empty() {
-                    true => "an empty name is no input; pass -i alone to keep no backup".to_owned(),
+                    true => "an input has an empty name; pass -i alone to keep no backup".to_owned(),
                     false => {
                         let record = if names_record {
                             format!("; to name the record, --resume={suffix}")

@@ -397,7 +397,7 @@ impl RunOutcome {
             report::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
         }
         if self.passed_over > 0 && self.passed_over == inputs && !global.quiet {
-            let files = if self.passed_over == 1 { "file shows" } else { "files show" };
+            let files = if self.passed_over == 1 { "file contains" } else { "files contain" };
             report::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
         }
     }

@@ -41,7 +41,7 @@ pub(super) fn run(args: &DialectsArgs) -> anyhow::Result<ExitCode> {
     for dialect in ALL {
         let listed =
             DialectEntry { name: dialect.name(), signature: dialect.signature(), only_read: !dialect.is_writable() };
-        let only_read = if listed.only_read { " (only read)" } else { "" };
+        let only_read = if listed.only_read { " (read-only)" } else { "" };
         match args.output_format {
             DialectsFormat::Text => list += &format!("{:width$}  {}{only_read}\n", listed.name, listed.signature),
             DialectsFormat::Json => list += &(serde_json::to_string(&listed)? + "\n"),

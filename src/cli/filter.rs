@@ -21,9 +21,7 @@ use curtail_tokens::tokenizers;
 
 /// Drop tool calls with their results, strip parts, clear old results
 ///
-/// Without --exclude-tool and --include-tool, the calls of all tools are dropped, unless another flag says what to drop or
-/// clear: --role, --strip, --keep-last-results, --supersede-reads, --dedupe-results, --range,
-/// --drop, --drop-turn or --drop-records-with.
+/// Without a flag that chooses what to drop, clear, shorten or remove, the calls of all tools are dropped.
 #[derive(Debug, clap::Args)]
 pub(super) struct FilterArgs {
     #[command(flatten)]
@@ -56,7 +54,7 @@ impl FilterArgs {
         let rules = &self.drop_records_with;
         if let Some(long) = rules.iter().find(|rule| ["D002", "too-long"].contains(&rule.as_str())) {
             bail!(
-                "--drop-records-with {long}: how long is too long is not given; `curtail split -t` splits such records"
+                "--drop-records-with {long}: this rule needs a token limit, which `filter` does not take; `curtail split -t` splits such records"
             );
         }
         let is_all = rules.iter().any(|rule| rule == "all");
@@ -85,7 +83,7 @@ const STRIP_KINDS: &[Choice<StripKind>] = &[
     Choice::new(
         "all-reasoning",
         StripKind::AllReasoning,
-        "All reasoning, even where a provider wants it back with a call",
+        "All reasoning, even where a provider requires it with a call",
     ),
     Choice::new("media", StripKind::Media, "Images, audio and files"),
     Choice::new("other", StripKind::Other, "Parts of unknown type"),
@@ -261,7 +259,7 @@ impl std::str::FromStr for Numbers {
             return Ok(Self(only..only.saturating_add(1)));
         };
         let range = number(from)?..if to.is_empty() { usize::MAX } else { number(to)? };
-        if range.is_empty() { Err("the range is empty: the start must be below the end") } else { Ok(Self(range)) }
+        if range.is_empty() { Err("this range is empty: the start must be below the end") } else { Ok(Self(range)) }
     }
 }
 

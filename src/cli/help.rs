@@ -248,7 +248,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "repair",
         &[
-            ("curtail repair chat.jsonl -o fixed.jsonl", "drop broken calls and results"),
+            ("curtail repair chat.jsonl -o fixed.jsonl", "move results to their calls, drop the rest"),
             ("curtail repair --mode stub data/ --in-place=.bak", "answer calls, keep backups"),
             ("curtail repair --dry-run data/", "list what would be repaired"),
         ],
@@ -258,7 +258,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("curtail run --print", "show the chain"),
             ("curtail run chat.jsonl -o short.jsonl", "cut with the closest curtail.toml"),
-            ("curtail run --preset mask-10-steps chat.jsonl", "cut by a policy with a name"),
+            ("curtail run --preset mask-10-steps chat.jsonl", "cut by a preset"),
             ("curtail run -c curtail.toml data/ -O cut/ --stats", "cut a folder, with totals"),
         ],
     ),

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::cli::report;
-use anyhow::{Context as _, bail};
+use anyhow::bail;
+use curtail_core::error::FileError;
 use curtail_core::visible::word;
 
 /// The text of a new configuration.
@@ -28,9 +29,9 @@ pub(super) fn run(args: &InitArgs) -> anyhow::Result<ExitCode> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             bail!("{name}: already exists (not overwritten); name another file")
         }
-        Err(error) => return Err(error).with_context(|| name.to_string()),
+        Err(error) => return Err(FileError::system(name.to_string(), &error).into()),
     };
-    file.write_all(START.as_bytes()).with_context(|| name.to_string())?;
+    file.write_all(START.as_bytes()).map_err(|error| FileError::system(name.to_string(), &error))?;
     // A file with another name is not found, and must be passed with -c.
     let found = matches!(args.file.to_str(), Some("curtail.toml" | ".curtail.toml"));
     let flag = if found { String::new() } else { format!(" -c {}", word(&args.file.to_string_lossy())) };

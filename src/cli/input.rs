@@ -335,7 +335,7 @@ fn find_inputs(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
     let mut found = curtail_io::find_sources(wanted)?;
     let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
     for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
-        error.what.push_str(&format!("; a number belongs to a flag, such as -n {}", error.name));
+        error.what.push_str(&format!("; a number needs a flag, such as -n {}", error.name));
     }
     if found.sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
         let what = "standard input is a terminal; name a file or pipe a transcript in (see --help)";

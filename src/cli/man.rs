@@ -41,7 +41,10 @@ fn write_pages(command: &clap::Command, folder: &Path, scratch: &Scratch) -> any
     let man = Man::new(command.clone());
     let path = folder.join(man.get_filename());
     if path.is_file() && !is_page(&path)? {
-        bail!("{}: exists and is no manual page of curtail (not overwritten); name another directory", path.display());
+        bail!(
+            "{}: exists and is not a manual page of curtail (not overwritten); name another directory",
+            path.display()
+        );
     }
     let mut sink = FileSink::create(&path, Packing::Plain, None, scratch)?;
     man.render(&mut sink).with_context(|| path.display().to_string())?;

@@ -53,7 +53,7 @@ impl Rules {
         for step in steps {
             let place = || format!("{}:{}", config.file, step.entry.place.0);
             if step.entry.spec.name == "memory" {
-                bail!("{}: a {} opens no store; leave `memory` out of its configuration", place(), self.command);
+                bail!("{}: a {} cannot use a store; remove `memory` from its configuration", place(), self.command);
             }
             self.check_summarizers(&config.chain(std::slice::from_ref(step), true)?).with_context(place)?;
         }

@@ -84,6 +84,6 @@ pub(super) fn counted(counting: &Counting, global: &Global) {
 /// With `--verbose`, reports that a file in a directory was passed over.
 pub(super) fn passed_over(opened: &Opened, global: &Global) {
     if global.verbose {
-        note(&format!("{}: shows no messages; passed over", opened.source.name));
+        note(&format!("{}: contains no messages; skipped", opened.source.name));
     }
 }

@@ -38,7 +38,7 @@ fn text() -> String {
         let counts = if listed.exact { "exactly" } else { "an estimate" };
         table.add_row([listed.name, counts, &listed.models.join(", ")]);
     }
-    table.add_row(["usage[:NAME]", "an estimate", "those whose logs contain the provider's figures"]);
+    table.add_row(["usage[:NAME]", "an estimate", "those whose logs contain the provider's usage"]);
     table.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>().join("\n")
 }
 

@@ -31,7 +31,7 @@ use curtail_lab::replay::Prices;
 ///
 /// The page is one HTML file that needs no network: the conversation as a strip, the context at each request, tokens by role
 /// and by tool, the findings of `check`, and all messages, with tool results inside their calls. The page of two transcripts
-/// also shows where they part.
+/// also shows where they differ.
 #[derive(Debug, clap::Args)]
 pub(super) struct ViewArgs {
     /// Show what these processors drop and change, such as 'filter -x debug | limit -t 60k'
@@ -172,7 +172,7 @@ impl Viewer {
 pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> {
     if args.output.as_deref().is_some_and(is_standard) && console::out_is_terminal() {
         anyhow::bail!(
-            "a page is not for a terminal; leave out `-o -` to open it, or pass --text to print the conversation"
+            "a page cannot be shown in a terminal; leave out `-o -` to open it, or pass --text to print the conversation"
         );
     }
     let (sources, missing) = args.input.sources(args.output_dir.as_deref())?;

@@ -158,7 +158,7 @@ fn result<'o>(file: &str, finding: &'o Finding) -> ResultObject<'o> {
         level: level(finding.level),
         message: OwnedMessage { text: format!("{}.{answer}", finding.message) },
         locations: [location(file, &finding.at, None)],
-        related_locations: finding.other.iter().map(|other| location(file, other, Some("the other half"))).collect(),
+        related_locations: finding.other.iter().map(|other| location(file, other, Some("the counterpart"))).collect(),
     }
 }
 

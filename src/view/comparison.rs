@@ -52,7 +52,7 @@ impl Comparison<'_> {
     fn draw(&self) -> Markup {
         html! {
             section class="outcome versus" aria-labelledby="versus" {
-                h2 id="versus" { "Where they part" }
+                h2 id="versus" { "Where they differ" }
                 (self.sums())
                 (self.parting())
                 @if self.one.requests.len() + self.other.requests.len() > 1 { (self.curves()) }
@@ -110,9 +110,9 @@ impl Comparison<'_> {
                     (Some(left), Some(right)) if self.prefix > 0 => {
                         " Then come " (link(left, self.prefix)) " of the first and " (link(right, self.prefix)) " of the second."
                     },
-                    (Some(left), None) => { " The second ends there; the first goes on with " (link(left, self.prefix)) "." },
-                    (None, Some(right)) => { " The first ends there; the second goes on with " (link(right, self.prefix)) "." },
-                    (None, None) => { " They do not part." },
+                    (Some(left), None) => { " The second ends there; the first continues with " (link(left, self.prefix)) "." },
+                    (None, Some(right)) => { " The first ends there; the second continues with " (link(right, self.prefix)) "." },
+                    (None, None) => { " They do not differ." },
                     _ => {},
                 }
                 @if let Some(suffix) = self.suffix() {
@@ -169,7 +169,7 @@ impl Comparison<'_> {
                 figcaption class="legend" {
                     span class="key one" { (counted(self.one.requests.len(), "request")) ", at most " (counted(peak(self.one), "token")) } " "
                     span class="key other" { (counted(self.other.requests.len(), "request")) ", at most " (counted(peak(self.other), "token")) } " "
-                    span class="key boundary" { "where they part" }
+                    span class="key boundary" { "where they differ" }
                 }
             }
         }

@@ -156,7 +156,7 @@ fn points(policies: &[(usize, &NamedTotal)], scale: &Scale) -> Markup {
         count => format!("{count} policies"),
     };
     html! {
-        div class="points" role="img" aria-label={ "References kept against cost, for " (policies_shown) ". The table below has the figures." } {
+        div class="points" role="img" aria-label={ "References kept against cost, for " (policies_shown) ". The table below lists the values." } {
             span class="axis top" { "100 % of references kept" }
             span class="axis bottom" { (format_args!("{:.0} %", scale.floor * 100.0)) }
             @for dot in dots(policies, scale) {

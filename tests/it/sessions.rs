@@ -233,7 +233,7 @@ fn a_database_elsewhere_and_one_that_cannot_be_read_are_said() {
     place.write("home/.local/share/opencode/opencode.db", b"no database");
     assert_eq!(listed(&place, &[]).len(), 3);
     let output = run(&place, &["sessions", "--verbose"]);
-    assert!(text(&output.stderr).contains("passed over: ") && text(&output.stderr).contains("opencode.db"));
+    assert!(text(&output.stderr).contains("skipped: ") && text(&output.stderr).contains("opencode.db"));
     let output = run(&place, &["count", "@opencode"]);
     assert!(text(&output.stderr).contains("not a database"), "{}", text(&output.stderr));
 }

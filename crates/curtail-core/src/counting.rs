@@ -8,6 +8,11 @@ use crate::json::Text;
 use crate::processors::Counting;
 use crate::transcript::{Message, Transcript};
 
+/// A number of tokens with its unit: "1 token", "8 tokens".
+pub(crate) fn token_count(tokens: usize) -> String {
+    if tokens == 1 { String::from("1 token") } else { format!("{tokens} tokens") }
+}
+
 /// Counts the tokens of texts. Special tokens such as `<|endoftext|>` in a text are text.
 ///
 /// `curtail-tokens` has the tokenizers of many models; one of your own can be this short:

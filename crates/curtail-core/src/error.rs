@@ -169,7 +169,12 @@ impl std::error::Error for FileError {}
 /// the path that our message begins with.
 #[must_use]
 pub fn system_message(error: &std::io::Error) -> String {
-    let message = innermost(error).to_string();
+    let cause = innermost(error);
+    let message = cause.to_string();
+    // What the standard library reports of a file that is read as text.
+    if cause.kind() == std::io::ErrorKind::InvalidData && message.ends_with("valid UTF-8") {
+        return String::from("invalid UTF-8; convert the file to UTF-8");
+    }
     let message = message.split(" (os error").next().unwrap_or(&message);
     let mut rest = message.chars();
     let first = rest.next().map(|first| first.to_ascii_lowercase());

@@ -354,7 +354,12 @@ impl TableReader<'_> {
 
 /// The error of the TOML parser.
 fn syntax(source: ConfigSource<'_>, error: &toml::de::Error) -> ConfigError {
-    source.error(error.span().unwrap_or_default(), error.message().trim().replace('\n', "; "))
+    let message = error.message().trim().replace('\n', "; ");
+    let what = match message.contains("recursion depth") {
+        true => String::from("arrays or tables are nested too deeply; no setting needs more than four levels"),
+        false => message,
+    };
+    source.error(error.span().unwrap_or_default(), what)
 }
 
 // The owner of a file that was found: a configuration that another user wrote could silence a check.

@@ -87,7 +87,7 @@ fn spec(
         return Err(source.error(span, format!("a processor needs a `type`: one of {}", names.join(", "))));
     };
     let Some(name) = value.get_ref().as_str() else {
-        let what = format!("`type` takes a text, found {}", found(value.get_ref()));
+        let what = format!("`type` takes a string, found {}", found(value.get_ref()));
         return Err(source.error(value.span(), what));
     };
     specs
@@ -125,7 +125,7 @@ fn refuse_repeated(
 ) -> Result<(), ConfigError> {
     let same = |other: &&Given| other.key.name == key.name || key.opposite.as_ref() == Some(&other.key.name);
     given.iter().find(same).map_or(Ok(()), |other| {
-        let what = format!("`{}` and `{}` say the same thing; give one of them", other.name, name.get_ref());
+        let what = format!("`{}` and `{}` set the same option; keep one of them", other.name, name.get_ref());
         Err(source.error(name.span(), what))
     })
 }
@@ -143,7 +143,7 @@ fn flag_values(
         return Err(source.error(value.span(), what));
     }
     if values.is_empty() {
-        let what = format!("`{name}` is empty; name what is meant, or leave the key out");
+        let what = format!("`{name}` is empty; give at least one value, or remove the key");
         return Err(source.error(value.span(), what));
     }
     values.iter().map(|value| flag_value(source, name, key, value)).collect()
@@ -172,7 +172,7 @@ fn flag_value(
     if let Shape::Choice(choices) = &key.shape {
         let known: Vec<&str> = choices.iter().map(String::as_str).collect();
         if !known.contains(&word.as_str()) {
-            return Err(source.error(value.span(), unknown(&format!("`{name}` is never"), &word, &known)));
+            return Err(source.error(value.span(), unknown(&format!("`{name}` cannot be"), &word, &known)));
         }
     }
     Ok(word)
@@ -224,7 +224,7 @@ fn flag_error(
             let prior = flags_in(ContextKind::PriorArg);
             let names: Vec<String> =
                 wrong.iter().chain(&prior).map(|name| format!("`{}`", name_in_file(name))).collect();
-            format!("{} cannot stand together; give one of them", names.join(" and "))
+            format!("{} exclude each other; keep one of them", names.join(" and "))
         }
         ErrorKind::MissingRequiredArgument => {
             format!(
@@ -363,7 +363,7 @@ impl Variables {
 /// The kind of `value`, or the value itself if it is short.
 pub(super) fn found(value: &DeValue<'_>) -> String {
     match value {
-        DeValue::String(_) => String::from("a text"),
+        DeValue::String(_) => String::from("a string"),
         DeValue::Integer(number) => format!("the number {}", number.as_str()),
         DeValue::Float(number) => format!("the number {}", number.as_str()),
         DeValue::Boolean(on) => on.to_string(),

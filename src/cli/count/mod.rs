@@ -33,9 +33,9 @@ pub(super) struct CountArgs {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
-    /// Compare with what the provider counted, where the log says it
+    /// Compare with the provider's counts, where the log contains them
     ///
-    /// The provider's figures are fitted to the messages, which takes about as long as counting. `--tokenizer usage` shows them
+    /// The provider's counts are fitted to the messages, which takes about as long as counting. `--tokenizer usage` shows them
     /// as well.
     #[arg(long)]
     usage: bool,

@@ -3,11 +3,12 @@
 use std::io::Read as _;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 
 use super::{OwnerFlags, RuleFlags, StateOutput, note_misspelled};
 use crate::cli::report;
 use crate::console;
+use curtail_core::error::FileError;
 use curtail_memory::memory::{
     self, MemoryError, Outcome, Owner, Replayed, Spawned, State, amend, clear, replay, set, spawn,
 };
@@ -75,7 +76,8 @@ fn argument(text: &str) -> anyhow::Result<String> {
         return Ok(text.to_owned());
     }
     let mut read = String::new();
-    curtail_io::input().context("stdin")?.read_to_string(&mut read)?;
+    let input = curtail_io::input().and_then(|mut input| input.read_to_string(&mut read));
+    input.map_err(|error| FileError::system("stdin", &error))?;
     Ok(read)
 }
 
@@ -154,7 +156,8 @@ pub(super) struct Spawn {
 
 impl Spawn {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let implied = if self.owner_flags.resource.is_some() { Scope::Resource } else { Scope::Thread };
+        let only_thread = self.owner_flags.thread.is_some() && self.owner_flags.resource.is_none();
+        let implied = if only_thread { Scope::Thread } else { Scope::Resource };
         let scope = self.owner_flags.scope.unwrap_or(implied);
         let parent = Owner { scope, ..self.owner_flags.owner() };
         parent.key()?;

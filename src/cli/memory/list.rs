@@ -6,7 +6,7 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use serde_json::json;
 
-use super::{ListFormat, OwnerFlags, RuleFlags, SCOPES, StateOutput, note_misspelled};
+use super::{ListFormat, OwnerFlags, RuleFlags, SCOPES, StateOutput, note_missing};
 use crate::cli::options::one_of;
 use crate::cli::report;
 use crate::cli::store::StoreFlag;
@@ -30,7 +30,7 @@ pub(super) struct ListArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct Prune {
     /// Minimum time since the last change, such as 90s, 45m, 12h, 30d or 8w
-    #[arg(long, value_name = "AGE", value_parser = age)]
+    #[arg(long, value_name = "AGE", value_parser = age, allow_hyphen_values = true)]
     older_than: Duration,
 
     /// List the states and delete nothing
@@ -51,7 +51,7 @@ struct ListSelection {
     selection: Selection,
 
     /// List only states unchanged for this long, such as 90s, 45m, 12h, 30d or 8w
-    #[arg(long, value_name = "AGE", value_parser = age)]
+    #[arg(long, value_name = "AGE", value_parser = age, allow_hyphen_values = true)]
     older_than: Option<Duration>,
 }
 
@@ -171,7 +171,7 @@ impl StateArgs {
         let owner = self.owner_flags.owner();
         let key = owner.key()?;
         let store = self.owner_flags.place.open_existing()?;
-        note_misspelled(store.as_ref(), key)?;
+        note_missing(store.as_ref(), key)?;
         if self.set_aside {
             return print_set_aside(store.as_ref(), key);
         }

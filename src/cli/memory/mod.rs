@@ -18,6 +18,7 @@ use super::options::{Choice, one_of};
 use super::report;
 use super::store::StoreFlag;
 use crate::console;
+use curtail_core::error::FileError;
 use curtail_memory::memory::{NAMES, Owner, Rules, Schema, Shape, State, definition};
 use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
 
@@ -137,21 +138,48 @@ impl OwnerFlags {
     }
 }
 
-/// Reports that the store has no state for `key`, if it has one with a similar id. Ids that differ only in digits are not
-/// similar: new threads are often numbered.
-fn note_misspelled(store: Option<&Store>, key: RecordKey<'_>) -> Result<(), StoreError> {
+/// The stored id that is probably meant by that of `key`, if the store has no state for it. Ids that
+/// differ only in digits are not similar: new threads are often numbered.
+fn similar_id(store: Option<&Store>, key: RecordKey<'_>) -> Result<Missing, StoreError> {
     let filter = Filter { shelf: Some(Shelf::Memory), scope: Some(key.scope), older_than: None };
     let entries = store.map(|store| store.list(filter)).transpose()?.unwrap_or_default();
     if entries.iter().any(|entry| entry.id == key.id) {
-        return Ok(());
+        return Ok(Missing::No);
     }
     let name = |id: &str| id.replace(|letter: char| letter.is_ascii_digit(), "");
-    let is_similar = |id: &str| id.len() >= 4 && name(id) != name(key.id) && strsim::osa_distance(id, key.id) <= 2;
-    if let Some(similar) = entries.iter().find(|entry| is_similar(&entry.id)) {
-        let (scope, id) = (key.scope.name(), key.id);
-        report::note(&format!("nothing is stored for {scope} {id:?}; did you mean {:?}?", similar.id));
+    let is_similar = |id: &str| {
+        let most = if id.len() < 4 { 1 } else { 2 };
+        id.len() >= 3 && name(id) != name(key.id) && strsim::osa_distance(id, key.id) <= most
+    };
+    let similar = entries.into_iter().find(|entry| is_similar(&entry.id));
+    Ok(similar.map_or(Missing::Unlike, |entry| Missing::Like(entry.id)))
+}
+
+/// Whether the store lacks a state.
+enum Missing {
+    /// It has the state.
+    No,
+    /// It lacks the state, and has none with a similar id.
+    Unlike,
+    /// It lacks the state, and has one with this similar id.
+    Like(String),
+}
+
+/// Reports that the store has no state for `key`, if it has one with a similar id.
+fn note_misspelled(store: Option<&Store>, key: RecordKey<'_>) -> Result<(), StoreError> {
+    if let Missing::Like(similar) = similar_id(store, key)? {
+        report::note(&format!("nothing is stored for {} {:?}; did you mean {similar:?}?", key.scope.name(), key.id));
     }
     Ok(())
+}
+
+/// Reports that the store has no state for `key`. A thread without a similar id is not reported, because it may be new.
+fn note_missing(store: Option<&Store>, key: RecordKey<'_>) -> Result<(), StoreError> {
+    if key.scope == Scope::Resource && matches!(similar_id(store, key)?, Missing::Unlike) {
+        let id = key.id;
+        report::note(&format!("nothing is stored for resource {id:?}; `curtail memory list` lists the stored states"));
+    }
+    note_misspelled(store, key)
 }
 
 /// The rules of a state.
@@ -213,7 +241,7 @@ fn state(path: &Path, schema: Option<&Schema>) -> anyhow::Result<State> {
 }
 
 fn read_text(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| path.display().to_string())
+    Ok(std::fs::read_to_string(path).map_err(|error| FileError::system(path.display().to_string(), &error))?)
 }
 
 /// How a state is written.

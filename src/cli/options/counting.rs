@@ -35,8 +35,8 @@ pub(crate) struct CountingOptions {
 struct Flags {
     /// Tokenizer: an encoding, `approx[:ENCODING]`, `usage[:NAME]` or the path of a `tokenizer.json`
     ///
-    /// `curtail tokenizers` lists the encodings. `usage` calibrates the counts for each transcript with the figures of the
-    /// provider that its log contains; a transcript without them is an error.
+    /// `curtail tokenizers` lists the encodings. `usage` calibrates the counts for each transcript with the provider's
+    /// usage that its log contains; a transcript without it is an error.
     #[arg(
         long,
         value_name = "NAME",
@@ -92,7 +92,7 @@ impl CountingOptions {
     pub(crate) fn check_reserve(&self, budget: Tokens) -> anyhow::Result<()> {
         let reserve = self.flags.reserve;
         if reserve.0 > 0 && reserve.0 >= budget.0 {
-            anyhow::bail!("a reserve of {reserve} leaves nothing of a budget of {budget} tokens; lower --reserve");
+            anyhow::bail!("--reserve {reserve} leaves nothing of the budget of {budget} tokens; lower --reserve");
         }
         Ok(())
     }
@@ -286,7 +286,7 @@ impl TemplateOptions {
         let Some(path) = &self.template else { return Ok(counting) };
         anyhow::ensure!(
             counting.by_usage.is_none(),
-            "--template counts what a model reads, and --tokenizer usage what a log says; pass one of them"
+            "--template and --tokenizer usage exclude each other; pass one of them"
         );
         let mut template = open_template(path)?;
         template.tools = self.tools.as_deref().map(ToolList::open).transpose()?;

@@ -85,8 +85,8 @@ impl Shape {
             Self::Bytes => String::from("a number of bytes, such as 800000 or \"800k\""),
             Self::Tokens => String::from("a number of tokens, such as 16000 or \"16k\""),
             Self::Choice(choices) => format!("one of \"{}\"", choices.join("\", \"")),
-            Self::Text => String::from("a text"),
-            Self::Any => String::from("a text or a number"),
+            Self::Text => String::from("a string"),
+            Self::Any => String::from("a string or a number"),
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::cli::options::CountingOptions;
 use crate::progress::Progress;
 use curtail_core::dialects::{Framing, ReadError};
+use curtail_core::error::FileError;
 use curtail_core::processors::Counting;
 use curtail_core::suggest::unknown;
 use curtail_lab::replay::{self, ModelPrice, Prices, Remembered, Replay, SessionReport};
@@ -57,7 +58,7 @@ pub(super) struct ReplayArgs {
     #[arg(long)]
     keep_inaccurate: bool,
 
-    /// Split the figures by the outcome at this JSON pointer of each record [default: known places, such as /reward]
+    /// Split the results by the outcome at this JSON pointer of each record [default: known places, such as /reward]
     #[arg(long, value_name = "POINTER")]
     outcome: Option<String>,
 
@@ -131,7 +132,7 @@ enum ReplayFormat {
 fn parse_share(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.trim().trim_end_matches('%').trim().parse().ok();
     let share = number.filter(|number| (0.0..=100.0).contains(number));
-    share.map(|percent| percent / 100.0).ok_or_else(|| String::from("a share is a number from 0% to 100%"))
+    share.map(|percent| percent / 100.0).ok_or_else(|| String::from("expected a share from 0% to 100%"))
 }
 
 struct Replaying(Replay);
@@ -207,7 +208,7 @@ impl ReplayArgs {
         let (prices, model) = self.prices()?;
         if let Some(name) = self.cache.as_ref().filter(|name| !prices.cache.contains_key(*name)) {
             let names: Vec<&str> = prices.cache.keys().map(String::as_str).collect();
-            bail!(unknown("there are no cache rules called", name, &names));
+            bail!(unknown("there are no cache rules", name, &names));
         }
         // A replay is always calibrated with the provider's counts in the log.
         let mut counting = Counting { by_usage: None, ..self.counting.counting()? };
@@ -239,11 +240,11 @@ impl ReplayArgs {
         if !PathBuf::from(price).exists() {
             let names: Vec<&str> = built_in.models.iter().map(|model: &ModelPrice| model.name.as_str()).collect();
             bail!(
-                "--price: no file and no model of the table is called `{price}`; the models are {}",
+                "--price: `{price}` is neither a file nor a model of the price table; the models are {}",
                 names.join(", ")
             );
         }
-        let text = std::fs::read_to_string(price).with_context(|| price.clone())?;
+        let text = std::fs::read_to_string(price).map_err(|error| FileError::system(price.as_str(), &error))?;
         let prices = Prices::parse(&text).with_context(|| price.clone())?;
         Ok((prices, None))
     }

@@ -237,8 +237,8 @@ impl<'r> Printer<'r> {
             Some(accuracy) => {
                 let _ = writeln!(
                     text,
-                    "accuracy: input tokens within {} (median) and {} (90th percentile) of the log's figures, {} from cache \
-                     where the log says {}, in {} that the fit did not see",
+                    "accuracy: input tokens within {} (median) and {} (90th percentile) of the log's counts, {} from cache \
+                     where the log reports {}, in {} that the fit did not see",
                     percent(accuracy.median_error),
                     percent(accuracy.p90_error),
                     percent(accuracy.cache_read_predicted),
@@ -270,14 +270,14 @@ impl<'r> Printer<'r> {
         if self.compacted > 0 && !replay.live {
             let _ = writeln!(
                 text,
-                "compacted by the program: {}; policies also see what was said before (--live hides it)",
+                "compacted by the program: {}; policies also see the messages before the boundary (--live hides them)",
                 counted(self.compacted, "session")
             );
         }
         if self.dropped > 0 {
             let _ = writeln!(
                 text,
-                "cut by the program although the log does not say so: {}; the provider's count falls",
+                "cut by the program without a record in the log: {}; the provider's count falls",
                 counted(self.dropped, "session")
             );
         }

@@ -94,7 +94,8 @@ impl Machine {
             Some((word, number)) => (word, number.parse::<usize>().ok().filter(|number| *number > 0)),
             None => (reference, Some(1)),
         };
-        let number = number.ok_or("a number from 1 on follows the colon, such as @claude:2 for the second newest")?;
+        let number =
+            number.ok_or("expected a number from 1 on after the colon, such as @claude:2 for the second newest")?;
         let agent = agent_named(word);
         if agent.is_none() && word != "last" {
             let words: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
@@ -119,7 +120,7 @@ impl Machine {
         let session = sessions.swap_remove(number - 1);
         match session.export() {
             Some(export) => Err(format!(
-                "{} keeps this session in a store of its own; `{export} > FILE` writes it to a file",
+                "{} keeps this session in a database; `{export} > FILE` writes it to a file",
                 session.agent.name
             )),
             None => Ok(session),

@@ -38,7 +38,7 @@ pub(super) struct SessionsArgs {
     project: Option<PathBuf>,
 
     /// List only sessions that were used in the last 30m, 12h, 7d or 2w
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<Since>,
 
     /// List at most N sessions (0 = all) [default: 20 in a table, otherwise all]
@@ -173,7 +173,7 @@ pub(super) fn run(args: &SessionsArgs, global: &Global) -> anyhow::Result<ExitCo
 
 fn passed_over<'w>(reasons: impl Iterator<Item = &'w String>, global: &Global) {
     for reason in reasons.filter(|_| global.verbose) {
-        report::note(&format!("passed over: {reason}"));
+        report::note(&format!("skipped: {reason}"));
     }
 }
 
@@ -288,7 +288,7 @@ impl ListedSession {
 
     /// Its first prompt, else its title.
     fn subject(&self) -> &str {
-        self.head.prompt.as_deref().or_else(|| self.title()).unwrap_or("(none in its beginning)")
+        self.head.prompt.as_deref().or_else(|| self.title()).unwrap_or("(none found)")
     }
 
     /// Its path, or the command that writes it to a file.

@@ -12,6 +12,7 @@ use super::DrySummarizer;
 use crate::cli::options::Reads;
 use crate::cli::report;
 use crate::console;
+use curtail_core::error::FileError;
 use curtail_memory::summarizers::{
     Anthropic, ApiKey, Authorities, Bounded, Cached, Command, Endpoint, Extractive, Fallback, Http, OpenAi, Patience,
     Prompt, Summarizer,
@@ -229,7 +230,7 @@ impl AskFlags {
 }
 
 fn read_prompt(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).map_err(|error| anyhow!("{}: {error}", path.display()))
+    Ok(std::fs::read_to_string(path).map_err(|error| FileError::system(path.display().to_string(), &error))?)
 }
 
 /// Whether a value was passed as a flag. Its environment variable is also set for runs that need no server.
@@ -245,8 +246,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 fn object(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => Ok(members),
-        Ok(_) => Err(String::from("expected a JSON object, such as {\"temperature\":0}")),
-        Err(error) => Err(format!("expected a JSON object, such as {{\"temperature\":0}}: {error}")),
+        _ => Err(String::from("expected a JSON object, such as {\"temperature\":0}")),
     }
 }
 

@@ -105,7 +105,7 @@ const UNITS: &[Choice<Counted>] = &[
 
 /// The values of `--summary-role`.
 const ROLES: &[Choice<Role>] = &[
-    Choice::new("user", Role::User, "The user, whose messages are no instructions"),
+    Choice::new("user", Role::User, "The user, whose messages are not instructions"),
     Choice::new("system", Role::System, "The application, or the user in formats without this role"),
     Choice::new("developer", Role::Developer, "The application, as newer OpenAI formats call it"),
 ];

@@ -93,7 +93,7 @@ fn read_input(input: &Input) -> anyhow::Result<Option<(String, String)>> {
     };
     let text = String::from_utf8(bytes).map_err(|error| {
         let place = TextPlace::locate(error.as_bytes(), error.utf8_error().valid_up_to(), 1);
-        anyhow!("{name}:{}:{}: not UTF-8", place.line, place.column)
+        anyhow!("{name}:{}:{}: invalid UTF-8", place.line, place.column)
     })?;
     Ok(Some((name, text)))
 }
@@ -213,7 +213,7 @@ fn follow(
             Growth::Lines(bytes) => (bytes, false),
             Growth::End(bytes) => (bytes, true),
         };
-        let text = String::from_utf8(bytes).map_err(|_| anyhow!("{name}: not UTF-8"))?;
+        let text = String::from_utf8(bytes).map_err(|_| anyhow!("{name}: invalid UTF-8"))?;
         let mut reading = reading(input, &text);
         if reading.framing == Framing::Document {
             bail!("{name}: --follow reads one message per line, and this file is one JSON document");

@@ -382,7 +382,7 @@ fn is_reply(item: &Value) -> bool {
 }
 
 impl Signed {
-    /// Whether `item` begins what the model reads: it stands for everything before it.
+    /// Whether `item` begins what the model reads: it replaces everything before it.
     fn begins(item: &Value) -> bool {
         item["type"] == "compaction"
             || item["subtype"] == "compact_boundary"

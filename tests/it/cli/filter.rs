@@ -352,5 +352,5 @@ fn only_records_can_be_dropped() {
     let said = refused(&["--drop-records-with", "P01"], log);
     assert!(said.contains("unknown rule `P01`"), "{said}");
     let said = refused(&["--drop-records-with", "too-long"], log);
-    assert!(said.contains("how long is too long is not given"), "{said}");
+    assert!(said.contains("this rule needs a token limit"), "{said}");
 }

@@ -35,16 +35,29 @@ fn a_number_out_of_bounds_is_named_with_its_bound() {
 }
 
 #[test]
+fn a_number_without_its_flag_is_answered_with_the_flag() {
+    for (flags, words) in [
+        (&["window", "-5"][..], "a number needs a flag, such as `-n 5`"),
+        (&["limit", "-800", "chat.jsonl"], "a number needs a flag, such as `-t 800`"),
+        (&["store", "export", "--force", "x.jsonl"], "an export never overwrites a file; name another file"),
+    ] {
+        let said = refusal(flags);
+        assert!(said.contains(words) && !said.contains("similar argument"), "{flags:?}: {said}");
+    }
+}
+
+#[test]
 fn a_range_or_a_budget_that_leaves_nothing_is_named() {
     for (flags, words) in [
         (&["filter", "--range", "8..5"][..], "range 8..5 is empty: the start must not exceed the end"),
         (&["filter", "--range", "5..5"], "range 5..5 is empty: message 5 is not part of it"),
         (&["filter", "--range", "-3..5"], "expected A..B, A.. or ..B with message numbers"),
-        (&["limit", "-t", "100", "--reserve", "200"], "a reserve of 200 leaves nothing of a budget of 100 tokens"),
-        (&["split", "-t", "100", "--reserve", "100"], "a reserve of 100 leaves nothing of a budget of 100 tokens"),
+        (&["limit", "-t", "100", "--reserve", "200"], "--reserve 200 leaves nothing of the budget of 100 tokens"),
+        (&["split", "-t", "100", "--reserve", "100"], "--reserve 100 leaves nothing of the budget of 100 tokens"),
+        (&["check", "-t", "10", "--reserve", "20"], "--reserve 20 leaves nothing of the budget of 10 tokens"),
         (&["filter", "--trigger", "50%", "--dedupe-results"], "only `limit` and the policies of `replay` take a share"),
         (&["limit", "-t", "half%"], "expected a share of the tokens of each transcript, such as 50%"),
-        (&["filter", "--drop", "5..5"], "the range is empty"),
+        (&["filter", "--drop", "5..5"], "this range is empty"),
         (&["limit", "--tokens", "5"], "'--max-tokens'"),
         (&["window", "--max-tokens", "5"], "`limit` and `split` take a budget of tokens"),
         (&["window", "--tokens", "5"], "`limit` and `split` take a budget of tokens"),

@@ -253,7 +253,7 @@ fn commands_without_inputs_replace_nothing_of_others() {
     assert_eq!(place.read("a.db"), store);
     place.write("man/curtail-view.1", b"my notes");
     let (status, said) = run(&place, &["man", "--out", "man"]);
-    assert!(status == 2 && said.contains("curtail-view.1: exists and is no manual page of curtail"), "{said}");
+    assert!(status == 2 && said.contains("curtail-view.1: exists and is not a manual page of curtail"), "{said}");
     assert_eq!(place.read("man/curtail-view.1"), b"my notes");
     for _ in 0..2 {
         assert_eq!(run(&place, &["man", "--out", "pages"]), (0, String::new()));
@@ -525,6 +525,45 @@ fn names_that_the_store_lacks_are_said() {
     }
     assert_eq!(run(&place, &["memory", "show", "--thread", "trip-lisbon"]), (0, String::new()));
     assert_eq!(run(&place, &["memory", "show", "--thread", "zebra"]), (0, String::new()), "a new thread is none");
+    let (status, said) = run(&place, &["memory", "show", "--resource", "zebra"]);
+    assert!(status == 0 && said.contains("nothing is stored for resource \"zebra\"; `curtail memory list`"), "{said}");
+    assert_eq!(run(&place, &["memory", "set", "--resource", "ada", "a state"]), (0, String::new()));
+    let (status, said) = run(&place, &["memory", "show", "--resource", "adda"]);
+    assert!(status == 0 && said.contains("resource \"adda\"; did you mean \"ada\"?"), "{said}");
     let (status, said) = run(&place, &["store", "import", "chat.jsonl"]);
     assert!(status == 2 && said.contains("chat.jsonl:1: not an export of a store"), "{said}");
+}
+
+#[test]
+fn wrong_files_and_values_are_reported_in_our_words() {
+    let place = Place::new();
+    place.write("chat.jsonl", chat("a", 1).as_bytes());
+    place.write("bad", b"ab\xff\n");
+    place.write("syntax.toml", b"a = = 1\n");
+    place.write("deep.toml", format!("a = {}", "[".repeat(500)).as_bytes());
+    let text = "bad: invalid UTF-8; convert the file to UTF-8\n";
+    for (arguments, words) in [
+        (&["memory", "recall", "--state", "bad", "chat.jsonl"][..], text),
+        (&["memory", "show", "--thread", "t", "--schema", "bad"], text),
+        (&["memory", "show", "--thread", "t", "--schema", "none"], "none: no such file or directory\n"),
+        (&["count", "--template", "bad", "chat.jsonl"], text),
+        (&["run", "-c", "bad", "chat.jsonl"], text),
+        (&["replay", "--price", "bad", "chat.jsonl"], text),
+        (
+            &["replay", "--price", "syntax.toml", "chat.jsonl"],
+            "syntax.toml: line 1, column 5: not a price table in TOML: ",
+        ),
+        (&["run", "-c", "syntax.toml", "chat.jsonl"], "syntax.toml:1:5: "),
+        (&["run", "-c", "deep.toml", "chat.jsonl"], "arrays or tables are nested too deeply"),
+        (&["init", "none/x.toml"], "none/x.toml: no such file or directory\n"),
+        (&["store", "import", "bad"], "bad:1: not an export of a store; name a file that `curtail store export` wrote"),
+        (&["memory", "spawn", "--to", "x"], "no resource id given; pass --resource ID"),
+        (&["sessions", "-n", "-5"], "error: -n must not be negative\n"),
+        (&["sessions", "-n", "x"], "error: -n takes a whole number, not `x`\n"),
+        (&["sessions", "--since", "-7d"], "expected a time such as 30m, 12h, 7d or 2w"),
+        (&["memory", "prune", "--older-than", "-3d"], "expected a number with s, m, h, d or w, such as 30d"),
+    ] {
+        let (status, said) = run(&place, arguments);
+        assert!(status == 2 && said.contains(words) && !said.contains("os error"), "{arguments:?}: {said}");
+    }
 }

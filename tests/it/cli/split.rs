@@ -217,7 +217,7 @@ fn what_cannot_be_marked_is_an_error_with_a_place() {
     place.write("records.jsonl", chats(2).as_bytes());
     place.write("log.jsonl", log(2).as_bytes());
     for (arguments, expected) in [
-        (&["records.jsonl", "--mark", "messages"][..], "records.jsonl:1:1: the record has a member `messages` already"),
+        (&["records.jsonl", "--mark", "messages"][..], "records.jsonl:1:1: the record already has a member `messages`"),
         (&["records.jsonl", "--id-key", "uuid"], "records.jsonl:1:1: the record has no `uuid`"),
         (&["records.jsonl", "--id-key", "messages"], "`messages` is not a string"),
         (&["log.jsonl", "--mark", "train", "-O", "out"], "log.jsonl:1:1: --mark and --id-key need records"),

@@ -234,7 +234,7 @@ fn a_command_of_other_programs_is_answered() {
         (&["limit", "8k", "chat.jsonl"], "tip: a budget is `-t N`, as in `curtail limit -t 8k FILE`"),
         (&["memory", "spawn"], "tip: `curtail memory spawn --resource SHARED --to THREAD` copies"),
         (&["memory", "spawn", "child"], "tip: `curtail memory spawn --resource SHARED --to THREAD` copies"),
-        (&["window", "5", "chat.jsonl"], "5: no such file or directory; a number belongs to a flag, such as -n 5"),
+        (&["window", "5", "chat.jsonl"], "5: no such file or directory; a number needs a flag, such as -n 5"),
     ] {
         let done = place.curtail(arguments).output().unwrap();
         let said = text(&done.stderr);

@@ -217,7 +217,10 @@ fn chats_of_editors_are_read_and_never_written() {
             let done = run(command, &input);
             let said = text(&done.stderr);
             assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0), "{dialect}: {command:?}: {said}");
-            assert!(said.contains(&format!("stdin:1:1: `{dialect}` is only read, by `view`")), "{command:?}: {said}");
+            assert!(
+                said.contains(&format!("stdin:1:1: `{dialect}` is read-only (`view`, `show`")),
+                "{command:?}: {said}"
+            );
         }
     }
 }
@@ -236,7 +239,7 @@ fn chats_of_editors_stay_as_they_are_in_place() {
     for command in [&["filter", "--drop", "0", "-i", "."][..], &["check", "--fix", "."], &["check", "--diff", "."]] {
         let done = crate::program::command(folder.path(), command).output().unwrap();
         let said = text(&done.stderr);
-        assert_eq!((done.status.code(), said.matches("is only read").count()), (Some(2), 3), "{command:?}: {said}");
+        assert_eq!((done.status.code(), said.matches("is read-only").count()), (Some(2), 3), "{command:?}: {said}");
         for (name, before) in files.iter().filter(|(name, _)| name != "chat.jsonl") {
             assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), *before, "{name}");
         }
@@ -251,7 +254,7 @@ fn a_log_of_patches_names_the_line_that_is_wrong() {
     let broken = format!("{log}{{\"kind\":1,\"k\":[\"requests\",7,\"v\"],\"v\":1}}\n");
     let done = run(&["show"], &broken);
     let said = text(&done.stderr);
-    assert!(done.status.code() == Some(2) && said.contains("stdin:9:1: the path of this patch"), "{said}");
+    assert!(done.status.code() == Some(2) && said.contains("stdin:9:1: this patch changes a path"), "{said}");
     let open = log.replace("\"isComplete\":true", "\"isComplete\":false");
     let report: serde_json::Value =
         serde_json::from_slice(&run(&["check", "--output-format", "json"], &open).stdout).unwrap();

@@ -42,7 +42,7 @@ fn files_of_other_programs_are_passed_over_in_silence() {
     );
     for jobs in ["1", "3"] {
         let (status, _, said) = run(&place, &["check", "p", "-v", "-j", jobs]);
-        let passed_over = said.lines().filter(|line| line.ends_with(": shows no messages; passed over")).count();
+        let passed_over = said.lines().filter(|line| line.ends_with(": contains no messages; skipped")).count();
         assert_eq!((status, passed_over), (0, 9), "one line for every .json, none for .git: {said}");
     }
     for command in [&["count", "p"][..], &["show", "p"], &["window", "p"], &["view", "p"], &["replay", "p"]] {
@@ -50,7 +50,7 @@ fn files_of_other_programs_are_passed_over_in_silence() {
         assert_eq!((status, said.as_str()), (0, ""), "{command:?}");
     }
     let (status, _, said) = run(&place, &["window", "-n", "2", "p", "-O", "out", "-v"]);
-    assert!(status == 0 && said.contains("p/package.json: shows no messages; passed over"), "{said}");
+    assert!(status == 0 && said.contains("p/package.json: contains no messages; skipped"), "{said}");
     assert_eq!(place.list(), ["out", "p"]);
     assert!(place.path("out/logs/chat.jsonl").exists() && !place.path("out/package.json").exists());
 }
@@ -63,7 +63,7 @@ fn a_directory_of_other_files_alone_is_said() {
     assert_eq!((status, out.as_str()), (2, "nothing was checked: no transcript in 0 files\n"));
     assert!(said.contains("nothing to check"), "{said}");
     let (status, _, said) = run(&place, &["window", "p"]);
-    assert!(status == 0 && said.contains("no transcripts found: 1 .json file shows no messages"), "{said}");
+    assert!(status == 0 && said.contains("no transcripts found: 1 .json file contains no messages"), "{said}");
 }
 
 #[test]

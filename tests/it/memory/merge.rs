@@ -62,11 +62,11 @@ fn what_is_no_object_is_malformed_and_changes_nothing() {
         ("[1]", "arguments are a list, not an object"),
         ("\"text\"", "arguments are text"),
         ("null", "arguments are null"),
-        ("{\"a\":1", "arguments are not JSON: EOF"),
-        ("{\"a\":1} trailing", "trailing characters"),
+        ("{\"a\":1", "arguments are not JSON: line 1, column 7: the text ends inside a value"),
+        ("{\"a\":1} trailing", "arguments are not JSON: line 1, column 9: "),
         ("{\"a\":1e999}", "number out of range"),
         ("{\"a\":\"\\ud800\"}", "hex escape"),
-        (&deep, "recursion limit"),
+        (&deep, "nested too deeply"),
     ];
     for (arguments, expected) in cases {
         let mut pad = scratchpad("{\"k\":1}");

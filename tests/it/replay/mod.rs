@@ -563,7 +563,7 @@ fn what_cannot_be_replayed_is_an_error() {
         (&["-p", "memory"], "there is no policy"),
         (&["--sweep", "limit -t {1k"], "not closed"),
         (&["--cache", "antropic"], "anthropic"),
-        (&["--price", "no-such-model"], "no file and no model"),
+        (&["--price", "no-such-model"], "neither a file nor a model"),
     ] {
         let done = place.curtail(&[&["replay", "chat.jsonl"], arguments].concat()).output().unwrap();
         assert_eq!(done.status.code(), Some(2), "{arguments:?}");

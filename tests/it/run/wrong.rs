@@ -15,7 +15,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"filter\"\nexclude = [\"debug_*\"]\ninclude = [\"search\"]\n",
         "",
-        "3:1: `exclude` and `include` cannot stand together; give one of them",
+        "3:1: `exclude` and `include` exclude each other; keep one of them",
     ),
     (
         "[[history.processors]]\ntype = \"fliter\"\n",
@@ -37,7 +37,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"window\"\nsize = \"40\"\n",
         "",
-        "3:8: `size` takes a whole number, found a text",
+        "3:8: `size` takes a whole number, found a string",
     ),
     ("[[history.processors]]\ntype = \"window\"\nsize = 0\n", "", "3:1: `size`: must be at least 1"),
     ("[[history.processors]]\ntype = \"limit\"\ntokenizer = \"gpt2\"\n", "", "1:1: this `limit` needs `max-tokens`"),
@@ -49,7 +49,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"limit\"\nmax-tokens = 9\non-overflow = \"trunkate\"\n",
         "",
-        "4:15: `on-overflow` is never `trunkate`; did you mean `truncate`? known: empty, keep-newest, \
+        "4:15: `on-overflow` cannot be `trunkate`; did you mean `truncate`? known: empty, keep-newest, \
          truncate, error",
     ),
     (
@@ -60,7 +60,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"filter\"\nexclude = []\n",
         "",
-        "3:11: `exclude` is empty; name what is meant, or leave the key out",
+        "3:11: `exclude` is empty; give at least one value, or remove the key",
     ),
     (
         "[[history.processors]]\ntype = \"filter\"\nplaceholder = \"gone\"\n",
@@ -70,7 +70,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"window\"\npreserve-system = true\nno-preserve-system = true\n",
         "",
-        "3:1: `no-preserve-system` and `preserve-system` say the same thing; give one of them",
+        "3:1: `no-preserve-system` and `preserve-system` set the same option; keep one of them",
     ),
     (
         "[histroy]\nprocessors = []\n",

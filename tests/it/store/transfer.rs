@@ -68,7 +68,7 @@ fn an_import_says_what_is_wrong_with_it() {
     let cases = [
         ("", "first line of an export"),
         ("{\"curtail-store\":99}\n", "newer"),
-        ("{\"role\":\"user\"}\n", "unknown field `role`"),
+        ("{\"role\":\"user\"}\n", "not an export of a store; name a file that `curtail store export` wrote"),
         (shelf, "unknown shelf or scope: x"),
     ];
     for (text, expected) in cases {

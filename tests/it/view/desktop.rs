@@ -95,7 +95,7 @@ fn a_page_is_never_printed_on_a_terminal() {
     let (shown, done) = page_on_terminal(&place, "", &place.path("").display().to_string());
     assert!(done && !shown.contains('<') && shown.contains("no browser could be started; open it"), "{shown}");
     let (shown, done) = page_on_terminal(&place, "-o -", &path);
-    assert!(!done && shown.contains("a page is not for a terminal"), "{shown}");
+    assert!(!done && shown.contains("a page cannot be shown in a terminal"), "{shown}");
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn two_transcripts_are_aligned() {
     // What each has alone is marked in its conversation.
     assert!(section.contains(":is(#t0-1-0-m1,#t0-1-0-m2,#t0-1-0-m3,#t1-1-0-m1){"), "{section}");
     assert!(bare(&versus(CHAT, CHAT)).contains("Both begin with the same 4 messages, "));
-    assert!(bare(&versus(CHAT, CHAT)).contains("They do not part."));
+    assert!(bare(&versus(CHAT, CHAT)).contains("They do not differ."));
     assert!(bare(&versus(CHAT, LOG)).contains("They differ from the first message on."));
     // One transcript has nothing to be compared with.
     assert!(!self::page(CHAT, &[]).contains("versus\""));

@@ -178,7 +178,7 @@ impl Rule {
         if self.names_fix() {
             let only_read = dialects::ALL.iter().filter(|dialect| !dialect.is_writable());
             let names: Vec<String> = only_read.map(|dialect| format!("`{}`", dialect.name())).collect();
-            let _ = writeln!(page, "`--fix` does not write {}, which are only read.\n", names.join(" and "));
+            let _ = writeln!(page, "`--fix` does not write {}, which are read-only.\n", names.join(" and "));
         }
         if !self.answers.is_empty() {
             page.push_str("## What providers answer\n\n| provider | answer |\n|---|---|\n");

@@ -83,7 +83,7 @@ pub const AGENTS: &[Agent] = &[
     Agent {
         variable: Some(("XDG_DATA_HOME", "goose")),
         unread: Some(
-            "Goose keeps its sessions in a database from version 1.11 on; `goose session export` writes one to a file",
+            "Goose keeps its sessions in a database since version 1.11; `goose session export` writes one to a file",
         ),
         ..agent("Goose", &["goose"], "goose", ".local/share/goose")
     },

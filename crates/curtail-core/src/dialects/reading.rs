@@ -275,7 +275,7 @@ pub fn refuse_to_write(dialect: &dyn Dialect, offset: usize) -> Result<(), ReadE
         return Ok(());
     }
     let what = format!(
-        "`{}` is only read, by `view`, `show`, `count` and `check`; to cut it, write its messages with `role` and `content`",
+        "`{}` is read-only (`view`, `show`, `count` and `check` read it); to cut it, write its messages with `role` and `content`",
         dialect.name()
     );
     Err(ReadError { offset, what })

@@ -219,7 +219,7 @@ fn replayed(text: &str) -> Result<String, ReadError> {
             _ if line.trim().is_empty() => {}
             Ok(patch) => patch.apply(&mut document).map_err(|what| wrong(what.to_owned()))?,
             Err(error) if error.is_eof() && !line.ends_with('\n') => {}
-            Err(error) => return Err(wrong(format!("this line is no patch of a chat: {error}"))),
+            Err(error) => return Err(wrong(format!("this line is not a patch of a chat: {error}"))),
         }
         at += line.len();
     }
@@ -228,7 +228,7 @@ fn replayed(text: &str) -> Result<String, ReadError> {
 }
 
 /// Why a patch cannot be applied.
-const NO_PLACE: &str = "the path of this patch is not in the document that the lines before it make";
+const NO_PLACE: &str = "this patch changes a path that the lines before it do not create";
 
 impl LogPatch {
     fn apply(self, document: &mut Json) -> Result<(), &'static str> {
@@ -238,7 +238,7 @@ impl LogPatch {
             1 => *place(document, &self.k)? = value,
             2 => add(place(document, &self.k)?, value, self.i)?,
             3 => delete(document, &self.k)?,
-            _ => return Err("this patch is of a kind that is not known (0 to 3 are)"),
+            _ => return Err("this patch has an unknown `kind`; known: 0 to 3"),
         }
         Ok(())
     }
@@ -271,14 +271,14 @@ fn add(list: &mut Json, items: Json, from: Option<i64>) -> Result<(), &'static s
     if list.is_null() {
         *list = Json::Array(Vec::new());
     }
-    let (Json::Array(list), items) = (list, items) else { return Err("this patch adds to what is no list") };
+    let (Json::Array(list), items) = (list, items) else { return Err("this patch adds to a value that is not a list") };
     if let Some(from) = from {
         list.truncate(usize::try_from(from).unwrap_or(0));
     }
     match items {
         Json::Array(items) => list.extend(items),
         Json::Null => {}
-        _ => return Err("this patch adds what is no list"),
+        _ => return Err("this patch adds a value that is not a list"),
     }
     Ok(())
 }
@@ -336,10 +336,10 @@ mod tests {
         for (patch, what) in [
             (r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, "the path of this patch"),
             (r#"{"kind":1,"k":["requests","x"],"v":1}"#, "the path of this patch"),
-            (r#"{"kind":2,"k":["version"],"v":[1]}"#, "what is no list"),
+            (r#"{"kind":2,"k":["version"],"v":[1]}"#, "that is not a list"),
             (r#"{"kind":9,"k":[]}"#, "of a kind that is not known"),
-            (r#"{"kind":1,"k":["#, "this line is no patch"),
-            (r#"{"say":1}"#, "this line is no patch"),
+            (r#"{"kind":1,"k":["#, "this line is not a patch"),
+            (r#"{"say":1}"#, "this line is not a patch"),
         ] {
             let error = after(&[patch]).unwrap_err();
             assert!(error.starts_with(&format!("{start}: ")) && error.contains(what), "{patch}: {error}");

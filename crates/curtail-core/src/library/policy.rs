@@ -150,7 +150,7 @@ fn plan(view: &View<'_, '_>, actions: Vec<Action>) -> Result<Plan, String> {
             Action::Rewrite { part, text, reason } => {
                 let is_text = matches!(known_part(at, message, part)?, Content::Text(_) | Content::ToolResult(_));
                 if !is_text {
-                    return Err(format!("part {part} of message {at} is neither a text nor a tool result"));
+                    return Err(format!("part {part} of message {at} is neither text nor a tool result"));
                 }
                 written.push((at, Decision::Change(vec![Change::Rewrite(part, text)], Reason::Owned(reason))));
             }

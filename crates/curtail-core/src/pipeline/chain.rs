@@ -415,7 +415,7 @@ impl Stage {
         let mut drops = DropSet::none(&view, &pairs);
         for (at, message) in view.messages.iter().enumerate().skip(newest + 1) {
             if message.standing == Standing::Abandoned {
-                drops.drop_message(at, Reason::Borrowed("rolled back, and the conversation would go on from it"));
+                drops.drop_message(at, Reason::Borrowed("rolled back, and the conversation would continue from it"));
             }
         }
         let plan = drops.into_plan();

@@ -284,8 +284,8 @@ impl<'c> Session<'c> {
 
 /// Why a row with answers has no windows.
 fn unsplit(layout: &Layout<'_>) -> ReadError {
-    let what = "this row has answers to train on, which belong to all that comes before them, so it is not split; \
-                `curtail limit` makes it shorter";
+    let what = "this row has answers to train on, which depend on all messages before them, so it is not split; \
+                `curtail limit` shortens it";
     ReadError { offset: layout.record.start as usize, what: what.to_owned() }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Cut, Decider, Run, TextCutter, ThoughtStep, Totals};
+use crate::counting::token_count;
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::{apply, explain};
 use crate::json::{Document, Value, quote};
@@ -281,12 +282,12 @@ impl<'a> Splitter<'_, 'a> {
         let Some(message) = first.and_then(|_| run.messages.iter().position(is_first)) else { return };
         let listed = |ranges: &[Range<usize>]| ranges.iter().map(Range::len).sum::<usize>();
         let reason = format!(
-            "window {} of {}: {} of its own and {} repeated messages, {} tokens",
+            "window {} of {}: {} new and {} repeated messages, {}",
             window.number,
             window.count,
             listed(&window.own),
             listed(&window.pinned) + listed(&window.context),
-            window.tokens
+            token_count(window.tokens)
         );
         let mut plan = Plan::keep(run.messages.len());
         plan.remarks.push(Remark { message, action: "begins", reason: Reason::Owned(reason) });
@@ -294,8 +295,7 @@ impl<'a> Splitter<'_, 'a> {
     }
 }
 
-const UNPAIRED: &str =
-    "a broken pair of a call and a result reaches beyond a window, and was dropped there; pass --repair";
+const UNPAIRED: &str = "a broken pair of a call and its result spans two windows and was dropped; pass --repair";
 const INSTRUCTIONS: Reason = Reason::Borrowed("every window repeats the instructions in it");
 const SHORTENED: Reason = Reason::Borrowed("it does not fit into a window");
 
@@ -382,7 +382,7 @@ fn id_end(record: Value<'_>, key: &str) -> Result<usize, String> {
 
 fn mark_place(record: Value<'_>, text: &str, key: &str) -> Result<(usize, String, &'static str), String> {
     if record.get(key).is_some() {
-        return Err(format!("the record has a member `{key}` already; pass another --mark"));
+        return Err(format!("the record already has a member `{key}`; pass another --mark"));
     }
     let last = record.members().last().map_or(1, |member| member.value.span().end as usize);
     // The style of the record: with a space after colons and commas, or without.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::planning::{CapKeep, capped};
 use super::{Change, Decision, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
-use crate::counting::Tokenizer;
+use crate::counting::{Tokenizer, token_count};
 use crate::transcript::{Pairs, Part, PartRef};
 
 /// Shortens every tool result with more tokens than its cap. A marker in its place states how many tokens were cut. Results with
@@ -51,7 +51,7 @@ impl Processor for CapResults {
             match &mut plan.decisions[result.message] {
                 Decision::Change(changes, _) => changes.push(change),
                 decision => {
-                    let reason = format!("the result has more than {cap} tokens");
+                    let reason = format!("the result has more than {}", token_count(cap));
                     *decision = Decision::Change(vec![change], Reason::Owned(reason));
                 }
             }

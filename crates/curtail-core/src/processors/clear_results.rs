@@ -205,7 +205,7 @@ impl ClearResults {
 
     /// Clears the arguments of the call at `at`; returns the tokens that this frees.
     fn clear_input(&self, view: &View<'_, '_>, at: PartRef, plan: &mut Plan) -> usize {
-        const FIXED: Reason = Reason::Borrowed("nothing valid can stand in place of the arguments of this call");
+        const FIXED: Reason = Reason::Borrowed("nothing valid can replace the arguments of this call");
         let part = &view.messages[at.message].parts[at.part];
         let Some(call) = part.content.call().filter(|call| !call.arguments.is("{}") && !call.arguments.is_blank())
         else {

@@ -152,8 +152,8 @@ impl HistoryWindow {
         let stepped = SteppedWindow::new(self, view, pairs, runs, speaks_as);
         let task = self.keep.task(view.messages);
         let mut drops = DropSet::none(view, pairs);
-        let (size, unit, step) = (self.size, self.unit.plural(), self.step);
-        let reason = Reason::Owned(format!("outside the last {size} {unit}, in steps of {step}"));
+        let (last, step) = (self.unit.last(self.size), self.step);
+        let reason = Reason::Owned(format!("outside {last}, in steps of {step}"));
         for (at, message) in view.messages.iter().enumerate().take(stepped.start()).skip(stepped.head) {
             self.keep.drop_outside(&mut drops, at, message, &reason, task);
         }
@@ -174,7 +174,7 @@ impl HistoryWindow {
         let (count, unit) = (kept.count(), self.unit.plural());
         (count > self.size.saturating_mul(2)).then(|| {
             let size = self.size;
-            format!("the window reached back for an exchange and keeps {count} {unit}, more than twice {size}; --max-expansion bounds it")
+            format!("the window reached back for an exchange and keeps {count} {unit}, more than twice {size}; --max-expansion limits it")
         })
     }
 
@@ -225,7 +225,7 @@ impl<'w, 'v, 'a> ShrinkingWindow<'w, 'v, 'a> {
         flight: usize,
     ) -> Self {
         let (keep, drops) = (window.keep, DropSet::none(view, pairs));
-        let reason = Reason::Owned(format!("outside the last {} {}", window.size, window.unit.plural()));
+        let reason = Reason::Owned(format!("outside {}", window.unit.last(window.size)));
         let (task, next) = (keep.task(view.messages), keep.head(view.messages, units));
         let turn = || view.messages.iter().rposition(Message::begins_turn);
         let last_turn = keep.start_on_user.then(turn).flatten();

@@ -44,7 +44,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::counting::{REFUSED, TemplateError};
+use crate::counting::{REFUSED, TemplateError, token_count};
 use crate::transcript::Standing;
 
 /// Decides which messages of a transcript are kept, dropped, changed or inserted.
@@ -203,19 +203,22 @@ impl fmt::Display for ProcessorError {
                 let task = if *first_user { ", first user message" } else { "" };
                 write!(
                     f,
-                    "the fixed part (preamble, reserve, boundaries{system}{task}) needs {needed} tokens, more than the budget of {budget}; \
-                     raise --max-tokens{advice}"
+                    "the fixed part (preamble, reserve, boundaries{system}{task}) needs {}, more than the budget of {budget}; \
+                     raise --max-tokens{advice}",
+                    token_count(*needed)
                 )
             }
             Self::SegmentTooLarge { budget } => write!(
                 f,
-                "the newest segment alone does not fit into {budget} tokens; raise --max-tokens or choose another \
-                 --on-overflow"
+                "the newest segment alone does not fit into {}; raise --max-tokens or choose another \
+                 --on-overflow",
+                token_count(*budget)
             ),
             Self::PinsTooLarge { needed, budget } => write!(
                 f,
-                "the part that every window repeats (preamble, reserve, pinned messages) needs {needed} tokens, more than the \
-                 budget of {budget}; raise --max-tokens or pin less (--pin)"
+                "the part that every window repeats (preamble, reserve, pinned messages) needs {}, more than the \
+                 budget of {budget}; raise --max-tokens or pin less (--pin)",
+                token_count(*needed)
             ),
             Self::WindowTooSmall { what } => {
                 write!(f, "{what}; raise --max-tokens or choose another --on-overflow")

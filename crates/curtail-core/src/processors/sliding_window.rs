@@ -55,7 +55,7 @@ impl Processor for SlidingWindow {
         let head = self.keep.head(view.messages, &runs);
         let task = self.keep.task(view.messages);
         let start = self.keep.front(view, self.joint(view, &pairs, self.start(view, &runs, head)));
-        let reason = Reason::Owned(format!("outside the last {} {}", self.size, self.unit.plural()));
+        let reason = Reason::Owned(format!("outside {}", self.unit.last(self.size)));
         for (at, message) in view.messages.iter().enumerate().take(start).skip(head) {
             self.keep.drop_outside(&mut drops, at, message, &reason, task);
         }

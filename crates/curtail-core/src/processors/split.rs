@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::planning::{Rendering, apply_plan, shorten};
 use super::{Change, Counting, Decision, Pins, Plan, ProcessorError, Reason, View, WindowUnit};
+use crate::counting::token_count;
 use crate::transcript::{Message, Pairs, Part, Role, Standing, reach, segments, turns};
 
 /// Splits transcripts into windows.
@@ -145,10 +146,10 @@ impl Split {
 
     /// The window of a segment that exceeds the budget together with the messages that it must repeat.
     fn overflow(&self, view: &View<'_, '_>, mut window: SplitWindow) -> Result<SplitWindow, ProcessorError> {
-        let (first, last, budget) = (window.own.start, window.own.end - 1, self.max_tokens);
+        let (first, last, budget) = (window.own.start, window.own.end - 1, token_count(self.max_tokens));
         let what = match first == last {
-            true => format!("message {first} does not fit into {budget} tokens"),
-            false => format!("messages {first} to {last} belong together and do not fit into {budget} tokens"),
+            true => format!("message {first} does not fit into {budget}"),
+            false => format!("messages {first} to {last} belong together and do not fit into {budget}"),
         };
         match self.on_overflow {
             SplitOverflow::Error => Err(ProcessorError::WindowTooSmall { what }),

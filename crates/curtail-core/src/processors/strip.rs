@@ -10,7 +10,7 @@ pub enum StripKind {
     /// The model's reasoning. It is kept where a call needs it: in the open turn, and before an item with an id of its own
     /// that refers to it.
     Reasoning,
-    /// All of the model's reasoning, even where a provider wants it back with a call.
+    /// All of the model's reasoning, even where a provider requires it with a call.
     AllReasoning,
     /// Images, audio and files.
     Media,

@@ -347,5 +347,5 @@ fn note(dropped: usize, kept: usize) -> Option<String> {
         (dropped, 0) => format!("{} after a change dropped", thoughts(dropped)),
         (dropped, kept) => format!("{} after a change dropped, {kept} kept in the in-flight round", thoughts(dropped)),
     };
-    Some(format!("{what}; no model is named, and only some check them (see --thinking)"))
+    Some(format!("{what}; the transcript names no model, and only some models check signatures (see --thinking)"))
 }

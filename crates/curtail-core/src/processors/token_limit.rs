@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::planning::{DropSet, Rendering, apply_plan, newest_fitting, shorten};
 use super::{Counting, Decision, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View};
+use crate::counting::token_count;
 use crate::transcript::{Message, Pairs, Part, Standing, joints, segments};
 
 /// What to do when not even the newest segment fits.
@@ -154,7 +155,8 @@ impl Processor for TokenLimit {
         plan.notes.extend(self.keep().without_task(view, &plan));
         plan.notes.extend(self.trigger.filter(|trigger| *trigger <= self.max_tokens).map(|trigger| {
             let budget = self.max_tokens;
-            format!("a trigger of {trigger} tokens does nothing: it does not exceed the budget of {budget}")
+            let trigger = token_count(trigger);
+            format!("a trigger of {trigger} does nothing: it does not exceed the budget of {budget}")
         }));
         Ok(plan)
     }
@@ -315,7 +317,7 @@ impl TokenLimit {
         let mut drops = DropSet::none(view, pairs);
         let task = self.keep().task(view.messages);
         let steps = if self.step > 1 { format!(", in steps of {}", self.step) } else { String::new() };
-        let reason = Reason::Owned(format!("does not fit into {} tokens{steps}", self.max_tokens));
+        let reason = Reason::Owned(format!("does not fit into {}{steps}", token_count(self.max_tokens)));
         for (at, message) in view.messages.iter().enumerate().take(start) {
             self.keep().drop_outside(&mut drops, at, message, &reason, task);
         }
@@ -325,7 +327,7 @@ impl TokenLimit {
     /// The plan if not even the newest segment, which begins at `start`, fits into `room` tokens.
     fn overflow(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, room: usize) -> Result<Plan, ProcessorError> {
         let budget = self.max_tokens;
-        let what = format!("the newest segment alone does not fit into {budget} tokens");
+        let what = format!("the newest segment alone does not fit into {}", token_count(budget));
         let end = view.messages.len();
         let (start, note) = match self.on_overflow {
             Overflow::Error => return Err(ProcessorError::SegmentTooLarge { budget }),
@@ -369,7 +371,7 @@ impl TokenLimit {
             match &mut plan.decisions[at] {
                 Decision::Change(others, _) => others.extend(changes),
                 decision => {
-                    let reason = format!("the newest segment alone does not fit into {} tokens", self.max_tokens);
+                    let reason = format!("the newest segment alone does not fit into {}", token_count(self.max_tokens));
                     *decision = Decision::Change(changes, Reason::Owned(reason));
                 }
             }

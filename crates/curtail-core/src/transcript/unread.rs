@@ -66,7 +66,7 @@ impl std::fmt::Display for Unread<'_> {
             kinds.join(", ")
         )?;
         match &self.id {
-            Some(id) => write!(f, ", and what names the id `{id}` is not kept together"),
+            Some(id) => write!(f, ", and a cut may separate the parts that name the id `{id}`"),
             None => f.write_str(", and calls and results in it are not paired"),
         }
     }

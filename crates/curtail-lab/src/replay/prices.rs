@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use curtail_core::error::TextPlace;
 use serde::Deserialize;
 
 use super::cache::{CacheRules, CacheUse};
@@ -69,6 +70,15 @@ impl fmt::Display for PriceError {
 
 impl std::error::Error for PriceError {}
 
+impl PriceError {
+    fn from_toml(text: &str, error: &toml::de::Error) -> Self {
+        let TextPlace { line, column } =
+            TextPlace::locate(text.as_bytes(), error.span().map_or(0, |span| span.start), 1);
+        let message = error.message().trim().replace('\n', "; ");
+        Self(format!("line {line}, column {column}: not a price table in TOML: {message}"))
+    }
+}
+
 impl Prices {
     /// The table that ships with the program.
     ///
@@ -83,7 +93,7 @@ impl Prices {
     /// # Errors
     /// It is not TOML of this form, or it names cache rules that it does not contain.
     pub fn parse(text: &str) -> Result<Self, PriceError> {
-        let mut prices: Self = toml::from_str(text).map_err(|error| PriceError(error.to_string()))?;
+        let mut prices: Self = toml::from_str(text).map_err(|error| PriceError::from_toml(text, &error))?;
         prices.cache.entry(String::from("none")).or_insert_with(CacheRules::none);
         let rules = prices
             .models

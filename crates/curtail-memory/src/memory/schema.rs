@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use curtail_core::error::TextPlace;
+use curtail_core::json::Document;
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -39,6 +41,24 @@ impl fmt::Display for Mismatched {
 
 impl std::error::Error for Mismatched {}
 
+/// Why serde does not read `text` as JSON, with the place of the fault.
+pub(super) fn json_fault(text: &str, error: &serde_json::Error) -> String {
+    match Document::parse(text) {
+        Err(fault) => {
+            let TextPlace { line, column } = TextPlace::locate(text.as_bytes(), fault.offset, 1);
+            format!("line {line}, column {column}: {}", fault.kind)
+        }
+        // It is JSON, but serde's limits on numbers, characters and nesting are lower.
+        Ok(_) => {
+            let message = error.to_string();
+            match message.starts_with("recursion limit") {
+                true => String::from("arrays or objects are nested too deeply"),
+                false => message,
+            }
+        }
+    }
+}
+
 /// One violation of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
@@ -54,7 +74,7 @@ impl Schema {
     /// # Errors
     /// [`SchemaError`] if `text` is not JSON, is not a valid schema or refers to another document.
     pub fn parse(text: &str) -> Result<Schema, SchemaError> {
-        let document = serde_json::from_str(text).map_err(|error| SchemaError::NotJson(error.to_string()))?;
+        let document = serde_json::from_str(text).map_err(|error| SchemaError::NotJson(json_fault(text, &error)))?;
         Self::compile(document)
     }
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
+use super::schema::json_fault;
 use super::{Schema, State, state};
 use curtail_core::digest::fnv1a_128;
 
@@ -170,6 +171,6 @@ fn arguments(text: &str) -> Result<Map<String, Value>, String> {
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(other) => Err(format!("arguments are {}, not an object", state::kind(&other))),
         Err(_) if text.trim().is_empty() => Err("arguments are empty, not an object".to_owned()),
-        Err(error) => Err(format!("arguments are not JSON: {error}")),
+        Err(error) => Err(format!("arguments are not JSON: {}", json_fault(text, &error))),
     }
 }

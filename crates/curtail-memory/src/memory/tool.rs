@@ -52,7 +52,7 @@ fn task(schema: Option<&Schema>) -> String {
     if names.is_empty() {
         return TASK.to_owned();
     }
-    format!("{TASK} What is there afterwards must have: {}.", names.join(", "))
+    format!("{TASK} After the update, the memory must have: {}.", names.join(", "))
 }
 
 fn parameters(schema: Option<&Schema>) -> Value {

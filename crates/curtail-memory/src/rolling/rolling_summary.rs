@@ -269,7 +269,10 @@ impl RollingSummary {
         let mut drops = DropSet::none(view, &pairs);
         let window = self.held(rolling).len().max(1);
         let window = if self.trigger.is_some() { window } else { self.rolling.window.get() };
-        let reason = Reason::Owned(format!("before the last {window} interactions"));
+        let reason = match window {
+            1 => Reason::Borrowed("before the last interaction"),
+            _ => Reason::Owned(format!("before the last {window} interactions")),
+        };
         for (at, message) in messages.iter().enumerate().take(begin) {
             if !message.role.instructs() && !rolling.is_block(at) {
                 drops.drop_but_instructions(at, &reason);

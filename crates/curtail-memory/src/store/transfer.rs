@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, Write};
 
+use curtail_core::error::system_message;
+use curtail_core::json::Document;
 use rusqlite::{Connection, Transaction, params};
 use serde::{Deserialize, Serialize};
 
@@ -77,8 +79,8 @@ impl Store {
         self.transact(|transaction, path| {
             let mut lines = TransferLines { input, number: 0 };
             let head: Option<Head> = lines.next().map_err(|error| match error {
-                StoreError::Import { line, reason } => {
-                    let reason = format!("not an export of a store, as `curtail store export` writes it: {reason}");
+                StoreError::Import { line, .. } => {
+                    let reason = "not an export of a store; name a file that `curtail store export` wrote".to_owned();
                     StoreError::Import { line, reason }
                 }
                 error => error,
@@ -151,12 +153,12 @@ impl TransferLines<'_> {
             let mut text = String::new();
             self.number += 1;
             let read = self.input.read_line(&mut text);
-            if read.map_err(|error| self.error(error.to_string()))? == 0 {
+            if read.map_err(|error| self.error(system_message(&error)))? == 0 {
                 return Ok(None);
             }
             if !text.trim().is_empty() {
                 let parsed = serde_json::from_str(&text);
-                return parsed.map(Some).map_err(|error| self.error(error.to_string()));
+                return parsed.map(Some).map_err(|error| self.error(malformed(&text, &error)));
             }
         }
     }
@@ -165,6 +167,17 @@ impl TransferLines<'_> {
     fn error(&self, reason: String) -> StoreError {
         let line = self.number;
         StoreError::Import { line, reason }
+    }
+}
+
+/// What is wrong with a line of an export.
+fn malformed(text: &str, error: &serde_json::Error) -> String {
+    match Document::parse(text) {
+        Err(fault) => format!("not JSON: {}", fault.kind),
+        Ok(_) => {
+            let message = error.to_string();
+            message.split(" at line ").next().unwrap_or(&message).to_owned()
+        }
     }
 }
 

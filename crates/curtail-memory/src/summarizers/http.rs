@@ -245,10 +245,17 @@ impl NoAnswer {
     /// A retry may help after a connection that was refused or closed early, but not after a timeout, with a wrong address or
     /// with a certificate that is not trusted.
     fn from_ureq(error: &ureq::Error, secrets: &Secrets) -> Self {
-        use std::io::ErrorKind::{InvalidData, TimedOut};
+        use std::io::ErrorKind::{ConnectionRefused, InvalidData, TimedOut};
         let why = match error {
             ureq::Error::Timeout(phase) => format!("no answer in time ({phase})"),
             ureq::Error::Io(io) if io.kind() == TimedOut => "no answer in time".to_owned(),
+            ureq::Error::Io(io) if io.to_string().starts_with("failed to lookup address") => {
+                "the host was not found; check the address".to_owned()
+            }
+            ureq::Error::Io(io) if io.kind() == ConnectionRefused => {
+                "connection refused; check that the server runs and that the address is right".to_owned()
+            }
+            ureq::Error::Io(io) => system_message(io),
             other => other.to_string(),
         };
         let untrusted = if why.contains("UnknownIssuer") {

@@ -207,7 +207,7 @@ pub(super) fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Res
             // The library has checked the keys.
             return write_json(dictionary.values(), key.parse().unwrap_or_default(), out);
         }
-        other => return Err(format!("a value of type {other}, which JSON does not have")),
+        other => return Err(format!("a value of type {other}, which has no JSON form")),
     }
     Ok(())
 }

@@ -214,7 +214,7 @@ impl NewRows {
                 self.write_views::<StringViewType>(array.as_byte_view(), |bytes| Ok(std::str::from_utf8(bytes)?))
             }
             DataType::BinaryView => self.write_views::<BinaryViewType>(array.as_byte_view(), |bytes| Ok(bytes)),
-            _ => Err(ArrowError::IpcError(String::from("the column holds no texts"))),
+            _ => Err(ArrowError::IpcError(String::from("the column contains no strings"))),
         }
     }
 
@@ -263,7 +263,7 @@ impl NewRows {
         match array.data_type() {
             DataType::List(_) => self.shorten_lists(array.as_list::<i32>()),
             DataType::LargeList(_) => self.shorten_lists(array.as_list::<i64>()),
-            _ => Err(ArrowError::IpcError(String::from("the column holds no lists"))),
+            _ => Err(ArrowError::IpcError(String::from("the column contains no lists"))),
         }
     }
 

@@ -129,7 +129,7 @@ impl Open {
                     let schema = table.metadata().file_metadata().schema_descr();
                     Ok(Self::Text(Box::new(reader), schema.column(*leaf).max_def_level()))
                 }
-                _ => Err(FileError::new(ErrorKind::Content, &table.name, "the column holds no texts")),
+                _ => Err(FileError::new(ErrorKind::Content, &table.name, "the column contains no strings")),
             },
             ParquetColumn::Structs { field, .. } => {
                 let root = table.metadata().file_metadata().schema();

@@ -192,7 +192,7 @@ impl Group<'_> {
         spool.rewind()?;
         let mut column = next_column(to)?;
         let ColumnWriter::ByteArrayColumnWriter(_) = column.untyped() else {
-            return Err(ParquetError::General(String::from("the column holds no texts")));
+            return Err(ParquetError::General(String::from("the column contains no strings")));
         };
         let rows: Vec<&ParquetSlot> = slots.iter().flat_map(ParquetSlot::rows).collect();
         for rows in rows.chunks(STEP) {

@@ -1,6 +1,7 @@
 //! A transcript with too many tokens.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::counting::token_count;
 
 pub(super) static RULE: Rule = Rule {
     code: "D002",
@@ -27,7 +28,9 @@ pub(super) static RULE: Rule = Rule {
 fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let long = context.tokens.as_ref().map(|(tokens, limit)| (tokens.total, *limit));
     let long = long.filter(|(tokens, limit)| tokens > limit);
-    long.map(|(tokens, limit)| context.match_all(format!("the transcript has {tokens} tokens, more than {limit}")))
-        .into_iter()
-        .collect()
+    long.map(|(tokens, limit)| {
+        context.match_all(format!("the transcript has {}, more than {limit}", token_count(tokens)))
+    })
+    .into_iter()
+    .collect()
 }

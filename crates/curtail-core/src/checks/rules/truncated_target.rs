@@ -1,6 +1,7 @@
 //! An assistant message that a trainer never sees, because it begins beyond its window.
 
 use crate::checks::{Detector, Group, Level, Match, Rule, RuleContext};
+use crate::counting::token_count;
 use crate::transcript::Role;
 
 pub(super) static RULE: Rule = Rule {
@@ -10,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     level: Level::Allow,
     summary: "An assistant message begins beyond the tokens that `--max-tokens` allows.",
     why: "A trainer that cuts rows at N tokens computes no loss on what is behind them. A row whose assistant messages are \
-          all behind them has no trainable token: its loss is undefined, or the row is lost without a word. The rule \
+          all behind them has no trainable token: its loss is undefined, or the row is lost without a warning. The rule \
           runs only with `--max-tokens`, and is off by default. `curtail split` makes several rows that fit of a long \
           one, and each assistant message is a target once.",
     help: "split the transcript with `curtail split`",
@@ -35,10 +36,11 @@ fn detect<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let Some(&first) = beyond.first() else { return Vec::new() };
     let all = context.of_role(Role::Assistant).count();
+    let limit = token_count(*limit);
     let message = if beyond.len() == all {
-        format!("no assistant message begins within {limit} tokens: a row cut there has no trainable token")
+        format!("no assistant message begins within {limit}: a row cut there has no trainable token")
     } else {
-        format!("{} of {all} assistant messages begin beyond {limit} tokens; this is the first", beyond.len())
+        format!("{} of {all} assistant messages begin beyond {limit}; this is the first", beyond.len())
     };
     vec![context.match_message(first, message)]
 }

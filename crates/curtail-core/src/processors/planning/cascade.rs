@@ -48,7 +48,7 @@ enum Target {
 
 const CALL_DROPPED: Reason = Reason::Borrowed("with its call");
 const RESULT_DROPPED: Reason = Reason::Borrowed("with its result");
-const BOUNDARY: Reason = Reason::Borrowed("stands for everything before it, and messages after it are kept");
+const BOUNDARY: Reason = Reason::Borrowed("replaces everything before it, and messages after it are kept");
 const EMPTIED: Reason = Reason::Borrowed("no text, call or result remains in it");
 const NO_FOLLOWER: Reason = Reason::Borrowed("with the message that it led to");
 const NO_REASONING: Reason = Reason::Borrowed("with the reasoning it depends on");
@@ -302,8 +302,8 @@ fn worth_keeping(message: &Message<'_>) -> usize {
 // Without messages 3 and 4, the text of message 2 separates call `a` from its result, which was in place before. The input has
 // no such fault, so the result and its call are dropped.
 
-const NEW_FAULT: Reason = Reason::Borrowed("the cut separated it from its other half");
-const NEW_PAIR: Reason = Reason::Borrowed("the cut left it beside a call that is not its own");
+const NEW_FAULT: Reason = Reason::Borrowed("the cut separated it from its counterpart");
+const NEW_PAIR: Reason = Reason::Borrowed("the cut left it next to another call");
 
 /// A part, recognized before and after a cut. Parts that an edit wrote have neither index nor offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

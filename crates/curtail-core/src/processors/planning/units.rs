@@ -40,6 +40,17 @@ impl WindowUnit {
             Self::Segments => "segments",
         }
     }
+
+    /// The last `size` units, as reasons name them.
+    pub(in crate::processors) fn last(self, size: usize) -> String {
+        match (size, self) {
+            (1, Self::Items) => String::from("the last item"),
+            (1, Self::Messages) => String::from("the last message"),
+            (1, Self::Turns) => String::from("the last turn"),
+            (1, Self::Segments) => String::from("the last segment"),
+            _ => format!("the last {size} {}", self.plural()),
+        }
+    }
 }
 
 /// Single messages, with consecutive assistant messages joined.
@@ -155,7 +166,7 @@ impl Keep {
             && has(&|at, message| is_kept(at) && !message.role.instructs())
             && !has(&|at, message| is_kept(at) && message.begins_turn());
         is_lost.then(|| {
-            String::from("no message of a person is kept; pass --pin first-user to keep the first one, the task")
+            String::from("no message that a person wrote is kept; pass --pin first-user to keep the first one, which states the task")
         })
     }
 
@@ -164,7 +175,7 @@ impl Keep {
         Reason::Borrowed(if message.role.instructs() {
             "system and developer messages are preserved"
         } else {
-            "stands for everything before it"
+            "replaces everything before it"
         })
     }
 

@@ -164,7 +164,7 @@ impl AddedTokens {
         ids.extend((first..).take(new));
         ids.sort_unstable();
         if known.len() != tokens.len() || ids.array_windows().any(|[one, next]| one == next) {
-            return Err("two added tokens are one");
+            return Err("two added tokens are equal");
         }
         let found_in = |normalized: bool| tokens.iter().filter(move |token| token.normalized == normalized);
         Ok(Self {
@@ -185,7 +185,7 @@ impl Finder {
         }
         let contents: Vec<_> = tokens.iter().map(|token| composed(&token.content, normalizes)).collect();
         if contents.iter().collect::<HashSet<_>>().len() != contents.len() {
-            return Err("two added tokens are one");
+            return Err("two added tokens are equal");
         }
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
