@@ -16,4 +16,4 @@ mod laws;
 mod library;
 mod properties;
 mod replay;
-mod spell;
+mod serializers;

@@ -17,7 +17,7 @@ use crate::laws::boundaries::{BOUNDED, marked};
 use crate::laws::cases::{globs, history, keep, limit, rolling, tokenizer};
 use crate::laws::generated::with_rules;
 use crate::properties::{Drawn, drawn, property, tried};
-use crate::spell::{SPELLERS, anthropic, broken_script, sound_script};
+use crate::serializers::{SERIALIZERS, anthropic, broken_script, sound_script};
 
 /// A table in which a token costs a dollar for a million, everything is cached, and writing and reading cost as in most.
 const PRICES: &str = r#"date = "2026-01-01"
@@ -184,15 +184,15 @@ proptest! {
     #![proptest_config(property(96))]
 
     #[test]
-    fn figures_of_every_session_add_up(script in broken_script(), speller in prop::sample::select(SPELLERS)) {
-        let text: String = (speller.1)(&script).iter().map(|item| format!("{item}\n")).collect();
+    fn figures_of_every_session_add_up(script in broken_script(), serializer in prop::sample::select(SERIALIZERS)) {
+        let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
         // A policy sees what was before a compaction, and sends more than was recorded.
         if text.matches("\"parentUuid\":null").count() > 1 {
             return Ok(());
         }
         let policies = || CASES.iter().map(|case| policy(case.0, (case.1)())).collect();
-        let view = replayed(policies(), Apply::View, false, speller.0, &text);
-        let rewrite = replayed(policies(), Apply::Rewrite, false, speller.0, &text);
+        let view = replayed(policies(), Apply::View, false, serializer.0, &text);
+        let rewrite = replayed(policies(), Apply::Rewrite, false, serializer.0, &text);
         prop_assert_eq!(view.len(), rewrite.len());
         for (view, rewrite) in view.iter().zip(&rewrite) {
             for session in [view, rewrite] {
@@ -213,19 +213,19 @@ proptest! {
     }
 
     #[test]
-    fn a_policy_sends_the_same_as_with_the_whole_history(script in broken_script(), more in broken_script(), speller in prop::sample::select(SPELLERS), drawn in drawn()) {
-        sends_the_same(&(speller.1)(&[script, more].concat()), speller.0, drawn)?;
+    fn a_policy_sends_the_same_as_with_the_whole_history(script in broken_script(), more in broken_script(), serializer in prop::sample::select(SERIALIZERS), drawn in drawn()) {
+        sends_the_same(&(serializer.1)(&[script, more].concat()), serializer.0, drawn)?;
     }
 
     #[test]
-    fn a_policy_goes_on_as_with_the_whole_history(scripts in prop::collection::vec(sound_script(), 4..8), end in broken_script(), speller in prop::sample::select(SPELLERS), drawn in drawn()) {
-        sends_the_same(&(speller.1)(&[scripts.concat(), end].concat()), speller.0, drawn)?;
+    fn a_policy_goes_on_as_with_the_whole_history(scripts in prop::collection::vec(sound_script(), 4..8), end in broken_script(), serializer in prop::sample::select(SERIALIZERS), drawn in drawn()) {
+        sends_the_same(&(serializer.1)(&[scripts.concat(), end].concat()), serializer.0, drawn)?;
     }
 
     /// A message of the user that also contains instructions is kept for them, wherever it is.
     #[test]
     fn instructions_beside_other_blocks_are_sent_the_same(scripts in prop::collection::vec(sound_script(), 1..5), end in broken_script(), drawn in drawn()) {
-        let (items, _) = with_rules(&anthropic::spell(&[scripts.concat(), end].concat()));
+        let (items, _) = with_rules(&anthropic::serialize(&[scripts.concat(), end].concat()));
         sends_the_same(&items, "anthropic", drawn)?;
     }
 

@@ -30,11 +30,11 @@ mod quality;
 mod readers;
 mod replay;
 mod run;
+#[path = "../core/serializers/mod.rs"]
+mod serializers;
 mod server;
 mod sessions;
 mod site;
-#[path = "../core/spell/mod.rs"]
-mod spell;
 mod store;
 mod summarizers;
 #[cfg(feature = "parquet")]

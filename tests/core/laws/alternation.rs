@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::cases::{memory, rolling};
 use super::check::{cut_with, reading};
 use crate::properties::{drawn, tried};
-use crate::spell::{SPELLERS, broken_script, sound_script};
+use crate::serializers::{SERIALIZERS, broken_script, sound_script};
 
 fn chains() -> [fn() -> Chain; 6] {
     [
@@ -68,8 +68,8 @@ proptest! {
         dialect in prop::sample::select(&["bedrock", "sharegpt"][..]),
         drawn in drawn(),
     ) {
-        let spell = SPELLERS.iter().find(|speller| speller.0 == dialect).expect("it is there").1;
-        let items = spell(&script);
+        let serialize = SERIALIZERS.iter().find(|serializer| serializer.0 == dialect).expect("it is there").1;
+        let items = serialize(&script);
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
         for chain in tried(chains(), drawn) {
             let once = cut_with(chain(), Some(dialect), Framing::Lines, &text)?;

@@ -14,23 +14,23 @@ use super::cases::{CASES, Change, LawCase, persist, rolling};
 use super::check::{check_laws, cut_with, reading};
 use super::thoughts::threads;
 use crate::properties::{drawn, tried};
-use crate::spell::{
-    Speller, Turn, anthropic, broken_script, claude_code, codex, gemini, opencode, pi, qwen, responses, sound_script,
+use crate::serializers::{
+    Serializer, Turn, anthropic, broken_script, claude_code, codex, gemini, opencode, pi, qwen, responses, sound_script,
 };
 
-/// A dialect, its speller, and the lines of a boundary.
+/// A dialect, its serializer, and the lines of a boundary.
 pub type Bounded = (&'static str, fn(&[Turn]) -> Vec<String>, fn(usize) -> Vec<String>);
 
 pub const BOUNDED: &[Bounded] = &[
-    ("responses", responses::spell, |nth| {
+    ("responses", responses::serialize, |nth| {
         vec![format!("{{\"type\":\"compaction\",\"id\":\"cmp_{nth}\",\"encrypted_content\":\"gAAAA\"}}")]
     }),
-    ("anthropic", anthropic::spell, |nth| {
+    ("anthropic", anthropic::serialize, |nth| {
         vec![format!(
             "{{\"role\":\"assistant\",\"content\":[{{\"type\":\"compaction\",\"content\":\"Summary {nth}: the key is 42.\"}}]}}"
         )]
     }),
-    ("claude-code", claude_code::spell, |nth| {
+    ("claude-code", claude_code::serialize, |nth| {
         vec![
             format!(
                 "{{\"parentUuid\":null,\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"b{nth}\"}}"
@@ -40,12 +40,12 @@ pub const BOUNDED: &[Bounded] = &[
             ),
         ]
     }),
-    ("pi", pi::spell, |nth| {
+    ("pi", pi::serialize, |nth| {
         vec![format!(
             "{{\"type\":\"compaction\",\"id\":\"k{nth}\",\"parentId\":null,\"summary\":\"Summary {nth}: the key is 42.\",\"tokensBefore\":9}}"
         )]
     }),
-    ("opencode", opencode::spell, |nth| {
+    ("opencode", opencode::serialize, |nth| {
         vec![
             format!(
                 "{{\"info\":{{\"role\":\"user\",\"time\":{{\"created\":1}},\"id\":\"msg_mark{nth}\",\"sessionID\":\"ses_1\"}},\"parts\":[{{\"type\":\"compaction\",\"auto\":true}}]}}"
@@ -55,12 +55,12 @@ pub const BOUNDED: &[Bounded] = &[
             ),
         ]
     }),
-    ("codex", codex::spell, |nth| {
+    ("codex", codex::serialize, |nth| {
         vec![format!(
             "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"Summary {nth}: the key is 42.\"}}}}"
         )]
     }),
-    ("codex", codex::spell, |nth| {
+    ("codex", codex::serialize, |nth| {
         let said = |role: &str, kind: &str, text: &str| {
             format!(
                 "{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"{text} {nth}\"}}]}}"
@@ -77,7 +77,7 @@ pub const BOUNDED: &[Bounded] = &[
             history.join(",")
         )]
     }),
-    ("gemini", gemini::spell_lines, |nth| {
+    ("gemini", gemini::serialize_lines, |nth| {
         let history = [
             format!("{{\"id\":\"q{nth}\",\"type\":\"user\",\"content\":[{{\"text\":\"What is the key?\"}}]}}"),
             format!(
@@ -93,7 +93,7 @@ pub const BOUNDED: &[Bounded] = &[
         ];
         vec![format!("{{\"$set\":{{\"messages\":[{}]}}}}", history.join(","))]
     }),
-    ("codex", codex::spell, |_| {
+    ("codex", codex::serialize, |_| {
         vec![String::from(
             "{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{\"type\":\"context_compaction\",\"encrypted_content\":\"gAAAA\"}}",
         )]
@@ -103,9 +103,12 @@ pub const BOUNDED: &[Bounded] = &[
 const LIVE: LawCase =
     LawCase { name: "live", chain: || curtail_core::pipeline::Chain::default().then(Live), change: Change::Cuts };
 
-/// Dialects whose logs are trees, with their spellers.
-const TREES: &[Speller] =
-    &[("claude-code", claude_code::spell_session), ("pi", pi::spell_branches), ("qwen", qwen::spell_branches)];
+/// Dialects whose logs are trees, with their serializers.
+const TREES: &[Serializer] = &[
+    ("claude-code", claude_code::serialize_session),
+    ("pi", pi::serialize_branches),
+    ("qwen", qwen::serialize_branches),
+];
 
 /// The messages `from` up to `count` further ones.
 fn ranged(from: usize, count: usize) -> Chain {
@@ -296,7 +299,7 @@ proptest! {
             let first = first.index(nth.max(1));
             format!("{{\"type\":\"compaction\",\"id\":\"k\",\"parentId\":null,\"summary\":\"The key is 42.\",\"firstKeptEntryId\":\"{first:08x}\"}}")
         };
-        let mut items = pi::spell(&script);
+        let mut items = pi::serialize(&script);
         let at = place.index(items.len() + 1);
         let mut compaction = compaction(at);
         if let Some(last) = at.checked_sub(1) {
@@ -358,7 +361,7 @@ proptest! {
         range in (0..9_usize, 1..9_usize),
         drawn in drawn(),
     ) {
-        let mut items = gemini::spell_lines(&script);
+        let mut items = gemini::serialize_lines(&script);
         if let Some(place) = list {
             // A resumed recording begins with its history as a list.
             let history = items.drain(..place.index(items.len() + 1)).filter(|item| item.starts_with("{\"id\"")).collect::<Vec<_>>();
@@ -401,8 +404,8 @@ proptest! {
         persisted in any::<bool>(),
         drawn in drawn(),
     ) {
-        let (dialect, spell) = tree;
-        let items = spell(&script);
+        let (dialect, serialize) = tree;
+        let items = serialize(&script);
         let mark = |(nth, item): (usize, &String)| item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1) + "\n";
         let mut text: String = items.iter().enumerate().map(mark).collect();
         if persisted {

@@ -12,9 +12,9 @@ use proptest::prelude::*;
 use super::cases::{CASES, persist};
 use super::check::{Stage, check_laws, check_stages, reading};
 use super::fixtures::{dialect_of, files, pieces};
-use super::generated::{frame, framings, speller, with_rules};
-use crate::spell::metadata::{self, NOTED};
-use crate::spell::{anthropic, broken_script};
+use super::generated::{frame, framings, serializer, with_rules};
+use crate::serializers::metadata::{self, NOTED};
+use crate::serializers::{anthropic, broken_script};
 
 /// A stage and its name.
 type NamedStage = (&'static str, fn() -> Chain);
@@ -252,14 +252,14 @@ proptest! {
     #[test]
     fn a_pair_of_stages_is_a_chain(
         script in broken_script(),
-        speller in speller(),
+        serializer in serializer(),
         framing in framings(),
         seed in any::<u64>(),
         first in prop::sample::select(stages()),
         second in prop::sample::select(stages()),
     ) {
-        let text = frame(&(speller.1)(&script), framing, seed);
-        let piece = Piece { dialect: speller.0, framing, text: &text };
+        let text = frame(&(serializer.1)(&script), framing, seed);
+        let piece = Piece { dialect: serializer.0, framing, text: &text };
         if let Some(once) = piece.cut_first(first.1(), &text) {
             let [chain, apart] = piece.both_ways([&first, &second], &once);
             prop_assert_eq!(chain, apart, "{} | {} in {}", first.0, second.0, text);
@@ -276,7 +276,7 @@ proptest! {
         second in prop::sample::select(stages()),
     ) {
         let lines: Vec<[usize; 3]> = lines.into_iter().map(|line| line.map(usize::from)).collect();
-        let text: String = metadata::spell(&script, &noted, &lines).iter().map(|item| format!("{item}\n")).collect();
+        let text: String = metadata::serialize(&script, &noted, &lines).iter().map(|item| format!("{item}\n")).collect();
         let (dialect, framing) = (noted.0.0, Framing::Lines);
         let piece = Piece { dialect, framing, text: &text };
         // A log without messages is refused.
@@ -303,7 +303,7 @@ proptest! {
         first in prop::sample::select(stages()),
         second in prop::sample::select(stages()),
     ) {
-        let (items, _) = with_rules(&anthropic::spell(&script));
+        let (items, _) = with_rules(&anthropic::serialize(&script));
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
         let piece = Piece { dialect: "anthropic", framing: Framing::Lines, text: &text };
         if let Some(once) = piece.cut_first(first.1(), &text) {

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::cases::{CASES, Change, LawCase, globs, history, keep, limit, persist};
 use super::check::{Stage, check_laws, check_stages, cut_with, read_seen};
 use crate::properties::{drawn, tried};
-use crate::spell::unknown::with_unknown;
-use crate::spell::{SPELLERS, Speller, broken_script, respace, sound_script};
+use crate::serializers::unknown::with_unknown;
+use crate::serializers::{SERIALIZERS, Serializer, broken_script, respace, sound_script};
 
 /// Items as a text of some framing, with white space of its own.
 pub fn frame(items: &[String], framing: Framing, seed: u64) -> String {
@@ -25,10 +25,10 @@ pub fn framings() -> impl Strategy<Value = Framing> {
     prop_oneof![Just(Framing::Lines), Just(Framing::Records), Just(Framing::Document)]
 }
 
-/// Every speller, or those of the dialect that `CURTAIL_DIALECT` names.
-pub fn speller() -> impl Strategy<Value = Speller> {
+/// Every serializer, or those of the dialect that `CURTAIL_DIALECT` names.
+pub fn serializer() -> impl Strategy<Value = Serializer> {
     let asked = std::env::var("CURTAIL_DIALECT").ok();
-    let chosen = SPELLERS.iter().filter(|speller| asked.as_ref().is_none_or(|asked| asked == speller.0));
+    let chosen = SERIALIZERS.iter().filter(|serializer| asked.as_ref().is_none_or(|asked| asked == serializer.0));
     prop::sample::select(chosen.copied().collect::<Vec<_>>())
 }
 
@@ -88,44 +88,44 @@ proptest! {
 
     /// Laws 2 to 6, for every case.
     #[test]
-    fn cutting_keeps_the_laws(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {
-        let text = frame(&(speller.1)(&script), framing, seed);
+    fn cutting_keeps_the_laws(script in broken_script(), serializer in serializer(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {
+        let text = frame(&(serializer.1)(&script), framing, seed);
         for case in tried(CASES, drawn) {
-            check_laws(case, Some(speller.0), framing, &text)?;
+            check_laws(case, Some(serializer.0), framing, &text)?;
         }
     }
 
     /// A chain gives what its stages give one after another, each reading what the last one wrote.
     #[test]
-    fn a_chain_is_its_stages_in_a_row(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>()) {
-        check_chain(Some(speller.0), framing, &frame(&(speller.1)(&script), framing, seed))?;
+    fn a_chain_is_its_stages_in_a_row(script in broken_script(), serializer in serializer(), framing in framings(), seed in any::<u64>()) {
+        check_chain(Some(serializer.0), framing, &frame(&(serializer.1)(&script), framing, seed))?;
     }
 
     /// The same laws, where a dialect does not know all parts and items, and some of them have ids that others name.
     #[test]
-    fn unknown_parts_keep_the_laws(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {
-        let items = with_unknown(speller.0, &(speller.1)(&script), seed);
+    fn unknown_parts_keep_the_laws(script in broken_script(), serializer in serializer(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {
+        let items = with_unknown(serializer.0, &(serializer.1)(&script), seed);
         let text = frame(&items, framing, seed);
         for case in tried(CASES, drawn) {
-            check_laws(case, Some(speller.0), framing, &text)?;
+            check_laws(case, Some(serializer.0), framing, &text)?;
         }
-        match check_chain(Some(speller.0), framing, &text) {
+        match check_chain(Some(serializer.0), framing, &text) {
             // A boundary that contains much unknown text cannot be cut.
             Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => {}
             checked => checked?,
         }
         let idle = Chain::default().then(history(100_000, WindowUnit::Items, Keep::default()));
-        prop_assert_eq!(&cut_with(idle, Some(speller.0), framing, &text)?, &text);
+        prop_assert_eq!(&cut_with(idle, Some(serializer.0), framing, &text)?, &text);
         let repair = || Chain::default().then(Repair { mode: RepairMode::Drop, pending: true });
-        let mended = cut_with(repair(), Some(speller.0), framing, &text)?;
-        prop_assert!(read_seen(Some(speller.0), framing, &mended).faults.is_empty());
-        prop_assert_eq!(&cut_with(repair(), Some(speller.0), framing, &mended)?, &mended);
+        let mended = cut_with(repair(), Some(serializer.0), framing, &text)?;
+        prop_assert!(read_seen(Some(serializer.0), framing, &mended).faults.is_empty());
+        prop_assert_eq!(&cut_with(repair(), Some(serializer.0), framing, &mended)?, &mended);
     }
 
     /// Law 1: nothing to do is the identity.
     #[test]
-    fn nothing_to_do_is_the_identity(script in broken_script(), speller in speller(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {
-        let text = frame(&(speller.1)(&script), framing, seed);
+    fn nothing_to_do_is_the_identity(script in broken_script(), serializer in serializer(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {
+        let text = frame(&(serializer.1)(&script), framing, seed);
         let idle: [fn() -> Chain; 4] = [
             || Chain::default().then(history(100_000, WindowUnit::Items, Keep::default())),
             || Chain::default().then(SlidingWindow { size: 100_000, unit: WindowUnit::Turns, keep: Keep::default(), step: 1 }),
@@ -134,13 +134,13 @@ proptest! {
         ];
         for chain in tried(idle, drawn) {
             let case = LawCase { name: "idle", chain, change: Change::Cuts };
-            prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &text)?, &text);
+            prop_assert_eq!(&cut_with((case.chain)(), Some(serializer.0), framing, &text)?, &text);
         }
     }
 
     /// Law 3 with repair: no fault at all is left, and what was sound stays as it was.
     #[test]
-    fn repair_leaves_no_fault(script in broken_script(), sound in sound_script(), speller in speller(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {
+    fn repair_leaves_no_fault(script in broken_script(), sound in sound_script(), serializer in serializer(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {
         let repairs: [fn() -> Chain; 3] = [
             || Chain::default().then(Repair { mode: RepairMode::Drop, pending: true }),
             || Chain::default().then(Repair { mode: RepairMode::Stub, pending: true }).then(Repair { mode: RepairMode::Drop, pending: true }),
@@ -148,24 +148,24 @@ proptest! {
         ];
         for chain in tried(repairs, drawn) {
             let case = LawCase { name: "repair", chain, change: Change::Writes };
-            let text = frame(&(speller.1)(&script), framing, seed);
-            let mended = cut_with((case.chain)(), Some(speller.0), framing, &text)?;
-            let faults = read_seen(Some(speller.0), framing, &mended).faults;
+            let text = frame(&(serializer.1)(&script), framing, seed);
+            let mended = cut_with((case.chain)(), Some(serializer.0), framing, &text)?;
+            let faults = read_seen(Some(serializer.0), framing, &mended).faults;
             prop_assert!(faults.is_empty(), "{:?} left\nin  {}\nout {}", faults, text, mended);
-            prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &mended)?, &mended, "repairing twice");
+            prop_assert_eq!(&cut_with((case.chain)(), Some(serializer.0), framing, &mended)?, &mended, "repairing twice");
         }
-        let whole = frame(&(speller.1)(&sound), framing, seed);
-        let faults = read_seen(Some(speller.0), framing, &whole).faults;
+        let whole = frame(&(serializer.1)(&sound), framing, seed);
+        let faults = read_seen(Some(serializer.0), framing, &whole).faults;
         if faults.is_empty() {
             let case = LawCase { name: "repair", chain: repairs[0], change: Change::Writes };
-            prop_assert_eq!(&cut_with((case.chain)(), Some(speller.0), framing, &whole)?, &whole);
+            prop_assert_eq!(&cut_with((case.chain)(), Some(serializer.0), framing, &whole)?, &whole);
         }
     }
 
     /// Instructions beside a question or a result stay where system messages stay, and everything else around them is cut.
     #[test]
     fn instructions_beside_other_blocks_stay(script in broken_script(), drawn in drawn()) {
-        let (items, rules) = with_rules(&crate::spell::anthropic::spell(&script));
+        let (items, rules) = with_rules(&crate::serializers::anthropic::serialize(&script));
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
         for case in tried(CASES, drawn) {
             check_laws(case, Some("anthropic"), Framing::Lines, &text)?;

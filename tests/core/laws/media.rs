@@ -10,7 +10,7 @@ use super::cases::{CASES, history, persist};
 use super::check::{Stage, check_laws, check_stages, cut_with};
 use super::generated::{frame, framings};
 use crate::properties::{drawn, tried};
-use crate::spell::{SPELLERS, Speller, Turn, broken_script};
+use crate::serializers::{SERIALIZERS, Serializer, Turn, broken_script};
 
 /// How a wire writes an image of these bytes in base64, and a text.
 type Wire = (&'static str, fn(&str) -> Value, fn(&str) -> Value);
@@ -85,14 +85,14 @@ fn illustrate(value: &mut Value, wire: Wire, seed: &mut u64) {
     }
 }
 
-fn illustrated() -> impl Strategy<Value = (Speller, Wire)> {
-    let known = |speller: &&Speller| WIRES.iter().any(|wire| wire.0 == speller.0);
-    let spellers: Vec<(Speller, Wire)> = SPELLERS
+fn illustrated() -> impl Strategy<Value = (Serializer, Wire)> {
+    let known = |serializer: &&Serializer| WIRES.iter().any(|wire| wire.0 == serializer.0);
+    let serializers: Vec<(Serializer, Wire)> = SERIALIZERS
         .iter()
         .filter(known)
-        .filter_map(|speller| Some((*speller, *WIRES.iter().find(|wire| wire.0 == speller.0)?)))
+        .filter_map(|serializer| Some((*serializer, *WIRES.iter().find(|wire| wire.0 == serializer.0)?)))
         .collect();
-    prop::sample::select(spellers)
+    prop::sample::select(serializers)
 }
 
 fn with_images(items: &[String], wire: Wire, mut seed: u64) -> Vec<String> {
@@ -114,12 +114,12 @@ fn limits() -> impl Strategy<Value = MediaLimits> {
 #[test]
 fn every_wire_carries_images() {
     let script = vec![Turn::User(String::from("Look.")); 8];
-    for speller in SPELLERS {
-        let Some(wire) = WIRES.iter().find(|wire| wire.0 == speller.0) else { continue };
-        let text = frame(&with_images(&(speller.1)(&script), *wire, 1), Framing::Lines, 1);
+    for serializer in SERIALIZERS {
+        let Some(wire) = WIRES.iter().find(|wire| wire.0 == serializer.0) else { continue };
+        let text = frame(&with_images(&(serializer.1)(&script), *wire, 1), Framing::Lines, 1);
         let none = MediaLimits { keep_last: Some(0), ..MediaLimits::default() };
-        let bare = cut_with(Chain::default().then(none), Some(speller.0), Framing::Lines, &text).expect("it is cut");
-        assert!(text.contains("iVBORw0KGgo") && bare.contains("removed]"), "{}: {text}", speller.0);
+        let bare = cut_with(Chain::default().then(none), Some(serializer.0), Framing::Lines, &text).expect("it is cut");
+        assert!(text.contains("iVBORw0KGgo") && bare.contains("removed]"), "{}: {text}", serializer.0);
     }
 }
 
@@ -128,10 +128,10 @@ proptest! {
 
     #[test]
     fn media_keep_the_laws(script in broken_script(), drawn_wire in illustrated(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {
-        let (speller, wire) = drawn_wire;
-        let text = frame(&with_images(&(speller.1)(&script), wire, seed), framing, seed);
+        let (serializer, wire) = drawn_wire;
+        let text = frame(&with_images(&(serializer.1)(&script), wire, seed), framing, seed);
         for case in tried(CASES, drawn) {
-            check_laws(case, Some(speller.0), framing, &text)?;
+            check_laws(case, Some(serializer.0), framing, &text)?;
         }
         let stages: [Stage; 4] = [
             Box::new(|| persist("bash")),
@@ -139,19 +139,19 @@ proptest! {
             Box::new(|| Chain::default().then(history(6, WindowUnit::Items, Keep::default()))),
             Box::new(|| Chain::default().then(MediaLimits { max_pixels: Some(2_000), ..MediaLimits::default() })),
         ];
-        check_stages(&stages, Some(speller.0), framing, &text)?;
+        check_stages(&stages, Some(serializer.0), framing, &text)?;
     }
 
     /// Without any image left, no data of one is; what is not above the limits stays.
     #[test]
     fn only_media_above_a_limit_are_removed(script in broken_script(), drawn_wire in illustrated(), framing in framings(), seed in any::<u64>(), limits in limits()) {
-        let (speller, wire) = drawn_wire;
-        let text = frame(&with_images(&(speller.1)(&script), wire, seed), framing, seed);
+        let (serializer, wire) = drawn_wire;
+        let text = frame(&with_images(&(serializer.1)(&script), wire, seed), framing, seed);
         let none = MediaLimits { keep_last: Some(0), ..MediaLimits::default() };
-        let bare = cut_with(Chain::default().then(none), Some(speller.0), framing, &text)?;
+        let bare = cut_with(Chain::default().then(none), Some(serializer.0), framing, &text)?;
         let images = |text: &str| text.matches("iVBORw0KGgo").count();
         prop_assert_eq!(images(&bare), 0, "in  {}\nout {}", text, bare);
-        let out = cut_with(Chain::default().then(limits.clone()), Some(speller.0), framing, &text)?;
+        let out = cut_with(Chain::default().then(limits.clone()), Some(serializer.0), framing, &text)?;
         prop_assert!(images(&out) <= limits.keep_last.unwrap_or(usize::MAX));
         prop_assert_eq!(images(&out) + out.matches("removed]").count(), images(&text), "in  {}\nout {}", text, out);
         if limits.max_pixels.is_some_and(|most| most < 9_000) {

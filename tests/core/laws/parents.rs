@@ -12,20 +12,20 @@ use proptest::prelude::*;
 use super::cases::{CASES, Change, LawCase, memory};
 use super::check::{check_laws, cut_with};
 use crate::properties::{drawn, tried};
-use crate::spell::{Turn, claude_code, copilot, droid, pi, qwen, sound_script};
+use crate::serializers::{Turn, claude_code, copilot, droid, pi, qwen, sound_script};
 
-/// A dialect with links, its speller, and the keys of a record's id and its parent.
+/// A dialect with links, its serializer, and the keys of a record's id and its parent.
 type Linked = (&'static str, fn(&[Turn]) -> Vec<String>, [&'static str; 2]);
 
 const LINKED: &[Linked] = &[
-    ("claude-code", claude_code::spell, ["uuid", "parentUuid"]),
-    ("claude-code", claude_code::spell_session, ["uuid", "parentUuid"]),
-    ("qwen", qwen::spell, ["uuid", "parentUuid"]),
-    ("qwen", qwen::spell_branches, ["uuid", "parentUuid"]),
-    ("pi", pi::spell, ["id", "parentId"]),
-    ("pi", pi::spell_branches, ["id", "parentId"]),
-    ("copilot", copilot::spell, ["id", "parentId"]),
-    ("droid", droid::spell, ["id", "parentId"]),
+    ("claude-code", claude_code::serialize, ["uuid", "parentUuid"]),
+    ("claude-code", claude_code::serialize_session, ["uuid", "parentUuid"]),
+    ("qwen", qwen::serialize, ["uuid", "parentUuid"]),
+    ("qwen", qwen::serialize_branches, ["uuid", "parentUuid"]),
+    ("pi", pi::serialize, ["id", "parentId"]),
+    ("pi", pi::serialize_branches, ["id", "parentId"]),
+    ("copilot", copilot::serialize, ["id", "parentId"]),
+    ("droid", droid::serialize, ["id", "parentId"]),
 ];
 
 const OTHERS: &[LawCase] = &[

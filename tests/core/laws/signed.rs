@@ -4,7 +4,9 @@
 use curtail_core::dialects::Framing;
 use serde_json::{Value, json};
 
-use crate::spell::{Turn, ai_sdk, anthropic, bedrock, claude_code, droid, inspect, langchain, openai, openhands, pi};
+use crate::serializers::{
+    Turn, ai_sdk, anthropic, bedrock, claude_code, droid, inspect, langchain, openai, openhands, pi,
+};
 
 /// What a model reads in an item, in the order in which it reads it.
 enum Unit {
@@ -18,7 +20,7 @@ enum Unit {
 #[derive(Debug, Clone, Copy)]
 pub struct Signed {
     pub dialect: &'static str,
-    pub spell: fn(&[Turn]) -> Vec<String>,
+    pub serialize: fn(&[Turn]) -> Vec<String>,
     /// Writes the thoughts of an item as Claude's, without a signature yet.
     claim: fn(&mut Value),
     /// What a model reads in an item.
@@ -38,35 +40,35 @@ enum Name {
 pub const SIGNED: &[Signed] = &[
     Signed {
         dialect: "anthropic",
-        spell: anthropic::spell,
+        serialize: anthropic::serialize,
         claim: |item| arrange(&mut item["content"], "thinking"),
         units: |item| blocks(item, "", "content"),
         name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
     Signed {
         dialect: "claude-code",
-        spell: claude_code::spell,
+        serialize: claude_code::serialize,
         claim: |_| (),
         units: |item| blocks(item, "/message", "content"),
         name: Name::Reply(|item, model| item["message"]["model"] = json!(model)),
     },
     Signed {
         dialect: "bedrock",
-        spell: bedrock::spell,
+        serialize: bedrock::serialize,
         claim: |item| arrange(&mut item["content"], "reasoningContent"),
         units: |item| blocks(item, "", "content"),
         name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
     Signed {
         dialect: "bedrock",
-        spell: bedrock::spell,
+        serialize: bedrock::serialize,
         claim: |item| arrange(&mut item["content"], "reasoningContent"),
         units: |item| blocks(item, "", "content"),
         name: Name::Record("modelId"),
     },
     Signed {
         dialect: "ai-sdk",
-        spell: ai_sdk::spell,
+        serialize: ai_sdk::serialize,
         claim: |item| {
             sign_blocks(&mut item["content"], "reasoning", |block| {
                 block["providerOptions"] = json!({"anthropic": {"signature": ""}});
@@ -77,7 +79,7 @@ pub const SIGNED: &[Signed] = &[
     },
     Signed {
         dialect: "ai-sdk",
-        spell: ai_sdk::spell_ui,
+        serialize: ai_sdk::serialize_ui,
         claim: |item| {
             sign_blocks(&mut item["parts"], "reasoning", |block| {
                 block["providerMetadata"] = json!({"bedrock": {"signature": ""}});
@@ -88,7 +90,7 @@ pub const SIGNED: &[Signed] = &[
     },
     Signed {
         dialect: "langchain",
-        spell: langchain::spell,
+        serialize: langchain::serialize,
         claim: |item| {
             sign_blocks(&mut item["kwargs"]["content"], "reasoning", |block| {
                 block["extras"] = json!({"signature": ""});
@@ -99,7 +101,7 @@ pub const SIGNED: &[Signed] = &[
     },
     Signed {
         dialect: "langchain",
-        spell: langchain::spell,
+        serialize: langchain::serialize,
         claim: |item| {
             sign_blocks(&mut item["kwargs"]["content"], "reasoning", |block| {
                 *block = json!({"type": "thinking", "thinking": block["reasoning"], "signature": ""});
@@ -120,7 +122,7 @@ pub const SIGNED: &[Signed] = &[
     },
     Signed {
         dialect: "pi",
-        spell: pi::spell,
+        serialize: pi::serialize,
         claim: |item| {
             item["message"]["api"] = json!("anthropic-messages");
             sign_blocks(&mut item["message"]["content"], "thinking", |block| block["thinkingSignature"] = json!(""));
@@ -135,14 +137,14 @@ pub const SIGNED: &[Signed] = &[
     },
     Signed {
         dialect: "droid",
-        spell: droid::spell,
+        serialize: droid::serialize,
         claim: |item| sign_blocks(&mut item["message"]["content"], "thinking", |block| block["signature"] = json!("")),
         units: |item| blocks(item, "/message", "content"),
         name: Name::Header(|model| json!({"type": "system", "session_id": "s", "model": model})),
     },
     Signed {
         dialect: "openai",
-        spell: openai::spell,
+        serialize: openai::serialize,
         claim: |item| {
             if let Some(thought) = item.get("reasoning_content").cloned() {
                 item["thinking_blocks"] = json!([
@@ -156,7 +158,7 @@ pub const SIGNED: &[Signed] = &[
     },
     Signed {
         dialect: "openai",
-        spell: openai::spell,
+        serialize: openai::serialize,
         claim: |item| {
             if let Some(thought) = item.get("reasoning_content").cloned() {
                 item["reasoning_details"] = json!([
@@ -169,7 +171,7 @@ pub const SIGNED: &[Signed] = &[
     },
     Signed {
         dialect: "openai",
-        spell: openai::spell,
+        serialize: openai::serialize,
         claim: |item| {
             if let Some(thought) = item.get("reasoning_content").cloned() {
                 item["reasoning_details"] = json!([
@@ -182,7 +184,7 @@ pub const SIGNED: &[Signed] = &[
     },
     Signed {
         dialect: "openai",
-        spell: openai::spell,
+        serialize: openai::serialize,
         claim: |item| {
             if let Some(thought) = item.get("reasoning_content").cloned() {
                 item["reasoning_details"] = json!([
@@ -195,7 +197,7 @@ pub const SIGNED: &[Signed] = &[
     },
     Signed {
         dialect: "openhands",
-        spell: openhands::spell,
+        serialize: openhands::serialize,
         claim: |item| {
             let reply = if item["kind"] == "MessageEvent" { &mut item["llm_message"] } else { item };
             if let Some(thought) = reply.get("reasoning_content").cloned() {
@@ -214,7 +216,7 @@ pub const SIGNED: &[Signed] = &[
     },
     Signed {
         dialect: "inspect",
-        spell: inspect::spell,
+        serialize: inspect::serialize,
         claim: |item| arrange(&mut item["content"], "reasoning"),
         units: |item| {
             let mut units = blocks(item, "", "content");

@@ -15,7 +15,7 @@ use super::cases::tokenizer;
 use super::check::{read_seen, reading};
 use super::fixtures::{dialect_of, files, pieces, real_data};
 use super::generated::with_rules;
-use crate::spell::{SPELLERS, broken_script, respace, sound_script};
+use crate::serializers::{SERIALIZERS, broken_script, respace, sound_script};
 
 fn split(max_tokens: usize) -> Split {
     Split { on_overflow: SplitOverflow::Keep, ..Split::new(max_tokens, Counting::new(tokenizer())) }
@@ -252,26 +252,26 @@ proptest! {
     #[test]
     fn windows_cover_a_transcript_and_fit(
         script in sound_script(),
-        speller in prop::sample::select(SPELLERS),
+        serializer in prop::sample::select(SERIALIZERS),
         options in options(),
         seed in any::<u64>(),
     ) {
-        let (split, items) = (with(options), (speller.1)(&script));
+        let (split, items) = (with(options), (serializer.1)(&script));
         let lines: String = items.iter().map(|item| format!("{item}\n")).collect();
-        check(&split, speller.0, Framing::Lines, &lines).map_err(TestCaseError::fail)?;
-        check(&split, speller.0, Framing::Records, &record(&items, seed)).map_err(TestCaseError::fail)?;
+        check(&split, serializer.0, Framing::Lines, &lines).map_err(TestCaseError::fail)?;
+        check(&split, serializer.0, Framing::Records, &record(&items, seed)).map_err(TestCaseError::fail)?;
     }
 
     /// Broken transcripts are covered too, and nothing else breaks.
     #[test]
     fn windows_of_broken_transcripts_cover_them(
         script in broken_script(),
-        speller in prop::sample::select(SPELLERS),
+        serializer in prop::sample::select(SERIALIZERS),
         options in options(),
     ) {
         let split = with(options);
-        let text: String = (speller.1)(&script).iter().map(|item| format!("{item}\n")).collect();
-        let reading = reading(Some(speller.0), Framing::Lines);
+        let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
+        let reading = reading(Some(serializer.0), Framing::Lines);
         let document = Document::parse_log(&text).expect("the text is JSON");
         for (_, transcript) in reading.transcripts(&document).expect("the text is a transcript") {
             match check_windows(&split, &transcript) {
@@ -284,7 +284,7 @@ proptest! {
     /// Every window repeats the instructions before it, also those beside other blocks, and nothing else of these messages.
     #[test]
     fn windows_repeat_instructions_beside_other_blocks(script in sound_script(), options in options()) {
-        let (items, _) = with_rules(&crate::spell::anthropic::spell(&script));
+        let (items, _) = with_rules(&crate::serializers::anthropic::serialize(&script));
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
         let mut split = with(options);
         split.pins.system = true;
@@ -307,10 +307,10 @@ proptest! {
 
     /// What is shortened fits.
     #[test]
-    fn shortened_windows_fit(script in sound_script(), speller in prop::sample::select(SPELLERS), budget in 30..90_usize) {
-        let text = record(&(speller.1)(&script), 7);
+    fn shortened_windows_fit(script in sound_script(), serializer in prop::sample::select(SERIALIZERS), budget in 30..90_usize) {
+        let text = record(&(serializer.1)(&script), 7);
         let split = Split { on_overflow: SplitOverflow::Truncate, ..split(budget) };
-        if let Ok((done, _)) = cut(&split, &reading(Some(speller.0), Framing::Records), &text) {
+        if let Ok((done, _)) = cut(&split, &reading(Some(serializer.0), Framing::Records), &text) {
             prop_assert!(done.windows.iter().all(|window| window.tokens <= budget), "{:?}", done.windows);
         }
     }

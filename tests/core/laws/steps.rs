@@ -10,9 +10,9 @@ use proptest::prelude::*;
 
 use super::cases::{history, keep, limit, tokenizer};
 use super::check::{cut_with, read_seen, reading};
-use super::generated::speller;
+use super::generated::serializer;
 use crate::properties::{drawn, tried};
-use crate::spell::{Turn, sound_script};
+use crate::serializers::{Turn, sound_script};
 
 /// What a chain makes of a log, after each of its lines.
 fn outputs(dialect: &str, items: &[String], chain: fn() -> Chain) -> Result<Vec<String>, TestCaseError> {
@@ -164,38 +164,38 @@ proptest! {
 
     /// Clearing in steps changes what was sent before once a step, and not with every result.
     #[test]
-    fn clearing_in_steps_changes_the_prefix_once_a_step(script in sound_script(), speller in speller()) {
+    fn clearing_in_steps_changes_the_prefix_once_a_step(script in sound_script(), serializer in serializer()) {
         let script: Vec<Turn> = script.into_iter().map(thoughtless).collect();
-        let items = (speller.1)(&script);
-        let plain = outputs(speller.0, &items, Chain::default)?;
+        let items = (serializer.1)(&script);
+        let plain = outputs(serializer.0, &items, Chain::default)?;
         // Formats whose later lines change earlier ones, or whose results are told apart by later ones, have no prefix to keep.
-        prop_assume!(breaks(&plain) == 0 && grows(speller.0, &items));
-        let results = results(speller.0, &items);
-        let outputs = outputs(speller.0, &items, || clearing(3))?;
+        prop_assume!(breaks(&plain) == 0 && grows(serializer.0, &items));
+        let results = results(serializer.0, &items);
+        let outputs = outputs(serializer.0, &items, || clearing(3))?;
         let stepped = breaks(&outputs);
-        prop_assert!(stepped <= results.saturating_sub(1) / 3, "{}: {stepped} breaks for {results} results\n{}", speller.0, outputs.join("\n\n"));
+        prop_assert!(stepped <= results.saturating_sub(1) / 3, "{}: {stepped} breaks for {results} results\n{}", serializer.0, outputs.join("\n\n"));
     }
 
     /// Of a transcript and each longer version, the earlier output is a prefix of the later one, unless another step is due.
     #[test]
-    fn cutting_in_steps_keeps_the_prefix_until_the_next_step(script in sound_script(), speller in speller(), drawn in drawn()) {
+    fn cutting_in_steps_keeps_the_prefix_until_the_next_step(script in sound_script(), serializer in serializer(), drawn in drawn()) {
         let script: Vec<Turn> = script.into_iter().map(thoughtless).collect();
-        let items = (speller.1)(&script);
-        let plain = outputs(speller.0, &items, Chain::default)?;
-        prop_assume!(breaks(&plain) == 0 && grows(speller.0, &items));
-        let complete = complete(speller.0, &items);
+        let items = (serializer.1)(&script);
+        let plain = outputs(serializer.0, &items, Chain::default)?;
+        prop_assume!(breaks(&plain) == 0 && grows(serializer.0, &items));
+        let complete = complete(serializer.0, &items);
         for stepped in tried(STEPPED, drawn) {
-            let outputs = outputs(speller.0, &items, stepped.chain)?;
-            let due = due(speller.0, &items, stepped);
+            let outputs = outputs(serializer.0, &items, stepped.chain)?;
+            let due = due(serializer.0, &items, stepped);
             for (last, at) in complete.iter().copied().zip(complete.iter().copied().skip(1)) {
                 // A window that finds no exchange keeps everything, until one is there that it can begin with.
                 let first_cut = outputs[last] == plain[last];
                 let is_due = due[last] != due[at] || due[at].is_none() || first_cut && due[at] > Some(0);
                 // A head that counts its messages is written anew; no provider reads it.
-                let items = |at: usize| read_seen(Some(speller.0), Framing::Lines, &outputs[at]).items;
+                let items = |at: usize| read_seen(Some(serializer.0), Framing::Lines, &outputs[at]).items;
                 let is_prefix = outputs[at].starts_with(&outputs[last]) || items(at).starts_with(&items(last));
                 prop_assert!(
-                    is_prefix || is_due, "{} {}: step {:?}\n{}\nis followed by\n{}", speller.0, stepped.name, due[at], outputs[last], outputs[at]
+                    is_prefix || is_due, "{} {}: step {:?}\n{}\nis followed by\n{}", serializer.0, stepped.name, due[at], outputs[last], outputs[at]
                 );
             }
         }

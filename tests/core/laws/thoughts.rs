@@ -11,7 +11,7 @@ use super::cases::{CASES, Change, LawCase, rolling};
 use super::check::{cut_with, reading};
 use super::signed::{SIGNED, Signed};
 use crate::properties::{Drawn, drawn, tried};
-use crate::spell::{Turn, broken_script, sound_script};
+use crate::serializers::{Turn, broken_script, sound_script};
 
 /// A model that checks its thoughts, and one that does not.
 const CHECKING: &str = "claude-opus-5-5";
@@ -158,7 +158,7 @@ proptest! {
     #[test]
     fn every_signature_that_is_left_holds(script in broken_script(), signed in prop::sample::select(SIGNED), drawn in drawn()) {
         let instructs = script.iter().any(|turn| matches!(turn, Turn::System(_)));
-        hold_all(&signed, &(signed.spell)(&script), instructs, drawn)?;
+        hold_all(&signed, &(signed.serialize)(&script), instructs, drawn)?;
     }
 
     /// What lies before the last boundary is no longer read, and binds nothing.
@@ -184,10 +184,10 @@ proptest! {
         drawn in drawn(),
     ) {
         let signed = &SIGNED[0];
-        let mut items = (signed.spell)(&summarized);
+        let mut items = (signed.serialize)(&summarized);
         let from = if bare { items.len() } else { 0 };
         items.push(String::from(ON_DEMAND));
-        items.extend((signed.spell)(&kept));
+        items.extend((signed.serialize)(&kept));
         let instructs = summarized.iter().chain(&kept).any(|turn| matches!(turn, Turn::System(_)));
         let texts = [Some(CHECKING), Some(TOLERANT), None].map(|model| signed.sign(&items, model)[from..].concat());
         for case in tried(CASES.iter().chain(MORE), drawn) {
@@ -207,7 +207,7 @@ proptest! {
         if signed.framing() != Framing::Lines {
             return Ok(());
         }
-        let items = (signed.spell)(&script);
+        let items = (signed.serialize)(&script);
         for model in tried([CHECKING, TOLERANT], drawn) {
             let lines = signed.sign(&items, Some(model));
             // The first piece has a message, and not only the header of the log.
@@ -245,7 +245,7 @@ fn every_dialect_signs_its_thoughts() {
         Turn::Assistant { reasoning: Some(String::from("well")), text: Some(String::from("done")), calls: Vec::new() },
     ];
     for signed in SIGNED {
-        let text = signed.text(&(signed.spell)(&script), Some(CHECKING));
+        let text = signed.text(&(signed.serialize)(&script), Some(CHECKING));
         let (valid, invalid) = signed.verify(&text);
         assert!(valid >= 2 && invalid == 0, "{}: {text}", signed.dialect);
         // A window of one message leaves no thought that holds.

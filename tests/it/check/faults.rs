@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::program::command;
-use crate::spell::{Call, SPELLERS, Speller, Turn};
+use crate::serializers::{Call, SERIALIZERS, Serializer, Turn};
 use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Repair, RepairMode};
@@ -66,17 +66,17 @@ const PLANTS: &[Plant] = &[
 const CUT_WHOLE: &str = r#""assistant":{"ToolUse""#;
 
 /// What `check` must say of a plant in a dialect; nothing where the dialect cannot write the fault.
-fn expected(speller: usize, plant: &str) -> &'static [&'static str] {
-    let (dialect, _) = SPELLERS[speller];
+fn expected(serializer: usize, plant: &str) -> &'static [&'static str] {
+    let (dialect, _) = SERIALIZERS[serializer];
     // Where call and result are one record, there are no unpaired results, and an id is written once.
-    let second = SPELLERS[..speller].iter().any(|(earlier, _)| *earlier == dialect);
+    let second = SERIALIZERS[..serializer].iter().any(|(earlier, _)| *earlier == dialect);
     let one_record = second && matches!(dialect, "gemini" | "ai-sdk") || dialect == "opencode";
     let by_place = matches!(dialect, "gemini" | "sharegpt" | "cursor") && !one_record;
     let anywhere = dialect_named(dialect).unwrap().pairing_rules().results == ResultPlace::Anywhere;
     let counted = dialect == "gemini" && !one_record;
     // The lines of a recording of Gemini CLI repeat the results of a message as one message.
     let lines =
-        dialect == "gemini" && SPELLERS[..speller].iter().filter(|(earlier, _)| *earlier == dialect).count() == 2;
+        dialect == "gemini" && SERIALIZERS[..serializer].iter().filter(|(earlier, _)| *earlier == dialect).count() == 2;
     match plant {
         _ if dialect == "simple" => &[],
         "duplicate a call" if lines => &["duplicate-result", "response-count"],
@@ -118,16 +118,16 @@ fn expected(speller: usize, plant: &str) -> &'static [&'static str] {
     }
 }
 
-fn lines(speller: Speller, script: &[Turn]) -> String {
-    (speller.1)(script).iter().map(|item| format!("{item}\n")).collect()
+fn lines(serializer: Serializer, script: &[Turn]) -> String {
+    (serializer.1)(script).iter().map(|item| format!("{item}\n")).collect()
 }
 
 /// The clean script with one planted fault each, in a dialect.
-fn planted(speller: Speller) -> Vec<(&'static str, String)> {
+fn planted(serializer: Serializer) -> Vec<(&'static str, String)> {
     let planted = PLANTS.iter().map(|(plant, change)| {
         let mut script = clean();
         change(&mut script);
-        (*plant, lines(speller, &script))
+        (*plant, lines(serializer, &script))
     });
     planted.collect()
 }
@@ -181,11 +181,11 @@ fn repaired(dialect: &str, mode: &str, texts: &[String]) -> Vec<String> {
 
 #[test]
 fn a_clean_script_raises_nothing_and_is_not_mended() {
-    for &speller in SPELLERS {
-        let text = vec![lines(speller, &clean())];
-        assert_eq!(findings(speller.0, &text), [Vec::<serde_json::Value>::new()], "{}: {text:?}", speller.0);
+    for &serializer in SERIALIZERS {
+        let text = vec![lines(serializer, &clean())];
+        assert_eq!(findings(serializer.0, &text), [Vec::<serde_json::Value>::new()], "{}: {text:?}", serializer.0);
         for mode in ["drop", "stub", "move"] {
-            assert_eq!(repaired(speller.0, mode, &text), text, "{}", speller.0);
+            assert_eq!(repaired(serializer.0, mode, &text), text, "{}", serializer.0);
         }
     }
 }
@@ -206,12 +206,12 @@ fn placed(text: &str, place: &serde_json::Value) -> serde_json::Value {
 #[test]
 fn a_planted_fault_raises_its_rule_at_its_place() {
     let mut wrong = Vec::new();
-    for (nth, &speller) in SPELLERS.iter().enumerate() {
-        let planted = planted(speller);
+    for (nth, &serializer) in SERIALIZERS.iter().enumerate() {
+        let planted = planted(serializer);
         let texts: Vec<String> = planted.iter().map(|(_, text)| text.clone()).collect();
-        for ((plant, text), found) in planted.iter().zip(findings(speller.0, &texts)) {
+        for ((plant, text), found) in planted.iter().zip(findings(serializer.0, &texts)) {
             if rules(&found) != expected(nth, plant).iter().copied().collect() {
-                wrong.push(format!("{} {nth}, {plant}: {:?}\n{text}", speller.0, rules(&found)));
+                wrong.push(format!("{} {nth}, {plant}: {:?}\n{text}", serializer.0, rules(&found)));
             }
             let tool = if matches!(*plant, "drop a result" | "drop a call") { "fetch" } else { "forecast" };
             for finding in found {
@@ -219,7 +219,7 @@ fn a_planted_fault_raises_its_rule_at_its_place() {
                 // A message that answers too few calls is pointed at as a whole: what is missing cannot be.
                 let whole = finding["rule"] == "response-count" && there.contains("functionResponse");
                 let hit = whole || ["call-b", "call-c", "call-x", tool].iter().any(|id| there.contains(id));
-                assert!(hit, "{} {plant}: {finding} at {there}", speller.0);
+                assert!(hit, "{} {plant}: {finding} at {there}", serializer.0);
                 if finding["other_half"].is_object() {
                     placed(text, &finding["other_half"]);
                 }
@@ -231,20 +231,24 @@ fn a_planted_fault_raises_its_rule_at_its_place() {
 
 #[test]
 fn every_mode_repairs_every_plant_once_and_for_all() {
-    for &speller in SPELLERS {
-        let texts: Vec<String> = planted(speller).into_iter().map(|(_, text)| text).collect();
+    for &serializer in SERIALIZERS {
+        let texts: Vec<String> = planted(serializer).into_iter().map(|(_, text)| text).collect();
         for mode in ["drop", "stub", "move"] {
-            let after_repair = repaired(speller.0, mode, &texts);
-            assert_eq!(repaired(speller.0, mode, &after_repair), after_repair, "{} {mode}", speller.0);
-            let left = findings(speller.0, &after_repair);
+            let after_repair = repaired(serializer.0, mode, &texts);
+            assert_eq!(repaired(serializer.0, mode, &after_repair), after_repair, "{} {mode}", serializer.0);
+            let left = findings(serializer.0, &after_repair);
             for (nth, (plant, _)) in PLANTS.iter().enumerate() {
                 let (before, after) = (&texts[nth], &after_repair[nth]);
-                assert!(left[nth].is_empty(), "{} {plant} {mode}: {:?}\n{before}\n{after}", speller.0, left[nth]);
+                assert!(left[nth].is_empty(), "{} {plant} {mode}: {:?}\n{before}\n{after}", serializer.0, left[nth]);
                 let asked = before.lines().find(|line| line.contains("What is the weather like?")).unwrap();
                 // An entry that holds a question and its answer is cut whole.
                 let whole = asked.contains(CUT_WHOLE);
-                assert!(whole || after.contains(asked), "{} {plant} {mode}: {after}", speller.0);
-                assert!(mode == "stub" || after.len() <= before.len(), "{} {plant} {mode} made it bigger", speller.0);
+                assert!(whole || after.contains(asked), "{} {plant} {mode}: {after}", serializer.0);
+                assert!(
+                    mode == "stub" || after.len() <= before.len(),
+                    "{} {plant} {mode} made it bigger",
+                    serializer.0
+                );
             }
         }
     }
@@ -252,10 +256,14 @@ fn every_mode_repairs_every_plant_once_and_for_all() {
 
 #[test]
 fn a_stub_says_that_the_call_was_interrupted() {
-    for &speller in SPELLERS.iter().filter(|(dialect, _)| *dialect != "simple") {
+    for &serializer in SERIALIZERS.iter().filter(|(dialect, _)| *dialect != "simple") {
         let mut script = clean();
         script.remove(7);
-        let stubbed = repaired(speller.0, "stub", &[lines(speller, &script)]);
-        assert!(stubbed[0].contains("[interrupted: this tool call was never answered]"), "{}: {stubbed:?}", speller.0);
+        let stubbed = repaired(serializer.0, "stub", &[lines(serializer, &script)]);
+        assert!(
+            stubbed[0].contains("[interrupted: this tool call was never answered]"),
+            "{}: {stubbed:?}",
+            serializer.0
+        );
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use crate::program::{Place, run, text};
-use crate::spell::{SPELLERS, broken_script};
+use crate::serializers::{SERIALIZERS, broken_script};
 use curtail_core::dialects::{Row, assemble, dialect_named};
 use curtail_core::json::{Document, Span};
 use curtail_core::transcript::{Answers, Fault, FaultKind, Message, Pairs, PartRef, Style};
@@ -91,22 +91,22 @@ proptest! {
     #[test]
     fn repair_mends_what_is_broken_and_nothing_else(
         script in broken_script(),
-        speller in prop::sample::select(SPELLERS),
+        serializer in prop::sample::select(SERIALIZERS),
         mode in prop::sample::select(&["drop", "stub", "move"][..]),
         pending in any::<bool>(),
     ) {
-        let text: String = (speller.1)(&script).iter().map(|item| format!("{item}\n")).collect();
-        let mended = repaired(speller.0, mode, pending, &text);
-        let left = inspect(speller.0, &mended, |_, _, faults| faults.to_vec());
+        let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
+        let mended = repaired(serializer.0, mode, pending, &text);
+        let left = inspect(serializer.0, &mended, |_, _, faults| faults.to_vec());
         let tolerated = |fault: &Fault| fault.kind == FaultKind::PendingCall && !pending;
         prop_assert!(left.iter().all(tolerated), "{left:?} left by {mode}\nin  {text}\nout {mended}");
-        prop_assert_eq!(&repaired(speller.0, mode, pending, &mended), &mended, "twice is not once, in {}", text);
+        prop_assert_eq!(&repaired(serializer.0, mode, pending, &mended), &mended, "twice is not once, in {}", text);
         prop_assert!(mode == "stub" || mended.len() <= text.len(), "{mode} made it bigger");
         if mode != "drop" {
             return Ok(());
         }
         // Answers that are moved or written are put into messages that no fault is about: dropping changes no others.
-        let untouched = inspect(speller.0, &text, |messages, pairs, faults| {
+        let untouched = inspect(serializer.0, &text, |messages, pairs, faults| {
             let concerned = concerned(messages, pairs, faults);
             let whole = messages.iter().enumerate().filter(|(at, _)| !concerned.contains(at));
             whole.filter_map(|(_, message)| message.value()).map(|value| value.raw().to_owned()).collect::<Vec<_>>()

@@ -72,7 +72,7 @@ fn recalling_twice_is_recalling_once() {
 
 /// Lines that fit other dialects beside the line that decides: the block must not fit another dialect.
 #[test]
-fn the_block_is_spelt_so_that_the_dialect_is_told_again() {
+fn the_block_is_written_so_that_the_dialect_is_detected_again() {
     let place = Place::new();
     let state = place.file("state.json", "{\"goal\":\"ship\"}");
     let log = "{\"role\":\"user\",\"content\":\"Hi\"}\n{\"type\":\"world_state\",\"payload\":{\"full\":true}}\n";

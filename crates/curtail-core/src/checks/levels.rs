@@ -22,7 +22,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level's name, as flags and configurations spell it.
+    /// The level's name, as flags and configurations write it.
     #[doc(hidden)]
     #[must_use]
     pub const fn name(self) -> &'static str {

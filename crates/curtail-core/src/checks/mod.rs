@@ -80,7 +80,7 @@ impl Group {
     /// Every group, in the order of the rules.
     pub const ALL: &'static [Self] = &[Self::Pairing, Self::Shape, Self::Turn, Self::Dataset];
 
-    /// The name of the group, as flags and configurations spell it.
+    /// The name of the group, as flags and configurations write it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -58,7 +58,7 @@ impl Dialect for AgentKit {
 }
 
 impl DialectWriter for AgentKit {
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
             let id = id.as_deref().unwrap_or_default();
             let result = object! {
@@ -75,8 +75,8 @@ impl DialectWriter for AgentKit {
         }
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        self.spell(&Draft::part(Role::Assistant, part.clone()), None)
+    fn write_part(&self, part: &DraftPart) -> String {
+        self.write_message(&Draft::part(Role::Assistant, part.clone()), None)
     }
 }
 

@@ -61,8 +61,8 @@ impl Dialect for AiSdk {
 }
 
 impl DialectWriter for AiSdk {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let parts: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
         if anchor.is_some_and(|anchor| anchor.has("parts")) {
             // `validateUIMessages` refuses a message without an id.
@@ -75,7 +75,7 @@ impl DialectWriter for AiSdk {
         }
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),

@@ -71,19 +71,19 @@ impl Dialect for Anthropic {
 }
 
 impl DialectWriter for Anthropic {
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         // User messages contain results. Instructions from the application are written as user messages, before other
         // content.
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
         if let [DraftPart::Text(text)] = draft.parts.as_slice() {
             return blocks::role_and_content(role, text);
         }
-        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
         object! { "role": role, "content": blocks }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        spell_block(part)
+    fn write_part(&self, part: &DraftPart) -> String {
+        write_block(part)
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -124,8 +124,8 @@ pub(super) const RULES: ProviderRules = ProviderRules {
     ids: Some(IdFormat { symbols: "_-", longest: usize::MAX }),
 };
 
-/// Spells a part as a content block.
-pub(super) fn spell_block(part: &DraftPart) -> String {
+/// Writes a part as a content block.
+pub(super) fn write_block(part: &DraftPart) -> String {
     match part {
         DraftPart::Text(text) => blocks::text_block(text),
         DraftPart::Verbatim(raw) => raw.clone(),

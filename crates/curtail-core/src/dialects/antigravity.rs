@@ -57,7 +57,7 @@ impl Dialect for Antigravity {
 }
 
 impl DialectWriter for Antigravity {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (source, kind) = match (draft.parts.as_slice(), draft.role) {
             ([DraftPart::ToolResult { .. }], _) => ("MODEL", "GENERIC"),
             (_, Role::Assistant) => ("MODEL", "PLANNER_RESPONSE"),
@@ -74,8 +74,8 @@ impl DialectWriter for Antigravity {
         head.copied(anchor, &["created_at"]).member("content", &text).end().0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        self.spell(&Draft::part(Role::Assistant, part.clone()), None)
+    fn write_part(&self, part: &DraftPart) -> String {
+        self.write_message(&Draft::part(Role::Assistant, part.clone()), None)
     }
 }
 

@@ -65,7 +65,7 @@ impl DialectWriter for Atif {
         results.into_iter().find_map(|result| SOURCE_CALL.into_iter().find(|key| result.some(key).is_some()))
     }
 
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let source = match draft.role {
             Role::User => "user",
             Role::Assistant => "agent",
@@ -74,15 +74,15 @@ impl DialectWriter for Atif {
         // `relink` numbers the steps that are written.
         let number = anchor.and_then(|anchor| anchor.get("step_id")).map_or("0", Value::raw);
         let text = draft.joined_text();
-        let results: Vec<String> = draft.parts.iter().filter_map(spell_result).collect();
+        let results: Vec<String> = draft.parts.iter().filter_map(write_result).collect();
         let observed = (!results.is_empty()).then(|| object! { "results": list(&results) });
         object! { "step_id": Json(number), "source": source, "message": text, "observation": observed }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => blocks::text_block(text),
-            part => spell_result(part).unwrap_or_default(),
+            part => write_result(part).unwrap_or_default(),
         }
     }
 
@@ -145,7 +145,7 @@ fn renumber(layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
     patches
 }
 
-/// Sets the number of a step that `spell` wrote.
+/// Sets the number of a step that `write_message` wrote.
 fn set_number(step: &mut String, number: usize) {
     const HEAD: &str = "{\"step_id\":";
     let end = step.find(',').filter(|end| *end >= HEAD.len());
@@ -188,7 +188,7 @@ impl LogHabits for Atif {
     }
 }
 
-fn spell_result(part: &DraftPart) -> Option<String> {
+fn write_result(part: &DraftPart) -> Option<String> {
     match part {
         DraftPart::Text(_) => None,
         DraftPart::Verbatim(raw) => Some(raw.clone()),

@@ -77,13 +77,13 @@ impl Dialect for Bedrock {
 }
 
 impl DialectWriter for Bedrock {
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
         object! { "role": role, "content": blocks }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => object! { "text": text }.0,
             DraftPart::Verbatim(raw) => raw.clone(),

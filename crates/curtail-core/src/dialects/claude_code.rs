@@ -125,12 +125,12 @@ impl Dialect for ClaudeCode {
 }
 
 impl DialectWriter for ClaudeCode {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        spell(draft, anchor)
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        write_message(draft, anchor)
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        anthropic::spell_block(part)
+    fn write_part(&self, part: &DraftPart) -> String {
+        anthropic::write_block(part)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
@@ -535,8 +535,8 @@ const ENVELOPE: &[&str] = &[
 ];
 
 /// Writes a record whose parent link is still `null`.
-fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
-    let blocks: Vec<String> = draft.parts.iter().map(anthropic::spell_block).collect();
+fn write_message(draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    let blocks: Vec<String> = draft.parts.iter().map(anthropic::write_block).collect();
     let content = match draft.parts.as_slice() {
         [DraftPart::Text(text)] if draft.role != Role::Assistant => Json(quote(text)),
         _ => list(blocks),

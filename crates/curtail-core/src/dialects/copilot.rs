@@ -51,7 +51,7 @@ impl Dialect for Copilot {
 }
 
 impl DialectWriter for Copilot {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, data) = match (draft.parts.as_slice(), draft.role) {
             ([DraftPart::ToolResult { id, text, .. }], _) => (
                 "tool.execution_complete",
@@ -71,8 +71,8 @@ impl DialectWriter for Copilot {
         event.copied(anchor, &["timestamp"]).end().0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        self.spell(&Draft::part(Role::Assistant, part.clone()), None)
+    fn write_part(&self, part: &DraftPart) -> String {
+        self.write_message(&Draft::part(Role::Assistant, part.clone()), None)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {

@@ -47,19 +47,19 @@ impl Dialect for Cursor {
 }
 
 impl DialectWriter for Cursor {
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
         object! { "role": role, "message": object! { "content": blocks } }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::ToolResult { name, text, .. } => {
                 let content = list([blocks::text_block(text)]);
                 object! { "type": "tool_result", "name": name, "content": content }.0
             }
-            other => anthropic::spell_block(other),
+            other => anthropic::write_block(other),
         }
     }
 

@@ -80,19 +80,19 @@ impl DialectWriter for Droid {
         lines.next().filter(|line| line.some("toolCallId").is_none()).map(|_| ID)
     }
 
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         if anchor.is_some_and(|anchor| anchor.get("message").is_none()) {
-            return spell_line(draft, anchor);
+            return write_line(draft, anchor);
         }
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-        let blocks = list(draft.parts.iter().map(anthropic::spell_block));
+        let blocks = list(draft.parts.iter().map(anthropic::write_block));
         let said = object! { "role": role, "content": blocks };
         let line = if is_linked(anchor) { TREE.begin(draft, anchor) } else { ObjectWriter::new() };
         line.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        anthropic::spell_block(part)
+    fn write_part(&self, part: &DraftPart) -> String {
+        anthropic::write_block(part)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
@@ -140,7 +140,7 @@ fn read_message(item: Value<'_>) -> Item<'_> {
 const ID: &str = "id";
 
 /// Writes a line of the stream.
-fn spell_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
+fn write_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let begun =
         |kind: &str| ObjectWriter::new().member("type", kind).copied(anchor, &["session_id", "sessionId", "timestamp"]);
     let line = match draft.parts.as_slice() {

@@ -80,16 +80,16 @@ impl Dialect for Goose {
 }
 
 impl DialectWriter for Goose {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
         let created = anchor.and_then(|anchor| anchor.get("created")).map_or("0", Value::raw);
         let told = anchor.and_then(|anchor| anchor.some("metadata")).is_some_and(|told| told.has("agentVisible"));
         let told = told.then(|| object! { "userVisible": true, "agentVisible": true });
         object! { "role": role, "created": Json(created), "content": blocks, "metadata": told }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),

@@ -71,9 +71,9 @@ impl Dialect for Grok {
 }
 
 impl DialectWriter for Grok {
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [part @ DraftPart::ToolResult { .. }] = draft.parts.as_slice() {
-            self.spell_part(part)
+            self.write_part(part)
         } else {
             let kind = match draft.role {
                 Role::Assistant => "assistant",
@@ -84,7 +84,7 @@ impl DialectWriter for Grok {
         }
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),

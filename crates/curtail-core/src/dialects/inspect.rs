@@ -62,7 +62,7 @@ impl Dialect for Inspect {
 }
 
 impl DialectWriter for Inspect {
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
             let id = id.as_deref().unwrap_or_default();
             return object! { "role": "tool", "tool_call_id": id, "function": name, "content": text }.0;

@@ -80,15 +80,15 @@ impl Dialect for Interactions {
 }
 
 impl DialectWriter for Interactions {
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         if let [part @ (DraftPart::ToolResult { .. } | DraftPart::Verbatim(_))] = draft.parts.as_slice() {
-            return self.spell_part(part);
+            return self.write_part(part);
         }
         let kind = if draft.role == Role::Assistant { "model_output" } else { "user_input" };
         object! { "type": kind, "content": list([blocks::text_block(&draft.joined_text())]) }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),

@@ -58,7 +58,7 @@ impl Dialect for Kimi {
 }
 
 impl DialectWriter for Kimi {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         if let [DraftPart::ToolResult { id, text, .. }] = draft.parts.as_slice() {
             let id = id.as_deref().unwrap_or_default();
             let event = object! {
@@ -70,13 +70,13 @@ impl DialectWriter for Kimi {
             line("context.append_loop_event", "event", &event, anchor)
         } else {
             let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-            let content: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+            let content: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
             let said = object! { "role": role, "content": list(content), "toolCalls": Json("[]") };
             line("context.append_message", "message", &said, anchor)
         }
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),

@@ -60,9 +60,9 @@ impl Dialect for Kiro {
 }
 
 impl DialectWriter for Kiro {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         if anchor.is_some_and(is_entry) {
-            return spell_entry(draft);
+            return write_entry(draft);
         }
         let results =
             draft.parts.iter().any(|part| matches!(part, DraftPart::ToolResult { .. } | DraftPart::Verbatim(_)));
@@ -71,11 +71,11 @@ impl DialectWriter for Kiro {
             _ if results => "ToolResults",
             _ => "Prompt",
         };
-        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
         object! { "kind": kind, "data": object! { "content": blocks } }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => object! { "kind": "text", "data": text }.0,
             DraftPart::Verbatim(raw) => raw.clone(),
@@ -105,9 +105,9 @@ impl LogHabits for Kiro {
 }
 
 /// An entry that says what `draft` does in one of its halves.
-fn spell_entry(draft: &Draft) -> String {
+fn write_entry(draft: &Draft) -> String {
     let text = draft.joined_text();
-    let results: Vec<String> = draft.parts.iter().filter_map(|part| stored(&Kiro.spell_part(part))).collect();
+    let results: Vec<String> = draft.parts.iter().filter_map(|part| stored(&Kiro.write_part(part))).collect();
     let (asked, answer) = match draft.role {
         Role::Assistant => (object! { "Prompt": object! { "prompt": "" } }, text.as_str()),
         _ if !results.is_empty() => (object! { "ToolUseResults": object! { "tool_use_results": list(results) } }, ""),

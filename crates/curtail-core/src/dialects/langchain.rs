@@ -69,7 +69,7 @@ impl Dialect for LangChain {
 }
 
 impl DialectWriter for LangChain {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, class) = match draft.role {
             Role::System | Role::Developer => ("system", "SystemMessage"),
             Role::User => ("human", "HumanMessage"),
@@ -82,14 +82,14 @@ impl DialectWriter for LangChain {
                 let mut path = anchor.get("id").map_or_else(Vec::new, |id| id.items().map(Value::raw).collect());
                 path.pop();
                 path.push(&class);
-                let members = spell_members(ObjectWriter::new(), draft).end();
+                let members = write_members(ObjectWriter::new(), draft).end();
                 object! { "lc": 1, "type": "constructor", "id": list(path), "kwargs": members }.0
             }
             Some(anchor) if anchor.has("data") => {
-                let data = spell_members(ObjectWriter::new(), draft).member("type", kind).end();
+                let data = write_members(ObjectWriter::new(), draft).member("type", kind).end();
                 object! { "type": kind, "data": data }.0
             }
-            _ => spell_members(ObjectWriter::new().member("type", kind), draft).end().0,
+            _ => write_members(ObjectWriter::new().member("type", kind), draft).end().0,
         }
     }
 }
@@ -108,7 +108,7 @@ impl LogHabits for LangChain {
     }
 }
 
-fn spell_members(message: ObjectWriter, draft: &Draft) -> ObjectWriter {
+fn write_members(message: ObjectWriter, draft: &Draft) -> ObjectWriter {
     match draft.parts.as_slice() {
         [DraftPart::ToolResult { id, name, text, .. }] => {
             let message = message.member("content", text).member("tool_call_id", id.as_deref().unwrap_or_default());

@@ -175,22 +175,22 @@ pub trait DialectWriter {
         true
     }
 
-    /// The key by which the results of `items` name their calls, if it is not the one that [`spell`](Self::spell) writes by
-    /// itself: some formats have several.
+    /// The key by which the results of `items` name their calls, if it is not the one that
+    /// [`write_message`](Self::write_message) writes by itself: some formats have several.
     fn result_key(&self, _items: &[Value<'_>]) -> Option<&'static str> {
         None
     }
 
     /// Writes `draft` in this format, with its links. Formats with an envelope copy it from `anchor`, a message of the
     /// transcript.
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
 
     /// Writes `part` as an element of a list of parts: by default, a result as a message of its own.
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { .. } => self.spell(&Draft::part(Role::Tool, part.clone()), None),
+            DraftPart::ToolResult { .. } => self.write_message(&Draft::part(Role::Tool, part.clone()), None),
         }
     }
 

@@ -84,7 +84,7 @@ impl DialectWriter for OpenAi {
         named.into_iter().next().or_else(of_tau2)
     }
 
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         match draft.parts.as_slice() {
             [DraftPart::ToolResult { text, key: Some(BY_PLACE), .. }] => blocks::role_and_content("tool", text),
             [DraftPart::ToolResult { id: Some(id), text, key, .. }] => {

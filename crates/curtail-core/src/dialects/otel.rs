@@ -70,13 +70,13 @@ impl Dialect for Otel {
 }
 
 impl DialectWriter for Otel {
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let parts: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+        let parts: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
         let role = if draft.role == Role::Developer { Role::System } else { draft.role };
         object! { "role": role.name(), "parts": list(parts) }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => object! { "type": "text", "content": text }.0,
             DraftPart::Verbatim(raw) => raw.clone(),

@@ -79,11 +79,11 @@ impl Dialect for Pi {
 }
 
 impl DialectWriter for Pi {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         if let Some(anchor) = anchor.filter(|anchor| session_trace::is_line(*anchor)) {
-            return session_trace::spell(draft, anchor);
+            return session_trace::write_message(draft, anchor);
         }
-        let content: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+        let content: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
         let said = if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
             object! {
                 "role": "toolResult",
@@ -100,7 +100,7 @@ impl DialectWriter for Pi {
         entry.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),

@@ -59,14 +59,14 @@ impl Dialect for PydanticAi {
 }
 
 impl DialectWriter for PydanticAi {
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let parts: Vec<String> = draft.parts.iter().map(|part| spell_part(part, draft.role)).collect();
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+        let parts: Vec<String> = draft.parts.iter().map(|part| write_part(part, draft.role)).collect();
         let kind = if draft.role == Role::Assistant { "response" } else { "request" };
         object! { "parts": list(parts), "kind": kind }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        spell_part(part, Role::User)
+    fn write_part(&self, part: &DraftPart) -> String {
+        write_part(part, Role::User)
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -102,7 +102,7 @@ impl LogHabits for PydanticAi {
     }
 }
 
-fn spell_part(part: &DraftPart, role: Role) -> String {
+fn write_part(part: &DraftPart, role: Role) -> String {
     match part {
         DraftPart::Text(text) => {
             let kind = match role {

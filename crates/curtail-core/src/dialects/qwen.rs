@@ -62,20 +62,20 @@ impl Dialect for Qwen {
 }
 
 impl DialectWriter for Qwen {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, role) = match draft.role {
             Role::Assistant => ("assistant", "model"),
             Role::Tool => ("tool_result", "user"),
             _ => ("user", "user"),
         };
-        let spelled = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        let spelled = list(draft.parts.iter().map(|part| self.write_part(part)));
         let record = TREE.begin(draft, anchor);
         let record = record.copied(anchor, &["sessionId", "timestamp", "cwd", "version", "gitBranch"]);
         record.member("type", kind).member("message", &object! { "role": role, "parts": spelled }).end().0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        gemini::spell(part)
+    fn write_part(&self, part: &DraftPart) -> String {
+        gemini::write_part(part)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {

@@ -109,12 +109,12 @@ impl DialectWriter for Responses {
         named.filter(|key| *key != CALL_IDS[0])
     }
 
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        spell_item(draft)
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+        write_item(draft)
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        spell_item(&Draft::part(Role::Assistant, part.clone()))
+    fn write_part(&self, part: &DraftPart) -> String {
+        write_item(&Draft::part(Role::Assistant, part.clone()))
     }
 }
 
@@ -298,17 +298,17 @@ pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
 }
 
 /// Writes a draft as an item.
-pub(super) fn spell_item(draft: &Draft) -> String {
+pub(super) fn write_item(draft: &Draft) -> String {
     match draft.parts.as_slice() {
         [DraftPart::ToolResult { id, text, family, key, .. }] => {
-            spell_result(key.unwrap_or(CALL_IDS[0]), id.as_deref(), text, *family)
+            write_result(key.unwrap_or(CALL_IDS[0]), id.as_deref(), text, *family)
         }
         [DraftPart::Verbatim(raw)] => raw.clone(),
         _ => object! { "type": "message", "role": draft.role.name(), "content": draft.joined_text() }.0,
     }
 }
 
-fn spell_result(key: &str, id: Option<&str>, text: &str, family: Family) -> String {
+fn write_result(key: &str, id: Option<&str>, text: &str, family: Family) -> String {
     let kind = RESULTS.iter().find(|result| result.1 == family).map_or("function_call_output", |result| result.0);
     let id = or_null(id);
     let item = match family {

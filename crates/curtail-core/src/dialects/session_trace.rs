@@ -5,7 +5,7 @@ use super::{blocks, events};
 use crate::json::{Json, Value, object};
 use crate::transcript::{Content, Draft, DraftPart, Part, PartPlace, Role};
 
-/// How a member is spelt: as the hub writes it, and as OpenAI does.
+/// How a member is written: as the hub writes it, and as OpenAI does.
 type Key = [&'static str; 2];
 
 const CALLS: Key = ["toolCalls", "tool_calls"];
@@ -21,7 +21,7 @@ pub(super) fn is_header(entry: Value<'_>) -> bool {
     entry.get("harness").is_some_and(|harness| harness.text().is_some())
 }
 
-/// Whether a message is spelt as only traces spell it.
+/// Whether a message is written as only traces write it.
 pub(super) fn is_own(said: Value<'_>) -> bool {
     let called = || said.get("role").is_some_and(|role| role.is("tool")) && member(said, &CALL_ID).is_some();
     called() || member(said, &CALLS).or_else(|| member(said, &THOUGHT)).is_some()
@@ -65,7 +65,7 @@ pub(super) fn is_line(entry: Value<'_>) -> bool {
 }
 
 /// A line with the draft, in the spelling of `anchor`.
-pub(super) fn spell(draft: &Draft, anchor: Value<'_>) -> String {
+pub(super) fn write_message(draft: &Draft, anchor: Value<'_>) -> String {
     let openai =
         anchor.get("message").is_some_and(|said| [CALLS, CALL_ID].iter().any(|key| said.get(key[1]).is_some()));
     let said = match draft.parts.as_slice() {

@@ -89,7 +89,7 @@ fn text_block(text: &str) -> String {
 }
 
 impl DialectWriter for ShareGpt {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let text = quote(&spoken(draft));
         if anchor.is_some_and(Value::is_array) {
             return if draft.role == Role::Assistant { format!("[\"\",{text}]") } else { format!("[{text},\"\"]") };
@@ -106,7 +106,7 @@ impl DialectWriter for ShareGpt {
         object! { "from": from, "value": Json(text) }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Verbatim(raw) => raw.clone(),
             DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => text_block(text),

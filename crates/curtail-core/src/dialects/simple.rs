@@ -50,7 +50,7 @@ impl Dialect for Simple {
 }
 
 impl DialectWriter for Simple {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let text_key = anchor.and_then(text).map_or("content", |(key, _)| key);
         let (role_key, role) = anchor.and_then(speaker).map_or(("role", Role::System), |(key, role)| (key, role));
         let named = anchor.and_then(|anchor| anchor.get_text(role_key)).filter(|_| role == draft.role);
@@ -58,7 +58,7 @@ impl DialectWriter for Simple {
         object! { role_key: name, text_key: draft.joined_text() }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => quote(text),
             DraftPart::Verbatim(raw) => raw.clone(),

@@ -56,7 +56,7 @@ impl DialectWriter for VsCodeCopilot {
         false
     }
 
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let text = draft.joined_text();
         match draft.role {
             Role::Assistant => list([object! { "value": text }.0]).0,

@@ -50,13 +50,13 @@ impl DialectWriter for Zed {
         false
     }
 
-    fn spell(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let speaker = if draft.role == Role::Assistant { "Agent" } else { "User" };
-        let blocks = list(draft.parts.iter().map(|part| self.spell_part(part)));
+        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
         object! { speaker: object! { "content": blocks } }.0
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => object! { "Text": text }.0,
             DraftPart::Verbatim(raw) => raw.clone(),

@@ -37,7 +37,7 @@ pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>
     patches.extend(dialect.relink(layout, &mut left));
     let drafts = messages.iter().filter(|message| message.is_draft());
     for (message, written) in drafts.zip(&mut left.written).filter(|(_, written)| written.draft.links.is_some()) {
-        written.text = spell(layout, dialect, message, &written.draft);
+        written.text = write_message(layout, dialect, message, &written.draft);
     }
     patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
     let mut writer = Writer {
@@ -109,7 +109,7 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(|part| draft(part, key)).collect();
         let mut draft = Draft { role: message.role, parts, beside: anchor.draft, links: None };
         draft.links = dialect.links(&draft, anchor.value.or(layout.template));
-        let text = spell(layout, dialect, message, &draft);
+        let text = write_message(layout, dialect, message, &draft);
         let (beside, abandoned) = (nearest.to(message), message.standing == Standing::Abandoned);
         let place = anchor.value.map(|value| value.span().start);
         let live = message.standing.is_read();
@@ -150,9 +150,9 @@ impl Nearest {
 }
 
 /// The draft `message` as JSON of the dialect.
-fn spell(layout: &Layout<'_>, dialect: &dyn Dialect, message: &Message<'_>, draft: &Draft) -> String {
+fn write_message(layout: &Layout<'_>, dialect: &dyn Dialect, message: &Message<'_>, draft: &Draft) -> String {
     let Origin::Draft { anchor, .. } = message.origin else { return String::new() };
-    let json = dialect.spell(draft, anchor.value.or(layout.template));
+    let json = dialect.write_message(draft, anchor.value.or(layout.template));
     // No user and no tool has the role of instructions, so a block among them needs no mark.
     match message.role.instructs() && reads_as_instructions(dialect, &json) {
         true => json,
@@ -407,8 +407,8 @@ impl Writer<'_, '_> {
 /// The patches that turn the bytes of `message`, as it was read, into what it is now; `key` as in [`draft`].
 fn patches(message: &Message<'_>, dialect: &dyn Dialect, key: Option<&'static str>) -> Vec<Patch> {
     let mut gone = gone(message);
-    let spell = |part: &Part<'_>| Some(with_mark(part, dialect.spell_part(&draft(part, key)?)));
-    let prepended: Vec<String> = message.parts.iter().filter_map(spell).collect();
+    let write = |part: &Part<'_>| Some(with_mark(part, dialect.write_part(&draft(part, key)?)));
+    let prepended: Vec<String> = message.parts.iter().filter_map(write).collect();
     let front = message.value().filter(|_| !prepended.is_empty());
     let front = front.and_then(|value| dialect.prepend_parts(value, &prepended)).map(|mut patch| {
         // A single object becomes a list. If the object was cut, the list does not contain it.

@@ -124,7 +124,7 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// The JSON of a value, as the source spells it.
+/// The JSON of a value, as the source writes it.
 pub(crate) fn raw(value: Value<'_>) -> Json<&str> {
     Json(value.raw())
 }

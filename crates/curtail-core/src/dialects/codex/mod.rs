@@ -102,8 +102,8 @@ impl DialectWriter for Codex {
         history::recount(layout, &read, remaining.kept)
     }
 
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let payload = spell_payload(draft);
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let payload = write_payload(draft);
         match anchor {
             // A draft next to a bare item is written without an envelope. Next to any other line, the envelope identifies
             // the format.
@@ -115,8 +115,8 @@ impl DialectWriter for Codex {
         }
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        spell_payload(&Draft::part(Role::Assistant, part.clone()))
+    fn write_part(&self, part: &DraftPart) -> String {
+        write_payload(&Draft::part(Role::Assistant, part.clone()))
     }
 }
 
@@ -215,9 +215,9 @@ fn event_text(event: Value<'_>) -> Option<Text<'_>> {
 }
 
 /// Writes an item as the program does: its content is a list of blocks.
-fn spell_payload(draft: &Draft) -> String {
+fn write_payload(draft: &Draft) -> String {
     if let [DraftPart::ToolResult { .. } | DraftPart::Verbatim(_)] = draft.parts.as_slice() {
-        return responses::spell_item(draft);
+        return responses::write_item(draft);
     }
     let kind = if draft.role == Role::Assistant { "output_text" } else { "input_text" };
     let block = object! { "type": kind, "text": draft.joined_text() };

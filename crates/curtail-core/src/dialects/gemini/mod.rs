@@ -114,8 +114,8 @@ impl DialectWriter for Gemini {
         spellings.next().filter(|snake| *snake).map(|_| SNAKE_RESULT)
     }
 
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let spelled: Vec<String> = draft.parts.iter().map(|part| self.spell_part(part)).collect();
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let spelled: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
         let model = draft.role == Role::Assistant;
         let role = if model { "model" } else { "user" };
         match anchor {
@@ -130,8 +130,8 @@ impl DialectWriter for Gemini {
         }
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
-        spell(part)
+    fn write_part(&self, part: &DraftPart) -> String {
+        write_part(part)
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -307,7 +307,7 @@ const KEYS: &[&str] = &[
     "thought_signature",
 ];
 
-/// A result as the Python SDKs and the Agent Development Kit spell it.
+/// A result as the Python SDKs and the Agent Development Kit write it.
 const SNAKE_RESULT: &str = "function_response";
 
 /// Whether `part` is a part of Gemini: in other formats with `parts`, each part has a type.
@@ -437,7 +437,7 @@ pub(in crate::dialects) fn only_first_is_signed(parts: Option<Value<'_>>) -> boo
 }
 
 /// Writes a part.
-pub(in crate::dialects) fn spell(part: &DraftPart) -> String {
+pub(in crate::dialects) fn write_part(part: &DraftPart) -> String {
     match part {
         DraftPart::Text(text) => object! { "text": text }.0,
         DraftPart::Verbatim(raw) => raw.clone(),

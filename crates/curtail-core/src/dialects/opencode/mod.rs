@@ -65,11 +65,11 @@ impl Dialect for OpenCode {
 }
 
 impl DialectWriter for OpenCode {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        spell(draft, anchor)
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        write_message(draft, anchor)
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
             DraftPart::Verbatim(raw) => raw.clone(),
@@ -268,7 +268,7 @@ fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 // Drafts as messages, in the session and with the model of their anchor.
 
 /// Writes a message. Exports have no role for instructions, and results are written inside their calls.
-fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
+fn write_message(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let id = id_text(DraftId(first_id(draft, anchor)));
     let text = draft_text(draft);
     match anchor {
@@ -408,9 +408,9 @@ fn name_drafts(layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
 }
 
 fn name(written: &mut Written, follows: bool, taken: &mut HashSet<String>) {
-    let Some(spelt) = own_id(&written.text).map(str::to_owned) else { return };
+    let Some(old_id) = own_id(&written.text).map(str::to_owned) else { return };
     let id = written.id.unwrap_or_else(|| {
-        let first = u128::from_str_radix(&spelt, 16).unwrap_or_default();
+        let first = u128::from_str_radix(&old_id, 16).unwrap_or_default();
         let sorted = (first >> RANDOM) + if follows { 2 } else { 0 };
         let random = first & ((1 << RANDOM) - 1);
         let mut others = (1..).map(|nth| digest(&written.text, nth));
@@ -424,11 +424,11 @@ fn name(written: &mut Written, follows: bool, taken: &mut HashSet<String>) {
         }
     });
     taken.insert(format!("msg_{}", id_text(id)));
-    written.text = written.text.replace(&spelt, &id_text(id));
+    written.text = written.text.replace(&old_id, &id_text(id));
     written.id = Some(id);
 }
 
-/// The id of a message that [`spell`] wrote, without `msg_`.
+/// The id of a message that [`write_message`] wrote, without `msg_`.
 fn own_id(text: &str) -> Option<&str> {
     let from = text.find("\"id\":\"msg_")? + "\"id\":\"msg_".len();
     text.get(from..from + 32)

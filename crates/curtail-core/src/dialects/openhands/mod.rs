@@ -64,18 +64,18 @@ impl Dialect for OpenHands {
 }
 
 impl DialectWriter for OpenHands {
-    fn spell(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let before = anchor.filter(|anchor| !anchor.has("kind") && !anchor.is_array());
         match before {
-            Some(anchor) => version0::spell(draft, anchor),
-            None => version1::spell(draft, anchor),
+            Some(anchor) => version0::write_message(draft, anchor),
+            None => version1::write_message(draft, anchor),
         }
     }
 
-    fn spell_part(&self, part: &DraftPart) -> String {
+    fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Verbatim(raw) => raw.clone(),
-            part => self.spell(&Draft::part(Role::Assistant, part.clone()), None),
+            part => self.write_message(&Draft::part(Role::Assistant, part.clone()), None),
         }
     }
 

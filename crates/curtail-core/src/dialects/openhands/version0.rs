@@ -176,7 +176,7 @@ fn recalled(event: Value<'_>) -> Vec<Text<'_>> {
 }
 
 /// An event without id. The result of a call gets its `tool_call_metadata` from the action.
-pub(super) fn spell(draft: &Draft, anchor: Value<'_>) -> String {
+pub(super) fn write_message(draft: &Draft, anchor: Value<'_>) -> String {
     if let [DraftPart::ToolResult { id, text, .. }] = draft.parts.as_slice() {
         let id = id.as_deref().unwrap_or_default();
         let made = anchor

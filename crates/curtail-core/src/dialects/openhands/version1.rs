@@ -189,7 +189,7 @@ fn read_result<'a>(event: Value<'a>, content: Option<Value<'a>>) -> Item<'a> {
 }
 
 /// An event without id: `OpenHands` assigns one when it reads the log.
-pub(super) fn spell(draft: &Draft, anchor: Option<Value<'_>>) -> String {
+pub(super) fn write_message(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let event = ObjectWriter::new().copied(anchor, &["timestamp"]);
     if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
         let event = event.member("source", "agent").member("tool_name", name);

@@ -1,0 +1,146 @@
+//! Scripts as Claude Code records: a record per block, linked in a row.
+
+use std::collections::HashMap;
+
+use super::{Turn, json};
+
+pub fn serialize(script: &[Turn]) -> Vec<String> {
+    let mut items = Vec::new();
+    for (nth, turn) in script.iter().enumerate() {
+        for (kind, message) in records(turn, nth) {
+            let parent = if items.is_empty() { String::from("null") } else { format!("\"{}\"", uuid(items.len() - 1)) };
+            items.push(format!(
+                "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"{kind}\",\"message\":{message},\"uuid\":\"{}\"}}",
+                uuid(items.len())
+            ));
+        }
+    }
+    items
+}
+
+/// As the program writes a long session: results hang off the record of their call, and some questions begin behind a
+/// compaction, or a tree of their own. Sub-agents work before and behind compactions, and while calls are open.
+pub fn serialize_session(script: &[Turn]) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    let mut callers: HashMap<&str, String> = HashMap::new();
+    let mut leaf: Option<String> = None;
+    for (nth, turn) in script.iter().enumerate() {
+        if let Turn::User(text) = turn {
+            let drawn = nth + text.len();
+            if drawn % 7 < 2 {
+                sub_agent(&mut items, drawn.is_multiple_of(2));
+            }
+            match drawn % 5 {
+                0 => leaf = leaf.map(|last| compaction(&mut items, &last, drawn % 7 == 3)),
+                1 => leaf = None,
+                _ => {}
+            }
+            if drawn % 7 == 2 {
+                sub_agent(&mut items, drawn.is_multiple_of(2));
+            }
+        }
+        let caller = if let Turn::Result { id, .. } = turn { callers.get(id.as_str()).cloned() } else { None };
+        let mut parent = caller.or(leaf);
+        for (block, (kind, message)) in records(turn, nth).into_iter().enumerate() {
+            let own = push(&mut items, parent.as_deref(), &format!("\"type\":\"{kind}\",\"message\":{message}"));
+            if let Turn::Assistant { reasoning, text, calls } = turn {
+                let first = usize::from(reasoning.is_some()) + usize::from(text.is_some());
+                let call = block.checked_sub(first).and_then(|call| calls.get(call));
+                call.map(|call| callers.insert(&call.id, own.clone()));
+            }
+            parent = Some(own);
+        }
+        if let Turn::Assistant { calls, .. } = turn
+            && calls.iter().any(|call| call.arguments.len() % 5 == 1)
+        {
+            sub_agent(&mut items, nth.is_multiple_of(2));
+        }
+        leaf = parent;
+    }
+    items
+}
+
+/// Writes the conversation of a sub-agent. Newer versions name it in every record; in older ones, only the links tell it.
+fn sub_agent(items: &mut Vec<String>, named: bool) {
+    let nth = items.len();
+    let name = if named { format!(",\"agentId\":\"a{nth}\"") } else { String::new() };
+    let reply = |block: &str| {
+        format!(
+            "\"type\":\"assistant\",\"message\":{{\"id\":\"msg_a{nth}\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[{block}]}}"
+        )
+    };
+    let asked = |content: &str| format!("\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":{content}}}");
+    let said = [
+        asked("\"Look for the key.\""),
+        reply(&format!(
+            "{{\"type\":\"tool_use\",\"id\":\"toolu_a{nth}\",\"name\":\"search\",\"input\":{{\"query\":\"key\"}}}}"
+        )),
+        asked(&format!(
+            "[{{\"tool_use_id\":\"toolu_a{nth}\",\"type\":\"tool_result\",\"content\":\"Under the mat.\"}}]"
+        )),
+        reply("{\"type\":\"text\",\"text\":\"It is under the mat.\"}"),
+    ];
+    let mut parent: Option<String> = None;
+    for said in said {
+        parent = Some(push_in(items, "true", parent.as_deref(), &format!("{said}{name}")));
+    }
+}
+
+/// Writes a compaction of the tree that ends in `last`, while a sub-agent works if `aside`; returns the id of its summary.
+fn compaction(items: &mut Vec<String>, last: &str, aside: bool) -> String {
+    let mark = "\"type\":\"system\",\"subtype\":\"compact_boundary\"";
+    let boundary = push(items, None, &format!("\"logicalParentUuid\":\"{last}\",{mark}"));
+    if aside {
+        sub_agent(items, true);
+    }
+    let summary =
+        "\"type\":\"user\",\"isCompactSummary\":true,\"message\":{\"role\":\"user\",\"content\":\"Summary.\"}";
+    push(items, Some(&boundary), summary)
+}
+
+/// Writes a record of the main conversation; returns its id.
+fn push(items: &mut Vec<String>, parent: Option<&str>, rest: &str) -> String {
+    push_in(items, "false", parent, rest)
+}
+
+/// Writes a record; `side` says whether a sub-agent's conversation contains it. Returns its id.
+fn push_in(items: &mut Vec<String>, side: &str, parent: Option<&str>, rest: &str) -> String {
+    let own = uuid(items.len());
+    let parent = parent.map_or_else(|| String::from("null"), json);
+    items.push(format!(
+        "{{\"parentUuid\":{parent},\"isSidechain\":{side},\"sessionId\":\"s\",{rest},\"uuid\":\"{own}\"}}"
+    ));
+    own
+}
+
+fn uuid(nth: usize) -> String {
+    format!("00000000-0000-4000-8000-{nth:012}")
+}
+
+/// The type and the message of every record of a turn.
+fn records(turn: &Turn, nth: usize) -> Vec<(&'static str, String)> {
+    let user = |content: String| vec![("user", format!("{{\"role\":\"user\",\"content\":{content}}}"))];
+    match turn {
+        Turn::System(text) | Turn::User(text) => user(json(text)),
+        Turn::Result { id, text, .. } => {
+            user(format!("[{{\"tool_use_id\":{},\"type\":\"tool_result\",\"content\":{}}}]", json(id), json(text)))
+        }
+        Turn::Assistant { reasoning, text, calls } => {
+            let thought = reasoning
+                .iter()
+                .map(|text| format!("{{\"type\":\"thinking\",\"thinking\":{},\"signature\":\"c2ln\"}}", json(text)));
+            let said = text.iter().map(|text| format!("{{\"type\":\"text\",\"text\":{}}}", json(text)));
+            let calls = calls.iter().map(|call| {
+                let (id, name) = (json(&call.id), json(&call.name));
+                format!("{{\"type\":\"tool_use\",\"id\":{id},\"name\":{name},\"input\":{}}}", call.arguments)
+            });
+            let blocks = thought.chain(said).chain(calls);
+            blocks
+                .map(|block| {
+                    let head = format!("\"id\":\"msg_{nth}\",\"type\":\"message\",\"role\":\"assistant\"");
+                    ("assistant", format!("{{{head},\"content\":[{block}]}}"))
+                })
+                .collect()
+        }
+    }
+}

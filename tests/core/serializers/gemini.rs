@@ -1,0 +1,120 @@
+//! Scripts as Gemini contents without ids, and as recordings whose records hold call and result.
+
+use super::{Call, Turn, json};
+
+pub fn serialize(script: &[Turn]) -> Vec<String> {
+    let mut items = Vec::new();
+    let mut results: Vec<String> = Vec::new();
+    for turn in script {
+        if !matches!(turn, Turn::Result { .. }) && !results.is_empty() {
+            items.push(content("user", &std::mem::take(&mut results)));
+        }
+        match turn {
+            Turn::System(text) => items.push(content("system", &[part(text)])),
+            Turn::User(text) => items.push(content("user", &[part(text)])),
+            Turn::Result { name, text, .. } => results.push(response(name, text)),
+            Turn::Assistant { reasoning, text, calls } => {
+                let thought = reasoning.iter().map(|text| format!("{{\"thought\":true,\"text\":{}}}", json(text)));
+                let said = text.iter().map(|text| part(text));
+                // Where the model thought, the first call of a batch is signed.
+                let calls = calls.iter().enumerate().map(|(nth, call)| {
+                    let signature = if nth == 0 && reasoning.is_some() { ",\"thoughtSignature\":\"c2ln\"" } else { "" };
+                    let (name, args) = (json(&call.name), &call.arguments);
+                    format!("{{\"functionCall\":{{\"name\":{name},\"args\":{args}}}{signature}}}")
+                });
+                items.push(content("model", &thought.chain(said).chain(calls).collect::<Vec<_>>()));
+            }
+        }
+    }
+    if !results.is_empty() {
+        items.push(content("user", &results));
+    }
+    items
+}
+
+/// A result that follows no call of its id has no place in a recording.
+pub fn serialize_recording(script: &[Turn]) -> Vec<String> {
+    let mut items = Vec::new();
+    for (at, turn) in script.iter().enumerate() {
+        let results = script[at + 1..].iter().map_while(|turn| match turn {
+            Turn::Result { id, text, .. } => Some((id, text)),
+            _ => None,
+        });
+        let results: Vec<_> = results.collect();
+        match turn {
+            Turn::System(text) => {
+                items.push(format!("{{\"id\":\"m{at}\",\"type\":\"system\",\"content\":{}}}", json(text)));
+            }
+            Turn::User(text) => {
+                items.push(format!("{{\"id\":\"m{at}\",\"type\":\"user\",\"content\":[{}]}}", part(text)));
+            }
+            Turn::Result { .. } => {}
+            Turn::Assistant { reasoning, text, calls } => {
+                let thoughts: Vec<String> =
+                    reasoning.iter().map(|text| format!("{{\"description\":{}}}", json(text))).collect();
+                let records: Vec<String> = calls
+                    .iter()
+                    .map(|call| {
+                        let result = results.iter().find(|(id, _)| **id == call.id).map(|(_, text)| text.as_str());
+                        record(call, result)
+                    })
+                    .collect();
+                items.push(format!(
+                    "{{\"id\":\"m{at}\",\"type\":\"gemini\",\"content\":{},\"thoughts\":[{}],\"toolCalls\":[{}]}}",
+                    json(text.as_deref().unwrap_or_default()),
+                    thoughts.join(","),
+                    records.join(",")
+                ));
+            }
+        }
+    }
+    items
+}
+
+/// The lines of a recording as the program writes them: a reply without its calls first, and the results again as a line of the
+/// user.
+pub fn serialize_lines(script: &[Turn]) -> Vec<String> {
+    let mut items = Vec::new();
+    for (at, line) in serialize_recording(script).into_iter().enumerate() {
+        let whole: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let results: Vec<&serde_json::Value> = whole["toolCalls"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|call| call["result"].as_array()?.first())
+            .collect();
+        if whole["toolCalls"].as_array().is_some_and(|calls| !calls.is_empty()) {
+            let mut first = whole.clone();
+            first.as_object_mut().expect("an object").remove("toolCalls");
+            // The id stands first, as the program writes it.
+            let id = first.as_object_mut().expect("an object").remove("id").expect("an id").to_string();
+            items.push(first.to_string().replacen('{', &format!("{{\"id\":{id},"), 1));
+        }
+        let lines = (!results.is_empty()).then(|| {
+            let parts: Vec<String> = results.iter().map(ToString::to_string).collect();
+            format!("{{\"id\":\"mr{at}\",\"type\":\"user\",\"content\":[{}]}}", parts.join(","))
+        });
+        items.push(line);
+        items.extend(lines);
+    }
+    items
+}
+
+fn record(call: &Call, result: Option<&str>) -> String {
+    let (id, name) = (json(&call.id), json(&call.name));
+    let response = |text| response(&call.name, text).replacen("{\"name\"", &format!("{{\"id\":{id},\"name\""), 1);
+    let result = result.map_or_else(String::new, |text| format!(",\"result\":[{}]", response(text)));
+    format!("{{\"id\":{id},\"name\":{name},\"args\":{}{result},\"status\":\"success\"}}", call.arguments)
+}
+
+fn response(name: &str, text: &str) -> String {
+    format!("{{\"functionResponse\":{{\"name\":{},\"response\":{{\"output\":{}}}}}}}", json(name), json(text))
+}
+
+fn part(text: &str) -> String {
+    format!("{{\"text\":{}}}", json(text))
+}
+
+fn content(role: &str, parts: &[String]) -> String {
+    format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", parts.join(","))
+}

@@ -1,0 +1,14 @@
+//! Scripts as plain chats: what is said, and nothing else.
+
+use super::{Turn, json};
+
+pub fn serialize(script: &[Turn]) -> Vec<String> {
+    let said = |turn: &Turn| match turn {
+        Turn::System(text) => Some(("system", text.clone())),
+        Turn::User(text) => Some(("user", text.clone())),
+        Turn::Assistant { text, .. } => text.clone().map(|text| ("ai", text)),
+        Turn::Result { .. } => None,
+    };
+    let said = script.iter().filter_map(said);
+    said.map(|(speaker, text)| format!("{{\"speaker\":\"{speaker}\",\"text\":{}}}", json(&text))).collect()
+}
