@@ -220,24 +220,25 @@ fn codex_sends_no_turns_that_were_rolled_back() {
 
 #[test]
 fn pi_sends_the_messages_that_a_compaction_kept() {
-    let said = |id: &str, role: &str, letter, count| {
+    let said = |id: u8, role: &str, letter, count| {
         let content = json!([{"type": "text", "text": tokens(letter, count)}]);
         let message = json!({"role": role, "content": content, "api": "anthropic-messages", "model": "unknown-model"});
-        json!({"type": "message", "id": id, "parentId": null, "timestamp": "2026-01-01T00:00:00Z", "message": message})
+        let parent = (id > 1).then(|| (id - 1).to_string());
+        json!({"type": "message", "id": id.to_string(), "parentId": parent, "timestamp": "2026-01-01T00:00:00Z", "message": message})
             .to_string()
             + "\n"
     };
     let log = [
-        said("1", "user", 'a', 100),
-        said("2", "assistant", 'b', 10),
-        said("3", "user", 'c', 100),
-        said("4", "assistant", 'd', 10),
+        said(1, "user", 'a', 100),
+        said(2, "assistant", 'b', 10),
+        said(3, "user", 'c', 100),
+        said(4, "assistant", 'd', 10),
         json!({"type": "compaction", "id": "5", "parentId": "4", "timestamp": "2026-01-01T00:00:00Z",
             "summary": tokens('s', 20), "firstKeptEntryId": "3", "tokensBefore": 220})
         .to_string()
             + "\n",
-        said("6", "user", 'e', 100),
-        said("7", "assistant", 'f', 10),
+        said(6, "user", 'e', 100),
+        said(7, "assistant", 'f', 10),
     ]
     .concat();
     let report = replay(&log, &["-p", "window -n 1000", "--cache", "marked"]);

@@ -334,10 +334,10 @@ mod tests {
     fn what_cannot_be_applied_is_an_error_at_its_line() {
         let start = 96;
         for (patch, what) in [
-            (r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, "the path of this patch"),
-            (r#"{"kind":1,"k":["requests","x"],"v":1}"#, "the path of this patch"),
+            (r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, "this patch changes a path"),
+            (r#"{"kind":1,"k":["requests","x"],"v":1}"#, "this patch changes a path"),
             (r#"{"kind":2,"k":["version"],"v":[1]}"#, "that is not a list"),
-            (r#"{"kind":9,"k":[]}"#, "of a kind that is not known"),
+            (r#"{"kind":9,"k":[]}"#, "an unknown `kind`"),
             (r#"{"kind":1,"k":["#, "this line is not a patch"),
             (r#"{"say":1}"#, "this line is not a patch"),
         ] {
