@@ -309,7 +309,7 @@ fn an_interrupt_ends_it_with_what_is_whole() {
 #[test]
 fn an_interrupt_ends_the_summarizer_of_a_stream() {
     let place = Place::new();
-    place.write("slow.sh", b"echo $$ > begun\nmv begun pid\nexec sleep 10000\n");
+    place.write("slow.sh", b"echo $$ > pid.$$\nmv pid.$$ pid\nexec sleep 10000\n");
     let mut child = place.command(&["summarize", "-n", "1", "--summarizer-cmd", "sh slow.sh"]);
     let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(chats(3).as_bytes()).unwrap();
