@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, chat, chats, gzip, text, wait_until};
+use crate::program::{Place, chat, chats, gzip, program, text, wait_until};
 
 fn lines(place: &Place, name: &str) -> Vec<Value> {
     text(&place.read(name)).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -115,6 +115,20 @@ fn a_signal_while_parts_are_written_leaves_none() {
     assert!(said.contains("log.jsonl: interrupted before all of its parts were written"), "{said}");
     let left: Vec<_> = fs::read_dir(place.path("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| name == ".curtail-resume"), "{left:?}: {said}");
+}
+
+/// Shells allow a program 1,024 open files or fewer, and let it have more if it asks.
+#[cfg(unix)]
+#[test]
+fn a_log_can_have_more_parts_than_a_shell_allows_files() {
+    let place = Place::new();
+    place.write("log.jsonl", log(200).as_bytes());
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -S -n 64 && exec \"$@\"", "sh", program()]);
+    limited.args(["split", "-t", "40", "log.jsonl", "-O", "out"]).current_dir(place.path(""));
+    let done = limited.output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(fs::read_dir(place.path("out")).unwrap().count() > 64);
 }
 
 #[test]
