@@ -8,8 +8,8 @@ use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
-    ClearResults, HistoryWindow, Keep, Live, Repair, RepairMode, SlidingWindow, StaleResults, Strip, ToolFilter,
-    ToolGlobs, WindowUnit,
+    ClearResults, DropMessages, HistoryWindow, Keep, Live, MessageRange, Pins, Repair, RepairMode, SlidingWindow,
+    StaleResults, Strip, ToolFilter, ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use proptest::prelude::*;
@@ -319,10 +319,56 @@ fn a_boundary_stays_in_its_tree() {
         record("b1", "", "user", &said("another")),
         format!("{boundary}\n"),
         record("c2", "c1", "user", &said("Summary.")),
-        record("a2", "a1", "assistant", &said("two")),
+        record("a2", "c2", "assistant", &said("two")),
     ];
     let left = cut(Chain::default().then(Live), &log.concat());
     assert!(left.contains("Summary.") && !left.contains("another"), "{left}");
+}
+
+/// A user who goes back to an earlier message undoes what followed it, a compaction included. The results of parallel calls
+/// hang off records of their own and are sent.
+#[test]
+fn what_a_rewind_left_is_history() {
+    let left = cut(Chain::default().then(Live), &fixture("rewind.jsonl"));
+    assert!(!left.contains("vinegar"), "{left}");
+    let sent =
+        ["What is ripe?", "\"content\":\"beets\"", "\"content\":\"beans\"", "Beets and beans.", "Dry the beans."];
+    assert!(sent.iter().all(|text| left.contains(text)), "{left}");
+}
+
+/// A cut that drops a result leaves what was beside it. Parallel calls fork there, and the user went back to nothing.
+#[test]
+fn what_was_beside_a_result_begins_no_branch() {
+    let call = |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"Read","input":{{}}}}"#);
+    let beside = record("a4", "a2", "user", &said("Look at the lid."));
+    let log = [
+        record("a1", "", "user", &said("Which jar?")),
+        record("a2", "a1", "assistant", &call("t1")),
+        record("a3", "a2", "assistant", &call("t2")),
+        beside.replace("\"uuid\"", "\"sourceToolAssistantUUID\":\"a2\",\"uuid\""),
+        record("a5", "a3", "user", r#"{"type":"tool_result","tool_use_id":"t2","content":"glass"}"#),
+    ];
+    let left = cut(Chain::default().then(Live), &log.concat());
+    assert_eq!(left, log.concat());
+}
+
+/// Without what both hang off, the path does not go on from the branch.
+#[test]
+fn a_path_does_not_join_the_branch_before_it() {
+    let newest = Chain::default().then(MessageRange { from: 6, to: None, pins: Pins::default() });
+    let once = cut(newest, &fixture("rewind.jsonl"));
+    assert!(once.contains("Pickle the beets."), "{once}");
+    let left = cut(Chain::default().then(Live), &once);
+    assert!(left.starts_with("{\"parentUuid\":null") && left.contains("Dry the beans."), "{left}");
+    assert_eq!(left.lines().count(), 2, "{left}");
+}
+
+/// A branch is known by the prompt that it begins with.
+#[test]
+fn a_branch_is_dropped_with_its_prompt() {
+    let prompt = DropMessages { messages: std::iter::once(6..7).collect(), turns: Vec::new(), pins: Pins::default() };
+    let left = cut(Chain::default().then(prompt), &fixture("rewind.jsonl"));
+    assert!(!left.contains("vinegar") && left.contains("The beans are dry."), "{left}");
 }
 
 fn faults(log: &str) -> Vec<String> {

@@ -141,18 +141,19 @@ fn arguments_are_cleared_in_every_copy_of_a_call() {
     assert_eq!(own["additional_kwargs"]["__openai_function_call_ids__"]["call_1"], "fc_1");
 }
 
-/// Qwen Code and pi resume with what the newest record leads back to, whatever a cut leaves of it.
+/// Programs resume with what the newest record leads back to, whatever a cut leaves of it.
 #[test]
 fn what_a_rewind_left_is_not_read() {
     let label = r#"{"type":"label","id":"l","parentId":"b9","targetId":"b8","label":"green"}"#;
     let stray = r#"{"type":"message","id":"s","parentId":"b3","message":{"role":"user","content":[{"type":"text","text":"Or white?"}]}}"#;
     let logs = [
         (fixture("qwen/rewind.jsonl"), "Coarse.", "Ground."),
+        (fixture("claude-code/rewind.jsonl"), "vinegar", "The beans are dry."),
         (fixture("pi/branches.jsonl"), "no cobalt left\"", "green is mixed."),
         (fixture("pi/branches.jsonl") + stray + "\n" + label + "\n", "Or white?", "green is mixed."),
     ];
     for (log, left, newest) in logs {
-        for chain in [Chain::default(), last(4), last(2), without("grind"), without("bash")] {
+        for chain in [Chain::default(), last(4), last(2), without("grind"), without("bash"), without("Bash")] {
             let out = cut(chain, &log);
             read_transcripts(&out, |_, transcript| {
                 let read: Vec<&str> = transcript

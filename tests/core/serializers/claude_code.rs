@@ -19,11 +19,14 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
 }
 
 /// As the program writes a long session: results hang off the record of their call, and some questions begin behind a
-/// compaction, or a tree of their own. Sub-agents work before and behind compactions, and while calls are open.
+/// compaction, or a tree of their own, or after an earlier message that the user went back to. Sub-agents work before and behind
+/// compactions, and while calls are open.
 pub fn serialize_session(script: &[Turn]) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     let mut callers: HashMap<&str, String> = HashMap::new();
     let mut leaf: Option<String> = None;
+    // What the questions so far hang off.
+    let mut forks: Vec<Option<String>> = Vec::new();
     for (nth, turn) in script.iter().enumerate() {
         if let Turn::User(text) = turn {
             let drawn = nth + text.len();
@@ -33,21 +36,21 @@ pub fn serialize_session(script: &[Turn]) -> Vec<String> {
             match drawn % 5 {
                 0 => leaf = leaf.map(|last| compaction(&mut items, &last, drawn % 7 == 3)),
                 1 => leaf = None,
+                2 | 3 if !forks.is_empty() => leaf.clone_from(&forks[(drawn / 5 + nth) % forks.len()]),
                 _ => {}
             }
             if drawn % 7 == 2 {
                 sub_agent(&mut items, drawn.is_multiple_of(2));
             }
+            forks.push(leaf.clone());
         }
         let caller = if let Turn::Result { id, .. } = turn { callers.get(id.as_str()).cloned() } else { None };
         let mut parent = caller.or(leaf);
         for (block, (kind, message)) in records(turn, nth).into_iter().enumerate() {
-            let own = push(&mut items, parent.as_deref(), &format!("\"type\":\"{kind}\",\"message\":{message}"));
-            if let Turn::Assistant { reasoning, text, calls } = turn {
-                let first = usize::from(reasoning.is_some()) + usize::from(text.is_some());
-                let call = block.checked_sub(first).and_then(|call| calls.get(call));
-                call.map(|call| callers.insert(&call.id, own.clone()));
-            }
+            let beside = beside_message(turn, parent.as_deref());
+            let own =
+                push(&mut items, parent.as_deref(), &format!("\"type\":\"{kind}\",\"message\":{message}{beside}"));
+            call_of(turn, block).map(|call| callers.insert(call, own.clone()));
             parent = Some(own);
         }
         if let Turn::Assistant { calls, .. } = turn
@@ -58,6 +61,19 @@ pub fn serialize_session(script: &[Turn]) -> Vec<String> {
         leaf = parent;
     }
     items
+}
+
+/// The id of the call in a block of a turn, if it contains one.
+fn call_of(turn: &Turn, block: usize) -> Option<&str> {
+    let Turn::Assistant { reasoning, text, calls } = turn else { return None };
+    let first = usize::from(reasoning.is_some()) + usize::from(text.is_some());
+    Some(&calls.get(block.checked_sub(first)?)?.id)
+}
+
+/// What the record of a result contains beside its message: the result once more, and the record of the call.
+fn beside_message(turn: &Turn, caller: Option<&str>) -> String {
+    let (Turn::Result { text, .. }, Some(caller)) = (turn, caller) else { return String::new() };
+    format!(",\"toolUseResult\":{},\"sourceToolAssistantUUID\":\"{caller}\"", json(text))
 }
 
 /// Writes the conversation of a sub-agent. Newer versions name it in every record; in older ones, only the links tell it.

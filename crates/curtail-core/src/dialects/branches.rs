@@ -49,7 +49,7 @@ pub(super) fn abandon<'a>(tree: &Tree, items: &[Value<'a>], read: &mut [Item<'a>
 }
 
 /// Which records are on the path from the record `newest` up to the first one. `parents` are the indices of their parents.
-fn path(newest: usize, parents: &[Option<usize>]) -> Vec<bool> {
+pub(super) fn path(newest: usize, parents: &[Option<usize>]) -> Vec<bool> {
     let mut path = vec![false; parents.len()];
     let mut next = Some(newest);
     // A damaged log can link records in a circle.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::tree::{Sides, Tree};
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks, claude_trees};
 use crate::json::{Json, Text, Value, ValueKind, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role,
@@ -25,7 +25,7 @@ const TREE: Tree = Tree {
     open: false,
     path: false,
     sides: Some(Sides { flag: "isSidechain", name: "agentId" }),
-    trees: Some(trees_of),
+    trees: Some(claude_trees::trees_of),
 };
 
 /// Types of records that are not messages.
@@ -116,9 +116,10 @@ impl Dialect for ClaudeCode {
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         let threads = number_threads(items, &mut read);
-        close_at_compactions(items, &threads, &mut read);
+        let trees = claude_trees::trees_of(items);
+        close_at_compactions(items, &threads, &trees, &mut read);
         bind_snapshots(items, &mut read);
-        roll_back(items, &mut read);
+        claude_trees::roll_back(&trees, &mut read);
         pin_states(items, &mut read);
         read
     }
@@ -176,7 +177,7 @@ impl LogHabits for ClaudeCode {
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        rollbacks(items)
+        claude_trees::rollbacks(items)
     }
 }
 
@@ -208,7 +209,7 @@ fn has_arguments(text: &str) -> bool {
 }
 
 /// Whether the member `key` is `true`.
-fn is_set(item: Value<'_>, key: &str) -> bool {
+pub(super) fn is_set(item: Value<'_>, key: &str) -> bool {
     item.get(key).is_some_and(is_true)
 }
 
@@ -217,20 +218,24 @@ fn is_true(flag: Value<'_>) -> bool {
 }
 
 /// Calls that are open at a compaction are never answered: the next message of its conversation closes them. The boundary
-/// belongs to that message.
-fn close_at_compactions<'a>(items: &[Value<'a>], threads: &[u32], read: &mut [Item<'a>]) {
-    let mut open: HashMap<u32, Compactions> = HashMap::new();
+/// belongs to that message. `trees` are those of the main conversation.
+fn close_at_compactions<'a>(items: &[Value<'a>], threads: &[u32], trees: &[Option<usize>], read: &mut [Item<'a>]) {
+    let newest = claude_trees::newest(trees, read);
+    let mut open: HashMap<(u32, Option<usize>), Compactions> = HashMap::new();
     let mut previous = 0;
-    for (at, (&item, thread)) in items.iter().zip(threads).enumerate() {
+    for (at, &item) in items.iter().enumerate() {
+        let conversation = (threads[at], trees[at]);
         if is_boundary(item) && matches!(read[at], Item::Metadata) {
-            let closes = !preserve(item, &mut read[..at]);
-            let compactions = open.entry(*thread).or_default();
+            // A compaction that is not read preserved nothing that is.
+            let is_read = threads[at] > 0 || trees[at] == newest;
+            let closes = !(is_read && preserve(item, &mut read[..at]));
+            let compactions = open.entry(conversation).or_default();
             compactions.lines.push(at);
             compactions.closes = closes;
         }
         let Item::Message(message) = &mut read[at] else { continue };
         let summary = is_set(item, "isCompactSummary");
-        let compactions = open.remove(thread);
+        let compactions = open.remove(&conversation);
         if summary || compactions.is_some() {
             message.kind = MessageKind::Boundary;
         }
@@ -275,7 +280,7 @@ fn is_state(item: Value<'_>) -> bool {
     !title && session.is_some() && linked.iter().all(Option::is_none)
 }
 
-fn is_boundary(item: Value<'_>) -> bool {
+pub(super) fn is_boundary(item: Value<'_>) -> bool {
     item.get("type").is_some_and(|kind| kind.is("system"))
         && item.get("subtype").is_some_and(|kind| kind.is("compact_boundary"))
 }
@@ -431,90 +436,6 @@ impl<'a> Threads<'a> {
             (None, None) => None,
         };
         Some(thread)
-    }
-}
-
-// Trees of one log: a program that begins again links the next message to none, and what it sends no longer contains the
-// tree before.
-
-/// Marks the messages of the main conversation that are not in the tree of the newest one.
-fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let trees = trees_of(items);
-    let is_said = |at: &usize| trees[*at].is_some() && matches!(read[*at], Item::Message(_));
-    let Some(newest) = (0..items.len()).rev().find(is_said) else { return };
-    for (read, tree) in read.iter_mut().zip(&trees) {
-        if let Item::Message(message) = read
-            && tree.is_some_and(|tree| Some(tree) != trees[newest])
-        {
-            message.roll_back(Standing::Abandoned);
-        }
-    }
-}
-
-/// The messages that begin another tree or return to an earlier one, each with the first item that is no longer read.
-fn rollbacks(items: &[Value<'_>]) -> Vec<(usize, usize)> {
-    let mut trees = Trees::default();
-    items.iter().enumerate().filter_map(|(at, item)| Some((at, trees.turn_at(at, *item)?))).collect()
-}
-
-/// The tree of each item of the main conversation, as the index of its first record.
-fn trees_of(items: &[Value<'_>]) -> Vec<Option<usize>> {
-    let mut trees = Trees::default();
-    items
-        .iter()
-        .enumerate()
-        .map(|(at, item)| {
-            let tree = trees.tree_at(at, *item)?;
-            trees.turn_to(tree, at, *item);
-            Some(tree)
-        })
-        .collect()
-}
-
-#[derive(Default)]
-struct Trees<'a> {
-    /// The tree of each record, as the index of its first record.
-    by_record: HashMap<Cow<'a, str>, usize>,
-    /// Index behind the last message of each tree.
-    ends: HashMap<usize, usize>,
-    /// The tree of the last message.
-    current: Option<usize>,
-}
-
-impl<'a> Trees<'a> {
-    /// The first item that is no longer read from `item` on, if this is a message of another tree than the last one.
-    fn turn_at(&mut self, at: usize, item: Value<'a>) -> Option<usize> {
-        let tree = self.tree_at(at, item)?;
-        self.turn_to(tree, at, item)
-    }
-
-    /// The tree of `item`; `None` for a record of a side conversation.
-    fn tree_at(&mut self, at: usize, item: Value<'a>) -> Option<usize> {
-        if is_set(item, "isSidechain") {
-            return None;
-        }
-        // A damaged record without an id continues the last tree, because nothing can hang off it.
-        let Some(id) = item.get_text("uuid").map(Text::into_decoded) else { return self.current };
-        let parent = item.get("parentUuid");
-        let begins = parent.is_some_and(|parent| parent.kind() == ValueKind::Null) && !is_boundary(item);
-        // A boundary names what it stands after by another key.
-        let after = parent.and_then(Value::text).or_else(|| item.get_text("logicalParentUuid"));
-        let known = after.and_then(|after| self.by_record.get(&after.decode()).copied());
-        // A record that a damaged log repeats is in the tree of the first. A boundary of nothing, and a record whose parent a cut
-        // dropped, continue the last tree.
-        let otherwise = if begins { at } else { known.or(self.current).unwrap_or(at) };
-        Some(*self.by_record.entry(id).or_insert(otherwise))
-    }
-
-    /// The first item that is no longer read, if `item` is a message and turns to another tree.
-    fn turn_to(&mut self, tree: usize, at: usize, item: Value<'a>) -> Option<usize> {
-        let kind = item.get("type");
-        if !kind.is_some_and(|kind| kind.is("user") || kind.is("assistant")) {
-            return None;
-        }
-        let end = self.ends.insert(tree, at + 1);
-        let last = self.current.replace(tree);
-        last.is_some_and(|last| last != tree).then(|| end.unwrap_or(0))
     }
 }
 

@@ -14,6 +14,7 @@ mod bedrock;
 mod blocks;
 mod branches;
 mod claude_code;
+mod claude_trees;
 mod codex;
 mod copilot;
 mod cursor;
