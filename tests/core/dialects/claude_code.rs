@@ -408,3 +408,22 @@ proptest! {
         prop_assert_eq!(faults(&left), Vec::<String>::new(), "in {}\nout {}", log, left);
     }
 }
+
+/// What an agent asks a sub-agent is not the task, also where the log begins with it.
+#[test]
+fn the_task_is_that_of_the_main_conversation() {
+    let aside = |line: String| line.replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a\"");
+    let log = [
+        aside(record("s1", "", "user", &said("Look for the jar."))),
+        aside(record("s2", "s1", "assistant", &said("It is there."))),
+        record("m1", "", "user", &said("Fill the jar.")),
+        record("m2", "m1", "assistant", &said("With what?")),
+        record("m3", "m2", "user", &said("With beets.")),
+        record("m4", "m3", "assistant", &said("It is full.")),
+    ];
+    let keep = Keep { first_user: true, ..Keep::default() };
+    let window =
+        HistoryWindow { size: 2, unit: WindowUnit::Items, max_expansion: None, cap_in_flight: false, keep, step: 1 };
+    let left = cut(Chain::default().then(window), &log.concat());
+    assert!(left.contains("Fill the jar.") && !left.contains("Look for the jar."), "{left}");
+}

@@ -8,7 +8,7 @@ use curtail_core::pipeline::{Chain, Cut, Splitting, TextCutter, Window};
 use curtail_core::processors::{
     Counting, Overlap, Pins, Split, SplitOverflow, SplitWindow, TargetRule, Thinking, View, WindowUnit,
 };
-use curtail_core::transcript::{FaultKind, Message, Pairs, Part, Role, Transcript, segments};
+use curtail_core::transcript::{FaultKind, Message, Pairs, Part, Role, Transcript, first_prompt, segments};
 use proptest::prelude::*;
 
 use super::cases::tokenizer;
@@ -111,7 +111,7 @@ fn check_pins(split: &Split, transcript: &Transcript<'_>, window: &SplitWindow) 
         let missing = before.clone().find(|&at| transcript.messages[at].role.instructs() && !all.contains(&at));
         assert_eq!(missing, None, "instructions are in every window");
     }
-    let first = transcript.messages.iter().position(Message::begins_turn);
+    let first = first_prompt(&transcript.messages);
     let bounded = split.at_boundaries && transcript.messages.iter().any(Message::is_boundary);
     if split.pins.first_user && !bounded {
         assert!(
@@ -142,7 +142,7 @@ fn check_overflow(
     let mut all: Vec<usize> = target.clone().collect();
     let before = 0..target.start;
     all.extend(before.clone().filter(|&at| split.pins.system && messages[at].role.instructs()));
-    all.extend(before.clone().find(|&at| split.pins.first_user && messages[at].begins_turn()));
+    all.extend(first_prompt(messages).filter(|at| split.pins.first_user && before.contains(at)));
     let first = target.clone().find(|&at| !messages[at].role.instructs()).unwrap_or(target.start);
     if !messages[first].begins_turn() {
         let leads = |at: &usize| messages[*at].begins_turn() && messages[*at].thread == messages[first].thread;

@@ -5,7 +5,7 @@ use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
     ClearResults, Counting, HistoryWindow, Keep, Overflow, SlidingWindow, StaleResults, TokenLimit, View, WindowUnit,
 };
-use curtail_core::transcript::{Message, Pairs, in_flight, joints, segments};
+use curtail_core::transcript::{Message, Pairs, first_prompt, in_flight, joints, segments};
 use proptest::prelude::*;
 
 use super::cases::{history, keep, limit, tokenizer};
@@ -90,7 +90,7 @@ const STEPPED: &[Stepped] = &[
             Chain::default().then(HistoryWindow { step: 2, ..history(4, WindowUnit::Segments, keep) })
         },
         due: |view| {
-            let task = view.messages.iter().position(Message::begins_turn);
+            let task = first_prompt(view.messages);
             let end = in_flight(view.messages);
             let others = |range: &std::ops::Range<usize>| {
                 !range.clone().all(|at| task == Some(at) || is_kept(&view.messages[at]))
@@ -143,8 +143,10 @@ fn due(dialect: &str, items: &[String], stepped: &Stepped) -> Vec<Option<usize>>
         let document = curtail_core::json::Document::parse_log(&text).expect("it is a log");
         let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
         let (_, transcript) = transcripts.first()?;
-        // What a log rolls back is sent no longer, in whatever steps it is cut.
-        transcript.messages.iter().all(|message| message.standing.is_read()).then_some(())?;
+        // What a log rolls back is sent no longer, in whatever steps it is cut. A sub-agent that works while calls of the main
+        // conversation are open ends the round in flight, and begins it again.
+        let is_steady = |message: &Message<'_>| message.standing.is_read() && message.thread == 0;
+        transcript.messages.iter().all(is_steady).then_some(())?;
         (stepped.due)(&View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules))
     };
     (1..=items.len()).map(after).collect()

@@ -70,12 +70,17 @@ fn codex_context(_: &Value) -> Value {
 
 /// The items of `script` with lines of metadata: the kind of each, where it is, and which item it refers to.
 pub fn serialize(script: &[Turn], noted: &Noted, lines: &[[usize; 3]]) -> Vec<String> {
-    let ((_, serializer), kinds) = noted;
+    let ((dialect, serializer), kinds) = noted;
     let mut items = serializer(script);
-    let read: Vec<Value> = items.iter().map(|item| serde_json::from_str(item).expect("JSON")).collect();
+    let messages = items.clone();
     for [kind, place, item] in lines {
-        let line = kinds[kind % kinds.len()](read.get(item % read.len().max(1)).unwrap_or(&Value::Null));
-        items.insert(place % (items.len() + 1), line.to_string());
+        let item = messages.get(item % messages.len().max(1));
+        let read: Value = item.map_or(Value::Null, |item| serde_json::from_str(item).expect("JSON"));
+        let line = kinds[kind % kinds.len()](&read).to_string();
+        // Only what exists gets a label.
+        let item = items.iter().position(|other| Some(other) == item).filter(|_| *dialect == "pi");
+        let first = item.map_or(0, |item| item + 1);
+        items.insert(first + place % (items.len() + 1 - first), line);
     }
     items
 }

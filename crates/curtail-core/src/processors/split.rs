@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::planning::{Rendering, apply_plan, shorten};
 use super::{Change, Counting, Decision, Pins, Plan, ProcessorError, Reason, View, WindowUnit};
 use crate::counting::token_count;
-use crate::transcript::{Message, Pairs, Part, Role, Standing, reach, segments, turns};
+use crate::transcript::{Message, Pairs, Part, Role, Standing, first_prompt, reach, segments, turns};
 
 /// Splits transcripts into windows.
 ///
@@ -383,7 +383,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
                 .map(|at| (at, instructions_tokens(&split.counting, &messages[at])))
                 .collect(),
             boundaries: all(Message::is_boundary),
-            first_user: messages.iter().position(Message::begins_turn),
+            first_user: first_prompt(messages),
             rendering,
             stops: Vec::new(),
         };

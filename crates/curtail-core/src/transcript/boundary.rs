@@ -49,6 +49,14 @@ pub fn main_thread(messages: &[Message<'_>]) -> u32 {
     if messages.iter().any(is_main) { 0 } else { messages.first().map_or(0, |message| message.thread) }
 }
 
+/// Index of the first message with which a turn of the main conversation begins: the task. A log that begins with a sub-agent
+/// begins with what the agent asked it.
+#[must_use]
+pub fn first_prompt(messages: &[Message<'_>]) -> Option<usize> {
+    let of_main = messages.iter().position(|message| message.thread == 0 && message.begins_turn());
+    of_main.or_else(|| messages.iter().position(Message::begins_turn))
+}
+
 /// Number of messages up to the newest boundary of the main conversation that a model reads; 0 without one.
 #[must_use]
 pub fn behind_boundary(messages: &[Message<'_>]) -> usize {

@@ -20,7 +20,7 @@ mod tool;
 mod unread;
 
 pub use block::{blocks_in_text, is_own_block, marked, own_blocks};
-pub use boundary::{behind_boundary, front, main_thread, reach, supersede};
+pub use boundary::{behind_boundary, first_prompt, front, main_thread, reach, supersede};
 pub use draft::{Draft, DraftId, DraftPart, Links};
 pub use faults::{Fault, FaultKind, last_round};
 pub use message::{Anchor, Binding, CallRules, Closes, Message, MessageKind, Origin, Role, Source, Standing};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Decision, DropSet, Plan, Reason, View};
 use crate::processors::{Growth, Traits};
-use crate::transcript::{Message, Pairs, Role, Standing, segments, turns};
+use crate::transcript::{Message, Pairs, Role, Standing, first_prompt, segments, turns};
 
 /// What one unit of a window is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,7 +110,7 @@ impl Keep {
 
     /// Index of the message that `first_user` keeps.
     pub(in crate::processors) fn task(self, messages: &[Message<'_>]) -> Option<usize> {
-        messages.iter().position(Message::begins_turn).filter(|_| self.first_user)
+        first_prompt(messages).filter(|_| self.first_user)
     }
 
     /// The end of the first units, which are kept. Units that are preserved in any case are not counted.
