@@ -57,9 +57,7 @@ pub fn serialize_session(script: &[Turn]) -> Vec<String> {
             call_of(turn, block).map(|call| callers.insert(call, own.clone()));
             parent = Some(own);
         }
-        if let Turn::Assistant { calls, .. } = turn
-            && calls.iter().any(|call| call.arguments.len() % 5 == 1)
-        {
+        if calls_sub_agent(turn) {
             sub_agent(&mut items, nth.is_multiple_of(2));
         }
         leaf = parent;
@@ -72,6 +70,10 @@ fn call_of(turn: &Turn, block: usize) -> Option<&str> {
     let Turn::Assistant { reasoning, text, calls } = turn else { return None };
     let first = usize::from(reasoning.is_some()) + usize::from(text.is_some());
     Some(&calls.get(block.checked_sub(first)?)?.id)
+}
+
+fn calls_sub_agent(turn: &Turn) -> bool {
+    matches!(turn, Turn::Assistant { calls, .. } if calls.iter().any(|call| call.arguments.len() % 5 == 1))
 }
 
 /// What the record of a result contains beside its message: the result once more, and the record of the call.
