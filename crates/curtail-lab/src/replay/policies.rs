@@ -9,7 +9,7 @@ use super::prefixes::{Difference, Sent};
 use crate::calibration::{Request, Session};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, ProcessorError};
-use curtail_core::transcript::{Layout, Message, Pairs};
+use curtail_core::transcript::{Layout, Message, Pairs, Part};
 
 /// The name of the first policy: the requests as the log records them.
 pub const AS_RECORDED: &str = "as recorded";
@@ -182,7 +182,14 @@ impl<'h, 'a> Projection<'h, 'a> {
         {
             return None;
         }
-        let continues = |at: usize| history.answers[at].as_ref().is_some_and(|calls| calls.iter().all(is_sent));
+        // What is beside results of earlier calls can outlive them, and then the round ends with it.
+        let is_plain = |at: usize| {
+            let message = &history.messages[at];
+            let is_worth_keeping = |part: &Part<'_>| !part.content.is_tool() && part.is_worth_keeping();
+            message.results().next().is_none() || !message.parts.iter().any(is_worth_keeping)
+        };
+        let answers_sent = |at: usize| history.answers[at].as_ref().is_some_and(|calls| calls.iter().all(is_sent));
+        let continues = |at: usize| is_plain(at) && answers_sent(at);
         new.clone().all(continues).then_some(new)
     }
 
