@@ -4,8 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use curtail_core::json::{Text, Value, ValueKind};
 
-/// Hashes `value`. White space, the order of keys, escapes, the notation of numbers and members that are null make no difference. Unfinished lists and
-/// objects are kept in a `Vec`, so deep nesting cannot overflow the call stack.
+/// Hashes `value`. White space, the order of keys, escapes, the notation of numbers and members that are null make no
+/// difference. Unfinished lists and objects are kept in a `Vec`, so deep nesting cannot overflow the call stack.
 pub(super) fn value_hash(value: Value<'_>, salt: u8) -> u64 {
     let mut open: Vec<Container<'_>> = Vec::new();
     let mut next = Some((None, value));

@@ -323,8 +323,8 @@ impl<'f> CutReporter<'f> {
         }))
     }
 
-    /// Completes the outputs, the map and the rejects. An input that another program wrote to while it was replaced is restored, and counts as
-    /// failed.
+    /// Completes the outputs, the map and the rejects. An input that another program wrote to while it was replaced is
+    /// restored, and counts as failed.
     fn finish_files(&mut self) {
         for error in self.cutting.targets.finish() {
             self.fail(&error);

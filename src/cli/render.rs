@@ -1,5 +1,5 @@
-//! Compiles and renders chat templates in a child process of this program, with limits on time and memory: no template can hang the program
-//! or fill the memory of the machine.
+//! Compiles and renders chat templates in a child process of this program, with limits on time and memory: no template can
+//! hang the program or fill the memory of the machine.
 
 use std::ffi::OsString;
 use std::path::Path;

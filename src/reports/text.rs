@@ -70,7 +70,7 @@ fn finding_text(file: &str, finding: &Finding, styles: &Styles) -> String {
     let (pad, carets) = (" ".repeat(excerpt.before), "^".repeat(excerpt.width));
     out += &format!("{gutter} {frame}|{frame:#} {pad}{style}{carets}{style:#}\n");
     if let Some(other) = &finding.other {
-        out += &format!("{gutter} {frame}={frame:#} its counterpart:  {file}:{}:{}\n", other.line, other.column);
+        out += &format!("{gutter} {frame}={frame:#} its counterpart: {file}:{}:{}\n", other.line, other.column);
     }
     if let Some(answer) = finding.answer {
         out += &format!("{gutter} {frame}={frame:#} the provider answers: {answer}\n");

@@ -108,17 +108,16 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Whether `path` is a record, or is missing and has no name of a transcript.
+    /// Whether `path` is a record, or is missing and has no name of a transcript. A pipe is not opened: what is read of it would
+    /// be lost.
     #[must_use]
     pub fn is_like_record(path: &Path) -> bool {
-        let mut start = Vec::new();
-        match File::open(path) {
-            Ok(file) => {
-                let read = file.take(SIGNATURE.len() as u64).read_to_end(&mut start);
-                read.is_ok() && start == SIGNATURE.as_bytes()
-            }
-            Err(_) => crate::source::is_missing_name(path),
+        if !path.is_file() {
+            return crate::source::is_missing_name(path);
         }
+        let mut start = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(SIGNATURE.len() as u64).read_to_end(&mut start));
+        read.is_ok() && start == SIGNATURE.as_bytes()
     }
 
     fn read_line(&mut self, line: &str) {

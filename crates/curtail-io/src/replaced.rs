@@ -87,8 +87,9 @@ pub(super) fn replace_input(
     let old = match swap(file, path, scratch) {
         Ok(old) => old,
         Err(error) => {
-            // A backup of a file that was not replaced would be in the way of the next run.
-            backup.map_or(Ok(()), std::fs::remove_file)?;
+            // A backup of a file that was not replaced would be in the way of the next run. If it cannot be removed, the first
+            // error is still the one to report.
+            let _ = backup.map(std::fs::remove_file);
             return Err(error);
         }
     };

@@ -171,8 +171,8 @@ fn dropped(transcripts: usize) -> String {
         more => format!("{more} transcripts"),
     };
     format!(
-        "\ncut by the program although the log does not say so: {transcripts}; the provider's count falls, and ours contains \
-         what was dropped"
+        "\ncut by the program without a record in the log: {transcripts}; the provider's count falls, and ours contains what \
+         was dropped"
     )
 }
 

@@ -90,12 +90,7 @@ impl Shape {
                 }
             }
             Value::Array(elements) if !self.scalars && self.members.is_empty() => {
-                let shape = self.elements.as_deref();
-                elements.iter_mut().for_each(|element| {
-                    if let Some(shape) = shape {
-                        shape.fill(element);
-                    }
-                });
+                self.elements.iter().for_each(|shape| elements.iter_mut().for_each(|element| shape.fill(element)));
             }
             _ => {}
         }

@@ -159,39 +159,21 @@ pub const SIGNED: &[Signed] = &[
     Signed {
         dialect: "openai",
         serialize: openai::serialize,
-        claim: |item| {
-            if let Some(thought) = item.get("reasoning_content").cloned() {
-                item["reasoning_details"] = json!([
-                    {"type": "reasoning.text", "text": thought, "format": "anthropic-claude-v1", "signature": ""}
-                ]);
-            }
-        },
+        claim: |item| claim_details(item, Some("anthropic-claude-v1")),
         units: openai_units,
         name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
     Signed {
         dialect: "openai",
         serialize: openai::serialize,
-        claim: |item| {
-            if let Some(thought) = item.get("reasoning_content").cloned() {
-                item["reasoning_details"] = json!([
-                    {"type": "reasoning.text", "text": thought, "signature": ""}
-                ]);
-            }
-        },
+        claim: |item| claim_details(item, None),
         units: openai_units,
         name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
     Signed {
         dialect: "openai",
         serialize: openai::serialize,
-        claim: |item| {
-            if let Some(thought) = item.get("reasoning_content").cloned() {
-                item["reasoning_details"] = json!([
-                    {"type": "reasoning.text", "text": thought, "format": "unknown", "signature": ""}
-                ]);
-            }
-        },
+        claim: |item| claim_details(item, Some("unknown")),
         units: openai_units,
         name: Name::Reply(|item, model| item["model"] = json!(model)),
     },
@@ -283,6 +265,17 @@ fn langchain_units(item: &Value) -> Vec<Unit> {
     units.extend(calls.into_iter().filter(|unit| !shown(unit)));
     units.extend(said(item, &["/kwargs/tool_call_id"]));
     units
+}
+
+/// Writes the reasoning of an item as the details of a router.
+fn claim_details(item: &mut Value, format: Option<&str>) {
+    let Some(thought) = item.get("reasoning_content").cloned() else { return };
+    let mut detail = json!({"type": "reasoning.text", "text": thought});
+    if let Some(format) = format {
+        detail["format"] = json!(format);
+    }
+    detail["signature"] = json!("");
+    item["reasoning_details"] = json!([detail]);
 }
 
 fn openai_units(item: &Value) -> Vec<Unit> {

@@ -86,6 +86,22 @@ fn a_record_for_resume_that_would_be_an_input_is_named() {
     assert!(status == 2 && said.contains("no such file"), "{said}");
 }
 
+/// What is read of a pipe to find out whether it is a record would be missing from the transcript.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_once_with_resume() {
+    let place = filled();
+    let chat = place.read("data/0.jsonl");
+    assert!(Command::new("mkfifo").arg(place.path("pipe.jsonl")).status().unwrap().success());
+    let path = place.path("pipe.jsonl");
+    let writer = std::thread::spawn(move || fs::write(path, chat));
+    let (status, said) = run(&place, &["pipe.jsonl", "-O", "out", "--resume"]);
+    assert_eq!(status, 0, "{said}");
+    writer.join().unwrap().unwrap();
+    assert_eq!(run(&place, &["data/0.jsonl", "-O", "cut"]).0, 0);
+    assert_eq!(place.read("out/pipe.jsonl"), place.read("cut/data/0.jsonl"));
+}
+
 #[test]
 fn resume_overwrites_only_outputs_of_its_own() {
     let place = filled();

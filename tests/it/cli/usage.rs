@@ -77,7 +77,7 @@ fn a_cut_that_the_log_does_not_record_is_reported() {
     let cut: String = (0..6).map(|_| round(5_000 + 2 * 200)).collect();
     place.write("chat.jsonl", (chat(6) + &cut).as_bytes());
     let (_, table, _) = run(&place, &["count", "--tokenizer", "usage", "chat.jsonl"]);
-    let line = "\ncut by the program although the log does not say so: 1 transcript; the provider's count falls, and ours contains \
+    let line = "\ncut by the program without a record in the log: 1 transcript; the provider's count falls, and ours contains \
                 what was dropped\n";
     assert!(table.contains(line), "{table}");
     let own = report(&place, &["--usage", "chat.jsonl"]);

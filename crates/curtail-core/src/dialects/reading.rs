@@ -261,7 +261,7 @@ fn refuse_tiny_records(root: Value<'_>) -> Result<(), ReadError> {
         return Ok(());
     }
     let what = format!(
-        "a list of {count} items in {bytes} bytes takes too much memory as one document; write each item on a line: `jq -c '.[]'`"
+        "a list of {count} items in {bytes} bytes takes too much memory as one document; write each item on a line of its own"
     );
     Err(ReadError { offset: root.span().start as usize, what })
 }
