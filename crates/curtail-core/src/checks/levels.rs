@@ -224,6 +224,10 @@ impl Levels {
 
 impl PathLevels {
     fn new(table: &PathTable) -> Result<Self, LevelsError> {
+        if table.path.is_empty() {
+            let reason = String::from("a path is empty; `.` matches everything in the folder of the configuration");
+            return Err(LevelsError::InvalidGlob(InvalidGlob { glob: String::new(), reason }));
+        }
         let mut steps = table.path.split('/').filter(|step| !matches!(*step, "" | ".")).peekable();
         let up = std::iter::from_fn(|| steps.next_if_eq(&"..")).count();
         let root = if table.path.starts_with('/') { "/" } else { "" };
@@ -311,6 +315,13 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_path_is_an_error() {
+        let table: Table = toml::from_str("[[paths]]\npath = ''\nallow = ['all']").unwrap();
+        let error = Levels::new(&table, &Table::default()).unwrap_err();
+        assert!(error.to_string().contains("a path is empty; `.` matches everything"), "{error}");
+    }
+
+    #[test]
     fn the_most_specific_setting_applies() {
         use Level::{Allow, Deny, Warn};
         let raw = "warn = ['pairing']\n[[paths]]\npath = 'raw/**'\nallow = ['orphan-result']";
@@ -337,11 +348,11 @@ mod tests {
     #[test]
     fn the_path_of_a_folder_matches_all_below_it() {
         for path in
-            ["a/raw", "a/raw/", "a//raw", "./a/./raw/", "a/raw/**", "a/raw/*", "a/r[a]w", "**/raw", "a", "", "./", "."]
+            ["a/raw", "a/raw/", "a//raw", "./a/./raw/", "a/raw/**", "a/raw/*", "a/r[a]w", "**/raw", "a", "./", "."]
         {
             let table = format!("[[paths]]\npath = '{path}'\nallow = ['orphan-result']");
             assert_eq!(level(&table, "", "a/raw/b/c.jsonl", "orphan-result"), Level::Allow, "{path}");
-            let whole = matches!(path, "a" | "" | "./" | ".");
+            let whole = matches!(path, "a" | "./" | ".");
             assert_eq!(level(&table, "", "a/rawer.jsonl", "orphan-result") == Level::Allow, whole, "{path}");
         }
     }
