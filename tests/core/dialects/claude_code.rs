@@ -409,13 +409,17 @@ proptest! {
     }
 }
 
+/// The record of a sub-agent instead of the main conversation.
+fn aside(line: &str) -> String {
+    line.replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a\"")
+}
+
 /// What an agent asks a sub-agent is not the task, also where the log begins with it.
 #[test]
 fn the_task_is_that_of_the_main_conversation() {
-    let aside = |line: String| line.replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a\"");
     let log = [
-        aside(record("s1", "", "user", &said("Look for the jar."))),
-        aside(record("s2", "s1", "assistant", &said("It is there."))),
+        aside(&record("s1", "", "user", &said("Look for the jar."))),
+        aside(&record("s2", "s1", "assistant", &said("It is there."))),
         record("m1", "", "user", &said("Fill the jar.")),
         record("m2", "m1", "assistant", &said("With what?")),
         record("m3", "m2", "user", &said("With beets.")),
@@ -426,4 +430,18 @@ fn the_task_is_that_of_the_main_conversation() {
         HistoryWindow { size: 2, unit: WindowUnit::Items, max_expansion: None, cap_in_flight: false, keep, step: 1 };
     let left = cut(Chain::default().then(window), &log.concat());
     assert!(left.contains("Fill the jar.") && !left.contains("Look for the jar."), "{left}");
+}
+
+/// What a sub-agent says does not end the round of the call that it works for.
+#[test]
+fn a_round_is_in_flight_while_a_sub_agent_works_for_it() {
+    let call = r#"{"type":"tool_use","id":"toolu_1","name":"Task","input":{}}"#;
+    let log = [
+        record("m1", "", "user", &said("Fill the jar.")),
+        record("m2", "m1", "assistant", call),
+        aside(&record("s1", "", "user", &said("Look for beets."))),
+        aside(&record("s2", "s1", "assistant", &said("There are some."))),
+    ];
+    let left = cut(window(1), &log.concat());
+    assert!(left.contains("toolu_1"), "{left}");
 }

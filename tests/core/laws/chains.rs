@@ -5,12 +5,12 @@ use std::path::Path;
 
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
-use curtail_core::pipeline::{Chain, CutError, TextCutter};
+use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{MessageRange, Pins, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
 
 use super::cases::{CASES, persist};
-use super::check::{Stage, check_laws, check_stages, reading};
+use super::check::{Stage, check_laws, check_stages, cut_with_notes, keeps_broken_thoughts, reading};
 use super::fixtures::{dialect_of, files, pieces};
 use super::generated::{frame, framings, serializer, with_rules};
 use crate::serializers::metadata::{self, NOTED};
@@ -57,7 +57,7 @@ struct Piece<'t> {
 impl Piece<'_> {
     /// `text` after `chain`; `None` if it is refused.
     fn cut(&self, chain: Chain, text: &str) -> Option<String> {
-        self.cut_with_notes(chain, text).map(|(out, _)| out)
+        cut_with_notes(chain, Some(self.dialect), self.framing, text).ok().map(|(out, _)| out)
     }
 
     /// Whether a message is read in `text`, or nothing is in it.
@@ -66,26 +66,11 @@ impl Piece<'_> {
         reading(Some(self.dialect), self.framing).transcripts(&document).is_ok()
     }
 
-    fn cut_with_notes(&self, chain: Chain, text: &str) -> Option<(String, Vec<String>)> {
-        let mut out = String::new();
-        let reading = reading(Some(self.dialect), self.framing);
-        match (TextCutter { chain, explain: true, counting: None }).cut(&reading, text, &mut out) {
-            Ok(cut) => Some((out, cut.notes.into_iter().map(|(_, note)| note).collect())),
-            // Where no message is left, there is nothing to cut again: every command says so.
-            Err(CutError::Read(error)) if error.what.starts_with("no message was read") => {
-                Some((text.to_owned(), Vec::new()))
-            }
-            Err(_) => None,
-        }
-    }
-
-    /// `text` after the first stage of a pair. `None` if it is refused, and where it keeps a signed thought that it broke,
-    /// because the round is in flight: once the second stage ends that round, a chain drops the thought, and a command of its
-    /// own does not know of it.
+    /// `text` after the first stage of a pair. `None` if it is refused, and where it
+    /// [keeps broken thoughts](keeps_broken_thoughts).
     fn cut_first(&self, chain: Chain, text: &str) -> Option<String> {
-        let (out, notes) = self.cut_with_notes(chain, text)?;
-        let keeps = notes.iter().any(|note| note.contains("kept in the in-flight round"));
-        (!keeps).then_some(out)
+        let (out, notes) = cut_with_notes(chain, Some(self.dialect), self.framing, text).ok()?;
+        (!keeps_broken_thoughts(&notes)).then_some(out)
     }
 
     /// What the chain of two stages writes, and what the second stage makes of `once`, the result of the first one.

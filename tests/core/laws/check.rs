@@ -20,15 +20,34 @@ pub fn reading(dialect: Option<&str>, framing: Framing) -> Reading {
 }
 
 pub fn cut_with(chain: Chain, dialect: Option<&str>, framing: Framing, text: &str) -> Result<String, TestCaseError> {
+    match cut_with_notes(chain, dialect, framing, text) {
+        Ok((out, _)) => Ok(out),
+        Err(error) => Err(TestCaseError::fail(error.what)),
+    }
+}
+
+/// `text` after `chain`, and the notes about it.
+pub fn cut_with_notes(
+    chain: Chain,
+    dialect: Option<&str>,
+    framing: Framing,
+    text: &str,
+) -> Result<(String, Vec<String>), ReadError> {
     let reading = reading(dialect, framing);
     let mut out = String::new();
     let done = TextCutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out);
     match done.map_err(ReadError::from) {
         // Where no message is left, there is nothing to cut again: every command says so.
-        Err(error) if error.what.starts_with("no message was read") => Ok(text.to_owned()),
-        Err(error) => Err(TestCaseError::fail(error.what)),
-        Ok(_) => Ok(out),
+        Err(error) if error.what.starts_with("no message was read") => Ok((text.to_owned(), Vec::new())),
+        Err(error) => Err(error),
+        Ok(cut) => Ok((out, cut.notes.into_iter().map(|(_, note)| note).collect())),
     }
+}
+
+/// Whether the notes of a cut say that it keeps a signed thought which it broke, because the round is in flight. Once a later
+/// stage ends that round, a chain drops the thought; a command of its own does not know of it.
+pub fn keeps_broken_thoughts(notes: &[String]) -> bool {
+    notes.iter().any(|note| note.contains("kept in the in-flight round"))
 }
 
 /// What the laws compare: the bytes of the messages of a text, and their pairs and faults.
@@ -149,7 +168,8 @@ pub fn check_laws(case: &LawCase, dialect: Option<&str>, framing: Framing, text:
 /// A chain of one command.
 pub type Stage = Box<dyn Fn() -> Chain>;
 
-/// A chain of `stages` gives what they give one after another, each reading what the last one wrote.
+/// A chain of `stages` gives what they give one after another, each reading what the last one wrote. Where a stage
+/// [keeps broken thoughts](keeps_broken_thoughts), nothing is compared.
 pub fn check_stages(
     stages: &[Stage],
     dialect: Option<&str>,
@@ -159,7 +179,12 @@ pub fn check_stages(
     let mut piped = text.to_owned();
     let mut whole = Chain::default();
     for stage in stages {
-        piped = cut_with(stage(), dialect, framing, &piped)?;
+        let (out, notes) =
+            cut_with_notes(stage(), dialect, framing, &piped).map_err(|error| TestCaseError::fail(error.what))?;
+        if keeps_broken_thoughts(&notes) {
+            return Ok(());
+        }
+        piped = out;
         whole.stages.extend(stage().stages);
     }
     prop_assert_eq!(cut_with(whole, dialect, framing, text)?, piped, "in {}", text);

@@ -143,10 +143,8 @@ fn due(dialect: &str, items: &[String], stepped: &Stepped) -> Vec<Option<usize>>
         let document = curtail_core::json::Document::parse_log(&text).expect("it is a log");
         let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
         let (_, transcript) = transcripts.first()?;
-        // What a log rolls back is sent no longer, in whatever steps it is cut. A sub-agent that works while calls of the main
-        // conversation are open ends the round in flight, and begins it again.
-        let is_steady = |message: &Message<'_>| message.standing.is_read() && message.thread == 0;
-        transcript.messages.iter().all(is_steady).then_some(())?;
+        // What a log rolls back is sent no longer, in whatever steps it is cut.
+        transcript.messages.iter().all(|message| message.standing.is_read()).then_some(())?;
         (stepped.due)(&View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules))
     };
     (1..=items.len()).map(after).collect()

@@ -93,18 +93,21 @@ pub fn turns(messages: &[Message<'_>]) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Index of the first message of the in-flight round: the run of messages with calls or results at the end. The number of
-/// messages if the transcript does not end in one.
+/// Index of the first message of the in-flight round: the run of messages with calls or results at the end of the main
+/// conversation, or of the sub-agent's that works last. The number of messages if neither ends in one.
 #[must_use]
 pub fn in_flight(messages: &[Message<'_>]) -> usize {
-    let mut start = messages.len();
-    while start > 0 {
-        let message = &messages[start - 1];
-        let bound = message.is_bound() && start < messages.len();
-        if !message.has_tools() && !bound {
-            break;
+    let start = |thread: u32| {
+        let mut start = messages.len();
+        let newest = messages.iter().rposition(|message| message.thread == thread);
+        for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| message.thread == thread) {
+            let is_bound = message.is_bound() && Some(at) != newest;
+            if !message.has_tools() && !is_bound {
+                break;
+            }
+            start = at;
         }
-        start -= 1;
-    }
-    start
+        start
+    };
+    messages.last().map_or(0, |last| start(0).min(start(last.thread)))
 }
