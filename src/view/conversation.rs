@@ -9,7 +9,7 @@ use curtail_core::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, ProcessorError, View};
-use curtail_core::transcript::{Layout, Message, Pairs, ProviderRules, Transcript};
+use curtail_core::transcript::{Layout, Message, Pairs, ProviderRules, Transcript, turn_starts};
 use curtail_lab::replay::Prices;
 
 /// Where a transcript is in its file.
@@ -137,7 +137,7 @@ impl<'a> Conversation<'a> {
             moments,
             summaries,
             story,
-            turns: (0..messages.len()).filter(|&at| messages[at].begins_turn()).collect(),
+            turns: turn_starts(&messages),
             costs,
             outside,
             findings,

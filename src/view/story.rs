@@ -12,7 +12,7 @@ use super::visible::{Shown, counted, figure, line};
 use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::Value;
 use curtail_core::steps;
-use curtail_core::transcript::{Content, Message, Pairs, Role};
+use curtail_core::transcript::{Content, Message, Pairs, Role, turn_starts};
 use curtail_lab::replay::{CacheUse, Prices};
 use curtail_memory::ledger::{Ledger, is_typed, without_tag};
 
@@ -135,7 +135,7 @@ impl Story {
 /// The messages with prompts of a person: those that begin a turn, without texts that the agent's program wrote, and without
 /// messages that a compaction repeats.
 fn prompts(messages: &[Message<'_>], summaries: &[bool]) -> Vec<usize> {
-    let begins: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].begins_turn()).collect();
+    let begins = turn_starts(messages);
     let is_new = |at: usize| !summaries[at] && !messages[at].is_in_compaction();
     let typed: Vec<usize> = begins.iter().copied().filter(|&at| is_new(at) && is_asked(&messages[at])).collect();
     if typed.is_empty() { begins } else { typed }

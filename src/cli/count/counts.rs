@@ -7,7 +7,7 @@ use crate::batch::Opened;
 use crate::cli::input::Global;
 use crate::cli::report;
 use curtail_core::processors::{Counting, View};
-use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Subject, Transcript};
+use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Subject, Transcript, main_thread};
 use curtail_lab::calibration::Figures;
 use curtail_tokens::templates::TemplateError;
 
@@ -83,9 +83,9 @@ impl Sum {
             messages: Vec::new(),
             usage: None,
         };
-        let estimates = estimates(transcript, counting);
+        let (estimates, main) = (estimates(transcript, counting), main_thread(&transcript.messages));
         for (at, (message, &tokens)) in messages.iter().zip(each).enumerate() {
-            let amount = message_counts(message, tokens, estimates.get(&at));
+            let amount = message_counts(message, main, tokens, estimates.get(&at));
             sum.total.add(amount);
             let opaque = message.is_boundary() && message.standing.is_read() && amount.tokens == 0;
             sum.opaque += usize::from(opaque);
@@ -130,12 +130,12 @@ impl Sum {
         each: &[usize],
         mut line_of: impl FnMut(usize) -> usize,
     ) {
-        let estimates = estimates(transcript, counting);
+        let (estimates, main) = (estimates(transcript, counting), main_thread(&transcript.messages));
         let pairs = Pairs::from_messages(&transcript.messages);
         let rows = transcript.messages.iter().zip(each).enumerate().map(|(at, (message, &tokens))| {
             let line = message.value().map_or(self.line, |value| line_of(value.span().start as usize));
             let subject = Subject::of_message(&transcript.messages, &pairs, at);
-            let counts = message_counts(message, tokens, estimates.get(&at));
+            let counts = message_counts(message, main, tokens, estimates.get(&at));
             PlacedRow { line, label: format!(" message {at} ({subject})"), counts }
         });
         self.messages = rows.collect();
@@ -143,9 +143,9 @@ impl Sum {
 
     /// Adds the messages under the names of their writers. Tool results in a user's message count as a tool's.
     fn roles(&mut self, transcript: &Transcript<'_>, counting: &Counting, each: &[usize]) {
-        let estimates = estimates(transcript, counting);
+        let (estimates, main) = (estimates(transcript, counting), main_thread(&transcript.messages));
         for (at, (message, &tokens)) in transcript.messages.iter().zip(each).enumerate() {
-            let mut counts = message_counts(message, tokens, estimates.get(&at));
+            let mut counts = message_counts(message, main, tokens, estimates.get(&at));
             if message.writer() == Role::User.name() {
                 let results = message.results().map(|(nth, _)| counting.content(&message.parts[nth].content));
                 let tokens = results.sum::<usize>().min(counts.tokens);
@@ -211,10 +211,10 @@ fn estimates(transcript: &Transcript<'_>, counting: &Counting) -> BTreeMap<usize
     estimates
 }
 
-fn message_counts(message: &Message<'_>, tokens: usize, estimated: Option<&usize>) -> CountRow {
+fn message_counts(message: &Message<'_>, main: u32, tokens: usize, estimated: Option<&usize>) -> CountRow {
     CountRow {
         transcripts: 0,
-        turns: usize::from(message.begins_turn()),
+        turns: usize::from(message.thread == main && message.begins_turn()),
         messages: 1,
         calls: message.calls().count(),
         tokens,

@@ -445,3 +445,34 @@ fn a_round_is_in_flight_while_a_sub_agent_works_for_it() {
     let left = cut(window(1), &log.concat());
     assert!(left.contains("toolu_1"), "{left}");
 }
+
+/// A sub-agent's conversation is no exchange of a window, no turn, and nothing that a person wrote.
+#[test]
+fn what_a_sub_agent_says_is_not_the_conversation() {
+    let log = [
+        record("m1", "", "user", &said("Fill the jar.")),
+        record("m2", "m1", "assistant", &said("With what?")),
+        record("m3", "m2", "user", &said("With beets.")),
+        record("m4", "m3", "assistant", &said("It is full.")),
+        aside(&record("s1", "", "user", &said("Look for a lid."))),
+        aside(&record("s2", "s1", "assistant", &said("There is one."))),
+    ];
+    let log = log.concat();
+    let keep = |start_on_user| Keep { start_on_user, ..Keep::default() };
+    let by = |unit, step, start_on_user| {
+        let keep = keep(start_on_user);
+        let window = HistoryWindow { size: 1, unit, max_expansion: None, cap_in_flight: false, keep, step };
+        cut(Chain::default().then(window), &log)
+    };
+    for left in [by(WindowUnit::Items, 1, false), by(WindowUnit::Items, 2, false), by(WindowUnit::Items, 1, true)] {
+        assert!(
+            left.contains("With beets.") && left.contains("It is full.") && !left.contains("Fill the jar."),
+            "{left}"
+        );
+    }
+    let turn = by(WindowUnit::Turns, 1, false);
+    assert!(turn.contains("With beets.") && turn.contains("Look for a lid."), "{turn}");
+    // Of sub-agents alone, the conversation is the sub-agent's.
+    let alone: String = log.lines().skip(4).map(|line| format!("{line}\n")).collect();
+    assert_eq!(cut(window(1), &alone), alone);
+}

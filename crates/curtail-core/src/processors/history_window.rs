@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::planning::DropSet;
 use super::stepped_window::SteppedWindow;
 use super::{Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
-use crate::transcript::{Content, Message, Mismatch, Pairs, Part, PartRef, Role, in_flight};
+use crate::transcript::{Content, Message, Mismatch, Pairs, Part, PartRef, Role, in_flight, main_thread, turn_starts};
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
 ///
@@ -141,9 +141,10 @@ impl HistoryWindow {
         if !self.keep.start_on_user {
             return last;
         }
-        let has_turn = |unit: &Range<usize>| view.messages[unit.clone()].iter().any(Message::begins_turn);
-        let newest = units[farthest..].iter().rposition(has_turn);
-        newest.map_or(last, |unit| last.min(farthest + unit))
+        let end = units.last().map_or(0, |unit| unit.end);
+        let newest = turn_starts(view.messages).into_iter().rfind(|&turn| turn < end);
+        let unit = newest.and_then(|turn| units[farthest..].iter().rposition(|unit| unit.contains(&turn)));
+        unit.map_or(last, |unit| last.min(farthest + unit))
     }
 
     /// What is dropped in steps before the in-flight round.
@@ -205,10 +206,12 @@ struct ShrinkingWindow<'w, 'v, 'a> {
     reason: Reason,
     /// Index of the message that is kept as the task.
     task: Option<usize>,
+    /// The main conversation, whose exchange is looked for.
+    main: u32,
     /// Index of the first message of the window.
     first: usize,
-    /// Index of the newest message of a person, if the window has to start on one.
-    last_turn: Option<usize>,
+    /// Indices of the messages of a person, if the window has to start on one.
+    turns: Vec<usize>,
     /// Index of the first message about which nothing is decided yet.
     next: usize,
     /// For each role: the newest message with text, and the reasoning that led to it.
@@ -227,17 +230,16 @@ impl<'w, 'v, 'a> ShrinkingWindow<'w, 'v, 'a> {
         let (keep, drops) = (window.keep, DropSet::none(view, pairs));
         let reason = Reason::Owned(format!("outside {}", window.unit.last(window.size)));
         let (task, next) = (keep.task(view.messages), keep.head(view.messages, units));
-        let turn = || view.messages.iter().rposition(Message::begins_turn);
-        let last_turn = keep.start_on_user.then(turn).flatten();
+        let turns = if keep.start_on_user { turn_starts(view.messages) } else { Vec::new() };
         let newest = [reply_before(view.messages, flight), reply_before(view.messages, flight)];
-        Self { keep, view, drops, reason, task, first: keep.front(view, 0), last_turn, next, newest }
+        let main = main_thread(view.messages);
+        Self { keep, view, drops, reason, task, main, first: keep.front(&turns, 0), turns, next, newest }
     }
 
     /// Drops what is before `start`, with all that depends on it.
     fn begin_at(&mut self, start: usize) {
         if start > self.first {
-            let has_turn = self.last_turn.is_some_and(|turn| turn >= start);
-            self.first = if has_turn { self.keep.front(self.view, start) } else { start };
+            self.first = self.keep.front(&self.turns, start);
         }
         for at in self.next..self.first {
             self.keep.drop_outside(&mut self.drops, at, &self.view.messages[at], &self.reason, self.task);
@@ -261,6 +263,8 @@ impl<'w, 'v, 'a> ShrinkingWindow<'w, 'v, 'a> {
     fn still_speaks(&self, at: usize, role: Role) -> bool {
         let message = &self.view.messages[at];
         let mut spoken = message.parts.iter().enumerate().filter(|(_, part)| part.content.speaks());
-        speaks_as(message, role) && spoken.any(|(part, _)| !self.drops.is_part_gone(PartRef { message: at, part }))
+        message.thread == self.main
+            && speaks_as(message, role)
+            && spoken.any(|(part, _)| !self.drops.is_part_gone(PartRef { message: at, part }))
     }
 }

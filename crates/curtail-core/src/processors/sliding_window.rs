@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::planning::DropSet;
 use super::{Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
-use crate::transcript::{Message, Pairs, Part, PartRef, joints};
+use crate::transcript::{Message, Pairs, Part, PartRef, joints, turn_starts};
 
 /// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
 ///
@@ -54,7 +54,8 @@ impl Processor for SlidingWindow {
         let mut drops = DropSet::none(view, &pairs);
         let head = self.keep.head(view.messages, &runs);
         let task = self.keep.task(view.messages);
-        let start = self.keep.front(view, self.joint(view, &pairs, self.start(view, &runs, head)));
+        let start =
+            self.keep.front(&turn_starts(view.messages), self.joint(view, &pairs, self.start(view, &runs, head)));
         let reason = Reason::Owned(format!("outside {}", self.unit.last(self.size)));
         for (at, message) in view.messages.iter().enumerate().take(start).skip(head) {
             self.keep.drop_outside(&mut drops, at, message, &reason, task);

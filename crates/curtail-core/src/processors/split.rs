@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::planning::{Rendering, apply_plan, shorten};
 use super::{Change, Counting, Decision, Pins, Plan, ProcessorError, Reason, View, WindowUnit};
 use crate::counting::token_count;
-use crate::transcript::{Message, Pairs, Part, Role, Standing, first_prompt, reach, segments, turns};
+use crate::transcript::{Message, Pairs, Part, Role, Standing, first_prompt, reach, segments};
 
 /// Splits transcripts into windows.
 ///
@@ -376,7 +376,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
             sums,
             outside: split.counting.outside(view),
             segments: segments(messages, &Pairs::from_messages(messages)),
-            turns: turns(messages).into_iter().map(|turn| turn.start).collect(),
+            turns: (0..messages.len()).filter(|&at| at == 0 || messages[at].begins_turn()).collect(),
             instructions: all(|message| message.role.instructs()),
             beside: all(|message| !message.role.instructs() && message.parts.iter().any(Part::instructs))
                 .into_iter()

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{HistoryWindow, View};
-use crate::transcript::{Message, Pairs, Part, Role, joints};
+use crate::transcript::{Message, Pairs, Part, Role, joints, main_thread, turn_starts};
 
 /// The units of a transcript before its in-flight round, without those that are kept in any case.
 pub(super) struct SteppedWindow<'w, 'v, 'a> {
@@ -42,10 +42,13 @@ impl<'w, 'v, 'a> SteppedWindow<'w, 'v, 'a> {
         units.retain(|unit| unit.start >= head && !unit.clone().all(is_kept));
         let is_joint = |nth: &usize| closed.binary_search(&units[*nth].start).is_ok();
         let joints: Vec<usize> = (0..units.len()).filter(is_joint).collect();
-        let is_place = |nth: &usize| !keep.start_on_user || messages[units[*nth].start].begins_turn();
+        let turns = if keep.start_on_user { turn_starts(messages) } else { Vec::new() };
+        let is_place = |nth: &usize| !keep.start_on_user || turns.binary_search(&units[*nth].start).is_ok();
         let places = joints.iter().copied().filter(is_place).collect();
+        let main = main_thread(messages);
         let spoken = [Role::User, Role::Assistant].map(|role| {
-            let speaks = |nth: &usize| units[*nth].clone().any(|at| speaks_as(&messages[at], role));
+            let speaks_at = |at: usize| messages[at].thread == main && speaks_as(&messages[at], role);
+            let speaks = |nth: &usize| units[*nth].clone().any(speaks_at);
             (0..units.len()).filter(speaks).collect()
         });
         Self { window, messages, head, units, joints, places, spoken }

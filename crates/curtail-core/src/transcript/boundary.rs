@@ -2,7 +2,7 @@
 
 use foldhash::HashSet;
 
-use super::{Message, Standing};
+use super::{Message, Standing, turn_starts};
 
 /// Marks what the last boundary of each thread supersedes: the messages before it, except instructions and what it kept.
 /// A call that is open before a boundary cannot be answered after it.
@@ -53,8 +53,7 @@ pub fn main_thread(messages: &[Message<'_>]) -> u32 {
 /// begins with what the agent asked it.
 #[must_use]
 pub fn first_prompt(messages: &[Message<'_>]) -> Option<usize> {
-    let of_main = messages.iter().position(|message| message.thread == 0 && message.begins_turn());
-    of_main.or_else(|| messages.iter().position(Message::begins_turn))
+    turn_starts(messages).first().copied()
 }
 
 /// Number of messages up to the newest boundary of the main conversation that a model reads; 0 without one.

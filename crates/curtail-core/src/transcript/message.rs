@@ -122,14 +122,14 @@ impl<'a> Message<'a> {
         matches!(self.call_rules.closes, Closes::Always)
     }
 
-    /// Who wrote it, whatever role carries it: a message of results alone is a tool's, and one that a program wrote for the user
-    /// is a program's.
+    /// Who wrote it, whatever role carries it: a message of results alone is a tool's, and one that a program wrote for the user,
+    /// or that asks a sub-agent, is a program's.
     #[must_use]
     pub fn writer(&self) -> &'static str {
         let is_result = |part: &Part<'_>| part.content.result().is_some();
         match self.role {
             Role::User if !self.parts.is_empty() && self.parts.iter().all(is_result) => Role::Tool.name(),
-            Role::User if self.automatic => "program",
+            Role::User if self.automatic || self.thread != 0 => "program",
             role => role.name(),
         }
     }

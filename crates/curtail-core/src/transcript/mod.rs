@@ -29,7 +29,7 @@ pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Content, Leader, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution};
 pub use placement::Placement;
 pub use provider_rules::{ContextPlace, IdFormat, ProviderRules, Turns, checks_prefix};
-pub use segment::{bind_split_replies, in_flight, joints, segments, turns};
+pub use segment::{bind_split_replies, in_flight, joints, segments, turn_starts, turns};
 pub use subject::Subject;
 pub use tool::{ArgumentFault, Family, ToolCall, ToolResult, without_arguments};
 pub use unread::Unread;

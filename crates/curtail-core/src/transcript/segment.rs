@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use foldhash::HashSet;
 
-use super::{Binding, Message, Pairs, PartRef, Role};
+use super::{Binding, Message, Pairs, PartRef, Role, main_thread};
 
 /// The segments of a transcript, in order: maximal runs of messages in which a call is open, and all other messages alone.
 ///
@@ -81,11 +81,17 @@ pub fn bind_split_replies(messages: &mut [Message<'_>]) {
     }
 }
 
-/// The turns of a transcript: each begins with a message of a person that contains text or media. Messages before the first
-/// such message are a turn too.
+/// Indices of the messages that begin turns of the main conversation: a person wrote them, and they contain text or media.
+#[must_use]
+pub fn turn_starts(messages: &[Message<'_>]) -> Vec<usize> {
+    let main = main_thread(messages);
+    (0..messages.len()).filter(|&at| messages[at].thread == main && messages[at].begins_turn()).collect()
+}
+
+/// The turns of a transcript, which begin at the [`turn_starts`]. Messages before the first one are a turn too.
 #[must_use]
 pub fn turns(messages: &[Message<'_>]) -> Vec<Range<usize>> {
-    let mut starts: Vec<usize> = (0..messages.len()).filter(|&at| messages[at].begins_turn()).collect();
+    let mut starts = turn_starts(messages);
     if !messages.is_empty() && starts.first() != Some(&0) {
         starts.insert(0, 0);
     }

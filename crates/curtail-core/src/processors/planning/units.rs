@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Decision, DropSet, Plan, Reason, View};
 use crate::processors::{Growth, Traits};
-use crate::transcript::{Message, Pairs, Role, Standing, first_prompt, segments, turns};
+use crate::transcript::{Message, Pairs, Role, Standing, first_prompt, segments, turn_starts, turns};
 
 /// What one unit of a window is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -158,13 +158,11 @@ impl Keep {
     /// The note that no message of a person is left, if `plan` drops all of them and keeps others.
     pub(in crate::processors) fn without_task(self, view: &View<'_, '_>, plan: &Plan) -> Option<String> {
         let is_kept = |at: usize| !matches!(plan.decisions[at], Decision::Drop(_));
-        let has = |test: &dyn Fn(usize, &Message<'_>) -> bool| {
-            view.messages.iter().enumerate().any(|(at, message)| test(at, message))
-        };
+        let starts = turn_starts(view.messages);
         let is_lost = !self.first_user
-            && has(&|_, message| message.begins_turn())
-            && has(&|at, message| is_kept(at) && !message.role.instructs())
-            && !has(&|at, message| is_kept(at) && message.begins_turn());
+            && !starts.is_empty()
+            && view.messages.iter().enumerate().any(|(at, message)| is_kept(at) && !message.role.instructs())
+            && !starts.into_iter().any(is_kept);
         is_lost.then(|| {
             String::from("no message that a person wrote is kept; pass --pin first-user to keep the first one, which states the task")
         })
@@ -179,12 +177,9 @@ impl Keep {
         })
     }
 
-    /// `start`, moved forward to the first user message with text if `start_on_user` is set and there is one.
-    pub(in crate::processors) fn front(self, view: &View<'_, '_>, start: usize) -> usize {
-        if !self.start_on_user {
-            return start;
-        }
-        let user = view.messages[start..].iter().position(Message::begins_turn);
-        user.map_or(start, |further| start + further)
+    /// `start`, moved forward to the next of `turn_starts` if `start_on_user` is set and there is one.
+    pub(in crate::processors) fn front(self, turn_starts: &[usize], start: usize) -> usize {
+        let next = turn_starts.get(turn_starts.partition_point(|&turn| turn < start));
+        next.copied().filter(|_| self.start_on_user).unwrap_or(start)
     }
 }
