@@ -1,10 +1,9 @@
 //! `cl100k_base`: GPT-4, GPT-3.5 and the embedding models.
 
-use crate::tokenizers::tiktoken::pattern::{classed, run};
 use super::super::counter::Walker;
 use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, SPACE, UNCASED, UPPER};
 use super::super::pattern::{
-    Pattern, at_class, contraction, final_white, letter, numbers, punctuation, spaced, white,
+    Pattern, at_class, classed, contraction, final_white, letter, numbers, punctuation, run, spaced, white,
 };
 use super::super::window::SplitRules;
 use super::Encoding;

@@ -4,11 +4,5 @@ use super::super::counter::Walker;
 use super::Encoding;
 use super::r50k_base::R50k;
 
-pub(super) static ENCODING: Encoding = Encoding {
-    walker: Walker::splitting_by::<R50k>(),
-    tenths: 32,
-    models: &[
-        "gpt2",
-        "gpt-2",
-    ],
-};
+pub(super) static ENCODING: Encoding =
+    Encoding { walker: Walker::splitting_by::<R50k>(), tenths: 32, models: &["gpt2", "gpt-2"] };

@@ -1,26 +1,15 @@
 //! `o200k_base`: GPT-4o and later, and the reasoning models. Also its pattern, which `o200k_harmony` shares.
 
-use crate::tokenizers::tiktoken::pattern::classed;
 use super::super::counter::Walker;
 use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, SPACE, UNCASED, UPPER};
-use super::super::pattern::{Pattern, capitals, cased, contraction, numbers, punctuation, spaced, white};
+use super::super::pattern::{Pattern, capitals, cased, classed, contraction, numbers, punctuation, spaced, white};
 use super::super::window::SplitRules;
 use super::Encoding;
 
 pub(super) static ENCODING: Encoding = Encoding {
     walker: Walker::splitting_by::<O200k>(),
     tenths: 42,
-    models: &[
-        "gpt-5*",
-        "gpt-4.5",
-        "gpt-4.1",
-        "gpt-4o",
-        "chatgpt-4o",
-        "o1",
-        "o3",
-        "o4",
-        "codex-mini",
-    ],
+    models: &["gpt-5*", "gpt-4.5", "gpt-4.1", "gpt-4o", "chatgpt-4o", "o1", "o3", "o4", "codex-mini"],
 };
 
 /// Words with their case and contraction, numbers of three digits, punctuation with newlines and slashes.

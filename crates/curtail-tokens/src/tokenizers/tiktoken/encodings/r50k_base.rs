@@ -1,9 +1,8 @@
 //! `r50k_base`: the first GPT-3 models. Also its pattern, which `p50k_base` and `gpt2` share.
 
-use crate::tokenizers::tiktoken::pattern::{classed, run};
 use super::super::counter::Walker;
 use super::super::layout::class::{LOWER, MARK, NUMBER, OTHER, UNCASED, UPPER};
-use super::super::pattern::{Pattern, blank, contraction, letter, other, is_lowercase};
+use super::super::pattern::{Pattern, blank, classed, contraction, is_lowercase, letter, other, run};
 use super::super::window::SplitRules;
 use super::Encoding;
 
