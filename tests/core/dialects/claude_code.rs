@@ -476,3 +476,34 @@ fn what_a_sub_agent_says_is_not_the_conversation() {
     let alone: String = log.lines().skip(4).map(|line| format!("{line}\n")).collect();
     assert_eq!(cut(window(1), &alone), alone);
 }
+
+/// A compaction of the main conversation is not kept for what a sub-agent said after it.
+#[test]
+fn a_boundary_is_not_kept_for_a_sub_agent() {
+    let compaction = |own: &str, before: &str, text: &str| {
+        let boundary = format!(
+            "{{\"parentUuid\":null,\"logicalParentUuid\":\"{before}\",\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"{own}\"}}\n"
+        );
+        let summary = record(&format!("{own}s"), own, "user", &said(text));
+        [
+            boundary,
+            summary.replace("\"type\":\"user\",\"message\"", "\"type\":\"user\",\"isCompactSummary\":true,\"message\""),
+        ]
+        .concat()
+    };
+    let log = [
+        record("m1", "", "user", &said("Fill the jar.")),
+        record("m2", "m1", "assistant", &said("With what?")),
+        compaction("b1", "m2", "A jar is empty."),
+        aside(&record("s1", "", "user", &said("Look for beets."))),
+        aside(&record("s2", "s1", "assistant", &said("There are some."))),
+        record("m3", "b1s", "user", &said("With beets.")),
+        record("m4", "m3", "assistant", &said("It is full.")),
+        compaction("b2", "m4", "A jar is full."),
+        record("m5", "b2s", "user", &said("Close it.")),
+        record("m6", "m5", "assistant", &said("It is closed.")),
+    ];
+    let left = cut(Chain::default().then(Live), &log.concat());
+    assert!(!left.contains("A jar is empty.") && !left.contains("With beets."), "{left}");
+    assert!(left.contains("There are some.") && left.contains("A jar is full."), "{left}");
+}

@@ -53,6 +53,17 @@ fn a_text_beside_a_repeated_result_is_not_in_flight() {
     holds("anthropic", &[asks, &first, &answer, says, asks, says, &again, &last, &result("", "c")]);
 }
 
+/// A window that has to start on a user does not start inside the round in flight, on what a person said beside a result.
+#[test]
+fn a_window_starts_on_no_user_in_flight() {
+    let says = r#"{"role":"assistant","content":[{"type":"text","text":"One moment."},{"type":"tool_use","id":"a","name":"search","input":{}}]}"#;
+    let answer = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"mat"},{"type":"text","text":"Still there?"}]}"#;
+    holds("anthropic", &[says, answer]);
+    let text = format!("{says}\n{answer}\n");
+    let window = Chain::default().then(history(2, WindowUnit::Items, keep(true, 2, true)));
+    assert_eq!(cut_with(window, Some("anthropic"), Framing::Lines, &text).unwrap(), text);
+}
+
 /// A head and a window meet: what was between them kept a call and a result apart.
 #[test]
 fn a_head_and_a_window_do_not_join_strangers() {

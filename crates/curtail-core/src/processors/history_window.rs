@@ -210,7 +210,7 @@ struct ShrinkingWindow<'w, 'v, 'a> {
     main: u32,
     /// Index of the first message of the window.
     first: usize,
-    /// Indices of the messages of a person, if the window has to start on one.
+    /// Indices of the messages of a person before the in-flight round, if the window has to start on one.
     turns: Vec<usize>,
     /// Index of the first message about which nothing is decided yet.
     next: usize,
@@ -230,7 +230,8 @@ impl<'w, 'v, 'a> ShrinkingWindow<'w, 'v, 'a> {
         let (keep, drops) = (window.keep, DropSet::none(view, pairs));
         let reason = Reason::Owned(format!("outside {}", window.unit.last(window.size)));
         let (task, next) = (keep.task(view.messages), keep.head(view.messages, units));
-        let turns = if keep.start_on_user { turn_starts(view.messages) } else { Vec::new() };
+        let mut turns = if keep.start_on_user { turn_starts(view.messages) } else { Vec::new() };
+        turns.retain(|&turn| turn < flight);
         let newest = [reply_before(view.messages, flight), reply_before(view.messages, flight)];
         let main = main_thread(view.messages);
         Self { keep, view, drops, reason, task, main, first: keep.front(&turns, 0), turns, next, newest }

@@ -162,11 +162,12 @@ impl<'v, 'a> DropSet<'v, 'a> {
             && matches!(message.parts[part.part].content, Content::Text(_) | Content::Unknown(_) | Content::Other)
     }
 
-    /// Drops the boundaries that should be dropped and that no kept message needs.
+    /// Drops the boundaries that should be dropped and that no kept message of their conversation needs.
     fn release(&mut self) {
         self.held.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         for (at, reason) in std::mem::take(&mut self.held) {
-            let mut needing = at + 1..reach(self.messages, at);
+            let of_thread = |after: &usize| self.messages[*after].thread == self.messages[at].thread;
+            let mut needing = (at + 1..reach(self.messages, at)).filter(of_thread);
             if !self.is_gone(at) && needing.all(|after| self.is_gone(after)) {
                 self.mark_message(at, reason);
                 self.drain();
