@@ -4,7 +4,7 @@ use curtail_core::dialects::{Framing, ReadError, Reading};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, View};
-use curtail_core::transcript::{Fault, FaultKind, Pairs, PartRef, Role};
+use curtail_core::transcript::{Fault, FaultKind, Pairs, PartRef, Role, Standing};
 use proptest::prelude::*;
 
 use super::bytes::Written;
@@ -52,6 +52,10 @@ pub fn keeps_broken_thoughts(notes: &[String]) -> bool {
 
 /// What the laws compare: the bytes of the messages of a text, and their pairs and faults.
 pub struct Seen {
+    /// The number of boundaries.
+    pub boundaries: usize,
+    /// The number of signed thoughts that a boundary superseded.
+    pub replaced_thoughts: usize,
     /// The bytes of the messages, in order.
     pub items: Vec<String>,
     /// The same, with what a cut can remove.
@@ -78,6 +82,8 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
     let reading = reading(dialect, framing);
     let document = Document::parse_log(text).unwrap_or_else(|fault| panic!("{fault:?} in {text}"));
     let mut seen = Seen {
+        boundaries: 0,
+        replaced_thoughts: 0,
         items: Vec::new(),
         written: Vec::new(),
         faults: Vec::new(),
@@ -91,6 +97,10 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
         let messages = &transcript.messages;
         let written = |at: PartRef| Written::among(&messages[at.message], messages).expect("it was read");
         seen.written.extend(messages.iter().filter_map(|message| Written::among(message, messages)));
+        seen.boundaries += messages.iter().filter(|message| message.is_boundary()).count();
+        let replaced = messages.iter().filter(|message| message.standing == Standing::Superseded);
+        seen.replaced_thoughts +=
+            replaced.flat_map(|message| &message.parts).filter(|part| part.is_prefix_bound()).count();
         seen.speaking += messages.iter().filter(|message| message.role == Role::Assistant).count();
         let pairs = Pairs::from_messages(messages);
         for fault in Fault::find_all(messages, &pairs, transcript.layout.pairing_rules) {
@@ -168,8 +178,15 @@ pub fn check_laws(case: &LawCase, dialect: Option<&str>, framing: Framing, text:
 /// A chain of one command.
 pub type Stage = Box<dyn Fn() -> Chain>;
 
-/// A chain of `stages` gives what they give one after another, each reading what the last one wrote. Where a stage
-/// [keeps broken thoughts](keeps_broken_thoughts), nothing is compared.
+/// Whether a stage that makes `after` of `before` drops a boundary that replaced signed thoughts: a model reads them again. If
+/// an earlier stage broke them, a chain drops them; a command of its own does not know of it.
+pub fn revives_thoughts(dialect: Option<&str>, framing: Framing, before: &str, after: &str) -> bool {
+    let before = read_seen(dialect, framing, before);
+    before.replaced_thoughts > 0 && read_seen(dialect, framing, after).boundaries < before.boundaries
+}
+
+/// A chain of `stages` gives what they give one after another, each reading what the last one wrote. Nothing is compared where
+/// a stage [keeps broken thoughts](keeps_broken_thoughts) or [revives thoughts](revives_thoughts).
 pub fn check_stages(
     stages: &[Stage],
     dialect: Option<&str>,
@@ -178,10 +195,12 @@ pub fn check_stages(
 ) -> Result<(), TestCaseError> {
     let mut piped = text.to_owned();
     let mut whole = Chain::default();
-    for stage in stages {
+    for (nth, stage) in stages.iter().enumerate() {
         let (out, notes) =
             cut_with_notes(stage(), dialect, framing, &piped).map_err(|error| TestCaseError::fail(error.what))?;
-        if keeps_broken_thoughts(&notes) {
+        let is_beyond_pipes =
+            keeps_broken_thoughts(&notes) || nth > 0 && revives_thoughts(dialect, framing, &piped, &out);
+        if is_beyond_pipes {
             return Ok(());
         }
         piped = out;
