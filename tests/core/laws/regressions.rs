@@ -64,6 +64,26 @@ fn a_window_starts_on_no_user_in_flight() {
     assert_eq!(cut_with(window, Some("anthropic"), Framing::Lines, &text).unwrap(), text);
 }
 
+/// A path to the newest entry that begins with a link out of the log takes a block of memory as any other does.
+#[test]
+fn a_block_joins_a_path_that_begins_outside_the_log() {
+    let entry = |own: &str, parent: &str, role: &str, text: &str| {
+        format!(
+            r#"{{"type":"message","id":"{own}","parentId":{parent},"message":{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let [asks, says] = [entry("b1", "null", "user", "Which jug?"), entry("b2", "\"b1\"", "assistant", "Blue.")];
+    let [again, done] = [entry("b8", "\"b7\"", "user", "Green."), entry("b9", "\"b8\"", "assistant", "Mixed.")];
+    let items = [&*asks, &says, &again, &done];
+    holds("pi", &items);
+    let text = items.map(|item| format!("{item}\n")).concat();
+    let case = CASES.iter().find(|case| case.name == "memory").expect("a case");
+    let out = cut_with((case.chain)(), Some("pi"), Framing::Lines, &text).unwrap();
+    let block = out.lines().find(|line| line.contains("orking_memory")).expect("it is written");
+    let child = out.lines().find(|line| line.contains("Green.")).expect("it stays");
+    assert!(block.contains(r#""parentId":"b7""#) && !child.contains("b7"), "{out}");
+}
+
 /// A head and a window meet: what was between them kept a call and a result apart.
 #[test]
 fn a_head_and_a_window_do_not_join_strangers() {

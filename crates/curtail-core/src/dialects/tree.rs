@@ -148,6 +148,10 @@ impl Tree {
             None if matches!(record.slot, SlotKind::Message(_)) && (written.live || above.is_none()) => {
                 Joint { child: Some(child), parent: None, above }
             }
+            // The path begins with a link that leads out of the log.
+            Some(parent) if written.live && nth == line.path && !log.homes.contains_key(&parent) => {
+                Joint { child: Some(child), parent: Some(parent), above }
+            }
             _ => end,
         }
     }
