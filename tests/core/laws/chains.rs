@@ -6,7 +6,9 @@ use std::path::Path;
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{MessageRange, Pins, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs};
+use curtail_core::processors::{
+    MessageRange, Pins, Repair, RepairMode, SlidingWindow, Thinking, ToolFilter, ToolGlobs,
+};
 use proptest::prelude::*;
 
 use super::cases::{CASES, persist};
@@ -47,6 +49,13 @@ fn stages() -> Vec<NamedStage> {
     CASES.iter().map(|case| (case.name, case.chain)).chain(WRITERS).collect()
 }
 
+/// The result of the first stage of a pair.
+struct Once {
+    text: String,
+    /// Whether it [keeps broken thoughts](keeps_broken_thoughts).
+    keeps_broken: bool,
+}
+
 /// A text that is cut in one go.
 struct Piece<'t> {
     dialect: &'static str,
@@ -66,27 +75,30 @@ impl Piece<'_> {
         reading(Some(self.dialect), self.framing).transcripts(&document).is_ok()
     }
 
-    /// `text` after the first stage of a pair. `None` if it is refused, and where it
-    /// [keeps broken thoughts](keeps_broken_thoughts).
-    fn cut_first(&self, chain: Chain, text: &str) -> Option<String> {
-        let (out, notes) = cut_with_notes(chain, Some(self.dialect), self.framing, text).ok()?;
-        (!keeps_broken_thoughts(&notes)).then_some(out)
+    /// `text` after the first stage of a pair; `None` if it is refused.
+    fn cut_first(&self, chain: Chain) -> Option<Once> {
+        let (text, notes) = cut_with_notes(chain, Some(self.dialect), self.framing, self.text).ok()?;
+        Some(Once { text, keeps_broken: keeps_broken_thoughts(&notes) })
     }
 
     /// What the chain of two stages writes, and what the second stage makes of `once`, the result of the first one.
-    fn both_ways(&self, [first, second]: [&NamedStage; 2], once: &str) -> [Option<String>; 2] {
-        let mut chain = first.1();
+    fn both_ways(&self, [first, second]: [&NamedStage; 2], thinking: Thinking, once: &str) -> [Option<String>; 2] {
+        let mut chain = Chain { thinking, ..first.1() };
         chain.stages.extend(second.1().stages);
-        [self.cut(chain, self.text), self.cut(second.1(), once)]
+        [self.cut(chain, self.text), self.cut(Chain { thinking, ..second.1() }, once)]
     }
 
-    /// How the chain of two stages differs from one after the other, unless the second one
-    /// [revives thoughts](revives_thoughts).
-    fn difference(&self, [first, second]: [&NamedStage; 2], once: &str) -> Option<String> {
-        let [chain, apart] = self.both_ways([first, second], once);
-        let revives = |apart: &str| revives_thoughts(Some(self.dialect), self.framing, once, apart);
-        let differs = chain != apart && !apart.as_deref().is_some_and(revives);
-        differs.then(|| format!("{} | {}\nchain  {chain:?}\nstages {apart:?}", first.0, second.0))
+    /// How the chain of two stages differs from one after the other. Where a stage [keeps broken thoughts](keeps_broken_thoughts)
+    /// or [revives thoughts](revives_thoughts), the two may differ in thoughts alone: they are compared with every thought kept.
+    fn difference(&self, pair: [&NamedStage; 2], once: &Once) -> Option<String> {
+        let [mut chain, mut apart] = self.both_ways(pair, Thinking::Auto, &once.text);
+        let revives = |apart: &str| revives_thoughts(Some(self.dialect), self.framing, &once.text, apart);
+        if chain != apart && (once.keeps_broken || apart.as_deref().is_some_and(revives)) {
+            let kept = self.cut_first(Chain { thinking: Thinking::Keep, ..pair[0].1() })?;
+            [chain, apart] = self.both_ways(pair, Thinking::Keep, &kept.text);
+        }
+        let [first, second] = pair.map(|stage| stage.0);
+        (chain != apart).then(|| format!("{first} | {second}\nchain  {chain:?}\nstages {apart:?}"))
     }
 
     /// The pairs of `stages` that give something else as a chain. A stage that gives what an earlier one gave is passed over.
@@ -94,9 +106,7 @@ impl Piece<'_> {
         let mut known = HashSet::from([self.text.to_owned()]);
         let mut found = Vec::new();
         for first in stages {
-            let Some(once) = self.cut_first(first.1(), self.text).filter(|once| known.insert(once.clone())) else {
-                continue;
-            };
+            let Some(once) = self.cut_first(first.1()).filter(|once| known.insert(once.text.clone())) else { continue };
             found.extend(stages.iter().filter_map(|second| self.difference([first, second], &once)));
         }
         found
@@ -137,7 +147,7 @@ fn a_chain_drops_a_thought_that_is_in_flight_no_more() {
     let thinks = |out: Option<String>| out.expect("it can be cut").contains("\"thinking\"");
     let first = || Chain::default().then(MessageRange { from: 2, to: None, pins: Pins::default() });
     let then = MessageRange { from: 0, to: Some(2), pins: Pins::default() };
-    assert!(thinks(piece.cut(first(), text)) && piece.cut_first(first(), text).is_none());
+    assert!(thinks(piece.cut(first(), text)) && piece.cut_first(first()).is_some_and(|once| once.keeps_broken));
     assert!(!thinks(piece.cut(first().then(then), text)));
 }
 
@@ -217,8 +227,8 @@ fn instructions_that_one_stage_left_alone_are_instructions_to_the_next() {
     let piece = Piece { dialect: "anthropic", framing: Framing::Lines, text };
     let stage = |name: &'static str| stages().into_iter().find(|stage| stage.0 == name).expect("a stage");
     let [first, second] = [stage("filter all"), stage("role assistant, tool")];
-    let once = piece.cut_first(first.1(), text).expect("it can be cut");
-    let [chain, apart] = piece.both_ways([&first, &second], &once);
+    let once = piece.cut_first(first.1()).expect("it can be cut");
+    let [chain, apart] = piece.both_ways([&first, &second], Thinking::Auto, &once.text);
     assert_eq!(chain, apart);
 }
 
@@ -281,7 +291,7 @@ proptest! {
     ) {
         let text = frame(&(serializer.1)(&script), framing, seed);
         let piece = Piece { dialect: serializer.0, framing, text: &text };
-        if let Some(once) = piece.cut_first(first.1(), &text) {
+        if let Some(once) = piece.cut_first(first.1()) {
             prop_assert_eq!(piece.difference([&first, &second], &once), None, "in {}", text);
         }
     }
@@ -303,8 +313,8 @@ proptest! {
         if !piece.is_read(&text) {
             return Ok(());
         }
-        let once = piece.cut_first(first.1(), &text);
-        if once.as_ref().is_some_and(|once| !piece.is_read(once)) {
+        let once = piece.cut_first(first.1());
+        if once.as_ref().is_some_and(|once| !piece.is_read(&once.text)) {
             return Ok(());
         }
         if let Some(once) = once {
@@ -325,7 +335,7 @@ proptest! {
         let (items, _) = with_rules(&anthropic::serialize(&script));
         let text: String = items.iter().map(|item| format!("{item}\n")).collect();
         let piece = Piece { dialect: "anthropic", framing: Framing::Lines, text: &text };
-        if let Some(once) = piece.cut_first(first.1(), &text) {
+        if let Some(once) = piece.cut_first(first.1()) {
             prop_assert_eq!(piece.difference([&first, &second], &once), None, "in {}", text);
         }
     }
