@@ -61,8 +61,11 @@ fn records(log: &str, [own, parent]: [&str; 2]) -> Vec<Record> {
 /// The ids of the records that a program reads when it resumes a log: the newest one of the main conversation, its parent, and
 /// so on.
 fn path(records: &[Record]) -> HashSet<&str> {
-    let parents: HashMap<&str, Option<&str>> =
-        records.iter().map(|record| (record.own.as_str(), record.parent.as_deref())).collect();
+    // Of the records that share an id, Qwen Code follows the first one.
+    let mut parents: HashMap<&str, Option<&str>> = HashMap::new();
+    for record in records {
+        parents.entry(record.own.as_str()).or_insert(record.parent.as_deref());
+    }
     let up = |id: &&str| parents.get(id).copied().flatten();
     let newest = records.iter().rfind(|record| !record.side).map(|record| record.own.as_str());
     std::iter::successors(newest, up).take(records.len()).collect()
@@ -142,6 +145,46 @@ fn a_block_is_in_the_main_conversation_beside_sub_agents() {
                 assert!(out.find(boundary).is_none_or(|boundary| boundary < block), "{}: {out}", case.name);
             }
         }
+    }
+}
+
+/// The pieces of a reply share its id: what is inserted before it becomes the parent of all of them, and nothing parts them.
+#[test]
+fn a_block_is_read_where_records_share_an_id() {
+    let record = |own: &str, parent: &str, kind: &str, part: &str| {
+        format!(
+            "{{\"uuid\":\"{own}\",\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{{\"role\":\"model\",\"parts\":[{part}]}}}}\n"
+        )
+    };
+    let call = "{\"functionCall\":{\"id\":\"c1\",\"name\":\"n\",\"args\":{}}}";
+    let result = "{\"functionResponse\":{\"id\":\"c1\",\"name\":\"n\",\"response\":{\"output\":\"coarse\"}}}";
+    let log = [
+        record("a", "null", "user", "{\"text\":\"Grind it.\"}"),
+        record("b", "\"a\"", "assistant", "{\"text\":\"Hm.\",\"thought\":true}"),
+        record("b", "\"a\"", "assistant", call),
+        record("c", "\"b\"", "tool_result", result),
+        record("d", "\"c\"", "assistant", "{\"text\":\"Coarse,\"}"),
+        record("d", "\"c\"", "assistant", "{\"text\":\" then fine.\"}"),
+    ];
+    let log = log.concat();
+    for case in CASES.iter().chain(OTHERS).filter(|case| case.writes()) {
+        check_laws(case, Some("qwen"), Framing::Lines, &log).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        match cut_with((case.chain)(), Some("qwen"), Framing::Lines, &log) {
+            Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => {}
+            out => check_line(&LINKED[2], case.name, &log, &out.unwrap()).unwrap_or_else(|error| panic!("{error}")),
+        }
+    }
+}
+
+/// A damaged log repeats a record before those that it descends from.
+#[test]
+fn a_block_is_read_where_a_record_precedes_its_parent() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/dialects/qwen/rewind.jsonl");
+    let log = std::fs::read_to_string(fixture).unwrap();
+    let lines: Vec<&str> = log.split_inclusive('\n').collect();
+    let damaged = [3, 0, 1, 2, 3, 4, 5].map(|line: usize| lines[line]).concat();
+    for case in CASES.iter().chain(OTHERS) {
+        check_laws(case, Some("qwen"), Framing::Lines, &damaged).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 

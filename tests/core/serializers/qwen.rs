@@ -15,10 +15,17 @@ fn records(script: &[Turn], parents: &[Option<usize>]) -> Vec<String> {
     let record = |(nth, (turn, parent)): (usize, (&Turn, &Option<usize>))| {
         let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"{parent:08x}\""));
         let (kind, role, parts) = parts(turn);
-        let message = format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", parts.join(","));
-        format!("{{\"uuid\":\"{nth:08x}\",\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{message}}}")
+        // A thought is often a record of its own, with the id of the reply that it belongs to.
+        let thought = matches!(turn, Turn::Assistant { reasoning: Some(_), .. }) && nth.is_multiple_of(2);
+        let (first, rest) = parts.split_at(usize::from(thought));
+        let pieces: Vec<_> = [first, rest].into_iter().filter(|piece| !piece.is_empty()).collect();
+        let piece = move |parts: &[String]| {
+            let message = format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", parts.join(","));
+            format!("{{\"uuid\":\"{nth:08x}\",\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{message}}}")
+        };
+        pieces.into_iter().map(piece).collect::<Vec<_>>()
     };
-    script.iter().zip(parents).enumerate().map(record).collect()
+    script.iter().zip(parents).enumerate().flat_map(record).collect()
 }
 
 fn parts(turn: &Turn) -> (&'static str, &'static str, Vec<String>) {

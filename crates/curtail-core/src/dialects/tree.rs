@@ -108,7 +108,10 @@ impl Tree {
             let last = ends.get(&(side, joint.above)).filter(|_| joint.child.is_none());
             links.parent = last.cloned().or(joint.parent.map(Cow::into_owned));
             match joint.child {
-                Some(child) => drop(parents.insert(child, Some(Cow::Owned(own)))),
+                Some(child) => {
+                    let pieces = log.pieces.get(&child).into_iter().flatten();
+                    parents.extend(pieces.chain([&child]).map(|at| (*at, Some(Cow::Owned(own.clone())))));
+                }
                 None => drop(ends.insert((side, joint.above), own)),
             }
         }
@@ -148,8 +151,12 @@ impl Tree {
             None if matches!(record.slot, SlotKind::Message(_)) && (written.live || above.is_none()) => {
                 Joint { child: Some(child), parent: None, above }
             }
-            // The path begins with a link that leads out of the log.
-            Some(parent) if written.live && nth == line.path && !log.homes.contains_key(&parent) => {
+            // The path begins with a link that leads out of the log, or down it in a damaged one.
+            Some(parent)
+                if written.live
+                    && nth == line.path
+                    && (!log.homes.contains_key(&parent) || log.places.get(&parent) > Some(&child)) =>
+            {
                 Joint { child: Some(child), parent: Some(parent), above }
             }
             _ => end,
@@ -188,7 +195,9 @@ impl Tree {
         let keys = self.sides.iter().flat_map(|sides| [sides.flag, sides.name]);
         let side = |at: usize, key: &str| log.records[at].value.get(key).map(Value::raw);
         let together = |after: usize| keys.clone().all(|key| side(after, key) == side(child, key));
-        record.value.get(self.parent).is_some() && !between && after.is_none_or(together)
+        // A piece of the message before it.
+        let continues = log.first_piece(child) != child;
+        record.value.get(self.parent).is_some() && !between && !continues && after.is_none_or(together)
     }
 
     /// The beginning of a record for `draft`, up to its links.
@@ -348,8 +357,10 @@ struct Log<'a> {
     of_message: HashMap<usize, usize>,
     /// For each record id: the nearest kept record from it upwards, if any.
     homes: HashMap<Cow<'a, str>, Option<Cow<'a, str>>>,
-    /// Index of each kept record, by its id.
+    /// Index of the first kept record with each id: the pieces of a message can share one.
     places: HashMap<Cow<'a, str>, usize>,
+    /// Indices of the other kept records with the same id, by the index of the first one.
+    pieces: HashMap<usize, Vec<usize>>,
     /// Index of the first record of each side conversation, by its name.
     named: HashMap<Cow<'a, str>, usize>,
     /// The side conversation of each record, by its id.
@@ -415,6 +426,11 @@ impl<'a> Log<'a> {
         first.map(|(_, own)| own.clone()).or(home.filter(|_| side.is_none_or(|side| side.named)))
     }
 
+    /// Index of the first kept record with the id of the record `at`.
+    fn first_piece(&self, at: usize) -> usize {
+        self.records[at].own.as_ref().and_then(|own| self.places.get(own)).map_or(at, |&first| first)
+    }
+
     /// Index of the record that begins at this byte of the source, or of the next one.
     fn index_at(&self, start: u32) -> usize {
         self.records.partition_point(|record| record.value.span().start < start)
@@ -443,7 +459,7 @@ impl<'a> Log<'a> {
         let leaf = self.records.iter().rposition(|record| record.stays && record.own.is_some() && record.linked);
         let mut line = Line::default();
         let mut next = leaf.filter(|_| self.path).or_else(|| newest(self.records.len()));
-        while let Some(at) = next {
+        while let Some(at) = next.map(|at| self.first_piece(at)) {
             line.records.push(at);
             let record = &self.records[at];
             let parent = parents.get(&at).cloned().unwrap_or_else(|| record.parent.clone());
@@ -495,7 +511,10 @@ impl<'a> Log<'a> {
                 }
             }
             if record.stays {
-                self.places.insert(own.clone(), self.records.len());
+                let first = *self.places.entry(own.clone()).or_insert(self.records.len());
+                if first < self.records.len() {
+                    self.pieces.entry(first).or_default().push(self.records.len());
+                }
                 self.homes.insert(own.clone(), Some(own.clone()));
             } else if !self.places.contains_key(&own) {
                 let links = [&record.parent, &record.logical, &record.previous];
