@@ -346,3 +346,18 @@ fn trajectories_of_sub_agents_stay_and_a_cut_says_so() {
     assert!(notes.iter().any(|note| note.contains("1 sub-agent")), "{notes:?}");
     assert_eq!(said(last(100)), (text.clone(), Vec::new()), "what is not cut needs no note");
 }
+
+/// A comma before an element with a list inside it goes with what stood before the comma.
+#[test]
+fn an_element_with_a_list_inside_it_can_be_the_first() {
+    let said = |text: &str| {
+        format!(
+            r#"{{"type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let compacted = r#"{"type":"compacted","payload":{"replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"It is 42."}]}]}}"#;
+    let log = format!("[{}, {compacted}, {}]\n", said("What is the key?"), said("Thanks."));
+    assert_eq!(cut(last(2), &log), format!("[{compacted}, {}]\n", said("Thanks.")));
+    let lines = format!("{}\n{compacted}\n{}\n", said("What is the key?"), said("Thanks."));
+    assert_eq!(cut(last(2), &lines), format!("{compacted}\n{}\n", said("Thanks.")));
+}

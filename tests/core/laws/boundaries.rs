@@ -133,7 +133,11 @@ fn standings(dialect: &str, text: &str) -> HashMap<String, Standing> {
 
 /// The result of a case; `None` if its budget is too small.
 fn result(chain: Chain, dialect: &str, text: &str) -> Result<Option<String>, TestCaseError> {
-    match cut_with(chain, Some(dialect), Framing::Lines, text) {
+    result_in(Framing::Lines, chain, dialect, text)
+}
+
+fn result_in(framing: Framing, chain: Chain, dialect: &str, text: &str) -> Result<Option<String>, TestCaseError> {
+    match cut_with(chain, Some(dialect), framing, text) {
         Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => Ok(None),
         out => out.map(Some),
     }
@@ -272,13 +276,18 @@ proptest! {
         script in sound_script(),
         bounded in prop::sample::select(BOUNDED),
         places in prop::collection::vec(any::<prop::sample::Index>(), 1..3),
+        framing in prop::sample::select(&[Framing::Lines, Framing::Document, Framing::Records]),
         drawn in drawn(),
     ) {
         let (items, boundaries) = marked(&script, &bounded, &places);
-        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        let text = match framing {
+            Framing::Document => format!("[{}]\n", items.join(", ")),
+            Framing::Records => format!("{{\"messages\": [{}]}}\n", items.join(", ")),
+            Framing::Lines => items.iter().map(|item| format!("{item}\n")).collect(),
+        };
         for case in tried(CASES.iter().chain([&LIVE]), drawn) {
-            check_laws(case, Some(bounded.0), Framing::Lines, &text)?;
-            let Some(out) = result((case.chain)(), bounded.0, &text)? else { continue };
+            check_laws(case, Some(bounded.0), framing, &text)?;
+            let Some(out) = result_in(framing, (case.chain)(), bounded.0, &text)? else { continue };
             let stays = |at: usize| out.contains(&format!("\"m{at}.\""));
             for (nth, &at) in boundaries.iter().enumerate().filter(|(_, at)| !stays(**at)) {
                 let end = boundaries.get(nth + 1).copied().unwrap_or(items.len());

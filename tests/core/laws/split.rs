@@ -11,6 +11,7 @@ use curtail_core::processors::{
 use curtail_core::transcript::{FaultKind, Message, Pairs, Part, Role, Transcript, first_prompt, segments};
 use proptest::prelude::*;
 
+use super::boundaries::{BOUNDED, marked};
 use super::cases::tokenizer;
 use super::check::{read_seen, reading};
 use super::fixtures::{dialect_of, files, pieces, real_data};
@@ -260,6 +261,19 @@ proptest! {
         let lines: String = items.iter().map(|item| format!("{item}\n")).collect();
         check(&split, serializer.0, Framing::Lines, &lines).map_err(TestCaseError::fail)?;
         check(&split, serializer.0, Framing::Records, &record(&items, seed)).map_err(TestCaseError::fail)?;
+    }
+
+    /// A window of what an older compaction replaced is a transcript, too.
+    #[test]
+    fn windows_cover_what_compactions_replaced(
+        script in sound_script(),
+        bounded in prop::sample::select(BOUNDED),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+        options in options(),
+    ) {
+        let (items, _) = marked(&script, &bounded, &places);
+        let lines: String = items.iter().map(|item| format!("{item}\n")).collect();
+        check(&with(options), bounded.0, Framing::Lines, &lines).map_err(TestCaseError::fail)?;
     }
 
     /// Broken transcripts are covered too, and nothing else breaks.

@@ -39,9 +39,9 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         at: row.span.start,
         ahead: Vec::new(),
     };
-    builder.row(&row.items, row.style);
+    builder.row(&row.items, row.style, row.span.start);
     let close = Span::new(builder.at, row.span.end);
-    builder.slots.push(frame(close, row.style, false));
+    builder.slots.push(frame(close, close.start, row.style, false));
     builder.close_row();
     preamble.append(&mut builder.header);
     if let Some(closed) = answers::without_open_round(row, &builder.messages) {
@@ -67,8 +67,10 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     Transcript { layout, messages: builder.messages }
 }
 
-const fn frame(span: Span, style: Style, fresh: bool) -> Slot {
-    Slot { separator: Span::new(span.start, span.start), span, what: SlotKind::Frame { style, fresh } }
+/// `span` begins with what separates it from the slot before it, up to `start`.
+const fn frame(span: Span, start: u32, style: Style, fresh: bool) -> Slot {
+    let (separator, span) = (Span::new(span.start, start), Span::new(start, span.end));
+    Slot { separator, span, what: SlotKind::Frame { style, fresh } }
 }
 
 struct Builder<'d, 'a> {
@@ -86,7 +88,8 @@ struct Builder<'d, 'a> {
 }
 
 impl<'a> Builder<'_, 'a> {
-    fn row(&mut self, values: &[Value<'a>], style: Style) {
+    /// The items of a row, of which the text around them begins at `begin`.
+    fn row(&mut self, values: &[Value<'a>], style: Style, begin: u32) {
         let items = self.dialect.read_all(values);
         let (mut indices, mut referring): (Vec<Option<usize>>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
         let refers = items.iter().any(|item| match item {
@@ -96,7 +99,7 @@ impl<'a> Builder<'_, 'a> {
         });
         if let Some(first) = values.first() {
             let start = first.span().start;
-            self.slots.push(frame(Span::new(self.at, start), style, true));
+            self.slots.push(frame(Span::new(self.at, start), begin, style, true));
             self.at = start;
         }
         for (&value, item) in values.iter().zip(items) {
@@ -125,9 +128,9 @@ impl<'a> Builder<'_, 'a> {
         if inner.is_empty() {
             return self.slot(value, SlotKind::Pinned);
         }
-        self.row(inner, Style::List);
+        self.row(inner, Style::List, value.span().start);
         let end = value.span().end;
-        self.slots.push(frame(Span::new(self.at, end), around, false));
+        self.slots.push(frame(Span::new(self.at, end), self.at, around, false));
         self.at = end;
     }
 

@@ -319,28 +319,39 @@ impl Writer<'_, '_> {
         self.next = at + 1;
         let slot = self.layout.slots[at];
         match slot.what {
-            SlotKind::Frame { style, fresh } => self.frame(slot.span, style, fresh),
+            SlotKind::Frame { style, fresh } => self.frame(at, slot, style, fresh),
             SlotKind::Pinned => self.element(at, slot),
             SlotKind::Message(index) | SlotKind::With(index) if self.kept[index] => self.element(at, slot),
             SlotKind::Message(_) | SlotKind::With(_) => {}
         }
     }
 
-    fn frame(&mut self, span: Span, style: Style, fresh: bool) {
+    /// Writes a part of the text around the elements of a row. One that opens a list inside an element begins the element.
+    fn frame(&mut self, at: usize, slot: Slot, style: Style, fresh: bool) {
         // A row of lines without elements is written without its empty line and without an incomplete one: a log with
         // nothing else could not be read again.
         let last = !fresh && self.next == self.layout.slots.len();
         let empty_lines = last && self.fresh && self.style == Style::Lines;
+        if fresh && at > 0 {
+            self.separator(at, slot);
+        }
         if !empty_lines {
-            self.copy(span);
+            self.copy(slot.span);
         }
         self.style = style;
         self.fresh = fresh;
     }
 
-    /// Writes a slot after its separator. The first slot of a row has none. A separator that no longer separates, because
-    /// the element between two values was dropped, is replaced.
+    /// Writes a slot after its separator.
     fn element(&mut self, at: usize, slot: Slot) {
+        self.separator(at, slot);
+        self.copy(slot.span);
+        self.last = Some(at);
+    }
+
+    /// Writes the separator before a slot. The first slot of a row has none. A separator that no longer separates, because the
+    /// element between two values was dropped, is replaced.
+    fn separator(&mut self, at: usize, slot: Slot) {
         let separator = slot.separator.slice(self.layout.source);
         let follows =
             at > 0 && self.last == Some(at - 1) || matches!(self.layout.slots[at - 1].what, SlotKind::Frame { .. });
@@ -356,8 +367,6 @@ impl Writer<'_, '_> {
         } else {
             self.out.push_str(self.own_separator());
         }
-        self.copy(slot.span);
-        self.last = Some(at);
     }
 
     fn separate(&mut self) {

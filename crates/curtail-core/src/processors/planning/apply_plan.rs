@@ -101,7 +101,8 @@ fn context_anchor<'a>(messages: &[Message<'a>], before: usize) -> Anchor<'a> {
     let last = || messages[..before].iter().rfind(is_main);
     let Some(message) = messages.get(before).filter(is_main).or_else(last) else { return Anchor::default() };
     let ends = before == messages.len() && message.is_in_compaction();
-    let compaction = |value: Value<'a>| std::iter::successors(Some(value), |value| value.parent()).last();
+    // The list is in an object of the record.
+    let compaction = |value: Value<'a>| std::iter::successors(Some(value), |value| value.parent()).nth(3);
     match message.value().filter(|_| ends).and_then(compaction) {
         Some(value) => Anchor { value: Some(value), draft: None },
         None => message.anchor(),
