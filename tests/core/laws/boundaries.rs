@@ -15,7 +15,8 @@ use super::check::{check_laws, cut_with, reading};
 use super::thoughts::threads;
 use crate::properties::{drawn, tried};
 use crate::serializers::{
-    Serializer, Turn, anthropic, broken_script, claude_code, codex, gemini, opencode, pi, qwen, responses, sound_script,
+    Serializer, Turn, anthropic, broken_script, claude_code, codex, copilot, gemini, opencode, pi, qwen, responses,
+    sound_script,
 };
 
 /// A dialect, its serializer, and the lines of a boundary.
@@ -45,6 +46,8 @@ pub const BOUNDED: &[Bounded] = &[
             "{{\"type\":\"compaction\",\"id\":\"k{nth}\",\"parentId\":null,\"summary\":\"Summary {nth}: the key is 42.\",\"tokensBefore\":9}}"
         )]
     }),
+    ("copilot", copilot::serialize, |nth| vec![copilot::compaction(nth)]),
+    ("qwen", qwen::serialize, |nth| vec![qwen::compression(&format!("k{nth}"), None, &[])]),
     ("opencode", opencode::serialize, |nth| {
         vec![
             format!(
@@ -108,6 +111,7 @@ const TREES: &[Serializer] = &[
     ("claude-code", claude_code::serialize_session),
     ("pi", pi::serialize_branches),
     ("qwen", qwen::serialize_branches),
+    ("qwen", qwen::serialize_compressed),
 ];
 
 /// The messages `from` up to `count` further ones.
@@ -171,9 +175,9 @@ fn link(item: &mut String, key: &str, target: &str) {
     item.replace_range(start..end, &format!("\"{target}\""));
 }
 
-/// The id of an entry of pi.
+/// The id of an entry of pi, or of a record of Qwen Code.
 fn id(item: &str) -> String {
-    item.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("an id").to_owned()
+    item.split("id\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("an id").to_owned()
 }
 
 /// Items with boundaries among them, each with a mark of its own; and the places of the boundaries. The lines of a boundary
@@ -182,13 +186,17 @@ pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]
     let mut items: Vec<(Option<usize>, String)> = (bounded.1)(script).into_iter().map(|item| (None, item)).collect();
     for (nth, place) in places.iter().enumerate() {
         let mut at = place.index(items.len() + 1);
-        while at > 0 && at < items.len() && items[at].0.is_some() && items[at].0 == items[at - 1].0 {
+        let is_one = |last: &(Option<usize>, String), next: &(Option<usize>, String)| {
+            next.0.is_some() && next.0 == last.0 || bounded.0 == "qwen" && id(&next.1) == id(&last.1)
+        };
+        while at > 0 && at < items.len() && is_one(&items[at - 1], &items[at]) {
             at += 1;
         }
         // A log goes on behind the summary.
         let keys = match bounded.0 {
             "claude-code" => Some(("parentUuid", format!("c{nth}"))),
             "pi" => Some(("parentId", format!("k{nth}"))),
+            "qwen" => Some(("parentUuid", format!("k{nth}"))),
             _ => None,
         };
         if let (Some((key, summary)), Some((None, next))) = (&keys, items.get_mut(at)) {
@@ -196,8 +204,10 @@ pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]
         }
         let mut lines: Vec<(Option<usize>, String)> =
             (bounded.2)(nth).into_iter().map(|line| (Some(nth), line)).collect();
-        if let ("pi", Some((_, last))) = (bounded.0, at.checked_sub(1).map(|last| &items[last])) {
-            link(&mut lines[0].1, "parentId", &id(last));
+        if let ("pi" | "qwen", Some((key, _)), Some((_, last))) =
+            (bounded.0, &keys, at.checked_sub(1).map(|last| &items[last]))
+        {
+            link(&mut lines[0].1, key, &id(last));
         }
         items.splice(at..at, lines);
     }
@@ -326,6 +336,36 @@ proptest! {
             let Some(out) = result((case.chain)(), "pi", &text)? else { continue };
             let after = standings("pi", &out);
             for (mark, standing) in after.iter().filter(|_| after.contains_key(&format!("m{at}."))) {
+                prop_assert_eq!(before.get(mark), Some(standing), "{}: {}\nin  {}\nout {}", case.name, mark, text, out);
+            }
+        }
+    }
+
+    /// What is said while Copilot writes a summary is kept, and a cut changes none of that.
+    #[test]
+    fn what_is_said_during_a_compaction_stays_kept(
+        script in sound_script(),
+        places in any::<[prop::sample::Index; 4]>(),
+        drawn in drawn(),
+    ) {
+        let mut items = copilot::serialize(&script);
+        let mut places = places.map(|place| place.index(items.len() + 1));
+        places.sort_unstable();
+        for (nth, place) in places.into_iter().enumerate().rev() {
+            items.insert(place, if nth % 2 == 0 { copilot::compaction_start(nth) } else { copilot::compaction(nth) });
+        }
+        // Where it begins between results, which calls it keeps depends on the first of them.
+        let began = &items[places[2] + 2..];
+        prop_assume!(!began.iter().find(|item| !item.contains("session.")).is_some_and(|item| item.contains("tool.")));
+        let newest = places[3] + 3;
+        let mark = |(nth, item): (usize, &String)| item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1) + "\n";
+        let text: String = items.iter().enumerate().map(mark).collect();
+        let before = standings("copilot", &text);
+        for case in tried(CASES.iter().chain([&LIVE]), drawn) {
+            check_laws(case, Some("copilot"), Framing::Lines, &text)?;
+            let Some(out) = result((case.chain)(), "copilot", &text)? else { continue };
+            let after = standings("copilot", &out);
+            for (mark, standing) in after.iter().filter(|_| after.contains_key(&format!("m{newest}."))) {
                 prop_assert_eq!(before.get(mark), Some(standing), "{}: {}\nin  {}\nout {}", case.name, mark, text, out);
             }
         }

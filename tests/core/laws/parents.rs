@@ -22,6 +22,7 @@ const LINKED: &[Linked] = &[
     ("claude-code", claude_code::serialize_session, ["uuid", "parentUuid"]),
     ("qwen", qwen::serialize, ["uuid", "parentUuid"]),
     ("qwen", qwen::serialize_branches, ["uuid", "parentUuid"]),
+    ("qwen", qwen::serialize_compressed, ["uuid", "parentUuid"]),
     ("pi", pi::serialize, ["id", "parentId"]),
     ("pi", pi::serialize_branches, ["id", "parentId"]),
     ("copilot", copilot::serialize, ["id", "parentId"]),

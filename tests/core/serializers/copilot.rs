@@ -11,6 +11,18 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
     script.iter().enumerate().map(record).collect()
 }
 
+/// The event with which a compaction begins.
+pub fn compaction_start(nth: usize) -> String {
+    format!("{{\"type\":\"session.compaction_start\",\"data\":{{}},\"id\":\"s{nth}\",\"parentId\":null}}")
+}
+
+/// The event with which a compaction ends.
+pub fn compaction(nth: usize) -> String {
+    format!(
+        "{{\"type\":\"session.compaction_complete\",\"data\":{{\"success\":true,\"summaryContent\":\"Summary {nth}: the key is 42.\"}},\"id\":\"k{nth}\",\"parentId\":null}}"
+    )
+}
+
 fn event(turn: &Turn) -> (&'static str, String) {
     match turn {
         Turn::System(text) => ("system.message", format!("{{\"content\":{}}}", json(text))),

@@ -79,6 +79,7 @@ pub const SERIALIZERS: &[Serializer] = &[
     ("pi", pi::serialize_trace),
     ("qwen", qwen::serialize),
     ("qwen", qwen::serialize_branches),
+    ("qwen", qwen::serialize_compressed),
     ("copilot", copilot::serialize),
     ("droid", droid::serialize),
     ("grok", grok::serialize),

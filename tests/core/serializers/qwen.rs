@@ -11,21 +11,70 @@ pub fn serialize_branches(script: &[Turn]) -> Vec<String> {
     records(script, &rewound(script))
 }
 
+/// The same with branches and compressions: a list in the record of a compression replaces everything before it, but the round
+/// that is open there.
+pub fn serialize_compressed(script: &[Turn]) -> Vec<String> {
+    let mut records = Vec::new();
+    // The contents of the open round.
+    let mut round: Vec<String> = Vec::new();
+    for (nth, (turn, parent)) in script.iter().zip(rewound(script)).enumerate() {
+        let (_, role, parts) = parts(turn);
+        let size = parts.concat().len();
+        let is_result = matches!(turn, Turn::Result { .. });
+        if !is_result {
+            round.clear();
+        }
+        let mut parent = parent.map(name);
+        if (is_result || matches!(turn, Turn::User(_))) && (nth + size).is_multiple_of(4) {
+            let own = format!("k{nth}");
+            records.push(compression(&own, parent.as_deref(), &round));
+            parent = Some(own);
+        }
+        if is_result || matches!(turn, Turn::Assistant { .. }) {
+            round.push(content(role, &parts));
+        }
+        records.extend(pieces(turn, nth, parent.as_deref()));
+    }
+    records
+}
+
+/// The record of a compression, with a list of a summary and the contents of `open`.
+pub fn compression(own: &str, parent: Option<&str>, open: &[String]) -> String {
+    let history = [
+        content("user", &[String::from("{\"text\":\"<state_snapshot>The key is 42.</state_snapshot>\"}")]),
+        content("model", &[String::from("{\"text\":\"Got it.\"}")]),
+    ];
+    let parent = parent.map_or_else(|| String::from("null"), json);
+    format!(
+        "{{\"uuid\":\"{own}\",\"parentUuid\":{parent},\"type\":\"system\",\"subtype\":\"chat_compression\",\"systemPayload\":{{\"compressedHistory\":[{}]}}}}",
+        [&history, open].concat().join(",")
+    )
+}
+
+fn content(role: &str, parts: &[String]) -> String {
+    format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", parts.join(","))
+}
+
 fn records(script: &[Turn], parents: &[Option<usize>]) -> Vec<String> {
-    let record = |(nth, (turn, parent)): (usize, (&Turn, &Option<usize>))| {
-        let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"{parent:08x}\""));
-        let (kind, role, parts) = parts(turn);
-        // A thought is often a record of its own, with the id of the reply that it belongs to.
-        let thought = matches!(turn, Turn::Assistant { reasoning: Some(_), .. }) && nth.is_multiple_of(2);
-        let (first, rest) = parts.split_at(usize::from(thought));
-        let pieces: Vec<_> = [first, rest].into_iter().filter(|piece| !piece.is_empty()).collect();
-        let piece = move |parts: &[String]| {
-            let message = format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", parts.join(","));
-            format!("{{\"uuid\":\"{nth:08x}\",\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{message}}}")
-        };
-        pieces.into_iter().map(piece).collect::<Vec<_>>()
+    let records = script.iter().zip(parents).enumerate();
+    records.flat_map(|(nth, (turn, parent))| pieces(turn, nth, parent.map(name).as_deref())).collect()
+}
+
+fn name(nth: usize) -> String {
+    format!("{nth:08x}")
+}
+
+/// The records of a turn. A thought is often a record of its own, with the id of the reply that it belongs to.
+fn pieces(turn: &Turn, nth: usize, parent: Option<&str>) -> Vec<String> {
+    let parent = parent.map_or_else(|| String::from("null"), json);
+    let (kind, role, parts) = parts(turn);
+    let thought = matches!(turn, Turn::Assistant { reasoning: Some(_), .. }) && nth.is_multiple_of(2);
+    let (first, rest) = parts.split_at(usize::from(thought));
+    let piece = |parts: &[String]| {
+        let message = content(role, parts);
+        format!("{{\"uuid\":\"{nth:08x}\",\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{message}}}")
     };
-    script.iter().zip(parents).enumerate().flat_map(record).collect()
+    [first, rest].into_iter().filter(|parts| !parts.is_empty()).map(piece).collect()
 }
 
 fn parts(turn: &Turn) -> (&'static str, &'static str, Vec<String>) {

@@ -4,7 +4,10 @@
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
 use crate::json::{Json, Value, object};
-use crate::transcript::{Content, Draft, DraftPart, Layout, Links, PairingRules, Part, PartPlace, ResultPlace, Role};
+use crate::transcript::{
+    Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, Part, PartPlace, ResultPlace, Role,
+    Standing,
+};
 
 /// The dialect `copilot`.
 pub(super) struct Copilot;
@@ -44,9 +47,23 @@ impl Dialect for Copilot {
             "user.message" => events::message(Role::User, item, id, said(data)),
             "assistant.message" => events::message(Role::Assistant, item, id, read_reply(data)),
             "tool.execution_complete" => events::message(Role::Tool, item, id, vec![read_result(item, data)]),
+            // What is said from here on is kept by the compaction.
+            "session.compaction_start" => Item::Pinned,
+            "session.compaction_complete" if summary_of(item).is_some() => Item::Message(boundary(item)),
             kind if METADATA.iter().any(|word| kind.starts_with(word)) => Item::Metadata,
             _ => events::unknown(kind),
         }
+    }
+
+    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        let Some(last) = items.iter().rposition(|item| summary_of(*item).is_some()) else { return read };
+        for item in first_kept(&items[..last]).map_or(&mut [][..], |first| &mut read[first..last]) {
+            if let Item::Message(message) = item {
+                message.standing = Standing::Preserved;
+            }
+        }
+        read
     }
 }
 
@@ -92,6 +109,55 @@ impl LogHabits for Copilot {
     fn is_log(&self) -> bool {
         true
     }
+
+    fn replaces_past(&self, item: Value<'_>) -> bool {
+        summary_of(item).is_some()
+    }
+
+    fn kept_by(&self, _compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
+        first_kept(before).map_or_else(Vec::new, |first| (first..before.len()).collect())
+    }
+}
+
+/// The summary of a compaction that succeeded.
+fn summary_of(item: Value<'_>) -> Option<Value<'_>> {
+    let data =
+        item.get("data").filter(|_| item.get("type").is_some_and(|kind| kind.is("session.compaction_complete")))?;
+    let success = data.get("success").is_some_and(|success| success.raw() == "true");
+    data.get("summaryContent").filter(|summary| success && summary.text().is_some_and(|text| text.len_bound() > 0))
+}
+
+/// A compaction. It runs while the agent goes on, so it can end between a call that it keeps and the result.
+fn boundary(item: Value<'_>) -> Message<'_> {
+    let mut message = Message::from_source(Role::User, item);
+    message.id = item.get_text("id");
+    message.parts = blocks::content(summary_of(item), blocks::plain_block);
+    message.kind = MessageKind::Boundary;
+    message.automatic = true;
+    message
+}
+
+/// Index of the first event that a compaction keeps of those before it: what was said since it began. Results that come first
+/// are kept with the message of their calls.
+fn first_kept(before: &[Value<'_>]) -> Option<usize> {
+    let is = |item: Value<'_>, kind: &str| item.get("type").is_some_and(|own| own.is(kind));
+    let start = before.iter().rposition(|item| is(*item, "session.compaction_start") || summary_of(*item).is_some())?;
+    if !is(before[start], "session.compaction_start") {
+        return None;
+    }
+    let speaks = |item: &&Value<'_>| {
+        is(**item, "tool.execution_complete") || is(**item, "assistant.message") || is(**item, "user.message")
+    };
+    let answers = |item: &Value<'_>| is(*item, "tool.execution_complete");
+    let calls = |item: &Value<'_>| {
+        let requests = item.get("data").and_then(|data| data.get("toolRequests"));
+        requests.is_some_and(|requests| requests.items().next().is_some())
+    };
+    if !before[start..].iter().find(speaks).is_some_and(answers) {
+        return Some(start);
+    }
+    let turn = before[..start].iter().rposition(|item| is(*item, "user.message")).map_or(0, |asked| asked + 1);
+    Some(before[turn..start].iter().rposition(calls).map_or(start, |call| turn + call))
 }
 
 /// The text that the user typed, and the text that was sent, with additions of the program.

@@ -5,7 +5,7 @@ use foldhash::HashSet;
 use super::{Message, Standing, turn_starts};
 
 /// Marks what the last boundary of each thread supersedes: the messages before it, except instructions and what it kept.
-/// A call that is open before a boundary cannot be answered after it.
+/// A call that is open before a boundary cannot be answered after it, unless the compaction ran beside the tools.
 pub fn supersede(messages: &mut [Message<'_>]) {
     let mut bounded: HashSet<u32> = HashSet::default();
     for message in messages.iter_mut().rev() {
@@ -24,7 +24,9 @@ pub fn supersede(messages: &mut [Message<'_>]) {
                 over.insert(message.thread);
             }
             Standing::Live | Standing::Preserved => {
-                if over.remove(&message.thread) && message.standing == Standing::Live {
+                // A boundary says itself whether a call before it can be answered.
+                let first = over.remove(&message.thread) && message.standing == Standing::Live;
+                if first && !message.is_boundary() {
                     message.begin_context();
                 }
             }
@@ -67,12 +69,16 @@ pub fn behind_boundary(messages: &[Message<'_>]) -> usize {
 }
 
 /// Index of the message before which a block of context is written, so that a model reads it: after the newest boundary, before
-/// the first message of the main conversation that gives no instructions.
+/// the first message of the main conversation that gives no instructions, and not between a call that a compaction kept and its
+/// result.
 #[must_use]
 pub fn front(messages: &[Message<'_>]) -> usize {
     let main = main_thread(messages);
     let start = behind_boundary(messages);
-    let is_read =
-        |message: &&Message<'_>| message.thread == main && message.standing.is_read() && !message.role.instructs();
+    let may_answer = start.checked_sub(1).is_some_and(|last| !messages[last].closes_calls());
+    let is_read = |message: &&Message<'_>| {
+        let answers = may_answer && message.results().next().is_some();
+        message.thread == main && message.standing.is_read() && !message.role.instructs() && !answers
+    };
     messages[start..].iter().position(|message| is_read(&message)).map_or(messages.len(), |at| start + at)
 }
