@@ -7,7 +7,7 @@
 # ///
 """Qwen Code resumes a log; what it then sends is compared.
 
-Of its own it adds its instructions, a first exchange with the context of the session, and the prompt. It joins replies that
+The list of a compression stands for what precedes it. Of its own it adds its instructions, a first exchange with the context of the session, and the prompt. It joins replies that
 follow one another to one text, which is taken apart again.
 """
 
@@ -73,6 +73,37 @@ def apart(held, lines):
             yield (role, text)
 
 
+def listed(content):
+    """The events of an item of a compression's list."""
+    for part in content["parts"]:
+        if "functionCall" in part:
+            yield ("call", part["functionCall"]["id"])
+        elif "functionResponse" in part:
+            yield ("result", part["functionResponse"]["id"])
+        else:
+            yield ("assistant" if content["role"] == "model" else "user", part["text"])
+
+
+def folded(held, text):
+    """The events with the list of the newest compression as one, as `show` has it. Calls that nothing answers are not sent."""
+    at = text.rfind('"compressedHistory":')
+    if at < 0:
+        return held
+    start = at + len('"compressedHistory":')
+    contents, end = json.JSONDecoder().raw_decode(text, start)
+    own = [event for content in contents for event in listed(content)]
+    own = [event for event in own if event[0] != "call" or ("result", event[1]) in held]
+    if held[: len(own)] != own:
+        raise Red(f"the list {own} is not what is sent first: {held[: len(own)]}")
+    return [("user", text[start:end]), *held[len(own) :]]
+
+
+def from_boundary(shown):
+    """The events from a compression on: the calls that it keeps are in its list, too."""
+    at = next((at for at, (role, text) in enumerate(shown) if role == "user" and text.startswith('[{"role":')), 0)
+    return shown[at:]
+
+
 def load(path):
     held = [e for e in resume(path) if e[0] != "system"]
     if str(held[0][1]).startswith("This is the Qwen Code."):
@@ -81,8 +112,8 @@ def load(path):
         held = [("assistant", joined), *held[2:]] if joined.strip() else held[2:]
     if not held or held[-1] != ("user", PROMPT):
         raise Red(f"the prompt is not last: {held[-2:]}")
-    return [list(apart(held[:-1], values(path)))]
+    return [folded(list(apart(held[:-1], values(path))), path.read_text())]
 
 
 if __name__ == "__main__":
-    main(load, ["qwen"], data=["agent-sessions/qwen"], jobs=2, results_last=True, live=True, skip=SKIP, parents="parentUuid")
+    main(load, ["qwen"], data=["agent-sessions/qwen"], jobs=2, results_last=True, live=True, adapt=from_boundary, skip=SKIP, parents="parentUuid")
