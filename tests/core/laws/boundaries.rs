@@ -199,8 +199,10 @@ pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]
             "qwen" => Some(("parentUuid", format!("k{nth}"))),
             _ => None,
         };
-        if let (Some((key, summary)), Some((None, next))) = (&keys, items.get_mut(at)) {
-            link(next, key, summary);
+        if let (Some((key, summary)), Some((None, _))) = (&keys, items.get(at)) {
+            // The pieces of a message share its link.
+            let pieces = items[at..].windows(2).take_while(|pair| is_one(&pair[0], &pair[1])).count();
+            items[at..=at + pieces].iter_mut().for_each(|(_, item)| link(item, key, summary));
         }
         let mut lines: Vec<(Option<usize>, String)> =
             (bounded.2)(nth).into_iter().map(|line| (Some(nth), line)).collect();

@@ -1,16 +1,12 @@
 //! Logs of Qwen Code: records with `uuid` and `parentUuid` like those of Claude Code, with Gemini's parts in `message`.
 
-use std::borrow::Cow;
-
-use foldhash::HashSet;
-
 use super::branches;
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, gemini, usage};
 use crate::json::{Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, Part, PartPlace, ResultPlace, Role,
-    Standing, Usage,
+    Usage,
 };
 
 /// The dialect `qwen`.
@@ -66,7 +62,6 @@ impl Dialect for Qwen {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         // Qwen Code resumes with the path to the newest record alone.
         branches::abandon(&TREE, items, &mut read);
-        preserve(items, &mut read);
         read
     }
 }
@@ -134,40 +129,4 @@ fn boundary<'a>(item: Value<'a>, history: Value<'a>) -> Message<'a> {
     message.kind = MessageKind::Boundary;
     message.automatic = true;
     message
-}
-
-/// Marks the round that is open before the newest compression and that its list repeats: the results behind it answer these calls.
-fn preserve(items: &[Value<'_>], read: &mut [Item<'_>]) {
-    let is_newest = |at: &usize| matches!(&read[*at], Item::Message(message) if message.is_boundary());
-    let Some(last) = (0..items.len()).rev().find(is_newest) else { return };
-    let calls = history_of(items[last]).into_iter().flat_map(Value::items).filter_map(|content| content.get("parts"));
-    let calls = calls.flat_map(Value::items).filter_map(|part| part.get("functionCall")?.get_text("id"));
-    let repeated: HashSet<Cow<'_, str>> = calls.map(Text::into_decoded).collect();
-    let mut answered: HashSet<Cow<'_, str>> = HashSet::default();
-    // Results whose calls may be in the round.
-    let mut results: Vec<usize> = Vec::new();
-    for at in (0..last).rev() {
-        let Item::Message(message) = &mut read[at] else { continue };
-        if message.standing != Standing::Live {
-            continue;
-        }
-        let ids = message.calls().filter_map(|(_, call)| Some(call.id.clone()?.into_decoded()));
-        let is_open = |id: Cow<'_, str>| repeated.contains(&id) && !answered.contains(&id);
-        if ids.into_iter().any(is_open) {
-            results.push(at);
-            for at in results.drain(..) {
-                if let Item::Message(message) = &mut read[at] {
-                    message.standing = Standing::Preserved;
-                }
-            }
-            continue;
-        }
-        let ids = message.results().filter_map(|(_, result)| Some(result.id.clone()?.into_decoded()));
-        let before = answered.len();
-        answered.extend(ids);
-        if answered.len() == before {
-            break;
-        }
-        results.push(at);
-    }
 }
