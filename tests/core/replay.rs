@@ -186,8 +186,8 @@ proptest! {
     #[test]
     fn figures_of_every_session_add_up(script in broken_script(), serializer in prop::sample::select(SERIALIZERS)) {
         let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
-        // A policy sees what was before a compaction, and sends more than was recorded.
-        if text.matches("\"parentUuid\":null").count() > 1 {
+        // A policy sees what was before a compaction, and none of its summary.
+        if text.matches("\"parentUuid\":null").count() > 1 || text.contains("chat_compression") {
             return Ok(());
         }
         let policies = || CASES.iter().map(|case| policy(case.0, (case.1)())).collect();

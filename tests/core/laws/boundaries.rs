@@ -47,7 +47,7 @@ pub const BOUNDED: &[Bounded] = &[
         )]
     }),
     ("copilot", copilot::serialize, |nth| vec![copilot::compaction(nth)]),
-    ("qwen", qwen::serialize, |nth| vec![qwen::compression(&format!("k{nth}"), None, &[])]),
+    ("qwen", qwen::serialize, |nth| vec![qwen::compression(&format!("k{nth}"), None)]),
     ("opencode", opencode::serialize, |nth| {
         vec![
             format!(

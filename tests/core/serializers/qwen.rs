@@ -11,43 +11,29 @@ pub fn serialize_branches(script: &[Turn]) -> Vec<String> {
     records(script, &rewound(script))
 }
 
-/// The same with branches and compressions: a list in the record of a compression replaces everything before it, but the round
-/// that is open there.
+/// The same with branches and compressions, also between a call and its result: a list in the record of a compression replaces
+/// everything before it.
 pub fn serialize_compressed(script: &[Turn]) -> Vec<String> {
     let mut records = Vec::new();
-    // The contents of the open round.
-    let mut round: Vec<String> = Vec::new();
     for (nth, (turn, parent)) in script.iter().zip(rewound(script)).enumerate() {
-        let (_, role, parts) = parts(turn);
-        let size = parts.concat().len();
-        let is_result = matches!(turn, Turn::Result { .. });
-        if !is_result {
-            round.clear();
-        }
         let mut parent = parent.map(name);
-        if (is_result || matches!(turn, Turn::User(_))) && (nth + size).is_multiple_of(4) {
+        let (kind, _, parts) = parts(turn);
+        if kind != "assistant" && (nth + parts.concat().len()).is_multiple_of(4) {
             let own = format!("k{nth}");
-            records.push(compression(&own, parent.as_deref(), &round));
+            records.push(compression(&own, parent.as_deref()));
             parent = Some(own);
-        }
-        if is_result || matches!(turn, Turn::Assistant { .. }) {
-            round.push(content(role, &parts));
         }
         records.extend(pieces(turn, nth, parent.as_deref()));
     }
     records
 }
 
-/// The record of a compression, with a list of a summary and the contents of `open`.
-pub fn compression(own: &str, parent: Option<&str>, open: &[String]) -> String {
-    let history = [
-        content("user", &[String::from("{\"text\":\"<state_snapshot>The key is 42.</state_snapshot>\"}")]),
-        content("model", &[String::from("{\"text\":\"Got it.\"}")]),
-    ];
+/// The record of a compression, with a list of a summary.
+pub fn compression(own: &str, parent: Option<&str>) -> String {
     let parent = parent.map_or_else(|| String::from("null"), json);
+    let history = content("user", &[String::from("{\"text\":\"The key is 42.\"}")]);
     format!(
-        "{{\"uuid\":\"{own}\",\"parentUuid\":{parent},\"type\":\"system\",\"subtype\":\"chat_compression\",\"systemPayload\":{{\"compressedHistory\":[{}]}}}}",
-        [&history, open].concat().join(",")
+        "{{\"uuid\":\"{own}\",\"parentUuid\":{parent},\"type\":\"system\",\"subtype\":\"chat_compression\",\"systemPayload\":{{\"compressedHistory\":[{history}]}}}}"
     )
 }
 
