@@ -3,6 +3,7 @@
 mod anthropic;
 mod claude_code;
 mod codex;
+mod copilot;
 mod crossed;
 mod data;
 mod files;

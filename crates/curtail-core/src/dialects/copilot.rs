@@ -1,9 +1,13 @@
 //! Event logs of the Copilot CLI: `user.message` and `assistant.message` with `toolRequests`, answered by
 //! `tool.execution_complete`; all other events are for the screen.
 
+use std::borrow::Cow;
+
+use foldhash::HashMap;
+
 use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
-use crate::json::{Json, Value, object};
+use crate::json::{Json, Text, Value, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, Part, PartPlace, ResultPlace, Role,
     Standing,
@@ -57,6 +61,7 @@ impl Dialect for Copilot {
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        number_threads(items, &mut read);
         let Some(last) = items.iter().rposition(|item| summary_of(*item).is_some()) else { return read };
         for item in first_kept(&items[..last]).map_or(&mut [][..], |first| &mut read[first..last]) {
             if let Item::Message(message) = item {
@@ -75,13 +80,15 @@ impl DialectWriter for Copilot {
                 object! {
                     "toolCallId": id.as_deref().unwrap_or_default(),
                     "success": false,
-                    "result": object! { "content": text },
+                    "error": object! { "message": text },
                 },
             ),
             (_, Role::Assistant) => {
                 ("assistant.message", object! { "content": draft.joined_text(), "toolRequests": Json("[]") })
             }
-            (_, Role::System | Role::Developer) => ("system.message", object! { "content": draft.joined_text() }),
+            (_, role @ (Role::System | Role::Developer)) => {
+                ("system.message", object! { "content": draft.joined_text(), "role": role.name() })
+            }
             _ => ("user.message", object! { "content": draft.joined_text(), "attachments": Json("[]") }),
         };
         let event = TREE.begin(draft, anchor).member("type", kind).member("data", &data);
@@ -119,6 +126,22 @@ impl LogHabits for Copilot {
     }
 }
 
+/// The call that a sub-agent works for, if the event is one of its.
+fn sub_agent(item: Value<'_>) -> Option<Text<'_>> {
+    item.get("data")?.get_text("parentToolCallId")
+}
+
+/// The events of a sub-agent are a conversation of their own.
+fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let mut threads: HashMap<Cow<'a, str>, u32> = HashMap::default();
+    for (item, read) in items.iter().zip(read) {
+        if let (Item::Message(message), Some(call)) = (read, sub_agent(*item)) {
+            let next = u32::try_from(threads.len() + 1).unwrap_or(u32::MAX);
+            message.thread = *threads.entry(call.into_decoded()).or_insert(next);
+        }
+    }
+}
+
 /// The summary of a compaction that succeeded.
 fn summary_of(item: Value<'_>) -> Option<Value<'_>> {
     let data =
@@ -140,7 +163,8 @@ fn boundary(item: Value<'_>) -> Message<'_> {
 /// Index of the first event that a compaction keeps of those before it: what was said since it began. Results that come first
 /// are kept with the message of their calls.
 fn first_kept(before: &[Value<'_>]) -> Option<usize> {
-    let is = |item: Value<'_>, kind: &str| item.get("type").is_some_and(|own| own.is(kind));
+    let is =
+        |item: Value<'_>, kind: &str| item.get("type").is_some_and(|own| own.is(kind)) && sub_agent(item).is_none();
     let start = before.iter().rposition(|item| is(*item, "session.compaction_start") || summary_of(*item).is_some())?;
     if !is(before[start], "session.compaction_start") {
         return None;
@@ -167,11 +191,7 @@ fn said(data: Value<'_>) -> Vec<Part<'_>> {
         part.add_copy(copy);
     }
     let files = data.get("attachments").into_iter().flat_map(Value::items);
-    parts.extend(
-        files.map(|file| {
-            Part::from_source(Content::Media(crate::json::Text::Json(file.raw())), PartPlace::element(file))
-        }),
-    );
+    parts.extend(files.map(|file| Part::from_source(Content::Media(Text::Json(file.raw())), PartPlace::element(file))));
     parts
 }
 
@@ -187,7 +207,10 @@ fn read_reply(data: Value<'_>) -> Vec<Part<'_>> {
 
 fn read_result<'a>(item: Value<'a>, data: Value<'a>) -> Part<'a> {
     let result = data.some("result");
-    let content = result.and_then(|result| result.get("content")).or_else(|| data.some("error"));
+    // A model reads the error of a tool that failed.
+    let failed = data.get("success").is_some_and(|success| success.raw() == "false");
+    let error = data.some("error").map(|error| error.get("message").unwrap_or(error));
+    let content = error.filter(|_| failed).or_else(|| result?.get("content")).or(error);
     let text = content.filter(|content| content.text().is_some());
     let mut part = Part::from_source(
         events::result(data.get_text("toolCallId"), data.get_text("toolName"), content),

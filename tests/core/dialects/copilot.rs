@@ -1,0 +1,51 @@
+//! The Copilot CLI: what it reads of the events that are written, and what it does not send.
+
+use std::path::Path;
+
+use curtail_core::dialects::Framing;
+use curtail_core::json::Document;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{Repair, RepairMode};
+
+use crate::laws::cases::memory;
+use crate::laws::check::{cut_with, reading};
+
+fn fixture(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects/copilot").join(name);
+    std::fs::read_to_string(path).expect("the fixture can be read")
+}
+
+fn cut(chain: Chain, text: &str) -> String {
+    cut_with(chain, Some("copilot"), Framing::Lines, text).expect("it can be cut")
+}
+
+/// Copilot sends a system message with the role that the event names, and the error of a tool that failed.
+#[test]
+fn what_is_written_is_sent() {
+    let block = cut(Chain::default().then(memory("{\"goal\":\"row\"}")), &fixture("minimal.jsonl"));
+    let written = block.lines().find(|line| line.contains("working_memory")).expect("a block");
+    assert!(written.contains(r#""type":"system.message""#) && written.contains(r#""role":"system""#), "{written}");
+    let stub = Repair { mode: RepairMode::Stub, pending: true };
+    let stubbed = cut(Chain::default().then(stub), &fixture("pending.jsonl"));
+    let written = stubbed.lines().find(|line| line.contains("tool.execution_complete")).expect("a result");
+    assert!(written.contains(r#""success":false,"error":{"message":"[interrupted"#), "{written}");
+}
+
+/// What a sub-agent says is not sent with the main conversation.
+#[test]
+fn a_sub_agent_has_a_conversation_of_its_own() {
+    let event = |kind: &str, data: &str| format!("{{\"type\":\"{kind}\",\"data\":{{{data}}}}}\n");
+    let request = |id: &str| format!("\"content\":\"\",\"toolRequests\":[{{\"toolCallId\":\"{id}\",\"name\":\"n\"}}]");
+    let log = [
+        event("user.message", "\"content\":\"Row.\""),
+        event("assistant.message", &request("c1")),
+        event("assistant.message", &(request("c2") + ",\"parentToolCallId\":\"c1\"")),
+        event("tool.execution_complete", "\"toolCallId\":\"c2\",\"success\":true,\"parentToolCallId\":\"c1\""),
+        event("tool.execution_complete", "\"toolCallId\":\"c1\",\"success\":true"),
+    ];
+    let text = log.concat();
+    let document = Document::parse_log(&text).expect("it is JSON");
+    let read = reading(Some("copilot"), Framing::Lines).transcripts(&document).expect("a transcript");
+    let threads: Vec<u32> = read[0].1.messages.iter().map(|message| message.thread).collect();
+    assert_eq!(threads, [0, 0, 1, 1, 0]);
+}
