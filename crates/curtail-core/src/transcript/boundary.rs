@@ -2,7 +2,7 @@
 
 use foldhash::HashSet;
 
-use super::{Message, Standing, turn_starts};
+use super::{Closes, Message, Standing, turn_starts};
 
 /// Marks what the last boundary of each thread supersedes: the messages before it, except instructions and what it kept.
 /// A call that is open before a boundary cannot be answered after it, unless the compaction ran beside the tools.
@@ -27,7 +27,7 @@ pub fn supersede(messages: &mut [Message<'_>]) {
                 // A boundary says itself whether a call before it can be answered.
                 let first = over.remove(&message.thread) && message.standing == Standing::Live;
                 if first && !message.is_boundary() {
-                    message.begin_context();
+                    message.call_rules.closes = message.call_rules.closes.max(Closes::Superseded);
                 }
             }
             Standing::RolledBack | Standing::Abandoned => {}

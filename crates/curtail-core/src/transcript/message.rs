@@ -119,7 +119,7 @@ impl<'a> Message<'a> {
     /// Whether what a model reads begins with it, as after a compaction.
     #[must_use]
     pub const fn begins_context(&self) -> bool {
-        matches!(self.call_rules.closes, Closes::Always)
+        matches!(self.call_rules.closes, Closes::Superseded | Closes::Always)
     }
 
     /// Who wrote it, whatever role carries it: a message of results alone is a tool's, and one that a program wrote for the user,
@@ -347,6 +347,8 @@ pub enum Closes {
     Nothing,
     /// As long as the message has calls: the format answers only the newest message with calls.
     AtCalls,
+    /// Always, if a compaction superseded them: it is the first message behind those.
+    Superseded,
     /// Always: what a model reads begins with the message, as after a compaction.
     Always,
 }
@@ -357,7 +359,7 @@ impl Closes {
         match self {
             Self::Nothing => false,
             Self::AtCalls => calls(),
-            Self::Always => true,
+            Self::Superseded | Self::Always => true,
         }
     }
 }

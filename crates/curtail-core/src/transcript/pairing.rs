@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Family, Leader, Message, Part, PartPlace, Role, ToolCall, ToolResult};
+use super::{Closes, Family, Leader, Message, Part, PartPlace, Role, Standing, ToolCall, ToolResult};
 use crate::json::Value;
 use crate::steps;
 
@@ -83,7 +83,8 @@ impl Pairs {
         for (at, message) in messages.iter().enumerate() {
             let open = threads.entry(message.thread).or_default();
             if message.closes_calls() {
-                open.close();
+                let superseded = |call: PartRef| messages[call.message].standing == Standing::Superseded;
+                open.close(|call| message.call_rules.closes == Closes::Superseded && !superseded(call));
             }
             open.follow(message);
             for (nth, part) in message.parts.iter().enumerate() {
@@ -271,9 +272,27 @@ struct Round<'m> {
 }
 
 impl<'m> Open<'m> {
-    fn close(&mut self) {
-        self.by_id.clear();
+    /// Closes all calls but those with an id that `stays` names.
+    fn close(&mut self, stays: impl Fn(PartRef) -> bool) {
         self.nameless.clear();
+        let mut by_id = std::mem::take(&mut self.by_id);
+        by_id.retain(|_, newest| {
+            let mut kept: Vec<usize> = Vec::new();
+            let mut next = Some(*newest);
+            while let Some(at) = next {
+                kept.extend(Some(at).filter(|at| stays(self.calls[*at].0)));
+                next = self.calls[at].1;
+            }
+            for pair in kept.windows(2) {
+                self.calls[pair[0]].1 = Some(pair[1]);
+            }
+            if let (Some(&first), Some(&last)) = (kept.first(), kept.last()) {
+                *newest = first;
+                self.calls[last].1 = None;
+            }
+            !kept.is_empty()
+        });
+        self.by_id = by_id;
     }
 
     /// Calls without an id are answered by position, and only within a turn: a message that is neither a result nor a
