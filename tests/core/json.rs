@@ -65,7 +65,7 @@ const BITS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(crate::properties::property(2000))]
+    #![proptest_config(crate::properties::property(500))]
 
     #[test]
     fn what_is_json_reads_alike(text in json()) {

@@ -6,7 +6,8 @@ use proptest::test_runner::{Config, RngSeed};
 /// The seed of the default run.
 const SEED: u64 = 14;
 
-fn asks_for_cases() -> bool {
+/// Whether `PROPTEST_CASES` says how many cases to try, as before a change lands.
+pub fn asks_for_cases() -> bool {
     std::env::var_os("PROPTEST_CASES").is_some()
 }
 

@@ -60,7 +60,7 @@ fn beside_the_user(dialect: &str, text: &str) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(crate::properties::property(192))]
+    #![proptest_config(crate::properties::property(48))]
 
     #[test]
     fn nothing_is_written_beside_the_user(

@@ -124,7 +124,7 @@ fn every_wire_carries_images() {
 }
 
 proptest! {
-    #![proptest_config(crate::properties::property(192))]
+    #![proptest_config(crate::properties::property(32))]
 
     #[test]
     fn media_keep_the_laws(script in broken_script(), drawn_wire in illustrated(), framing in framings(), seed in any::<u64>(), drawn in drawn()) {

@@ -190,7 +190,7 @@ fn a_block_is_read_where_a_record_precedes_its_parent() {
 }
 
 proptest! {
-    #![proptest_config(crate::properties::property(96))]
+    #![proptest_config(crate::properties::property(16))]
 
     #[test]
     fn what_is_inserted_is_on_the_line_of_the_newest_message(

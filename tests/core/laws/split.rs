@@ -248,7 +248,7 @@ fn record(items: &[String], seed: u64) -> String {
 }
 
 proptest! {
-    #![proptest_config(crate::properties::property(256))]
+    #![proptest_config(crate::properties::property(64))]
 
     #[test]
     fn windows_cover_a_transcript_and_fit(

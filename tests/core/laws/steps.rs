@@ -162,7 +162,7 @@ fn results(dialect: &str, items: &[String]) -> usize {
 }
 
 proptest! {
-    #![proptest_config(crate::properties::property(96))]
+    #![proptest_config(crate::properties::property(24))]
 
     /// Clearing in steps changes what was sent before once a step, and not with every result.
     #[test]

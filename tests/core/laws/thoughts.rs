@@ -153,7 +153,7 @@ pub fn threads(
 }
 
 proptest! {
-    #![proptest_config(crate::properties::property(96))]
+    #![proptest_config(crate::properties::property(12))]
 
     #[test]
     fn every_signature_that_is_left_holds(script in broken_script(), signed in prop::sample::select(SIGNED), drawn in drawn()) {
