@@ -3,10 +3,8 @@
 //! Byte-level BPE is counted by the engine of `curtail`, which is faster; everything else by the library `tokenizers`.
 
 mod bounds;
-mod file;
 mod model;
 mod native;
-mod split;
 
 use std::{
     io::Read as _,
