@@ -19,8 +19,9 @@ use serde::Deserialize;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::super::tiktoken::{MergeTable, NO_PAIR, Tokens, Vocabulary};
 use super::Unsupported;
+use super::bounds::HIGHEST_ID;
+use crate::tokenizers::tiktoken::{BYTES, MergeTable, NO_PAIR, Tokens, Vocabulary};
 
 /// A supported file.
 #[derive(Deserialize)]
@@ -62,8 +63,9 @@ pub(super) struct Model<'a> {
     pub(super) ignore_merges: Option<bool>,
     #[serde(borrow)]
     pub(super) vocab: Entries<'a>,
+    /// Pairs of tokens, in the order in which they merge.
     #[serde(borrow)]
-    pub(super) merges: Merges<'a>,
+    pub(super) merges: Vec<Merge<'a>>,
 }
 
 /// A token that is found in a text before the text is split.
@@ -81,9 +83,6 @@ pub(super) struct AddedToken {
 
 /// The tokens of a vocabulary with their ids, in the order of the file.
 pub(super) struct Entries<'a>(pub(super) Vec<(Cow<'a, str>, u32)>);
-
-/// Pairs of tokens, in the order in which they merge.
-pub(super) struct Merges<'a>(pub(super) Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 /// A string that is borrowed from the file if it contains no escape.
 #[derive(Deserialize)]
@@ -112,9 +111,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
 }
 
 /// A merge: `"a b"` or (`listed`) `["a", "b"]`.
-struct Merge<'a> {
+pub(super) struct Merge<'a> {
     parts: (Cow<'a, str>, Cow<'a, str>),
-    listed: bool,
+    pub(super) listed: bool,
 }
 
 /// The two parts of `"a b"`.
@@ -157,40 +156,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Merge<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Merges<'a> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct List;
-        impl<'de> Visitor<'de> for List {
-            type Value = Merges<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of merges")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Merges<'de>, A::Error> {
-                let mut merges = Vec::with_capacity(1 << 16);
-                let mut as_lists = None;
-                while let Some(Merge { parts, listed }) = list.next_element()? {
-                    if *as_lists.get_or_insert(listed) != listed {
-                        return Err(A::Error::custom("merges are strings or lists"));
-                    }
-                    merges.push(parts);
-                }
-                Ok(Merges(merges))
-            }
-        }
-        deserializer.deserialize_seq(List)
-    }
-}
-
 // The tables of a model.
 
-/// The number of tokens of one byte.
-const BYTES: usize = 256;
 /// The most tokens: the engine stores ids in steps of 1,024 in a byte, and one value of that byte has another meaning.
 const MAX_TOKENS: usize = 255 << 10;
-/// The highest id; known vocabularies end below 300,000.
-const HIGHEST_ID: u32 = 1 << 24;
 
 /// The tables of a model. They are kept until the program ends.
 pub(super) fn vocabulary(model: &Model<'_>) -> Result<&'static Vocabulary, Unsupported> {
@@ -260,7 +229,7 @@ impl EntryTable {
             ends: Vec::with_capacity(count),
             tokens: Vec::with_capacity(count),
             groups: Vec::with_capacity(count),
-            pairs: Vec::with_capacity(model.merges.0.len()),
+            pairs: Vec::with_capacity(model.merges.len()),
         };
         let mut known = HashMap::with_capacity_and_hasher(count, RandomState::default());
         for (at, (token, _)) in model.vocab.0.iter().enumerate() {
@@ -301,7 +270,7 @@ impl EntryTable {
     /// Numbers the tokens that merges make. `known` is the index of each entry.
     fn number(&mut self, model: &Model<'_>, known: &HashMap<&str, usize, RandomState>) -> Result<(), Unsupported> {
         let mut joined = String::new();
-        for (left, right) in &model.merges.0 {
+        for Merge { parts: (left, right), .. } in &model.merges {
             joined.clear();
             joined.push_str(left);
             joined.push_str(right);

@@ -8,8 +8,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, Match, MatchKind};
 use fancy_regex::Regex;
 use serde::Deserialize;
-use serde_json::Value;
-use tokenizers::{DecoderWrapper, PaddingParams, PostProcessorWrapper, TruncationParams};
+use serde_json::{Value, json};
 use unicode_normalization_alignments::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 use super::Unsupported;
@@ -34,7 +33,11 @@ impl NativeTokenizer {
     /// # Errors
     /// Why the engine cannot count with the file.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Unsupported> {
-        let file: File<'_> = serde_json::from_slice(bytes).map_err(|_| "its model is not byte pair encoding")?;
+        const OTHER_MODEL: Unsupported = "its model is not byte pair encoding";
+        let file: File<'_> = serde_json::from_slice(bytes).map_err(|_| OTHER_MODEL)?;
+        if file.model.merges.array_windows().any(|[one, next]| one.listed != next.listed) {
+            return Err(OTHER_MODEL);
+        }
         if file.version.as_deref().is_some_and(|version| version != "1.0") || !is_valid(&file) {
             return Err("a part of it is not known");
         }
@@ -105,13 +108,15 @@ fn parts<'a>(finder: Option<&'a Finder>, text: &'a str, special: bool) -> impl I
 
 /// Whether the library would accept the members that do not change a count.
 fn is_valid(file: &File<'_>) -> bool {
-    fn parses<T: serde::de::DeserializeOwned>(member: &Value) -> bool {
-        serde_json::from_value::<Option<T>>(member.clone()).is_ok()
-    }
-    parses::<TruncationParams>(&file.truncation)
-        && parses::<PaddingParams>(&file.padding)
-        && parses::<PostProcessorWrapper>(&file.post_processor)
-        && parses::<DecoderWrapper>(&file.decoder)
+    let members = json!({
+        "version": "1.0",
+        "truncation": file.truncation,
+        "padding": file.padding,
+        "post_processor": file.post_processor,
+        "decoder": file.decoder,
+        "model": {"type": "BPE", "vocab": {}, "merges": []},
+    });
+    members.to_string().parse::<tokenizers::Tokenizer>().is_ok()
 }
 
 /// Whether the normalizer composes a text (NFC); an error if it does anything else.

@@ -24,7 +24,7 @@ use vocabulary::listed;
 pub(super) use counter::Walker;
 pub(super) use engine::{Engine, Keep, Splitter, Step};
 pub(super) use pattern::recognize;
-pub(super) use tables::{MergeTable, NO_PAIR, Tokens};
+pub(super) use tables::{BYTES, MergeTable, NO_PAIR, Tokens};
 pub(super) use vocabulary::Vocabulary;
 
 use super::{DEFAULT_ESTIMATE, Family, Listed, Tokenizer, models};

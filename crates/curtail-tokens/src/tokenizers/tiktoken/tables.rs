@@ -58,7 +58,7 @@ fn little_endian<T, const N: usize>(numbers: &[T], bytes: impl Fn(&T) -> [u8; N]
 // The bytes of each token, from the pairs that make them.
 
 /// The number of tokens of one byte, which have the lowest ids.
-const BYTES: usize = 256;
+pub(crate) const BYTES: usize = 256;
 /// The entry of a byte or an unused id in place of a pair: no id is that large.
 pub(crate) const NO_PAIR: [u32; 2] = [0xFF_FFFF; 2];
 
