@@ -132,12 +132,12 @@ fn figures_add_up(session: &SessionReport) -> Result<(), TestCaseError> {
     for policy in &session.policies {
         let mut before = 0;
         for request in &policy.requests {
-            prop_assert_eq!(request.cache_read + request.cache_write + request.uncached, request.tokens_sent);
+            prop_assert_eq!(request.billed.read + request.billed.write + request.billed.uncached, request.tokens_sent);
             prop_assert!(request.common_prefix <= request.tokens_sent.min(before), "{}", policy.name);
-            prop_assert!(request.kept_references <= request.needed_references);
+            prop_assert!(request.losses.kept_references <= request.losses.needed_references);
             before = request.tokens_sent;
         }
-        let missing = policy.total.needed_references - policy.total.kept_references;
+        let missing = policy.total.losses.needed_references - policy.total.losses.kept_references;
         prop_assert_eq!(policy.missing.len(), missing, "{}", policy.name);
     }
     Ok(())
@@ -202,7 +202,7 @@ proptest! {
                     sends_no_more(session, CASES)?;
                 }
                 let never = &session.policies[1];
-                prop_assert_eq!(never.total.kept_references, never.total.needed_references, "in {}", &text);
+                prop_assert_eq!(never.total.losses.kept_references, never.total.losses.needed_references, "in {}", &text);
             }
             prop_assert_eq!(requests(&view.policies[1]), requests(&rewrite.policies[1]), "in {}", &text);
             if view.compacted_before.is_empty() {
@@ -328,7 +328,7 @@ fn a_reference_of_a_branch_is_not_needed() {
         entry("d", "\"c\"", "assistant", call),
     ];
     let sessions = replayed(Vec::new(), Apply::View, false, "pi", &log.concat());
-    assert_eq!(sessions[0].policies[0].total.needed_references, 0);
+    assert_eq!(sessions[0].policies[0].total.losses.needed_references, 0);
 }
 
 /// A memory of one process: the same summary is made once.

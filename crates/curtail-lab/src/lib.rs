@@ -5,3 +5,4 @@
 
 pub mod calibration;
 pub mod replay;
+mod requests;

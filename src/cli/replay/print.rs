@@ -373,16 +373,16 @@ const CSV: [CsvColumn; 21] = [
     ("messages_sent", |_, _, request| request.messages_sent.to_string()),
     ("tokens_sent", |_, _, request| request.tokens_sent.to_string()),
     ("common_prefix", |_, _, request| request.common_prefix.to_string()),
-    ("cache_read", |_, _, request| request.cache_read.to_string()),
-    ("cache_write", |_, _, request| request.cache_write.to_string()),
-    ("uncached", |_, _, request| request.uncached.to_string()),
+    ("cache_read", |_, _, request| request.billed.read.to_string()),
+    ("cache_write", |_, _, request| request.billed.write.to_string()),
+    ("uncached", |_, _, request| request.billed.uncached.to_string()),
     ("cost", |_, _, request| request.cost.map(|cost| format!("{cost:.6}")).unwrap_or_default()),
     ("prefix_break", |_, _, request| u8::from(request.prefix_break).to_string()),
-    ("kept_references", |_, _, request| request.kept_references.to_string()),
-    ("needed_references", |_, _, request| request.needed_references.to_string()),
-    ("thoughts_invalidated", |_, _, request| request.thoughts_invalidated.to_string()),
-    ("repeated_calls", |_, _, request| request.repeated_calls.to_string()),
-    ("files_read_again", |_, _, request| request.files_read_again.to_string()),
+    ("kept_references", |_, _, request| request.losses.kept_references.to_string()),
+    ("needed_references", |_, _, request| request.losses.needed_references.to_string()),
+    ("thoughts_invalidated", |_, _, request| request.losses.thoughts_invalidated.to_string()),
+    ("repeated_calls", |_, _, request| request.losses.repeated_calls.to_string()),
+    ("files_read_again", |_, _, request| request.losses.files_read_again.to_string()),
     ("recorded_tokens", |_, _, request| {
         request.recorded.map(|recorded| recorded.tokens_sent.to_string()).unwrap_or_default()
     }),
@@ -487,24 +487,24 @@ fn runner_up(verdict: &Verdict, policies: &[NamedTotal]) -> String {
 
 /// What a policy loses.
 fn losses(total: &PolicyTotal) -> String {
-    let lost = total.needed_references - total.kept_references;
-    let needed = counted(total.needed_references, "reference");
+    let lost = total.losses.needed_references - total.losses.kept_references;
+    let needed = counted(total.losses.needed_references, "reference");
     let references = match lost {
-        0 if total.needed_references == 0 => String::from("; no reference was needed"),
+        0 if total.losses.needed_references == 0 => String::from("; no reference was needed"),
         0 => format!(", and keeps all {needed}"),
         _ => {
-            let again = match total.shown_again {
+            let again = match total.losses.shown_again {
                 0 => String::new(),
                 again => format!(", of which results soon showed {again} again"),
             };
             format!(", and loses {lost} of {needed} ({}){again}", percent(1.0 - total.kept_share()))
         }
     };
-    let few = match total.needed_references {
+    let few = match total.losses.needed_references {
         1..MIN_REFERENCES => ", which are too few to rely on",
         _ => "",
     };
-    let repeated = match total.repeated_calls {
+    let repeated = match total.losses.repeated_calls {
         0 => String::new(),
         1 => String::from("; 1 recorded call fetches again what it dropped"),
         calls => format!("; {calls} recorded calls fetch again what it dropped"),

@@ -1,11 +1,9 @@
 //! The messages of a session, with what is computed once for all policies: digests, token counts, pairs and references.
 
-use std::hash::{BuildHasher as _, Hasher as _};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashSet};
 
 use super::prefixes::{Link, Links, MessageStats, Runs, Written, digest, is_intact};
@@ -21,11 +19,12 @@ use curtail_core::transcript::{Layout, Message, Pairs, Part, Role, Standing, Tra
 pub(super) struct History<'a> {
     /// The messages, in order, as the model read them when they were new.
     pub(super) messages: Vec<Message<'a>>,
-    stats: Vec<MessageStats>,
+    /// Digest, tokens and blocks of each message.
+    pub(super) stats: Vec<MessageStats>,
     /// Digests and sums of the messages before each position.
-    links: Links,
+    pub(super) links: Links,
     /// For each position, the first one from it on whose message gives no instructions.
-    after_instructions: Vec<usize>,
+    pub(super) after_instructions: Vec<usize>,
     /// The position of each message that belongs to the session, by its index in the transcript.
     positions: HashMap<usize, usize>,
     /// Our count of the instructions outside the messages.
@@ -101,11 +100,6 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Digest, tokens and blocks of the message at `position`.
-    pub(super) fn stats(&self, position: usize) -> MessageStats {
-        self.stats[position]
-    }
-
     /// Copies of the messages at `positions`.
     pub(super) fn messages_at(&self, positions: &[usize]) -> Vec<Message<'a>> {
         steps::count(positions.len());
@@ -120,17 +114,7 @@ impl<'a> History<'a> {
 
     /// Our count of the messages at `positions`.
     pub(super) fn tokens(&self, positions: Range<usize>) -> u64 {
-        if positions.is_empty() { 0 } else { self.link(Link::default(), positions).tokens }
-    }
-
-    /// The link of the messages at `positions` after `link`.
-    pub(super) fn link(&self, link: Link, positions: Range<usize>) -> Link {
-        self.links.link(link, positions)
-    }
-
-    /// How many of the `most` messages from position `one` on equal those from `two` on.
-    pub(super) fn common_length(&self, one: usize, two: usize, most: usize) -> usize {
-        self.links.common_length(one, two, most)
+        if positions.is_empty() { 0 } else { self.links.link(Link::default(), positions).tokens }
     }
 
     /// Whether all results at `positions` belong to calls. How a cut treats other results depends on the messages
@@ -138,11 +122,6 @@ impl<'a> History<'a> {
     pub(super) fn is_paired(&self, positions: Range<usize>) -> bool {
         let next = self.unpaired.partition_point(|&at| at < positions.start);
         self.unpaired.get(next).is_none_or(|at| *at >= positions.end)
-    }
-
-    /// The first position from `at` on whose message gives no instructions.
-    pub(super) fn after_instructions(&self, at: usize) -> usize {
-        self.after_instructions[at]
     }
 
     /// The position of a message that a policy kept.
@@ -330,9 +309,7 @@ impl Tokenizer for Remembered {
         if text.len() < SHORTEST {
             return self.tokenizer.count(text);
         }
-        let mut hasher = FixedState::default().build_hasher();
-        hasher.write(text.as_bytes());
-        let hash = hasher.finish();
+        let hash = references::digest(text);
         let key = (hash, text.len());
         let shard = &self.counts[usize::try_from(hash >> 59).unwrap_or(0) % SHARDS];
         let known = shard.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();

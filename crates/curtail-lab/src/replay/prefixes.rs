@@ -81,7 +81,7 @@ impl Run {
 
     fn stats(&self, nth: usize, history: &History<'_>) -> MessageStats {
         match self {
-            Self::Recorded(positions) => history.stats(positions.start + nth),
+            Self::Recorded(positions) => history.stats[positions.start + nth],
             Self::Written(written, _) => written.stats,
         }
     }
@@ -90,7 +90,7 @@ impl Run {
     fn link(&self, link: Link, count: usize, history: &History<'_>) -> Link {
         match self {
             _ if count == 0 => link,
-            Self::Recorded(positions) => history.link(link, positions.start..positions.start + count),
+            Self::Recorded(positions) => history.links.link(link, positions.start..positions.start + count),
             Self::Written(written, _) => link.then(written.stats),
         }
     }
@@ -323,7 +323,7 @@ impl Sent {
         let mut count = 0;
         for placed in &self.runs {
             let instructing = match &placed.run {
-                Run::Recorded(run) => history.after_instructions(run.start).min(run.end) - run.start,
+                Run::Recorded(run) => history.after_instructions[run.start].min(run.end) - run.start,
                 Run::Written(written, _) => usize::from(written.stats.instructs),
             };
             count += instructing;
@@ -405,7 +405,7 @@ fn common(one: &[PlacedRun], two: &[PlacedRun], history: &History<'_>) -> usize 
         let step = match (run, other) {
             (Run::Recorded(run), Run::Recorded(other)) => {
                 let most = (run.len() - nth).min(other.len() - nth_other);
-                history.common_length(run.start + nth, other.start + nth_other, most)
+                history.links.common_length(run.start + nth, other.start + nth_other, most)
             }
             _ => usize::from(run.stats(nth, history).digest == other.stats(nth_other, history).digest),
         };

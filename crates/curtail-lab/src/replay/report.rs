@@ -1,13 +1,17 @@
 //! The results of a replay as data: per request, per policy, per session and in total. They serialize as the JSON
 //! report.
+#![expect(clippy::cast_precision_loss, reason = "tokens and references are far fewer than 2^52")]
 
 use serde::Serialize;
+
+use super::prices::CacheUse;
+use crate::calibration::percentile;
 
 use curtail_core::json::{Value, ValueKind};
 use curtail_core::transcript::Transcript;
 
 /// A session and every policy that was applied to it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct SessionReport {
     /// The file, with the line of a record and the number of a side conversation.
     pub name: String,
@@ -93,16 +97,105 @@ pub struct PolicyReport {
 pub struct PolicyTotal {
     /// Tokens of all requests, in the provider's count where the log calibrates it.
     pub tokens_sent: u64,
-    /// Tokens read from the cache.
-    pub cache_read: u64,
-    /// Tokens written to the cache.
-    pub cache_write: u64,
-    /// Tokens neither read nor written.
-    pub uncached: u64,
+    /// How they are billed.
+    #[serde(flatten)]
+    pub billed: CacheUse,
     /// Price of the input in US dollars; `None` if the price of a request is not known.
     pub cost: Option<f64>,
     /// Requests that do not begin with the whole previous request.
     pub prefix_breaks: usize,
+    /// What was not sent although the model used it or had to know it.
+    #[serde(flatten)]
+    pub losses: Losses,
+    /// Tokens of the largest request.
+    pub largest_request: u64,
+    /// Distinct requests for summaries; the cost includes them.
+    pub summary_requests: usize,
+    /// Tokens of those requests.
+    pub summary_tokens: u64,
+    /// Prefix breaks whose extra cost later requests saved before the next break or the end.
+    pub breaks_paid_back: usize,
+    /// The median number of requests after which the extra cost of a break is saved; `None` if none is ever saved.
+    pub pays_back_after: Option<u64>,
+    /// The number of requests of every such break, to merge sessions.
+    #[serde(skip)]
+    pub pay_backs: Vec<u64>,
+}
+
+impl PolicyTotal {
+    /// The sums of `requests`.
+    pub(super) fn sum_up(requests: &[RequestReport]) -> Self {
+        let mut total = Self { cost: Some(0.0), ..Self::default() };
+        for request in requests {
+            total.add(&Self {
+                tokens_sent: request.tokens_sent,
+                billed: request.billed,
+                cost: request.cost,
+                prefix_breaks: usize::from(request.prefix_break),
+                losses: request.losses,
+                largest_request: request.tokens_sent,
+                ..Self::default()
+            });
+        }
+        total
+    }
+
+    /// Adds the sums of another session, or of a request.
+    fn add(&mut self, other: &Self) {
+        self.tokens_sent += other.tokens_sent;
+        self.billed.read += other.billed.read;
+        self.billed.write += other.billed.write;
+        self.billed.uncached += other.billed.uncached;
+        self.cost = self.cost.zip(other.cost).map(|(sum, cost)| sum + cost);
+        self.prefix_breaks += other.prefix_breaks;
+        self.losses.add(&other.losses);
+        self.largest_request = self.largest_request.max(other.largest_request);
+        self.summary_requests += other.summary_requests;
+        self.summary_tokens += other.summary_tokens;
+        self.breaks_paid_back += other.breaks_paid_back;
+        self.pay_backs.extend_from_slice(&other.pay_backs);
+        self.set_median();
+    }
+
+    /// Computes `pays_back_after`, the median of `pay_backs`.
+    pub(super) fn set_median(&mut self) {
+        self.pay_backs.sort_unstable();
+        self.pays_back_after = self.pay_backs.get(self.pay_backs.len().saturating_sub(1) / 2).copied();
+    }
+
+    /// The share of the needed references that were sent; 1 if none was needed.
+    #[must_use]
+    pub fn kept_share(&self) -> f64 {
+        share(self.losses.kept_references, self.losses.needed_references)
+    }
+
+    /// The share of the references needed in the arguments of calls that were sent; 1 if none was needed.
+    #[must_use]
+    pub fn kept_in_calls_share(&self) -> f64 {
+        share(self.losses.kept_in_calls, self.losses.needed_in_calls)
+    }
+
+    /// The smaller of the two shares.
+    #[must_use]
+    pub fn kept_at_least(&self) -> f64 {
+        self.kept_share().min(self.kept_in_calls_share())
+    }
+
+    /// The share of the tokens sent that was read from the cache; 0 if nothing was sent.
+    #[must_use]
+    pub fn read_share(&self) -> f64 {
+        self.billed.read as f64 / self.tokens_sent.max(1) as f64
+    }
+
+    /// What it costs or, if not `by_cost` or without a price, the tokens that were sent.
+    fn price(&self, by_cost: bool) -> f64 {
+        self.cost.filter(|_| by_cost).unwrap_or(self.tokens_sent as f64)
+    }
+}
+
+/// What the model used of the history or had to know, and how much of it was sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Losses {
     /// References that the model used and that were sent.
     pub kept_references: usize,
     /// References that the model used and that were made earlier in the session.
@@ -121,19 +214,20 @@ pub struct PolicyTotal {
     pub repeated_calls: usize,
     /// Recorded reads of a file whose earlier content was not sent.
     pub files_read_again: usize,
-    /// Tokens of the largest request.
-    pub largest_request: u64,
-    /// Distinct requests for summaries; the cost includes them.
-    pub summary_requests: usize,
-    /// Tokens of those requests.
-    pub summary_tokens: u64,
-    /// Prefix breaks whose extra cost later requests saved before the next break or the end.
-    pub breaks_paid_back: usize,
-    /// The median number of requests after which the extra cost of a break is saved; `None` if none is ever saved.
-    pub pays_back_after: Option<u64>,
-    /// The number of requests of every such break, to merge sessions.
-    #[serde(skip)]
-    pub pay_backs: Vec<u64>,
+}
+
+impl Losses {
+    fn add(&mut self, other: &Self) {
+        self.kept_references += other.kept_references;
+        self.needed_references += other.needed_references;
+        self.kept_in_calls += other.kept_in_calls;
+        self.needed_in_calls += other.needed_in_calls;
+        self.shown_again += other.shown_again;
+        self.probes.add(&other.probes);
+        self.thoughts_invalidated += other.thoughts_invalidated;
+        self.repeated_calls += other.repeated_calls;
+        self.files_read_again += other.files_read_again;
+    }
 }
 
 /// What a model has to know to continue: for each item, the number of requests that sent it, of those at which it
@@ -159,6 +253,30 @@ pub struct Probe {
     pub of: usize,
 }
 
+impl Probes {
+    /// Every kind of probe.
+    const fn each(&mut self) -> [&mut Probe; 4] {
+        [&mut self.instruction, &mut self.edited_file, &mut self.failing_test, &mut self.todos]
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (probe, other) in self.each().into_iter().zip({ *other }.each()) {
+            (probe.sent, probe.of) = (probe.sent + other.sent, probe.of + other.of);
+        }
+    }
+
+    /// The share of all probes whose item was sent; 1 without any.
+    #[must_use]
+    pub fn sent_share(mut self) -> f64 {
+        let (sent, of) = self.each().iter().fold((0, 0), |sum, probe| (sum.0 + probe.sent, sum.1 + probe.of));
+        share(sent, of)
+    }
+}
+
+fn share(kept: usize, needed: usize) -> f64 {
+    if needed == 0 { 1.0 } else { kept as f64 / needed as f64 }
+}
+
 /// One request under one policy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RequestReport {
@@ -175,34 +293,16 @@ pub struct RequestReport {
     pub tokens_sent: u64,
     /// Tokens in common with the beginning of the previous request.
     pub common_prefix: u64,
-    /// Tokens read from the cache.
-    pub cache_read: u64,
-    /// Tokens written to the cache.
-    pub cache_write: u64,
-    /// Tokens neither read nor written.
-    pub uncached: u64,
+    /// How they are billed.
+    #[serde(flatten)]
+    pub billed: CacheUse,
     /// Price of the input in US dollars.
     pub cost: Option<f64>,
     /// Whether the request does not begin with the whole previous request.
     pub prefix_break: bool,
-    /// References that the reply used and that were sent.
-    pub kept_references: usize,
-    /// References that the reply used and that were made earlier in the session.
-    pub needed_references: usize,
-    /// References that the reply used in the arguments of calls and that were sent.
-    pub kept_in_calls: usize,
-    /// References that the reply used in the arguments of calls and that were made earlier in the session.
-    pub needed_in_calls: usize,
-    /// References that were not sent, and that a result of the next five requests showed again.
-    pub shown_again: usize,
-    /// What the model has to know at this request, and whether it was sent.
-    pub probes: Probes,
-    /// Signed reasoning that this request sends after a prefix that differs from the original one.
-    pub thoughts_invalidated: usize,
-    /// Calls of the reply that repeat a call whose result was not sent.
-    pub repeated_calls: usize,
-    /// Reads of a file whose earlier content was not sent.
-    pub files_read_again: usize,
+    /// What was not sent although the reply used it or the model had to know it.
+    #[serde(flatten)]
+    pub losses: Losses,
     /// The number of later, shorter requests that save the extra cost of the prefix break. `None` without a break, or
     /// if they save nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -261,6 +361,42 @@ pub struct Accuracy {
     pub sums: [u64; 4],
 }
 
+impl Accuracy {
+    /// The accuracy on these requests of `as recorded`, which were held out for the test; `None` without any.
+    pub(super) fn from_requests<'r>(held: impl Iterator<Item = &'r RequestReport>) -> Option<Self> {
+        let mut accuracy = Self::default();
+        for (request, recorded) in held.filter_map(|request| request.recorded.map(|recorded| (request, recorded))) {
+            let (tokens, input) = (request.tokens_sent as f64, recorded.tokens_sent as f64);
+            let sums = [request.tokens_sent, request.billed.read, recorded.tokens_sent, recorded.cache_read];
+            accuracy.requests += 1;
+            accuracy.errors.push((tokens - input).abs() / input.max(1.0));
+            accuracy.sums = std::array::from_fn(|nth| accuracy.sums[nth] + sums[nth]);
+        }
+        accuracy.compute();
+        (accuracy.requests > 0).then_some(accuracy)
+    }
+
+    /// Adds the accuracy of another session.
+    fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.errors.extend_from_slice(&other.errors);
+        self.sums = std::array::from_fn(|nth| self.sums[nth] + other.sums[nth]);
+        self.compute();
+    }
+
+    /// Computes errors and shares from `errors` and `sums`.
+    fn compute(&mut self) {
+        self.median_error = percentile(&mut self.errors, 50).unwrap_or(0.0);
+        self.p90_error = percentile(&mut self.errors, 90).unwrap_or(0.0);
+        let [tokens, read, input, recorded_read] = self.sums.map(|sum| sum as f64);
+        self.cache_read_predicted = read / tokens.max(1.0);
+        self.cache_read_recorded = recorded_read / input.max(1.0);
+        self.cache_read_error = self.cache_read_predicted - self.cache_read_recorded;
+    }
+}
+
+// All sessions: the sums, the best policies of a sweep, and the verdict on sessions of a kind.
+
 /// All sessions together.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TotalReport {
@@ -291,34 +427,147 @@ pub struct NamedTotal {
     pub pareto: Option<bool>,
 }
 
-// The test of the predictions: `as recorded` against the usage in the log.
+impl TotalReport {
+    /// Adds a session. Of an inaccurate one, only the losses of its policies are added, unless `keep_inaccurate`.
+    pub fn add(&mut self, session: &SessionReport, keep_inaccurate: bool) {
+        let is_counted = keep_inaccurate || !session.inaccurate;
+        self.inaccurate_sessions += usize::from(!is_counted);
+        self.sessions += 1;
+        self.requests += session.requests;
+        if self.policies.is_empty() {
+            let named = |policy: &PolicyReport| NamedTotal {
+                name: policy.name.clone(),
+                total: PolicyTotal { cost: Some(0.0), ..PolicyTotal::default() },
+                ..NamedTotal::default()
+            };
+            self.policies = session.policies.iter().map(named).collect();
+        }
+        for (total, policy) in self.policies.iter_mut().zip(&session.policies) {
+            total.failed_sessions += usize::from(policy.error.is_some());
+            match is_counted {
+                true => total.total.add(&policy.total),
+                false => total.total.losses.add(&policy.total.losses),
+            }
+        }
+        if let Some(accuracy) = session.accuracy.as_ref().filter(|_| is_counted) {
+            match &mut self.accuracy {
+                Some(total) => total.add(accuracy),
+                none => *none = Some(accuracy.clone()),
+            }
+        }
+    }
 
-/// A request that was held out for the test: its prediction, and the provider's count.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Judged {
-    /// Predicted tokens of the input.
-    pub(super) tokens: u64,
-    /// Predicted tokens from the cache.
-    pub(super) read: u64,
-    /// Tokens of the input as the provider counted them.
-    pub(super) input: u64,
-    /// Tokens from the cache as the provider counted them.
-    pub(super) recorded_read: u64,
+    /// Marks which of the policies for which `among` is true are on the Pareto front: no other costs at most as much
+    /// and keeps at least as large a share of the references, with one of the two better. Without prices, tokens are
+    /// compared.
+    pub fn mark_pareto(&mut self, among: impl Fn(usize) -> bool) {
+        let points: Vec<Option<(f64, f64)>> = self
+            .policies
+            .iter()
+            .enumerate()
+            .map(|(nth, policy)| {
+                (among(nth) && policy.failed_sessions == 0)
+                    .then(|| (policy.total.price(true), policy.total.kept_share()))
+            })
+            .collect();
+        for (policy, point) in self.policies.iter_mut().zip(&points) {
+            policy.pareto = point.map(|(cost, kept)| {
+                let beats =
+                    |other: &(f64, f64)| other.0 <= cost && other.1 >= kept && (other.0 < cost || other.1 > kept);
+                !points.iter().flatten().any(beats)
+            });
+        }
+    }
 }
 
-/// The accuracy on the requests that were held out for the test; `None` without any.
-pub(super) fn judge(held: &[Judged]) -> Option<Accuracy> {
-    #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
-    let error = |one: &Judged| (one.tokens as f64 - one.input as f64).abs() / (one.input as f64).max(1.0);
-    let sum = |part: fn(&Judged) -> u64| held.iter().map(part).sum::<u64>();
-    let mut accuracy = Accuracy {
-        requests: held.len(),
-        errors: held.iter().map(error).collect(),
-        sums: [sum(|one| one.tokens), sum(|one| one.read), sum(|one| one.input), sum(|one| one.recorded_read)],
-        ..Accuracy::default()
-    };
-    accuracy.compute();
-    (!held.is_empty()).then_some(accuracy)
+/// The smallest saving, as a share, that makes another policy worth it.
+const MIN_SAVING: f64 = 0.01;
+
+/// Sessions of one dialect with one outcome.
+#[derive(Debug, Clone, Serialize)]
+pub struct Group {
+    /// The dialect.
+    pub dialect: &'static str,
+    /// The outcome, if the logs have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// Its sums.
+    #[serde(flatten)]
+    pub total: TotalReport,
+    /// Our count of the largest recorded request.
+    pub largest_counted: u64,
+    /// The verdict, once all sessions are added.
+    pub verdict: Option<Verdict>,
+}
+
+/// Which policy would have been best for the sessions of a group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The number of the cheapest policy that keeps enough, `as recorded` being 0; `None` if no policy does.
+    pub number: Option<usize>,
+    /// Its name.
+    pub policy: Option<String>,
+    /// Whether it is worth it: it saves 1 % or more.
+    pub worth_it: bool,
+    /// Whether `saved` is a share of the cost; otherwise, because a price is not known, of the tokens.
+    pub by_cost: bool,
+    /// The share that it saves compared with `as recorded`; negative if it costs more.
+    pub saved: f64,
+    /// The share of the needed references that it keeps.
+    pub kept: f64,
+    /// If the policy is not worth it: among the policies that save 1 % or more, the number of the one that keeps most.
+    pub next: Option<usize>,
+    /// The share that `next` saves.
+    pub next_saved: f64,
+}
+
+impl Group {
+    /// Adds `session` to its group in `groups`, or to a new one.
+    pub fn add(groups: &mut Vec<Self>, session: &SessionReport, keep_inaccurate: bool) {
+        let is_group = |group: &Self| group.dialect == session.dialect && group.outcome == session.outcome;
+        let at = groups.iter().position(is_group).unwrap_or_else(|| {
+            groups.push(Self {
+                dialect: session.dialect,
+                outcome: session.outcome.clone(),
+                total: TotalReport::default(),
+                largest_counted: 0,
+                verdict: None,
+            });
+            groups.len() - 1
+        });
+        let group = &mut groups[at];
+        group.total.add(session, keep_inaccurate);
+        group.largest_counted = group.largest_counted.max(session.largest_counted);
+    }
+
+    /// Decides which policy is the cheapest of those that keep the share `keep` both of the needed references and of
+    /// those needed in calls.
+    pub fn decide(&mut self, keep: f64) {
+        let Some((recorded, others)) = self.total.policies.split_first() else { return };
+        let by_cost = self.total.policies.iter().all(|policy| policy.total.cost.is_some());
+        let price = |policy: &NamedTotal| policy.total.price(by_cost);
+        let whole = price(recorded);
+        let saved = |policy: &NamedTotal| if whole > 0.0 { 1.0 - price(policy) / whole } else { 0.0 };
+        let comparable = || (1..).zip(others).filter(|(_, policy)| policy.failed_sessions == 0);
+        let cheaper = |one: &(usize, &NamedTotal), two: &(usize, &NamedTotal)| price(one.1).total_cmp(&price(two.1));
+        let best = comparable().filter(|(_, policy)| policy.total.kept_at_least() >= keep).min_by(cheaper);
+        let worth_it = best.is_some_and(|(_, policy)| saved(policy) >= MIN_SAVING);
+        let saving = comparable().filter(|(_, policy)| !worth_it && saved(policy) >= MIN_SAVING);
+        let next = saving.min_by(|one, two| {
+            let kept = |policy: &(usize, &NamedTotal)| policy.1.total.kept_at_least();
+            kept(two).total_cmp(&kept(one)).then_with(|| cheaper(one, two))
+        });
+        self.verdict = Some(Verdict {
+            number: best.map(|(number, _)| number),
+            policy: best.map(|(_, policy)| policy.name.clone()),
+            worth_it,
+            by_cost,
+            saved: best.map_or(0.0, |(_, policy)| saved(policy)),
+            kept: best.map_or(0.0, |(_, policy)| policy.total.kept_share()),
+            next: next.map(|(number, _)| number),
+            next_saved: next.map_or(0.0, |(_, policy)| saved(policy)),
+        });
+    }
 }
 
 // How a recorded session ended, if its record says so: a reward, an exit status, a score.

@@ -6,14 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::HashMap;
 
-use super::cache::CacheRules;
 use super::history::History;
 use super::needs::{Needs, WorkState, needs, work_states};
 use super::policies::{Apply, Policy, PolicyChain, Projection};
 use super::prefixes::Runs;
-use super::prices::{ModelPrice, Prices};
-use super::report::{CalibrationReport, Judged, PolicyReport, SessionReport, judge, outcome};
-use super::scores::{Scored, Scorer};
+use super::prices::{CacheRules, ModelPrice, Prices};
+use super::report::{Accuracy, CalibrationReport, PolicyReport, SessionReport, outcome};
+use super::scores::Scorer;
 use crate::calibration::{Calibrated, Request, Session, calibrate, observe, sessions};
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
@@ -144,20 +143,27 @@ impl Replay {
             missing: self.missing,
         };
         let largest = observed.iter().map(|request| request.tokens).max().unwrap_or(0);
-        let mut policies = Vec::with_capacity(self.policies.len());
-        let mut held = Vec::new();
-        for policy in &self.policies {
-            let scored = self.policy(policy, &scene, transcript, largest);
-            held.extend(scored.held);
-            policies.push(scored.report);
-        }
-        let outcome = outcome(transcript, self.outcome.as_deref());
-        let heading = Heading { name, dialect, rules_name, outcome, largest };
-        Ok(report(heading, &scene, policies, &held))
+        let measured = |policy| self.policy(policy, &scene, transcript, largest);
+        let policies: Vec<PolicyReport> = self.policies.iter().map(measured).collect();
+        let side = if session.thread == 0 { String::new() } else { format!(" (side conversation {})", session.thread) };
+        Ok(SessionReport {
+            name: format!("{name}{side}"),
+            dialect: dialect.name(),
+            cache: rules_name,
+            outcome: outcome(transcript, self.outcome.as_deref()),
+            largest_counted: largest,
+            ..scene.report(policies)
+        })
     }
 
     /// Measures a policy. If it fails, its report has the error, and the other policies are measured all the same.
-    fn policy(&self, policy: &Policy, scene: &Scene<'_, '_>, transcript: &Transcript<'_>, largest: u64) -> Scored {
+    fn policy(
+        &self,
+        policy: &Policy,
+        scene: &Scene<'_, '_>,
+        transcript: &Transcript<'_>,
+        largest: u64,
+    ) -> PolicyReport {
         let mut scorer = Scorer::new(scene, policy);
         let scaled;
         let chain: &Chain = match &policy.chain {
@@ -240,49 +246,31 @@ fn main_model(session: &Session) -> Option<&str> {
 /// The largest relative median error with which the tokens of a session are meaningful.
 const MAX_ERROR: f64 = 0.1;
 
-/// What the report says about a session as a whole, besides its requests.
-struct Heading<'n> {
-    name: &'n str,
-    dialect: &'static dyn Dialect,
-    rules_name: String,
-    outcome: Option<String>,
-    /// Our count of its largest recorded request.
-    largest: u64,
-}
-
-fn report(heading: Heading<'_>, scene: &Scene<'_, '_>, policies: Vec<PolicyReport>, held: &[Judged]) -> SessionReport {
-    let session = scene.session;
-    let side = if session.thread == 0 { String::new() } else { format!(" (side conversation {})", session.thread) };
-    let requests = &session.requests;
-    let accuracy = judge(held);
-    let compacted = (1..requests.len()).filter(|&nth| requests[nth].live_from > requests[nth - 1].live_from);
-    SessionReport {
-        name: format!("{}{side}", heading.name),
-        dialect: heading.dialect.name(),
-        model: main_model(session).map(str::to_owned),
-        cache: heading.rules_name,
-        times: requests.iter().all(|request| request.seconds.is_some()),
-        requests: requests.len(),
-        compacted_before: compacted.map(|nth| nth + 1).collect(),
-        model_changed_before: (0..requests.len())
-            .filter(|&nth| session.changes_model(nth))
-            .map(|nth| nth + 1)
-            .collect(),
-        paused_before: (1..requests.len())
-            .filter(|&nth| {
-                let times = requests[nth].seconds.zip(requests[nth - 1].seconds);
-                !scene.rules.lives(times.map(|(time, before)| time - before))
-            })
-            .map(|nth| nth + 1)
-            .collect(),
-        rejected: session.rejected,
-        dropped_before: (0..requests.len()).filter(|&nth| scene.calibrated[nth].drops).map(|nth| nth + 1).collect(),
-        calibration: calibrations(scene),
-        policies,
-        outcome: heading.outcome,
-        largest_counted: heading.largest,
-        inaccurate: accuracy.as_ref().is_some_and(|accuracy| accuracy.median_error > MAX_ERROR),
-        accuracy,
+impl Scene<'_, '_> {
+    /// The report, without what the session as a whole is called and how it ended.
+    fn report(&self, policies: Vec<PolicyReport>) -> SessionReport {
+        let session = self.session;
+        let requests = &session.requests;
+        let numbers =
+            |is: &dyn Fn(usize) -> bool| (0..requests.len()).filter(|&nth| is(nth)).map(|nth| nth + 1).collect();
+        let measured = policies.iter().flat_map(|policy| policy.requests.iter().zip(self.calibrated));
+        let held = measured.filter(|(_, calibrated)| calibrated.held).map(|(request, _)| request);
+        let accuracy = Accuracy::from_requests(held);
+        SessionReport {
+            model: main_model(session).map(str::to_owned),
+            times: requests.iter().all(|request| request.seconds.is_some()),
+            requests: requests.len(),
+            compacted_before: numbers(&|nth| nth > 0 && requests[nth].live_from > requests[nth - 1].live_from),
+            model_changed_before: numbers(&|nth| session.changes_model(nth)),
+            paused_before: numbers(&|nth| !self.rules.lives(session.seconds_before(nth))),
+            rejected: session.rejected,
+            dropped_before: numbers(&|nth| self.calibrated[nth].drops),
+            calibration: calibrations(self),
+            policies,
+            inaccurate: accuracy.as_ref().is_some_and(|accuracy| accuracy.median_error > MAX_ERROR),
+            accuracy,
+            ..SessionReport::default()
+        }
     }
 }
 

@@ -1,30 +1,23 @@
 //! Measures the requests of a policy: their tokens, their cost, and what they lack that the model used.
+#![expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
 
 use std::collections::BTreeSet;
 
-use super::cache::{CacheRules, CacheUse, Marked};
 use super::history::History;
 use super::needs::{Statement, WorkState};
 use super::policies::{Policy, PolicyChain};
 use super::prefixes::{Changed, Difference, Link, Sent};
-use super::report::{Judged, Missing, PolicyReport, PolicyTotal, Probe, Probes, Recorded, RequestReport};
+use super::prices::{CacheRules, CacheUse, Marked};
+use super::report::{Losses, Missing, PolicyReport, PolicyTotal, Probe, Probes, Recorded, RequestReport};
 use super::run::{Scene, Summaries};
 use crate::calibration::Calibration;
 use curtail_core::transcript::{Content, Message};
-
-/// The measured policy.
-pub(super) struct Scored {
-    pub(super) report: PolicyReport,
-    /// The held-out requests, which test `as recorded` against the log.
-    pub(super) held: Vec<Judged>,
-}
 
 /// Measures a policy, request by request.
 pub(super) struct Scorer<'s, 'a> {
     scene: &'s Scene<'s, 'a>,
     is_recorded: bool,
     report: PolicyReport,
-    held: Vec<Judged>,
     /// The tokens of the previous request, as the provider counts them.
     before: Option<u64>,
     sent: Sent,
@@ -58,7 +51,6 @@ impl<'s, 'a> Scorer<'s, 'a> {
             scene,
             is_recorded: matches!(policy.chain, PolicyChain::Recorded),
             report: PolicyReport { name: policy.name.clone(), ..PolicyReport::default() },
-            held: Vec::new(),
             before: None,
             sent: Sent::new(scene.history.outside),
             marked: Marked::default(),
@@ -91,22 +83,18 @@ impl<'s, 'a> Scorer<'s, 'a> {
             messages_sent: self.sent.count(),
             tokens_sent: tokens,
             common_prefix: shared.tokens.min(tokens),
-            cache_read: billed.read,
-            cache_write: billed.write,
-            uncached: billed.uncached,
+            billed,
             cost: scene.prices[nth].map(|price| price.cost(scene.rules, billed)),
             prefix_break: nth > 0 && !shared.whole,
-            thoughts_invalidated,
+            losses: Losses { thoughts_invalidated, ..self.losses(nth) },
             recorded: self.recorded(nth),
-            ..RequestReport::default()
+            pays_back_after: None,
         };
-        self.score_needs(nth, &mut report);
         if report.prefix_break {
             let after = self.pays_back(nth, tokens, billed);
             report.pays_back_after = after;
             self.breaks.push(Break { number: nth + 1, after });
         }
-        self.judge(nth, &report);
         self.report.requests.push(report);
         self.before = Some(tokens);
     }
@@ -151,16 +139,9 @@ impl<'s, 'a> Scorer<'s, 'a> {
         invalidated
     }
 
-    /// Seconds since the previous request, if the log has the times.
-    fn seconds(&self, nth: usize) -> Option<f64> {
-        let requests = &self.scene.session.requests;
-        let (time, before) = requests[nth].seconds.zip(requests[nth.checked_sub(1)?].seconds)?;
-        Some(time - before)
-    }
-
     /// Whether the previous request is still in the cache of the model of a request.
     fn is_cached(&self, nth: usize) -> bool {
-        self.scene.rules.lives(self.seconds(nth)) && !self.scene.session.changes_model(nth)
+        self.scene.rules.lives(self.scene.session.seconds_before(nth)) && !self.scene.session.changes_model(nth)
     }
 
     /// The fewest tokens that the model of a request caches.
@@ -200,23 +181,26 @@ impl<'s, 'a> Scorer<'s, 'a> {
         Some(Recorded { tokens_sent: usage.input, cache_read: usage.cache_read, cache_write: usage.cache_write })
     }
 
-    /// Counts what the reply used of the history, and how much of that was sent.
-    fn score_needs(&mut self, nth: usize, report: &mut RequestReport) {
+    /// What the reply used of the history, and how much of that was sent.
+    fn losses(&mut self, nth: usize) -> Losses {
         let (scene, number) = (self.scene, nth + 1);
-        let needs = &scene.needs[nth];
-        report.probes = self.probe(&scene.work_states[nth], scene.session.requests[nth].at);
-        report.needed_references = needs.references.len();
+        let (needs, end) = (&scene.needs[nth], scene.session.requests[nth].at);
+        let mut losses = Losses {
+            probes: self.probe(&scene.work_states[nth], end),
+            needed_references: needs.references.len(),
+            ..Losses::default()
+        };
         for needed in &needs.references {
-            let positions = scene.history.index.before(needed.digest, scene.session.requests[nth].at);
-            let is_kept = self.mentions(needed.digest, scene.session.requests[nth].at);
-            report.kept_references += usize::from(is_kept);
-            report.needed_in_calls += usize::from(needed.in_call);
-            report.kept_in_calls += usize::from(needed.in_call && is_kept);
-            report.shown_again += usize::from(!is_kept && needed.shown_again);
-            if is_kept {
+            let is_kept = self.mentions(needed.digest, end);
+            losses.kept_references += usize::from(is_kept);
+            losses.needed_in_calls += usize::from(needed.in_call);
+            losses.kept_in_calls += usize::from(needed.in_call && is_kept);
+            losses.shown_again += usize::from(!is_kept && needed.shown_again);
+            if is_kept || !scene.missing {
                 continue;
             }
-            if let Some(&at) = positions.iter().rfind(|&&at| !scene.session.summaries[at]).filter(|_| scene.missing) {
+            let mut positions = scene.history.index.before(needed.digest, end).iter();
+            if let Some(&at) = positions.rfind(|&&at| !scene.session.summaries[at]) {
                 self.report.missing.push(Missing {
                     reference: needed.text.clone(),
                     request: number,
@@ -227,9 +211,10 @@ impl<'s, 'a> Scorer<'s, 'a> {
             }
         }
         for repeat in needs.repeats.iter().filter(|repeat| !self.sent.sends(repeat.result)) {
-            report.repeated_calls += usize::from(repeat.same_call);
-            report.files_read_again += usize::from(repeat.is_read);
+            losses.repeated_calls += usize::from(repeat.same_call);
+            losses.files_read_again += usize::from(repeat.is_read);
         }
+        losses
     }
 
     /// Whether the reference with this digest is sent, in a recorded message before `end` or in one that the policy
@@ -279,7 +264,6 @@ impl<'s, 'a> Scorer<'s, 'a> {
         let uncut = before + self.calibration(nth).added(scene.history.tokens(new.clone()), new.len());
         let found = if self.is_cached(nth) { before } else { 0 };
         let read = scene.prices[nth].and_then(|price| price.read).unwrap_or(scene.rules.read);
-        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
         let price = |billed: CacheUse| {
             read * billed.read as f64 + scene.rules.write * billed.write as f64 + billed.uncached as f64
         };
@@ -287,7 +271,6 @@ impl<'s, 'a> Scorer<'s, 'a> {
         if loss <= 0.0 {
             return Some(0);
         }
-        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
         let saved = read * uncut.saturating_sub(tokens) as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and capped")]
         let after = (saved > 0.0).then(|| (loss / saved).ceil().min(1e9) as u64);
@@ -305,37 +288,22 @@ impl<'s, 'a> Scorer<'s, 'a> {
         }
     }
 
-    fn judge(&mut self, nth: usize, report: &RequestReport) {
-        if let Some(recorded) = report.recorded.filter(|_| self.scene.calibrated[nth].held) {
-            self.held.push(Judged {
-                tokens: report.tokens_sent,
-                read: report.cache_read,
-                input: recorded.tokens_sent,
-                recorded_read: recorded.cache_read,
-            });
-        }
-    }
-
     /// The report of a policy that cannot be applied.
-    pub(super) fn fail(mut self, error: String) -> Scored {
+    pub(super) fn fail(mut self, error: String) -> PolicyReport {
         self.report.error = Some(error);
         self.finish(Summaries::default())
     }
 
     /// The report, with its sums and the cost of `summaries`.
-    pub(super) fn finish(mut self, summaries: Summaries) -> Scored {
+    pub(super) fn finish(mut self, summaries: Summaries) -> PolicyReport {
         self.report.total = PolicyTotal::sum_up(&self.report.requests);
         self.add_summary_cost(summaries);
         let ends = self.breaks.iter().skip(1).map(|next| next.number).chain([self.report.requests.len() + 1]);
-        let paid = self
-            .breaks
-            .iter()
-            .zip(ends)
-            .filter(|(one, end)| one.after.is_some_and(|after| after < (end - one.number) as u64));
-        self.report.total.breaks_paid_back = paid.count();
+        let is_paid = |(one, end): &(&Break, usize)| one.after.is_some_and(|after| after < (end - one.number) as u64);
+        self.report.total.breaks_paid_back = self.breaks.iter().zip(ends).filter(is_paid).count();
         self.report.total.pay_backs = self.breaks.iter().filter_map(|one| one.after).collect();
         self.report.total.set_median();
-        Scored { report: self.report, held: self.held }
+        self.report
     }
 }
 
@@ -368,7 +336,7 @@ impl Thoughts {
         let mut link = sent;
         for at in next {
             self.prefixes[at] = link.digest;
-            link = link.then(history.stats(at));
+            link = link.then(history.stats[at]);
         }
     }
 }

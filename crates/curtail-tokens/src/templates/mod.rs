@@ -177,19 +177,16 @@ impl Sources {
             true => read_json(&config_path)?,
             false => serde_json::Value::Null,
         };
-        let inline = || {
-            let found = templates_of(&config["chat_template"]);
-            let none = || TemplateError::new(format!("{}: no chat template found", config_path.display()));
-            if found.is_empty() { Err(none()) } else { Ok(found) }
-        };
-        let templates = if !is_config && jinja.exists() {
-            vec![(DEFAULT.to_owned(), read_text(&jinja)?)]
-        } else if is_config || path.is_dir() {
-            inline()?
+        let (origin, templates) = if is_config || path.is_dir() && !jinja.exists() {
+            let templates = templates_of(&config["chat_template"]);
+            if templates.is_empty() {
+                return Err(TemplateError::new(format!("{}: no chat template found", config_path.display())));
+            }
+            (config_path, templates)
         } else {
-            vec![(DEFAULT.to_owned(), read_text(path)?)]
+            let template = read_text(&jinja)?;
+            (jinja, vec![(DEFAULT.to_owned(), template)])
         };
-        let origin = if !is_config && jinja.exists() { jinja } else { config_or(path, config_path, is_config) };
         Ok(Self { origin: origin.display().to_string(), templates, special: special_tokens(&config) })
     }
 
@@ -281,11 +278,6 @@ impl Write for BoundedText {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
-}
-
-/// The file that the templates come from, if it is not the `chat_template.jinja` of a folder.
-fn config_or(path: &Path, config: PathBuf, is_config: bool) -> PathBuf {
-    if is_config || path.is_dir() { config } else { path.to_owned() }
 }
 
 /// Jinja with the settings of `transformers`.

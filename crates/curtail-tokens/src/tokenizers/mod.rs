@@ -1,6 +1,5 @@
 //! Counts the tokens of a text. It knows no messages, and no files except a `tokenizer.json`.
 
-mod approximate;
 mod huggingface;
 mod models;
 mod tiktoken;
@@ -13,8 +12,7 @@ use std::{
 
 use curtail_core::suggest::closest;
 
-pub use curtail_core::counting::Approximate;
-pub use curtail_core::counting::{BY_USAGE, Calibrated, Tokenizer};
+pub use curtail_core::counting::{Approximate, BY_USAGE, Calibrated, Tokenizer};
 pub use huggingface::HuggingFace;
 pub use models::{ModelTokenizer, tokenizer_for_model};
 pub use tiktoken::Tiktoken;
@@ -56,7 +54,7 @@ pub struct Listed {
     pub exact: bool,
 }
 
-/// One kind of tokenizers. Each is a module.
+/// One kind of tokenizers.
 struct Family {
     /// Its tokenizers.
     members: fn() -> Vec<Listed>,
@@ -67,7 +65,7 @@ struct Family {
 }
 
 /// Every family of tokenizers. The first contains the default.
-static FAMILIES: [&Family; 3] = [&tiktoken::FAMILY, &approximate::FAMILY, &huggingface::FAMILY];
+static FAMILIES: [&Family; 3] = [&tiktoken::FAMILY, &tiktoken::ESTIMATES, &huggingface::FAMILY];
 
 /// All tokenizers, the default first.
 #[must_use]

@@ -68,7 +68,7 @@ pub fn tokenizer_for_model(model: &str) -> Result<ModelTokenizer, UnknownTokeniz
 
 /// Families of models with the names of their encodings.
 fn encoded() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ENCODINGS.iter().flat_map(|listed| listed.encoding.models.iter().map(|family| (*family, listed.name)))
+    ENCODINGS.iter().flat_map(|encoding| encoding.models.iter().map(|family| (*family, encoding.name)))
 }
 
 /// The families of models that are approximated.

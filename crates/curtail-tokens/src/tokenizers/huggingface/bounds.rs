@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(super) const LARGEST_FILE: u64 = 256 << 20;
 
 /// The highest id of a token; known vocabularies end below 300,000.
-const HIGHEST_ID: u64 = 1 << 24;
+pub(super) const HIGHEST_ID: u32 = 1 << 24;
 
 /// The largest number of normalizers and pre-tokenizers, including those in sequences.
 const MAX_STEPS: usize = 64;
@@ -99,7 +99,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     let outline: Outline = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let added = outline.added_tokens.iter().map(|token| token.id).max().unwrap_or(0);
     let highest = outline.model.vocab.0.max(added);
-    if highest > HIGHEST_ID {
+    if highest > u64::from(HIGHEST_ID) {
         return Err(format!("a token has the id {highest}; {HIGHEST_ID} is the highest allowed"));
     }
     let affixes = [&outline.model.continuing_subword_prefix, &outline.model.end_of_word_suffix];

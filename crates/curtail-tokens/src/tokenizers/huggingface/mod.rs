@@ -3,10 +3,8 @@
 //! Byte-level BPE is counted by the engine of `curtail`, which is faster; everything else by the library `tokenizers`.
 
 mod bounds;
-mod file;
 mod model;
 mod native;
-mod split;
 
 use std::{
     io::Read as _,
@@ -14,6 +12,8 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
+
+use serde_json::Value;
 
 use super::{Family, Listed, Tokenizer, UnknownTokenizer, is_file_name};
 use curtail_core::error::{catch_panic, system_message};
@@ -149,8 +149,13 @@ impl Library {
     /// What is wrong with the file.
     fn read(bytes: &[u8]) -> Result<Self, String> {
         bounds::check(bytes)?;
+        let text = str::from_utf8(bytes).map_err(|error| {
+            // With the line and column of the invalid text.
+            serde_json::from_slice::<Value>(bytes).map_or_else(|error| error.to_string(), |_| error.to_string())
+        })?;
         let loaded = catch_panic(|| {
-            let mut tokenizer = tokenizers::Tokenizer::from_bytes(bytes)?;
+            // Unlike `from_bytes`, this is compiled with the library, and not again with this crate.
+            let mut tokenizer: tokenizers::Tokenizer = text.parse()?;
             tokenizer.with_truncation(None)?;
             tokenizer.with_padding(None).set_encode_special_tokens(true);
             // Errors in a model often appear only when it is first used.

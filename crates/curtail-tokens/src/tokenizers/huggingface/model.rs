@@ -1,4 +1,6 @@
-//! Converts the vocabulary and the merges of a `tokenizer.json` to tables of the engine.
+//! Reads a `tokenizer.json` of the form that the engine of `curtail` supports, and converts its vocabulary and merges to
+//! tables of the engine. Files of any other form are left to the library, which also reports what is wrong with a
+//! damaged file.
 //!
 //! The engine merges the pair whose token has the lowest id; a file defines that the pair that it lists first is
 //! merged. So tokens get new numbers: the bytes first, then the others in the order of their merges.
@@ -7,21 +9,157 @@
 //! merges of the token's bytes end. For these merges do not depend on the surrounding bytes as long as no token crosses
 //! the ends of the bytes, and where one does, the token cannot be made.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
+use serde::Deserialize;
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
-use super::super::tiktoken::{MergeTable, NO_PAIR, Tokens, Vocabulary};
 use super::Unsupported;
-use super::file::Model;
+use super::bounds::HIGHEST_ID;
+use crate::tokenizers::tiktoken::{BYTES, MergeTable, NO_PAIR, Tokens, Vocabulary};
 
-/// The number of tokens of one byte.
-const BYTES: usize = 256;
+/// A supported file.
+#[derive(Deserialize)]
+pub(super) struct File<'a> {
+    pub(super) version: Option<String>,
+    #[serde(default)]
+    pub(super) truncation: Value,
+    #[serde(default)]
+    pub(super) padding: Value,
+    #[serde(default)]
+    pub(super) added_tokens: Vec<AddedToken>,
+    #[serde(default)]
+    pub(super) normalizer: Value,
+    #[serde(default)]
+    pub(super) pre_tokenizer: Value,
+    #[serde(default)]
+    pub(super) post_processor: Value,
+    #[serde(default)]
+    pub(super) decoder: Value,
+    #[serde(borrow)]
+    pub(super) model: Model<'a>,
+}
+
+/// A model of byte pair encoding. The members that begin with `_` are only checked for their type.
+#[derive(Deserialize)]
+pub(super) struct Model<'a> {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) dropout: Option<f32>,
+    #[serde(rename = "unk_token")]
+    _unknown: Option<String>,
+    pub(super) continuing_subword_prefix: Option<String>,
+    pub(super) end_of_word_suffix: Option<String>,
+    #[serde(rename = "fuse_unk")]
+    _fuse: Option<bool>,
+    // Without effect: it applies to characters without a token, and in supported models every byte has one.
+    #[serde(rename = "byte_fallback")]
+    _fallback: Option<bool>,
+    pub(super) ignore_merges: Option<bool>,
+    #[serde(borrow)]
+    pub(super) vocab: Entries<'a>,
+    /// Pairs of tokens, in the order in which they merge.
+    #[serde(borrow)]
+    pub(super) merges: Vec<Merge<'a>>,
+}
+
+/// A token that is found in a text before the text is split.
+#[derive(Deserialize)]
+pub(super) struct AddedToken {
+    #[serde(rename = "id")]
+    _id: u32,
+    pub(super) content: String,
+    pub(super) single_word: bool,
+    pub(super) lstrip: bool,
+    pub(super) rstrip: bool,
+    pub(super) normalized: bool,
+    pub(super) special: bool,
+}
+
+/// The tokens of a vocabulary with their ids, in the order of the file.
+pub(super) struct Entries<'a>(pub(super) Vec<(Cow<'a, str>, u32)>);
+
+/// A string that is borrowed from the file if it contains no escape.
+#[derive(Deserialize)]
+struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Map;
+        impl<'de> Visitor<'de> for Map {
+            type Value = Entries<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a vocabulary")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<'de>, A::Error> {
+                let mut entries = Vec::with_capacity(1 << 16);
+                while let Some((Borrowed(token), id)) = map.next_entry()? {
+                    entries.push((token, id));
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(Map)
+    }
+}
+
+/// A merge: `"a b"` or (`listed`) `["a", "b"]`.
+pub(super) struct Merge<'a> {
+    parts: (Cow<'a, str>, Cow<'a, str>),
+    pub(super) listed: bool,
+}
+
+/// The two parts of `"a b"`.
+fn merge_parts<E: Error>(text: &str) -> Result<(&str, &str), E> {
+    let parts = text.split_once(' ').filter(|(_, right)| !right.contains(' ') && !text.starts_with("#version"));
+    parts.ok_or_else(|| E::custom("a merge has two parts"))
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Merge<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Merge<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a merge")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Merge<'de>, E> {
+                let (left, right) = merge_parts(text)?;
+                Ok(Merge { parts: (left.into(), right.into()), listed: false })
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Merge<'de>, E> {
+                let (left, right) = merge_parts(text)?;
+                Ok(Merge { parts: (left.to_owned().into(), right.to_owned().into()), listed: false })
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Merge<'de>, A::Error> {
+                let parts = (list.next_element()?, list.next_element()?, list.next_element::<Borrowed<'de>>()?);
+                match parts {
+                    (Some(Borrowed(left)), Some(Borrowed(right)), None) => {
+                        Ok(Merge { parts: (left, right), listed: true })
+                    }
+                    _ => Err(A::Error::custom("a merge has two parts")),
+                }
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+// The tables of a model.
+
 /// The most tokens: the engine stores ids in steps of 1,024 in a byte, and one value of that byte has another meaning.
 const MAX_TOKENS: usize = 255 << 10;
-/// The highest id; known vocabularies end below 300,000.
-const HIGHEST_ID: u32 = 1 << 24;
 
 /// The tables of a model. They are kept until the program ends.
 pub(super) fn vocabulary(model: &Model<'_>) -> Result<&'static Vocabulary, Unsupported> {
@@ -91,7 +229,7 @@ impl EntryTable {
             ends: Vec::with_capacity(count),
             tokens: Vec::with_capacity(count),
             groups: Vec::with_capacity(count),
-            pairs: Vec::with_capacity(model.merges.0.len()),
+            pairs: Vec::with_capacity(model.merges.len()),
         };
         let mut known = HashMap::with_capacity_and_hasher(count, RandomState::default());
         for (at, (token, _)) in model.vocab.0.iter().enumerate() {
@@ -132,7 +270,7 @@ impl EntryTable {
     /// Numbers the tokens that merges make. `known` is the index of each entry.
     fn number(&mut self, model: &Model<'_>, known: &HashMap<&str, usize, RandomState>) -> Result<(), Unsupported> {
         let mut joined = String::new();
-        for (left, right) in &model.merges.0 {
+        for Merge { parts: (left, right), .. } in &model.merges {
             joined.clear();
             joined.push_str(left);
             joined.push_str(right);

@@ -1,5 +1,5 @@
 //! Counts with a `tokenizer.json` by the engine of `curtail`. This module does what precedes the engine: it finds added
-//! tokens, normalizes the text, and prefixes a space. Counts equal those of the library.
+//! tokens, normalizes the text, prefixes a space, and reads how the text is split. Counts equal those of the library.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,19 +7,19 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Match, MatchKind};
 use fancy_regex::Regex;
-use serde_json::Value;
-use tokenizers::{DecoderWrapper, PaddingParams, PostProcessorWrapper, TruncationParams};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use unicode_normalization_alignments::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-use super::file::{AddedToken, File, Model};
-use super::split::Split;
-use super::{Unsupported, model};
-use crate::tokenizers::tiktoken::{Engine, Vocabulary};
+use super::Unsupported;
+use super::model::{self, AddedToken, File, Model};
+use crate::tokenizers::tiktoken::{Engine, Keep, Splitter, Step, Vocabulary, Walker, recognize};
 
 /// A `tokenizer.json` that the engine supports.
 pub(super) struct NativeTokenizer {
     vocabulary: &'static Vocabulary,
-    split: Split,
+    /// How it splits a text into pieces.
+    splits: Vec<Step>,
     added: AddedTokens,
     /// Whether a text is normalized to NFC.
     composes: bool,
@@ -33,14 +33,18 @@ impl NativeTokenizer {
     /// # Errors
     /// Why the engine cannot count with the file.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Unsupported> {
-        let file: File<'_> = serde_json::from_slice(bytes).map_err(|_| "its model is not byte pair encoding")?;
+        const OTHER_MODEL: Unsupported = "its model is not byte pair encoding";
+        let file: File<'_> = serde_json::from_slice(bytes).map_err(|_| OTHER_MODEL)?;
+        if file.model.merges.array_windows().any(|[one, next]| one.listed != next.listed) {
+            return Err(OTHER_MODEL);
+        }
         if file.version.as_deref().is_some_and(|version| version != "1.0") || !is_valid(&file) {
             return Err("a part of it is not known");
         }
         let composes = composes(&file.normalizer)?;
-        let (split, adds_space) = Split::read(&file.pre_tokenizer)?;
+        let (splits, adds_space) = PreTokenizer::read(&file.pre_tokenizer)?;
         let added = AddedTokens::read(&file.added_tokens, &file.model, composes)?;
-        Ok(Self { vocabulary: model::vocabulary(&file.model)?, split, added, composes, adds_space })
+        Ok(Self { vocabulary: model::vocabulary(&file.model)?, splits, added, composes, adds_space })
     }
 
     /// The number of tokens of a text; `None` if it is above `limit`. Special tokens are counted as text unless
@@ -83,7 +87,11 @@ impl NativeTokenizer {
     }
 
     const fn engine(&self) -> Engine<'_> {
-        Engine { vocabulary: self.vocabulary, splitter: self.split.splitter() }
+        let splitter = match self.splits.as_slice() {
+            [Step::Known(walker)] => Splitter::Pattern(walker),
+            steps => Splitter::Steps(steps),
+        };
+        Engine { vocabulary: self.vocabulary, splitter }
     }
 
     fn spaced<'a>(&self, text: &'a str) -> Cow<'a, str> {
@@ -100,13 +108,15 @@ fn parts<'a>(finder: Option<&'a Finder>, text: &'a str, special: bool) -> impl I
 
 /// Whether the library would accept the members that do not change a count.
 fn is_valid(file: &File<'_>) -> bool {
-    fn parses<T: serde::de::DeserializeOwned>(member: &Value) -> bool {
-        serde_json::from_value::<Option<T>>(member.clone()).is_ok()
-    }
-    parses::<TruncationParams>(&file.truncation)
-        && parses::<PaddingParams>(&file.padding)
-        && parses::<PostProcessorWrapper>(&file.post_processor)
-        && parses::<DecoderWrapper>(&file.decoder)
+    let members = json!({
+        "version": "1.0",
+        "truncation": file.truncation,
+        "padding": file.padding,
+        "post_processor": file.post_processor,
+        "decoder": file.decoder,
+        "model": {"type": "BPE", "vocab": {}, "merges": []},
+    });
+    members.to_string().parse::<tokenizers::Tokenizer>().is_ok()
 }
 
 /// Whether the normalizer composes a text (NFC); an error if it does anything else.
@@ -267,4 +277,101 @@ fn composed(text: &str, normalizes: bool) -> Cow<'_, str> {
 /// Whether a character may change, be reordered, or combine with one before it. Most letters do not.
 const fn may_change(character: char) -> bool {
     !matches!(character, '\0'..'\u{300}' | '\u{3400}'..'\u{a000}' | '\u{ac00}'..'\u{d7a4}')
+}
+
+// How the pre-tokenizer splits a text: by hand-written patterns where their regexes are known.
+
+/// A supported pre-tokenizer in a file.
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum PreTokenizer {
+    ByteLevel {
+        add_prefix_space: bool,
+        #[serde(rename = "trim_offsets")]
+        _trim: bool,
+        #[serde(default = "yes")]
+        use_regex: bool,
+    },
+    Digits {
+        individual_digits: bool,
+    },
+    Sequence {
+        pretokenizers: Vec<PreTokenizer>,
+    },
+    Split {
+        pattern: Delimiter,
+        behavior: Keep,
+        invert: bool,
+    },
+}
+
+#[derive(Deserialize)]
+enum Delimiter {
+    String(String),
+    Regex(String),
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const UNKNOWN: Unsupported = "it splits texts in a way that the engine does not know";
+
+impl PreTokenizer {
+    /// The steps in which `step` splits a text, and whether it puts a space before each text.
+    ///
+    /// # Errors
+    /// It is not supported.
+    fn read(step: &Value) -> Result<(Vec<Step>, bool), Unsupported> {
+        let mut steps = match Self::deserialize(step).map_err(|_| UNKNOWN)? {
+            Self::Sequence { pretokenizers } => pretokenizers,
+            other => vec![other],
+        };
+        let Some(Self::ByteLevel { add_prefix_space, use_regex, .. }) = steps.pop() else {
+            return Err(UNKNOWN);
+        };
+        if add_prefix_space && !steps.is_empty() {
+            // Each piece would get a space.
+            return Err(UNKNOWN);
+        }
+        if let Some(known) = recognize_sequence(&steps).filter(|_| !use_regex) {
+            return Ok((vec![Step::Known(known)], false));
+        }
+        let mut steps = steps.into_iter().map(Self::step).collect::<Result<Vec<_>, _>>()?;
+        if use_regex {
+            steps.push(Step::Known(recognize(&[]).ok_or(UNKNOWN)?));
+        }
+        Ok((steps, add_prefix_space))
+    }
+
+    fn step(self) -> Result<Step, Unsupported> {
+        let (pattern, keep, inverted) = match self {
+            Self::Digits { individual_digits } => return Ok(Step::Digits { each: individual_digits }),
+            Self::Split { pattern, behavior, invert } => (pattern, behavior, invert),
+            Self::ByteLevel { .. } | Self::Sequence { .. } => return Err(UNKNOWN),
+        };
+        // The known patterns match every character, so there is nothing between matches that could be removed.
+        let keeps_matches = keep == Keep::Isolated || keep == Keep::Removed && inverted;
+        let regex = match &pattern {
+            Delimiter::Regex(pattern) => match recognize(&[pattern]).filter(|_| keeps_matches) {
+                Some(known) => return Ok(Step::Known(known)),
+                None => Regex::new(pattern),
+            },
+            Delimiter::String(text) => Regex::new(&fancy_regex::escape(text)),
+        };
+        let regex = Box::new(regex.map_err(|_| UNKNOWN)?);
+        Ok(Step::Regex { regex, inverted, keep })
+    }
+}
+
+/// The known pattern that consists of these steps, each a regex.
+fn recognize_sequence(steps: &[PreTokenizer]) -> Option<&'static Walker> {
+    fn isolated(step: &PreTokenizer) -> Option<&str> {
+        match step {
+            PreTokenizer::Split { pattern: Delimiter::Regex(pattern), behavior: Keep::Isolated, .. } => Some(pattern),
+            _ => None,
+        }
+    }
+    let patterns: Vec<&str> = steps.iter().map(isolated).collect::<Option<_>>()?;
+    recognize(&patterns).filter(|_| patterns.len() > 1)
 }

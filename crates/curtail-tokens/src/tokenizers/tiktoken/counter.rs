@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use super::layout::{SHORT, spread, spread_word, top, word};
 use super::merge::{Cuts, Merger};
 use super::pattern::Pattern;
+use super::tables::{SHORT, spread, spread_word, top, word};
 use super::vocabulary::Vocabulary;
 use super::window;
 use super::window::{SplitRules, WIDTH};
@@ -34,17 +34,17 @@ pub(crate) struct Reached {
     pub(crate) tokens: usize,
 }
 
-/// The functions of a counter, compiled for one pattern.
+/// The functions of a pattern.
 pub(crate) struct Walker {
-    /// [`Counter::walk`]
+    /// [`Counter::walk`], compiled for the pattern.
     pub(crate) walk: fn(&mut Counter, &[u8], usize) -> Reached,
-    /// [`Counter::ends`]
-    pub(crate) ends: fn(&mut Counter, &[u8], usize) -> Vec<usize>,
+    /// [`Pattern::end`]
+    pub(crate) end: fn(&[u8], usize) -> usize,
 }
 
 impl Walker {
     pub(crate) const fn splitting_by<P: Pattern>() -> Self {
-        Self { walk: Counter::walk::<P>, ends: Counter::ends::<P> }
+        Self { walk: Counter::walk::<P>, end: P::end }
     }
 }
 
@@ -143,11 +143,6 @@ impl Counter {
             return self.cache.get(key).unwrap_or_else(|| self.miss(&window[from..to], key));
         }
         self.long(&window[from..to], usize::MAX)
-    }
-
-    /// The ends of the tokens of the piece that starts at `at`, in bytes of the text.
-    pub(crate) fn ends<P: Pattern>(&mut self, text: &[u8], at: usize) -> Vec<usize> {
-        self.piece_ends(text, at..P::end(text, at))
     }
 
     /// The ends of the tokens of a piece, in bytes of the text.

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use fancy_regex::Regex;
+use serde::Deserialize;
 
 use super::counter::{Counter, Reached, Walker};
 use super::vocabulary::Vocabulary;
@@ -83,15 +84,11 @@ impl Engine<'_> {
         if at == text.len() {
             return Vec::new();
         }
-        match self.splitter {
-            Splitter::Pattern(walker) => self.with_counter(|counter| (walker.ends)(counter, text.as_bytes(), at)),
-            Splitter::Steps(steps) => {
-                let piece = pieces(steps, text).into_iter().find(|piece| piece.start >= at);
-                piece.map_or_else(Vec::new, |piece| {
-                    self.with_counter(|counter| counter.piece_ends(text.as_bytes(), piece))
-                })
-            }
-        }
+        let piece = match self.splitter {
+            Splitter::Pattern(walker) => Some(at..(walker.end)(text.as_bytes(), at)),
+            Splitter::Steps(steps) => pieces(steps, text).into_iter().find(|piece| piece.start >= at),
+        };
+        piece.map_or_else(Vec::new, |piece| self.with_counter(|counter| counter.piece_ends(text.as_bytes(), piece)))
     }
 
     /// Runs `work` with this thread's counter for the vocabulary.
@@ -121,8 +118,8 @@ impl Splitter<'_> {
 
 /// One step.
 pub(crate) enum Step {
-    /// By a hand-written pattern, which finds the end of each piece.
-    Known(fn(&[u8], usize) -> usize),
+    /// By a hand-written pattern.
+    Known(&'static Walker),
     /// Digits apart from other text: each one alone, or in numbers.
     Digits { each: bool },
     /// Matches of a regex apart from other text; if `inverted`, the text between matches counts as matched.
@@ -130,7 +127,7 @@ pub(crate) enum Step {
 }
 
 /// How matches become pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) enum Keep {
     /// Each match is a piece.
     Isolated,
@@ -149,10 +146,10 @@ impl Step {
     fn split(&self, text: &str, part: Range<usize>, pieces: &mut Vec<Range<usize>>) {
         let (start, text) = (part.start, &text[part]);
         match self {
-            Self::Known(end) => {
+            Self::Known(walker) => {
                 let mut at = 0;
                 while at < text.len() {
-                    let to = end(text.as_bytes(), at);
+                    let to = (walker.end)(text.as_bytes(), at);
                     pieces.push(start + at..start + to);
                     at = to;
                 }

@@ -14,8 +14,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::layout::NONE;
 use super::pattern;
+use super::tables::NONE;
 use super::vocabulary::Vocabulary;
 
 /// Longer pieces are merged in stretches of this many bytes, so that time is linear and memory bounded.

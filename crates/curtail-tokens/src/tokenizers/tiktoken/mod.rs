@@ -6,9 +6,7 @@
 
 mod counter;
 mod deepseek;
-mod encodings;
 mod engine;
-mod layout;
 mod merge;
 mod pattern;
 mod tables;
@@ -18,23 +16,126 @@ mod window;
 use std::fmt;
 use std::sync::Arc;
 
-use encodings::ListedEncoding;
+use curtail_core::counting::Approximate;
 
-pub(super) use encodings::ALL as ENCODINGS;
+use pattern::{Cl100k, O200k, R50k};
+use vocabulary::listed;
+
+pub(super) use counter::Walker;
 pub(super) use engine::{Engine, Keep, Splitter, Step};
-pub(super) use pattern::{Recognized, recognize};
-pub(super) use tables::{MergeTable, NO_PAIR, Tokens};
+pub(super) use pattern::recognize;
+pub(super) use tables::{BYTES, MergeTable, NO_PAIR, Tokens};
 pub(super) use vocabulary::Vocabulary;
 
-use super::{Family, Listed, Tokenizer};
+use super::{DEFAULT_ESTIMATE, Family, Listed, Tokenizer, models};
 
-/// An encoding of `OpenAI`.
-#[derive(Clone, Copy)]
-pub struct Tiktoken(&'static ListedEncoding);
+/// What distinguishes an encoding from the others.
+pub(super) struct Encoding {
+    pub(super) name: &'static str,
+    /// The models that use it. `NAME` includes all names that continue with `-`, `:` or `@`, and `NAME*` all that begin
+    /// with `NAME`.
+    pub(super) models: &'static [&'static str],
+    /// Its estimate, from the UTF-16 units per token that were measured for it, in tenths.
+    estimate: Approximate,
+    /// How it splits a text.
+    walker: Walker,
+    /// Its tables. The build script makes them.
+    vocabulary: fn() -> &'static Vocabulary,
+}
+
+/// All encodings, the default first. Encodings with the same pattern and tables differ only in special tokens.
+pub(super) static ENCODINGS: &[Encoding] = &[
+    // GPT-4o and later, and the reasoning models.
+    Encoding {
+        name: "o200k_base",
+        models: &["gpt-5*", "gpt-4.5", "gpt-4.1", "gpt-4o", "chatgpt-4o", "o1", "o3", "o4", "codex-mini"],
+        estimate: Approximate::new(DEFAULT_ESTIMATE, 42),
+        walker: Walker::splitting_by::<O200k>(),
+        vocabulary: listed::o200k_base,
+    },
+    // The open-weight gpt-oss models.
+    Encoding {
+        name: "o200k_harmony",
+        models: &["gpt-oss"],
+        estimate: Approximate::new("approx:o200k_harmony", 42),
+        walker: Walker::splitting_by::<O200k>(),
+        vocabulary: listed::o200k_base,
+    },
+    // GPT-4, GPT-3.5 and the embedding models.
+    Encoding {
+        name: "cl100k_base",
+        models: &[
+            "gpt-4",
+            "gpt-3.5",
+            "gpt-35-turbo",
+            "davinci-002",
+            "babbage-002",
+            "text-embedding-ada-002",
+            "text-embedding-3-small",
+            "text-embedding-3-large",
+        ],
+        estimate: Approximate::new("approx:cl100k_base", 40),
+        walker: Walker::splitting_by::<Cl100k>(),
+        vocabulary: listed::cl100k_base,
+    },
+    // Codex and the text-davinci models 2 and 3.
+    Encoding {
+        name: "p50k_base",
+        models: &[
+            "text-davinci-003",
+            "text-davinci-002",
+            "text-davinci-edit-001",
+            "code-davinci-edit-001",
+            "code-davinci-002",
+            "code-davinci-001",
+            "code-cushman-002",
+            "code-cushman-001",
+            "davinci-codex",
+            "cushman-codex",
+        ],
+        estimate: Approximate::new("approx:p50k_base", 38),
+        walker: Walker::splitting_by::<R50k>(),
+        vocabulary: listed::p50k_base,
+    },
+    // The first GPT-3 models.
+    Encoding {
+        name: "r50k_base",
+        models: &[
+            "text-davinci-001",
+            "text-curie-001",
+            "text-babbage-001",
+            "text-ada-001",
+            "text-similarity*",
+            "text-search*",
+            "code-search*",
+            "davinci",
+            "curie",
+            "babbage",
+            "ada",
+        ],
+        estimate: Approximate::new("approx:r50k_base", 35),
+        walker: Walker::splitting_by::<R50k>(),
+        vocabulary: listed::r50k_base,
+    },
+    // GPT-2.
+    Encoding {
+        name: "gpt2",
+        models: &["gpt2", "gpt-2"],
+        estimate: Approximate::new("approx:gpt2", 32),
+        walker: Walker::splitting_by::<R50k>(),
+        vocabulary: listed::r50k_base,
+    },
+];
 
 /// The encodings by their names in tiktoken.
 pub(super) static FAMILY: Family = Family {
-    members: || ENCODINGS.iter().map(listed).collect(),
+    members: || {
+        let listed = |encoding: &Encoding| {
+            let models = encoding.models.to_vec();
+            Listed { name: encoding.name, kind: "tiktoken", models, exact: true }
+        };
+        ENCODINGS.iter().map(listed).collect()
+    },
     usage: || ENCODINGS.iter().map(|encoding| encoding.name).collect::<Vec<_>>().join(", "),
     open: |name| {
         let encoding = ENCODINGS.iter().find(|encoding| encoding.name == name)?;
@@ -42,10 +143,27 @@ pub(super) static FAMILY: Family = Family {
     },
 };
 
-fn listed(listed: &ListedEncoding) -> Listed {
-    let models = listed.encoding.models.to_vec();
-    Listed { name: listed.name, kind: "tiktoken", models, exact: true }
-}
+/// An estimate for every encoding.
+pub(super) static ESTIMATES: Family = Family {
+    members: || {
+        let listed = |encoding: &'static Encoding| {
+            let name = encoding.estimate.name();
+            let models = if name == DEFAULT_ESTIMATE { models::approximated() } else { Vec::new() };
+            Listed { name, kind: "approximate", models, exact: false }
+        };
+        ENCODINGS.iter().map(listed).collect()
+    },
+    usage: || String::from("approx[:ENCODING]"),
+    open: |name| {
+        let name = if name == "approx" { DEFAULT_ESTIMATE } else { name };
+        let encoding = ENCODINGS.iter().find(|encoding| encoding.estimate.name() == name)?;
+        Some(Ok(Arc::new(encoding.estimate)))
+    },
+};
+
+/// An encoding of `OpenAI`.
+#[derive(Clone, Copy)]
+pub struct Tiktoken(&'static Encoding);
 
 impl fmt::Debug for Tiktoken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,6 +203,6 @@ impl Tokenizer for Tiktoken {
 
 impl Tiktoken {
     fn engine(self) -> Engine<'static> {
-        Engine { vocabulary: (self.0.vocabulary)(), splitter: Splitter::Pattern(&self.0.encoding.walker) }
+        Engine { vocabulary: (self.0.vocabulary)(), splitter: Splitter::Pattern(&self.0.walker) }
     }
 }

@@ -1,10 +1,9 @@
-//! How an encoding splits a text into pieces: the functions that patterns share, written by hand instead of as a regex
-//! with look-ahead. They take linear time for every input, and a piece does not depend on anything before it.
+//! How an encoding splits a text into pieces: patterns written by hand instead of as regexes with look-ahead. They take
+//! linear time for every input, and a piece does not depend on anything before it.
 
 use super::counter::Walker;
 use super::deepseek::DeepSeek;
-use super::encodings::{Cased, O200k, R50k, Words};
-use super::layout::class::{self, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER};
+use super::tables::class::{self, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER};
 use super::vocabulary;
 use super::window::SplitRules;
 
@@ -17,24 +16,109 @@ pub(crate) trait Pattern {
     fn end(text: &[u8], start: usize) -> usize;
 }
 
+// The patterns of the encodings; those of other models differ in a number or a rule.
+
+/// Words with their case and contraction, numbers of three digits, punctuation with newlines and slashes.
+pub(crate) type O200k = Cased<3, true>;
+
+/// The same for numbers of at most `DIGITS` digits; contractions belong to their words if `CONTRACTIONS`, and are split
+/// like other text otherwise.
+pub(crate) struct Cased<const DIGITS: usize, const CONTRACTIONS: bool>;
+
+impl<const DIGITS: usize, const CONTRACTIONS: bool> Pattern for Cased<DIGITS, CONTRACTIONS> {
+    const SPLIT_RULES: Option<SplitRules> =
+        Some(SplitRules { cased: true, slash: true, contractions: CONTRACTIONS, digits: DIGITS == 1, apart: false });
+
+    fn end(text: &[u8], start: usize) -> usize {
+        let Some((class, next)) = classed(text, start) else {
+            return start;
+        };
+        let word = match class {
+            UPPER | LOWER | UNCASED => cased(text, start).or_else(|| capitals(text, start)),
+            MARK => cased(text, next).or(Some(next)),
+            OTHER | SPACE => cased(text, next).or_else(|| capitals(text, next)),
+            _ => None,
+        };
+        if let Some(end) = word {
+            return end + contraction(text, end).filter(|_| CONTRACTIONS).unwrap_or(0);
+        }
+        match class {
+            NUMBER => numbers::<DIGITS>(text, next),
+            OTHER => punctuation(text, next, b"\r\n/"),
+            _ => spaced(text, start).map_or_else(|| white(text, start), |at| punctuation(text, at, b"\r\n/")),
+        }
+    }
+}
+
+/// Words of any case, contractions as pieces, numbers of three digits, punctuation with newlines.
+pub(crate) type Cl100k = Words<3, true>;
+
+/// The same for numbers of at most `DIGITS` digits; white space at the end of a text is one piece if `LAST`. Patterns
+/// of other models differ only in these.
+pub(crate) struct Words<const DIGITS: usize, const LAST: bool>;
+
+impl<const DIGITS: usize, const LAST: bool> Pattern for Words<DIGITS, LAST> {
+    const SPLIT_RULES: Option<SplitRules> =
+        Some(SplitRules { cased: false, slash: false, contractions: true, digits: DIGITS == 1, apart: false });
+
+    fn end(text: &[u8], start: usize) -> usize {
+        let Some((class, next)) = classed(text, start) else {
+            return start;
+        };
+        if let Some(width) = contraction(text, start) {
+            return start + width;
+        }
+        let blank = if LAST { final_white } else { white };
+        match class {
+            UPPER | LOWER | UNCASED => run(text, next, letter),
+            NUMBER => numbers::<DIGITS>(text, next),
+            OTHER | MARK | SPACE if at_class(text, next, letter) => run(text, next, letter),
+            OTHER | MARK => punctuation(text, next, b"\r\n"),
+            _ => spaced(text, start).map_or_else(|| blank(text, start), |at| punctuation(text, at, b"\r\n")),
+        }
+    }
+}
+
+/// Words, numbers of any length and punctuation, each with one space before it; contractions in lower case.
+pub(crate) struct R50k;
+
+impl Pattern for R50k {
+    const SPLIT_RULES: Option<SplitRules> = None;
+
+    fn end(text: &[u8], start: usize) -> usize {
+        if let Some(width) = contraction(text, start).filter(|width| is_lowercase(&text[start..start + width])) {
+            return start + width;
+        }
+        let first = if text.get(start) == Some(&b' ') { start + 1 } else { start };
+        match classed(text, first) {
+            Some((UPPER | LOWER | UNCASED, next)) => run(text, next, letter),
+            Some((NUMBER, next)) => run(text, next, |class| class == NUMBER),
+            Some((OTHER | MARK, next)) => run(text, next, other),
+            _ => blank(text, start),
+        }
+    }
+}
+
+// What patterns share.
+
 /// Whether a class contains letters.
-pub(crate) fn letter(class: u8) -> bool {
+fn letter(class: u8) -> bool {
     class >= UNCASED
 }
 
 /// Whether a class is neither a letter, nor a number, nor white space.
-pub(crate) fn other(class: u8) -> bool {
+fn other(class: u8) -> bool {
     class == OTHER || class == MARK
 }
 
 /// Whether the class of the character at `at` satisfies `belongs`.
-pub(crate) fn at_class(text: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> bool {
+fn at_class(text: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> bool {
     classed(text, at).is_some_and(|(class, _)| belongs(class))
 }
 
 /// The end of a word of any number of capitals and then at least one letter or mark that is not a capital. If the run
 /// has no lower-case letter, the word ends after its last caseless letter or mark, before the capitals that follow.
-pub(crate) fn cased(text: &[u8], start: usize) -> Option<usize> {
+fn cased(text: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut caseless) = (start, None);
     while let Some((class, end)) = classed(text, at) {
         match class {
@@ -56,13 +140,13 @@ pub(crate) fn cased(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// The end of a run of capitals, if there is one.
-pub(crate) fn capitals(text: &[u8], start: usize) -> Option<usize> {
+fn capitals(text: &[u8], start: usize) -> Option<usize> {
     let end = run(text, start, |class| class == UPPER);
     (end > start).then_some(end)
 }
 
 /// The length of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` in any case, in bytes. The long s (`ſ`) is an s.
-pub(crate) fn contraction(text: &[u8], at: usize) -> Option<usize> {
+fn contraction(text: &[u8], at: usize) -> Option<usize> {
     let [b'\'', rest @ ..] = text.get(at..)? else {
         return None;
     };
@@ -74,7 +158,7 @@ pub(crate) fn contraction(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Whether a contraction is in lower case.
-pub(crate) fn is_lowercase(contraction: &[u8]) -> bool {
+fn is_lowercase(contraction: &[u8]) -> bool {
     contraction[1..].iter().all(u8::is_ascii_lowercase)
 }
 
@@ -90,25 +174,25 @@ pub(crate) fn numbers<const DIGITS: usize>(text: &[u8], mut at: usize) -> usize 
 }
 
 /// The end of a run of punctuation and of the bytes of `after` that follow it.
-pub(crate) fn punctuation(text: &[u8], at: usize, after: &[u8]) -> usize {
+fn punctuation(text: &[u8], at: usize, after: &[u8]) -> usize {
     let end = run(text, at, other);
     end + text[end..].iter().take_while(|byte| after.contains(byte)).count()
 }
 
 /// The end of the character after a space, if that character is neither white space, nor a letter, nor a number.
-pub(crate) fn spaced(text: &[u8], at: usize) -> Option<usize> {
+fn spaced(text: &[u8], at: usize) -> Option<usize> {
     let after = text.get(at).filter(|byte| **byte == b' ').and_then(|_| classed(text, at + 1));
     after.filter(|(class, _)| other(*class)).map(|(_, end)| end)
 }
 
 /// The end of white space: of all of it at the end of the text, elsewhere as [`white`].
-pub(crate) fn final_white(text: &[u8], start: usize) -> usize {
+fn final_white(text: &[u8], start: usize) -> usize {
     let end = run(text, start, |class| class == SPACE || class == NEWLINE);
     if end == text.len() { end } else { white(text, start) }
 }
 
 /// The end of white space: its last newline, or without a newline as [`blank`].
-pub(crate) fn white(text: &[u8], start: usize) -> usize {
+fn white(text: &[u8], start: usize) -> usize {
     let end = run(text, start, |class| class == SPACE || class == NEWLINE);
     let newline = text[start..end].iter().rposition(|byte| matches!(byte, b'\r' | b'\n'));
     newline.map_or_else(|| blank(text, start), |at| start + at + 1)
@@ -116,7 +200,7 @@ pub(crate) fn white(text: &[u8], start: usize) -> usize {
 
 /// The end of white space: all of it at the end of the text, elsewhere all but the last character, unless it is the
 /// only one: that belongs to the piece that follows.
-pub(crate) fn blank(text: &[u8], start: usize) -> usize {
+fn blank(text: &[u8], start: usize) -> usize {
     let (mut at, mut last) = (start, start);
     while let Some((SPACE | NEWLINE, end)) = classed(text, at) {
         (last, at) = (at, end);
@@ -127,17 +211,14 @@ pub(crate) fn blank(text: &[u8], start: usize) -> usize {
 // The patterns of known models, as their files write them, and the same patterns written by hand.
 
 /// A known pattern that is also written by hand.
-pub(crate) struct Recognized {
+struct Recognized {
     /// Its regexes, each of which splits the pieces of the previous one.
     patterns: &'static [&'static str],
-    /// Splits texts and counts.
-    pub(crate) walker: Walker,
-    /// Finds the end of a piece.
-    pub(crate) end: fn(&[u8], usize) -> usize,
+    walker: Walker,
 }
 
 const fn by_hand<P: Pattern>(patterns: &'static [&'static str]) -> Recognized {
-    Recognized { patterns, walker: Walker::splitting_by::<P>(), end: P::end }
+    Recognized { patterns, walker: Walker::splitting_by::<P>() }
 }
 
 /// The pattern of GPT-2 and of models that took it over, if a file contains it. `ByteLevel` has the same pattern built
@@ -172,10 +253,10 @@ static RECOGNIZED: &[Recognized] = &[
 
 /// The known pattern with these regexes; without any, that of `ByteLevel`. Some files contain literal newlines instead
 /// of `\n`.
-pub(crate) fn recognize(patterns: &[&str]) -> Option<&'static Recognized> {
+pub(crate) fn recognize(patterns: &[&str]) -> Option<&'static Walker> {
     let escaped: Vec<_> = patterns.iter().map(|pattern| pattern.replace('\r', r"\r").replace('\n', r"\n")).collect();
-    let known = |recognized: &&Recognized| recognized.patterns == escaped;
-    if patterns.is_empty() { Some(&GPT2) } else { [&GPT2].into_iter().chain(RECOGNIZED).find(known) }
+    let is_known = |recognized: &&Recognized| patterns.is_empty() || recognized.patterns == escaped;
+    [&GPT2].into_iter().chain(RECOGNIZED).find(is_known).map(|recognized| &recognized.walker)
 }
 
 // Characters in bytes that may be cut anywhere: their code point, class and width.
@@ -232,7 +313,7 @@ pub(crate) fn classed(text: &[u8], at: usize) -> Option<(u8, usize)> {
 
 /// The end of the run of characters from `at` on whose classes satisfy `belongs`.
 #[inline]
-pub(crate) fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
+fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
     while let Some((class, end)) = classed(text, at) {
         if !belongs(class) {
             break;

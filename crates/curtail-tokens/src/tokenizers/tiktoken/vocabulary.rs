@@ -2,11 +2,10 @@
 //! allocated when the program starts. Those of older models are made when they are first used, which takes about
 //! fifteen milliseconds. It knows ids and bytes, not how a text is split.
 
-use super::layout::{
-    BOUNDARY_STEP, CLASS_BLOCK, ID_BITS, NONE, UNIT_BLOCK, WHOLE, class::COARSE, merged, neighbors, pair, spread,
+use super::tables::{
+    BOUNDARY_STEP, CLASS_BLOCK, ID_BITS, NONE, Tables, Tokens, UNIT_BLOCK, WHOLE, merged, neighbors, pair, spread,
     spread_word, top,
 };
-use super::tables::{Tables, Tokens};
 
 /// The tables of little-endian numbers that [`Tables`] describes.
 pub(crate) struct Vocabulary {
@@ -52,6 +51,9 @@ static CLASS_BLOCKS: &[u8] = in_place!("classes.blocks");
 const fn rows<const N: usize>(table: &'static [u8]) -> &'static [[u8; N]] {
     table.as_chunks().0
 }
+
+/// A mask of the classes below `SILENT`: most patterns make no finer distinction.
+const COARSE: u8 = 7;
 
 /// The class of a code point, without the distinction of `SILENT` from `OTHER`.
 #[inline]

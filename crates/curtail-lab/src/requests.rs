@@ -37,6 +37,13 @@ impl Session {
         self.rolled_back.get(&position).is_some_and(|end| *end <= at)
     }
 
+    /// Seconds from the previous request to the one with this index, if the log has the times.
+    #[must_use]
+    pub fn seconds_before(&self, nth: usize) -> Option<f64> {
+        let before = &self.requests[nth.checked_sub(1)?];
+        Some(self.requests[nth].seconds? - before.seconds?)
+    }
+
     /// Whether another model answered the request with this index than the previous one. If the provider read something
     /// from its cache, the model did not change: it has another name, or it answered before.
     #[must_use]

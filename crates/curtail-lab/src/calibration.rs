@@ -2,8 +2,7 @@
 //!
 //! A log contains neither the instructions and tool definitions of most programs nor the provider's tokenizer. Both are
 //! fitted on the requests whose input the provider counted.
-
-mod requests;
+#![expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
 
 use std::ops::Range;
 
@@ -11,7 +10,7 @@ use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::Transcript;
 
-pub use requests::{Request, Session, seconds, sessions};
+pub use crate::requests::{Request, Session, seconds, sessions};
 
 /// How the provider's count follows from ours: `hidden + factor * tokens + framing * messages`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +55,6 @@ impl Calibration {
     /// Predicts the provider's count of a request of `messages` messages that have `tokens` tokens by our count.
     #[must_use]
     pub fn apply(&self, tokens: u64, messages: usize) -> u64 {
-        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
         let (tokens, messages) = (tokens as f64, messages as f64);
         let predicted = (self.hidden + self.factor * tokens + self.framing * messages).round().max(0.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0, and far below 2^52")]
@@ -149,11 +147,7 @@ impl Calibration {
 
 impl Point {
     fn new(request: &Observed) -> Option<Self> {
-        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
-        let (tokens, messages) = (request.tokens as f64, request.messages as f64);
-        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
-        let input = request.input? as f64;
-        Some(Self { tokens, messages, input })
+        Some(Self { tokens: request.tokens as f64, messages: request.messages as f64, input: request.input? as f64 })
     }
 }
 
@@ -263,7 +257,7 @@ fn fits(
     before: Option<Calibrated>,
     all: &[Observed],
 ) -> Vec<Fit> {
-    let counted = counted(stretch);
+    let counted: Vec<Observed> = stretch.iter().filter(|request| request.input.is_some()).copied().collect();
     let least = if drops { f64::NEG_INFINITY } else { 0.0 };
     let parts = parts(counted.len()).into_iter().filter(|&fitted| fitted >= MIN_REQUESTS);
     let fit = |fitted: usize| {
@@ -285,17 +279,12 @@ fn fits(
     }
 }
 
-fn counted(requests: &[Observed]) -> Vec<Observed> {
-    requests.iter().filter(|request| request.input.is_some()).copied().collect()
-}
-
 /// The stretches of `requests`, each with whether it begins at a drop that the log does not record.
 fn stretches(requests: &[Observed]) -> Vec<(&[Observed], bool)> {
     let (mut stretches, mut start, mut drops) = (Vec::new(), 0, false);
     let mut last: Option<(u64, u64)> = None;
     for (nth, request) in requests.iter().enumerate() {
         let compacted = nth > 0 && requests[nth - 1].stretch != request.stretch;
-        #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
         let falls = last
             .zip(request.input)
             .is_some_and(|((tokens, before), input)| request.tokens >= tokens && (input as f64) < DROP * before as f64);
@@ -348,7 +337,7 @@ impl Figures {
             return None;
         }
         let counted_requests =
-            |session: &Session| session.requests.iter().filter(|request| is_counted(request)).count();
+            |session: &Session| session.requests.iter().filter(|request| request.usage.is_some()).count();
         let sessions = sessions(dialect, transcript);
         let main = sessions.iter().find(|session| session.thread == 0 && counted_requests(session) > 0);
         let session = main.or_else(|| sessions.iter().max_by_key(|session| counted_requests(session)))?;
@@ -384,8 +373,7 @@ impl Figures {
     /// `counting` with this calibration.
     #[must_use]
     pub fn calibrate(&self, counting: &Counting) -> Counting {
-        let framing = Calibration { hidden: 0.0, ..self.calibration }.apply(0, 1);
-        counting.calibrated(self.hidden(), self.calibration.factor, framing)
+        counting.calibrated(self.hidden(), self.calibration.factor, self.calibration.added(0, 1))
     }
 
     /// Tokens of every request that the log does not contain.
@@ -399,10 +387,6 @@ impl Figures {
     pub fn predicted(&self) -> u64 {
         self.calibration.apply(self.ours, self.messages)
     }
-}
-
-fn is_counted(request: &Request) -> bool {
-    request.usage.is_some()
 }
 
 /// Our count of the message list inside the compaction at `index`, if a later compaction superseded it: the transcript

@@ -2,14 +2,9 @@
 //! them in place: nothing is parsed or allocated when it starts. For the encodings of older models, the binary contains
 //! only the merges, and the program makes the tables when an encoding is first used.
 
-#![expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
-
-#[path = "../src/tokenizers/tiktoken/layout.rs"]
-mod layout;
-#[path = "../src/tokenizers/tiktoken/tables.rs"]
+#[path = "src/tokenizers/tiktoken/tables.rs"]
 mod tables;
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,21 +13,18 @@ use std::{env, fs};
 use regex_syntax::hir::{Class, HirKind};
 use tiktoken_rs::CoreBPE;
 
-use layout::{CLASS_BLOCK, class};
-use tables::{MergeTable, NO_PAIR, Tables, Tokens};
+use tables::{CLASS_BLOCK, ID_BITS, MergeTable, NO_PAIR, Tables, Tokens, class};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<()> {
-    println!("cargo::rerun-if-changed=build");
-    println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/layout.rs");
+    println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/tables.rs");
-    println!("cargo::rerun-if-changed=src/tokenizers/tiktoken/encodings/list.inc");
     let out = env::var("OUT_DIR")?;
     let out = Path::new(&out);
     let mut module = String::new();
     write_classes(out)?;
-    for (name, load) in distinct_ranks() {
+    for &(name, load) in RANKS {
         let tokens = learn(&Ranks::load(load)?).map_err(|error| format!("{name}: {error}"))?;
         writeln!(module, "/// The tables of `{name}`.")?;
         writeln!(module, "pub(crate) fn {name}() -> &'static Vocabulary {{")?;
@@ -119,24 +111,18 @@ fn classes() -> Result<Vec<u8>> {
 
 // The tokens of the encodings in the order of their ranks, from tiktoken-rs.
 
-/// The ranks whose tables are in the binary. The others belong to models from before 2023.
-const IN_PLACE: &[&str] = &["o200k_base", "cl100k_base"];
-
 type Load = fn() -> std::result::Result<CoreBPE, anyhow::Error>;
 
-macro_rules! encodings {
-    ($($name:ident: $ranks:ident,)*) => {
-        /// The ranks of every encoding, by name.
-        const LISTED: &[(&str, Load)] = &[$((stringify!($ranks), tiktoken_rs::$ranks),)*];
-    };
-}
+/// The ranks that encodings use, as tiktoken-rs calls them.
+const RANKS: &[(&str, Load)] = &[
+    ("o200k_base", tiktoken_rs::o200k_base),
+    ("cl100k_base", tiktoken_rs::cl100k_base),
+    ("p50k_base", tiktoken_rs::p50k_base),
+    ("r50k_base", tiktoken_rs::r50k_base),
+];
 
-include!("../src/tokenizers/tiktoken/encodings/list.inc");
-
-/// The ranks that encodings use, each once: some encodings share them.
-fn distinct_ranks() -> BTreeMap<&'static str, Load> {
-    LISTED.iter().copied().collect()
-}
+/// The ranks whose tables are in the binary. The others belong to models from before 2023.
+const IN_PLACE: &[&str] = &["o200k_base", "cl100k_base"];
 
 /// The bytes of each token by its id; empty if the id is unused or a special token.
 struct Ranks {
@@ -146,7 +132,7 @@ struct Ranks {
 impl Ranks {
     fn load(load: Load) -> Result<Self> {
         let encoding = load()?;
-        let tokens = (0..1 << layout::ID_BITS)
+        let tokens = (0..1 << ID_BITS)
             .map(|id| encoding.decode_bytes(&[id]).unwrap_or_default())
             .map(|token| if is_special(&token) { Vec::new() } else { token });
         Ok(Self { tokens: tokens.collect() })
