@@ -7,10 +7,8 @@ mod commands;
 mod paths;
 mod quotes;
 mod read;
-mod scripts;
 mod shell;
 mod text;
-mod todos;
 
 use std::fmt;
 

@@ -10,7 +10,6 @@ use super::commands::{self, Effect, Run};
 use super::quotes::{self, Writer, bounded, corrects, cut, one_line};
 use super::{
     Change, Check, Commit, FailedTest, Ledger, MAX_ASKED, MAX_FACTS, Pointer, Quote, Todo, Verdict, is_hash, paths,
-    todos,
 };
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, ToolResult, own_blocks};
@@ -377,7 +376,7 @@ impl Ledger {
     }
 
     fn add_todo(&mut self, item: Todo, call: &CallWithResult<'_>) {
-        let key = item.key.clone().or_else(|| call.result_text().and_then(todos::key_in));
+        let key = item.key.clone().or_else(|| call.result_text().and_then(calls::key_in));
         let key = key.or_else(|| Some((self.todos.len() + 1).to_string()));
         self.todos.push(Todo { key, at: call.at.clone(), ..item });
         keep_newest(&mut self.todos, MAX_FACTS);

@@ -571,20 +571,8 @@ impl Ledger {
 }
 
 /// Labels of the sections that are read again.
-const LABELS: &[&str] = &[
-    GOAL,
-    ASKED,
-    CHANGED,
-    SCRIPTS,
-    COMMITS,
-    CHECK,
-    FAILING,
-    PASSED,
-    OPEN,
-    UNANSWERED,
-    EARLIER,
-    SAID,
-];
+const LABELS: &[&str] =
+    &[GOAL, ASKED, CHANGED, SCRIPTS, COMMITS, CHECK, FAILING, PASSED, OPEN, UNANSWERED, EARLIER, SAID];
 
 /// The folder of `below FOLDER [m7]: …`, and the text after it.
 fn root_and_rest(text: &str) -> (&str, &str) {
