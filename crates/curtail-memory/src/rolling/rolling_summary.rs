@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::inputs::{SummaryInput, utterances};
-use super::interactions::{Counted, Interaction, interactions};
-use super::schedule::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange};
-use super::summary_block::{find_block, write_block};
+use super::interactions::{Counted, Interaction, SummaryInput, interactions, utterances};
+use super::state::{
+    InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block,
+};
 use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
 use curtail_core::counting::Tokenizer;
