@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::failure::quote;
-use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip};
+use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip, quote};
 use curtail_core::error::system_message;
 
 /// The variable that passes the budget, in tokens, to the program.
