@@ -7,8 +7,8 @@ mod state;
 mod working_memory;
 
 pub use kept::{Loaded, MemoryError, Owner, Replayed, Rules, Spawned, amend, clear, load, replay, set, spawn};
-pub use schema::{Mismatched, NAMES, Schema, SchemaError, Shape, Violation, definition};
-pub use state::{DEPTH, Outcome, Scratchpad, State, StateError, Update, merge, strip};
+pub use schema::{NAMES, Schema, SchemaError, Shape, definition};
+pub use state::{DEPTH, Outcome, Scratchpad, State, Update, merge, strip};
 pub use working_memory::{Block, FoundUpdate, StateSource, TooSmall, WorkingMemory, fit, is_block, updates};
 
 /// The default budget of a block, in tokens.

@@ -2,7 +2,6 @@
 //! wire format.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use serde_json::{Map, Value};
 
@@ -41,13 +40,13 @@ impl State {
     /// The state in a JSON text: a string or an object.
     ///
     /// # Errors
-    /// [`StateError`] if it is anything else.
-    pub fn parse(json: &str) -> Result<State, StateError> {
+    /// Why it is not a state, if it is anything else.
+    pub fn parse(json: &str) -> Result<State, String> {
         match serde_json::from_str(json) {
             Ok(Value::String(text)) => Ok(State::Text(text)),
             Ok(Value::Object(object)) => Ok(State::Object(object).stripped()),
-            Ok(other) => Err(StateError(format!("{}, not an object or text", kind(&other)))),
-            Err(error) => Err(StateError(format!("not JSON: {error}"))),
+            Ok(other) => Err(format!("{}, not an object or text", kind(&other))),
+            Err(error) => Err(format!("not JSON: {error}")),
         }
     }
 
@@ -100,18 +99,6 @@ impl State {
         self
     }
 }
-
-/// Why a text is not a state.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StateError(String);
-
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for StateError {}
 
 /// The kind of a value, for messages.
 fn kind(value: &Value) -> &'static str {
@@ -312,7 +299,7 @@ impl<'s> Scratchpad<'s> {
                 self.state = merged;
                 Outcome::Applied
             }
-            Err(error) => Outcome::Refused(error.to_string()),
+            Err(reason) => Outcome::Refused(reason),
         }
     }
 

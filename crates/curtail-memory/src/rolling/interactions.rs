@@ -259,16 +259,6 @@ impl RollingSummary {
 
     /// The utterances to summarize for the interactions `span`: everything after the previous summary, calls and results
     /// included.
-    #[must_use]
-    pub fn utterances<'m>(
-        &self,
-        messages: &'m [Message<'_>],
-        rolling: &RollingView,
-        span: InteractionRange,
-    ) -> Vec<Utterance<'m>> {
-        self.utterances_of(messages, &Pairs::from_messages(messages), rolling, span)
-    }
-
     fn utterances_of<'m>(
         &self,
         messages: &'m [Message<'_>],

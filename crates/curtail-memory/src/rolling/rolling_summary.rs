@@ -464,9 +464,8 @@ fn text_of<'m>(messages: &'m [Message<'_>], at: PartRef) -> Option<std::borrow::
 /// A rolling memory that continues from a state.
 struct ResumedSummary {
     summary: RollingSummary,
-    memory: RollingState,
-    /// The number of the first interaction in the messages that it sees.
-    first: usize,
+    /// The state before the messages that it sees.
+    given: StateSoFar,
 }
 
 impl Processor for ResumedSummary {
@@ -479,11 +478,11 @@ impl Processor for ResumedSummary {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        self.summary.decide_from(view, Some(StateSoFar { state: self.memory.clone(), next: self.first }))
+        self.summary.decide_from(view, Some(self.given.clone()))
     }
 
     fn resumed(&self, view: &View<'_, '_>, is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
-        self.summary.resumed_from(view, Some(StateSoFar { state: self.memory.clone(), next: self.first }), is_joint)
+        self.summary.resumed_from(view, Some(self.given.clone()), is_joint)
     }
 }
 
@@ -515,7 +514,8 @@ impl RollingSummary {
         let fresh = self.summarize(view.messages, &rolling, &due, None).ok()?;
         rolling.memory.advance(self.rolling, rolling.seen(), fresh);
         let is_covered = rolling.memory.summaries.last().is_some_and(|last| last.range.span.end >= first);
-        let resumed = ResumedSummary { summary: self.clone(), memory: rolling.memory, first };
+        let given = StateSoFar { state: rolling.memory, next: first };
+        let resumed = ResumedSummary { summary: self.clone(), given };
         is_covered.then(|| (Arc::new(resumed) as Arc<dyn Processor>, index))
     }
 }

@@ -158,13 +158,8 @@ impl Http {
             .get("retry-after")
             .and_then(|value| value.to_str().ok())
             .and_then(|value| retry_after(value, SystemTime::now()));
-        let body = read_bounded(response.body_mut().with_config().limit(LARGEST_ANSWER).reader(), deadline).map_err(
-            |mut error| {
-                error.why = secrets.mask(&error.why).into_owned();
-                error
-            },
-        )?;
-        let body = secrets.mask_bytes(body);
+        let reader = response.body_mut().with_config().limit(LARGEST_ANSWER).reader();
+        let body = secrets.mask_bytes(read_bounded(reader, deadline, secrets)?);
         let status = if (200..300).contains(&status) { hidden_error(&body).unwrap_or(status) } else { status };
         Ok(Answer { status, retry_after, body })
     }
@@ -212,12 +207,10 @@ struct Answer {
 
 /// The body of an answer. The client limits the bytes that it receives, but a few compressed bytes can become gigabytes, so
 /// size and time are checked again after decompression.
-fn read_bounded(mut reader: impl std::io::Read, deadline: Instant) -> Result<Vec<u8>, NoAnswer> {
+fn read_bounded(mut reader: impl std::io::Read, deadline: Instant, secrets: &Secrets) -> Result<Vec<u8>, NoAnswer> {
     let (mut body, mut block) = (Vec::new(), vec![0; 64 * 1024]);
     loop {
-        let got = reader
-            .read(&mut block)
-            .map_err(|error| NoAnswer::from_ureq(&ureq::Error::from(error), &Secrets::default()))?;
+        let got = reader.read(&mut block).map_err(|error| NoAnswer::from_ureq(&ureq::Error::from(error), secrets))?;
         if got == 0 {
             return Ok(body);
         }
@@ -492,7 +485,7 @@ fn hidden_error(body: &[u8]) -> Option<u16> {
 mod tests {
     use std::time::{Duration, Instant, SystemTime};
 
-    use super::{Http, LARGEST_ANSWER, Patience, hidden_error, is_overflow, read_bounded, retry_after};
+    use super::{Http, LARGEST_ANSWER, Patience, Secrets, hidden_error, is_overflow, read_bounded, retry_after};
 
     /// The size and time limits apply to the decompressed bytes, not only to those that were sent.
     #[test]
@@ -501,7 +494,8 @@ mod tests {
             let now = Instant::now();
             let seconds = Duration::from_secs(left.unsigned_abs());
             let deadline = if left < 0 { now.checked_sub(seconds).unwrap_or(now) } else { now + seconds };
-            let answer = read_bounded(std::io::Read::take(std::io::repeat(b' '), length), deadline);
+            let answer =
+                read_bounded(std::io::Read::take(std::io::repeat(b' '), length), deadline, &Secrets::default());
             answer.map(|body| body.len() as u64).map_err(|error| (error.why, error.retryable))
         };
         assert_eq!(read(LARGEST_ANSWER, 600), Ok(LARGEST_ANSWER));

@@ -11,7 +11,7 @@ mod prompt;
 mod wrappers;
 
 pub use clip::clip;
-pub use command::{Command, SplitError, split_words, stop_flag};
+pub use command::{Command, stop_flag};
 pub use endpoint::{ApiKey, Endpoint, shown_endpoint};
 pub use extractive::Extractive;
 pub use http::{Authorities, Http, Patience};

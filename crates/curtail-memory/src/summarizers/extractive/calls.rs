@@ -87,7 +87,7 @@ fn shown_value(key: &str, value: &Value) -> Option<String> {
 }
 
 /// `text` with every run of white space replaced by a space.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
