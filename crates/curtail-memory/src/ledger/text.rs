@@ -183,8 +183,8 @@ const SECTIONS: &[Section] = &[
     Section { write: |ledger, room| room.quote(GOAL, ledger.goal.as_ref(), 7), least: 7, most: 14, rank: 5 },
     Section { write: asked, least: 18, most: 44, rank: 3 },
     Section { write: |ledger, room| room.quote(EARLIER, ledger.earlier.as_ref(), 7), least: 3, most: 12, rank: 7 },
-    Section { write: changed, least: 28, most: 60, rank: 6 },
-    Section { write: scripts, least: 4, most: 40, rank: 8 },
+    Section { write: |ledger, room| file_list(CHANGED, ledger, false, room), least: 28, most: 60, rank: 6 },
+    Section { write: |ledger, room| file_list(SCRIPTS, ledger, true, room), least: 4, most: 40, rank: 8 },
     Section { write: commits, least: 8, most: 20, rank: 1 },
     Section { write: checks, least: 9, most: 20, rank: 0 },
     Section { write: open, least: 10, most: 30, rank: 2 },
@@ -398,26 +398,16 @@ enum Form {
     Full,
 }
 
-/// The changed files, the one that changed last at the end.
-fn changed(ledger: &Ledger, room: Room<'_>) -> Written {
-    let files: Vec<&Change> = ledger.changed.iter().filter(|change| !change.is_script()).collect();
-    file_list(CHANGED, &files, room)
-}
-
-/// The helper scripts that the work wrote and ran, the newest last.
-fn scripts(ledger: &Ledger, room: Room<'_>) -> Written {
-    let files: Vec<&Change> = ledger.changed.iter().filter(|change| change.is_script()).collect();
-    file_list(SCRIPTS, &files, room)
-}
-
 /// Precedes a path that is not below the common folder of its list.
 const OUTSIDE: &str = "./";
 
-/// Files with their paths below a common folder. If not all fit, numbers and pointers are left out first, then folders, then
+/// The changed files, or the helper `scripts` that the work wrote and ran, the one that changed last at the end, with their paths
+/// below a common folder. If not all fit, numbers and pointers are left out first, then folders, then
 /// files that were written once, then the oldest.
-fn file_list(label: &str, changed: &[&Change], room: Room<'_>) -> Written {
+fn file_list(label: &str, ledger: &Ledger, scripts: bool, room: Room<'_>) -> Written {
+    let changed: Vec<&Change> = ledger.changed.iter().filter(|change| change.is_script() == scripts).collect();
     let Some(last) = changed.last() else { return Written::EMPTY };
-    let root = root(changed);
+    let root = root(&changed);
     let place = if root.is_empty() { String::new() } else { format!(" {BELOW} {root}") };
     let head = labelled(&format!("{label}{place}"), &last.at);
     let room = Room { tokens: room.tokens.saturating_sub((room.count)(&head) + 1), ..room };
@@ -429,7 +419,7 @@ fn file_list(label: &str, changed: &[&Change], room: Room<'_>) -> Written {
             return Written { text: format!("{head} {line}\n"), whole: form == Form::Full };
         }
     }
-    let list = shortened(changed, room, &entry);
+    let list = shortened(&changed, room, &entry);
     if list.is_empty() { Written::default() } else { Written { text: format!("{head} {list}\n"), whole: false } }
 }
 

@@ -209,7 +209,8 @@ impl RollingSummary {
         let input = |(span, (ledger, carried)): (&InteractionRange, (Ledger, bool))| {
             let facts = ledger.text(self.tokens * self.summarizer.facts_share() / 100, carried, &count);
             let tokens = self.tokens.saturating_sub(if facts.is_empty() { 0 } else { count(&facts) + 1 });
-            let mut utterances = self.utterances_of(messages, &pairs, rolling, *span);
+            let mut utterances = utterances(messages, &pairs, self.covered(rolling, *span));
+            utterances.retain(is_summarized);
             if !facts.is_empty() {
                 utterances.insert(0, Utterance::new(Speaker::Facts, facts.clone()));
             }
@@ -252,27 +253,13 @@ impl RollingSummary {
         let pairs = Pairs::from_messages(messages);
         let mut ledger = Ledger::default();
         ledger.read_range(messages, &pairs, 0..messages.len());
-        let mut spoken = utterances(messages, &pairs, 0, messages.len());
+        let mut spoken = utterances(messages, &pairs, 0..messages.len());
         spoken.retain(is_summarized);
         (ledger, spoken)
     }
 
-    /// The utterances to summarize for the interactions `span`: everything after the previous summary, calls and results
-    /// included.
-    fn utterances_of<'m>(
-        &self,
-        messages: &'m [Message<'_>],
-        pairs: &Pairs,
-        rolling: &RollingView,
-        span: InteractionRange,
-    ) -> Vec<Utterance<'m>> {
-        let Range { start, end } = self.covered(rolling, span);
-        let mut utterances = utterances(messages, pairs, start, end);
-        utterances.retain(is_summarized);
-        utterances
-    }
-
-    /// The indices of the messages to summarize for `span`.
+    /// The indices of the messages to summarize for the interactions `span`: everything after the previous summary, calls and
+    /// results included.
     fn covered(&self, rolling: &RollingView, span: InteractionRange) -> Range<usize> {
         let follows_summary = self.trigger.is_some() || self.rolling.due(span.start - 1).is_some();
         let before = rolling.interaction(span.start - 1).filter(|_| follows_summary);
@@ -294,16 +281,11 @@ fn is_summarized(utterance: &Utterance<'_>) -> bool {
 /// Text in place of an image or a file.
 const MEDIA: &str = "(an image or a file)";
 
-/// The utterances of the messages from `first` up to `end`, without instructions and blocks of this program, which are kept in
+/// The utterances of the messages of `range`, without instructions and blocks of this program, which are kept in
 /// any case, and without reasoning, which is not part of the conversation.
-pub(super) fn utterances<'m>(
-    messages: &'m [Message<'_>],
-    pairs: &Pairs,
-    first: usize,
-    end: usize,
-) -> Vec<Utterance<'m>> {
-    let range = messages.iter().enumerate().take(end).skip(first);
-    range
+pub(super) fn utterances<'m>(messages: &'m [Message<'_>], pairs: &Pairs, range: Range<usize>) -> Vec<Utterance<'m>> {
+    let messages_in_range = messages.iter().enumerate().take(range.end).skip(range.start);
+    messages_in_range
         .filter(|(_, message)| !message.role.instructs())
         .flat_map(|(at, message)| {
             (own_blocks(message)..message.parts.len()).map(move |part| PartRef { message: at, part })

@@ -336,7 +336,7 @@ impl RollingSummary {
         let size = |(start, end): (usize, usize)| {
             // Blocks and boundaries are kept in any case and do not count.
             let counted = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].is_boundary());
-            let spoken = counted.flat_map(|at| utterances(messages, &pairs, at, at + 1));
+            let spoken = counted.flat_map(|at| utterances(messages, &pairs, at..at + 1));
             spoken.map(|utterance| self.tokenizer.count(&utterance.text)).sum()
         };
         starts.zip(ends).map(size).collect()

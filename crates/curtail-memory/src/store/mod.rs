@@ -268,22 +268,17 @@ impl StoreError {
             Some(ErrorCode::NotADatabase) => Refusal::NotSqlite,
             Some(ErrorCode::DatabaseCorrupt) => Refusal::Damaged,
             Some(ErrorCode::ReadOnly) => Refusal::ReadOnly,
-            _ => {
-                let path = path.to_owned();
-                return StoreError::Database { path, source };
-            }
+            _ => return StoreError::Database { path: path.to_owned(), source },
         };
         StoreError::refused(path, why)
     }
 
     fn refused(path: &Path, why: Refusal) -> StoreError {
-        let path = path.to_owned();
-        StoreError::Refused { path, why }
+        StoreError::Refused { path: path.to_owned(), why }
     }
 
     fn system(path: &Path, source: io::Error) -> StoreError {
-        let path = path.to_owned();
-        StoreError::System { path, source }
+        StoreError::System { path: path.to_owned(), source }
     }
 }
 

@@ -140,8 +140,7 @@ impl TransferLines<'_> {
 
     /// The error for the line that was read last.
     fn error(&self, reason: String) -> StoreError {
-        let line = self.number;
-        StoreError::Import { line, reason }
+        StoreError::Import { line: self.number, reason }
     }
 }
 

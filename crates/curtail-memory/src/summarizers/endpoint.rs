@@ -16,10 +16,7 @@ const PLAIN_PARAMETERS: [&str; 4] = ["api-version", "version", "deployment", "mo
 
 /// The address of a server. `Display` and `Debug` mask its password and the values of its query.
 #[derive(Clone)]
-pub struct Endpoint {
-    uri: Uri,
-    encrypted: bool,
-}
+pub struct Endpoint(Uri);
 
 /// The address that requests are sent to.
 #[derive(Clone)]
@@ -49,16 +46,14 @@ impl FromStr for Endpoint {
             Some((scheme, rest)) => (scheme.to_ascii_lowercase(), rest),
             None => return Err(wrong(&format!("has no scheme; write {}", with_scheme(text)))),
         };
-        let encrypted = match scheme.as_str() {
-            "https" => true,
-            "http" => false,
-            _ => return Err(wrong("has a scheme that is not supported; use https:// or http://")),
-        };
+        if !matches!(scheme.as_str(), "https" | "http") {
+            return Err(wrong("has a scheme that is not supported; use https:// or http://"));
+        }
         let uri: Uri = format!("{scheme}://{rest}").parse().map_err(|_| wrong("is not an address"))?;
         if uri.host().is_none_or(str::is_empty) {
             return Err(wrong("names no host"));
         }
-        Ok(Self { uri, encrypted })
+        Ok(Self(uri))
     }
 }
 
@@ -87,8 +82,8 @@ fn with_scheme(text: &str) -> String {
 impl Endpoint {
     /// Whether requests to it are encrypted.
     #[must_use]
-    pub const fn is_encrypted(&self) -> bool {
-        self.encrypted
+    pub fn is_encrypted(&self) -> bool {
+        self.scheme() == "https"
     }
 
     /// Whether it is on this machine.
@@ -111,35 +106,38 @@ impl Endpoint {
     }
 
     fn host(&self) -> &str {
-        self.uri.host().unwrap_or_default()
+        self.0.host().unwrap_or_default()
     }
 
     fn userinfo(&self) -> Option<&str> {
-        self.uri.authority()?.as_str().rsplit_once('@').map(|(user, _)| user)
+        self.authority().rsplit_once('@').map(|(user, _)| user)
     }
 
     /// The endpoint's address with the path `api`, such as `/v1/messages`, appended. The part of `api` with which the
     /// endpoint's path already ends is not repeated; the query stays at the end.
     pub(super) fn join(&self, api: &str) -> Address {
-        let path = self.uri.path().trim_end_matches('/');
+        let path = self.0.path().trim_end_matches('/');
         let known = segment_ends(api).rev().find(|&end| path.ends_with(&api[..end])).unwrap_or(0);
         let path = format!("{path}{}", &api[known..]);
-        let authority = self.uri.authority().map_or("", |authority| authority.as_str());
-        let query = self.uri.query().map_or_else(String::new, |query| format!("?{query}"));
+        let query = self.0.query().map_or_else(String::new, |query| format!("?{query}"));
         Address {
-            url: format!("{}://{authority}{path}{query}", self.scheme()),
+            url: format!("{}://{}{path}{query}", self.scheme(), self.authority()),
             shown: self.shown(&path),
             secrets: self.secrets(),
             is_loopback: self.is_loopback(),
         }
     }
 
-    const fn scheme(&self) -> &'static str {
-        if self.encrypted { "https" } else { "http" }
+    fn scheme(&self) -> &str {
+        self.0.scheme_str().unwrap_or_default()
+    }
+
+    fn authority(&self) -> &str {
+        self.0.authority().map_or("", |authority| authority.as_str())
     }
 
     fn shown(&self, path: &str) -> String {
-        let authority = self.uri.authority().map_or("", |authority| authority.as_str());
+        let authority = self.authority();
         let (user, host) = authority.rsplit_once('@').map_or(("", authority), |(_, host)| ("***@", host));
         let parameters: Vec<String> = self.parameters().map(|(name, value)| shown_parameter(name, value)).collect();
         let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
@@ -147,7 +145,7 @@ impl Endpoint {
     }
 
     fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
-        let pairs = self.uri.query().into_iter().flat_map(|query| query.split('&'));
+        let pairs = self.0.query().into_iter().flat_map(|query| query.split('&'));
         pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
     }
 
@@ -165,7 +163,7 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown(self.uri.path().trim_end_matches('/')))
+        f.write_str(&self.shown(self.0.path().trim_end_matches('/')))
     }
 }
 
