@@ -52,11 +52,11 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// [`Failure::Setup`] if the command line has no program or an unclosed quote.
+    /// [`Failure`] if the command line has no program or an unclosed quote.
     pub fn new(line: &str, timeout: Duration) -> Result<Self, Failure> {
-        let mut words = split_words(line).map_err(Failure::Setup)?.into_iter();
+        let mut words = split_words(line).map_err(Failure::Other)?.into_iter();
         let Some(program) = words.next() else {
-            return Err(Failure::Setup(
+            return Err(Failure::Other(
                 "the summarizer's command is empty; give a program and its arguments".to_owned(),
             ));
         };
@@ -128,7 +128,7 @@ impl Command {
     }
 
     fn failed(&self, reason: &str) -> Failure {
-        Failure::Program(format!("{}: {reason}", self.program))
+        Failure::Other(format!("{}: {reason}", self.program))
     }
 }
 

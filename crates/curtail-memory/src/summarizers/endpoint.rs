@@ -38,10 +38,10 @@ impl FromStr for Endpoint {
     ///
     /// # Errors
     ///
-    /// [`Failure::Setup`] if the scheme is not `http` or `https`, or the address has no host.
+    /// [`Failure`] if the scheme is not `http` or `https`, or the address has no host.
     fn from_str(text: &str) -> Result<Self, Failure> {
         let text = text.trim();
-        let wrong = |why: &str| Failure::Setup(format!("the endpoint `{}` {why}", masked_text(text)));
+        let wrong = |why: &str| Failure::Other(format!("the endpoint `{}` {why}", masked_text(text)));
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) => (scheme.to_ascii_lowercase(), rest),
             None => return Err(wrong(&format!("has no scheme; write {}", with_scheme(text)))),
@@ -282,11 +282,11 @@ impl ApiKey {
     ///
     /// # Errors
     ///
-    /// [`Failure::Setup`] if the file cannot be read or holds no key.
+    /// [`Failure`] if the file cannot be read or holds no key.
     pub fn from_file(path: &Path) -> Result<Self, Failure> {
         let origin = path.display();
         let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::Setup(format!("{origin}: cannot read the key: {}", system_message(&error))))?;
+            .map_err(|error| Failure::Other(format!("{origin}: cannot read the key: {}", system_message(&error))))?;
         Self::new(&text, &origin.to_string())
     }
 
@@ -294,11 +294,11 @@ impl ApiKey {
     ///
     /// # Errors
     ///
-    /// [`Failure::Setup`] if `text` is empty or not visible ASCII, which is all that a header can carry.
+    /// [`Failure`] if `text` is empty or not visible ASCII, which is all that a header can carry.
     pub fn new(text: &str, origin: &str) -> Result<Self, Failure> {
         let key = text.trim();
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Failure::Setup(format!("{origin}: not a key; a key is one line of letters, digits and signs")));
+            return Err(Failure::Other(format!("{origin}: not a key; a key is one line of letters, digits and signs")));
         }
         Ok(Self(key.to_owned()))
     }

@@ -272,7 +272,7 @@ fn is_retryable(status: u16) -> bool {
 /// The body of the last answer, or the error for it.
 fn conclude(place: &str, outcome: Result<Answer, NoAnswer>, advice: &str) -> Result<Vec<u8>, Failure> {
     match outcome {
-        Err(error) => Err(Failure::Unreachable(format!("{place}: {}", error.why))),
+        Err(error) => Err(Failure::Other(format!("{place}: {}", error.why))),
         Ok(answer) if (200..300).contains(&answer.status) => Ok(answer.body),
         Ok(answer) => Err(refusal(place, &answer, advice)),
     }
@@ -290,7 +290,7 @@ fn refusal(place: &str, answer: &Answer, advice: &str) -> Failure {
         407 => "; the proxy demands a user and a password",
         _ => advice,
     };
-    Failure::Refused { status: answer.status, message: format!("{place}: {quoted}{advice}") }
+    Failure::Other(format!("status {}: {place}: {quoted}{advice}", answer.status))
 }
 
 /// The wait that a `Retry-After` header asks for at the time `now`: seconds, or a date
@@ -349,9 +349,9 @@ impl Authorities {
     ///
     /// # Errors
     ///
-    /// [`Failure::Setup`] if the file cannot be read or contains no certificate.
+    /// [`Failure`] if the file cannot be read or contains no certificate.
     pub fn add_file(&mut self, path: &Path) -> Result<(), Failure> {
-        let wrong = |why: &str| Failure::Setup(format!("{}: {why}", path.display()));
+        let wrong = |why: &str| Failure::Other(format!("{}: {why}", path.display()));
         let text = std::fs::read(path)
             .map_err(|error| wrong(&format!("cannot read the certificates: {}", system_message(&error))))?;
         let before = self.added.len();
@@ -390,7 +390,7 @@ impl NamedProxy {
         let set = PROXY_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
         let Some((variable, value)) = set.into_iter().find(|(_, value)| !value.is_empty()) else { return Ok(None) };
         if Proxy::new(&value).is_err() {
-            return Err(Failure::Setup(format!(
+            return Err(Failure::Other(format!(
                 "{variable} is not the address of a proxy; write it as http://HOST:PORT, or unset it"
             )));
         }

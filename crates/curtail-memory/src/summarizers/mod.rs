@@ -125,38 +125,19 @@ pub trait Summarizer: Send + Sync {
     }
 }
 
-/// Why a summary could not be made.
+/// Why a summary could not be made, as far as callers act on it.
 #[derive(Debug)]
 pub enum Failure {
     /// The request exceeds the model's context; a shorter one may fit.
     Overflow(String),
-    /// No answer came: there was no connection, the reply was incomplete, or the time ran out.
-    Unreachable(String),
-    /// The server refused the request.
-    Refused {
-        /// The HTTP status.
-        status: u16,
-        /// What is wrong, with the beginning of the answer.
-        message: String,
-    },
-    /// The answer contains no summary.
-    Unusable(String),
-    /// The summarizer's program failed.
-    Program(String),
-    /// The request could not be made: an endpoint, a key, a prompt or a command line is unusable.
-    Setup(String),
+    /// The request could not be made, no answer came, the server or program failed, or the answer contains no summary.
+    Other(String),
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused { status, message } => write!(f, "status {status}: {message}"),
-            Self::Overflow(message)
-            | Self::Unreachable(message)
-            | Self::Unusable(message)
-            | Self::Program(message)
-            | Self::Setup(message) => f.write_str(message),
-        }
+        let (Self::Overflow(message) | Self::Other(message)) = self;
+        f.write_str(message)
     }
 }
 

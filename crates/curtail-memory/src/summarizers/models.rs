@@ -93,7 +93,7 @@ impl Model {
         };
         let (to, body) = (self.endpoint.join(self.api.path()), self.body(utterances, budget));
         let answer = self.http.post(&Post { to: &to, headers: &headers, key: self.key.as_ref(), body: &body })?;
-        let read = self.api.read(&answer).map_err(|why| Failure::Unusable(format!("{}: {why}", to.shown)))?;
+        let read = self.api.read(&answer).map_err(|why| Failure::Other(format!("{}: {why}", to.shown)))?;
         Ok(if read.cut { cut_short(&read.text, budget) } else { read.text })
     }
 }

@@ -57,10 +57,10 @@ impl Prompt {
     ///
     /// # Errors
     ///
-    /// [`Failure::Setup`] if the instructions are blank.
+    /// [`Failure`] if the instructions are blank.
     pub fn new(text: String) -> Result<Self, Failure> {
         if text.trim().is_empty() {
-            return Err(Failure::Setup("the prompt is empty; say what a summary should contain".to_owned()));
+            return Err(Failure::Other("the prompt is empty; say what a summary should contain".to_owned()));
         }
         Ok(Self(text))
     }

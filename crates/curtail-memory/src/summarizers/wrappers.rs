@@ -215,7 +215,7 @@ fn write_entry(path: &Path, entry: &CacheEntry) -> io::Result<()> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Setup(format!(
+    Failure::Other(format!(
         "{}: cannot write the summary: {}; name another folder",
         path.display(),
         system_message(error)
