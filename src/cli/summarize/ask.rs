@@ -14,8 +14,8 @@ use crate::cli::report;
 use crate::console;
 use curtail_core::error::FileError;
 use curtail_memory::summarizers::{
-    Anthropic, ApiKey, Authorities, Bounded, Cached, Command, Endpoint, Extractive, Fallback, Http, OpenAi, Patience,
-    Prompt, Summarizer,
+    Api, ApiKey, Authorities, Bounded, Cached, Command, Endpoint, Extractive, Fallback, Http, Model, Patience, Prompt,
+    Summarizer,
 };
 
 /// Default time limit of one request or one run of a command, in seconds.
@@ -194,14 +194,11 @@ impl AskFlags {
             return Ok(Box::new(Command::new(line, timeout)?));
         }
         let provider = if kind == SummarizerKind::Openai { &OPENAI } else { &ANTHROPIC };
-        let name = provider.name;
+        let name = provider.api.name();
         let model = self.summary_model.clone().with_context(|| format!("--summarizer {name} needs --summary-model"))?;
         let (endpoint, key) = provider.endpoint_and_key(&self.server_choice())?;
         let (prompt, extra, http) = (self.prompt()?, self.extra_body.clone().unwrap_or_default(), self.http(timeout)?);
-        Ok(match kind {
-            SummarizerKind::Openai => Box::new(OpenAi { endpoint, model, key, prompt, extra, http }),
-            _ => Box::new(Anthropic { endpoint, model, key, prompt, extra, http }),
-        })
+        Ok(Box::new(Model { api: provider.api, endpoint, model, key, prompt, extra, http }))
     }
 
     fn server_choice(&self) -> ServerChoice<'_> {
@@ -254,29 +251,18 @@ fn object(text: &str) -> Result<Map<String, Value>, String> {
 
 /// A provider: its server, and the environment variables that its own tools read.
 struct Provider {
-    /// The name that `--summarizer` takes.
-    pub(super) name: &'static str,
-    /// The address of the provider's server.
-    endpoint: &'static str,
+    api: Api,
     /// The variable with the key.
     key_variable: &'static str,
     /// The variable with another address.
     base_variable: &'static str,
 }
 
-const OPENAI: Provider = Provider {
-    name: "openai",
-    endpoint: OpenAi::ENDPOINT,
-    key_variable: "OPENAI_API_KEY",
-    base_variable: "OPENAI_BASE_URL",
-};
+const OPENAI: Provider =
+    Provider { api: Api::OpenAi, key_variable: "OPENAI_API_KEY", base_variable: "OPENAI_BASE_URL" };
 
-const ANTHROPIC: Provider = Provider {
-    name: "anthropic",
-    endpoint: Anthropic::ENDPOINT,
-    key_variable: "ANTHROPIC_API_KEY",
-    base_variable: "ANTHROPIC_BASE_URL",
-};
+const ANTHROPIC: Provider =
+    Provider { api: Api::Anthropic, key_variable: "ANTHROPIC_API_KEY", base_variable: "ANTHROPIC_BASE_URL" };
 
 /// The flags that choose the server.
 struct ServerChoice<'f> {
@@ -297,7 +283,8 @@ impl Provider {
     /// The key of the environment is sent to the provider's own host and to an endpoint that the user named. A configuration file
     /// that was found cannot name an endpoint.
     fn endpoint_and_key(&self, choice: &ServerChoice<'_>) -> anyhow::Result<(Endpoint, Option<ApiKey>)> {
-        let default: Endpoint = self.endpoint.parse()?;
+        let own = self.api.endpoint();
+        let default: Endpoint = own.parse()?;
         let base = variable(self.base_variable);
         let endpoint = match (choice.endpoint, base) {
             (Some(named), _) => named.parse()?,
@@ -307,7 +294,7 @@ impl Provider {
         let key = self.key(choice)?;
         if key.is_none() && endpoint.is_same_host(&default) {
             let variable = self.key_variable;
-            bail!("{} needs a key: set {variable}, or pass a file that contains it with --api-key-file", self.endpoint);
+            bail!("{own} needs a key: set {variable}, or pass a file that contains it with --api-key-file");
         }
         let secret = match &key {
             Some((_, origin)) => Some(format!("the key of {origin}")),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::server::{Reply, Server, nobody};
 use curtail_memory::summarizers::{
-    Anthropic, ApiKey, Budget, Failure, Http, OpenAi, Patience, Prompt, Speaker, Summarizer, Utterance,
+    Api, ApiKey, Budget, Failure, Http, Model, Patience, Prompt, Speaker, Summarizer, Utterance,
 };
 use serde_json::{Map, Value, json};
 
@@ -28,17 +28,12 @@ impl Wire {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), "sk-secret\n").expect("a temporary file");
         let key = Some(ApiKey::from_file(file.path()).expect("the key can be read"));
-        let (endpoint, model, prompt) = (address, "m".to_owned(), Prompt::default());
-        match self {
-            Self::OpenAi => {
-                let endpoint = format!("{endpoint}/v1").parse().expect("an address");
-                Box::new(OpenAi { endpoint, model, key, prompt, extra, http })
-            }
-            Self::Anthropic => {
-                let endpoint = endpoint.parse().expect("an address");
-                Box::new(Anthropic { endpoint, model, key, prompt, extra, http })
-            }
-        }
+        let (api, endpoint) = match self {
+            Self::OpenAi => (Api::OpenAi, format!("{address}/v1")),
+            Self::Anthropic => (Api::Anthropic, address.to_owned()),
+        };
+        let (endpoint, model, prompt) = (endpoint.parse().expect("an address"), "m".to_owned(), Prompt::default());
+        Box::new(Model { api, endpoint, model, key, prompt, extra, http })
     }
 
     /// A good answer, as this wire format writes it.

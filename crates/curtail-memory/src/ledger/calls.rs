@@ -1,9 +1,10 @@
 //! What a tool call does, judged by the names and shapes of its arguments, so that the tools of unknown agents are understood
-//! too. The rules are tables. `commands` decides what a shell command does.
+//! too, also by the shape of a to-do list. The rules are tables. `commands` decides what a shell command does.
 
 use serde_json::{Map, Value};
 
-use super::{Todo, paths, scripts, todos};
+use super::quotes::one_line;
+use super::{Progress, Todo, commands, paths};
 use curtail_core::digest::fnv1a_64;
 
 /// An effect of a call.
@@ -117,12 +118,10 @@ pub(super) fn actions(name: &str, arguments: &str) -> Vec<Action> {
 /// The actions of a call whose arguments are an object.
 fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     let words = name_words(name);
-    if let Some(action) = todos::todo_action(&words, members) {
+    if let Some(action) = todo_action(&words, members) {
         return vec![action];
     }
-    let get = |keys: &[&str]| {
-        members.iter().find(|(key, _)| keys.contains(&normalized(key).as_str())).map(|(_, value)| value)
-    };
+    let get = |keys: &[&str]| member(members, keys);
     let mode = get(COMMAND_KEYS).and_then(Value::as_str).unwrap_or_default();
     let path = get(PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::any_path);
     let is_mode = VIEW_MODES.contains(&mode) || EDIT_MODES.contains(&mode);
@@ -146,7 +145,7 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
 
 /// The action of writing `body` to a script at `path`; `None` if the script changes no files.
 fn script(path: &str, body: &str) -> Option<Action> {
-    let writes = scripts::writes(path, body);
+    let writes = commands::files_written_by(path, body);
     (!writes.is_empty()).then(|| Action::Script { path: path.to_owned(), writes })
 }
 
@@ -196,12 +195,16 @@ fn command_line(value: &Value) -> Option<String> {
 
 /// Digests of the text that an edit replaces and of the text that it writes.
 fn edit_digests(members: &Map<String, Value>) -> Option<(u32, u32)> {
-    let text =
-        |name: &str| members.iter().find(|(key, _)| normalized(key) == name).and_then(|(_, value)| value.as_str());
+    let text = |name: &str| member(members, &[name])?.as_str();
     let (old, new) = EDIT_KEYS.iter().find_map(|(old, new)| Some((text(old)?, text(new)?)))?;
     #[expect(clippy::cast_possible_truncation, reason = "32 bits distinguish the edits of one file")]
     let digest = |text: &str| fnv1a_64(text.bytes()) as u32;
     Some((digest(old), digest(new)))
+}
+
+/// The first member with one of these keys.
+fn member<'m>(members: &'m Map<String, Value>, keys: &[&str]) -> Option<&'m Value> {
+    members.iter().find(|(key, _)| keys.contains(&normalized(key).as_str())).map(|(_, value)| value)
 }
 
 /// A key in lower case without separators: `filePath` and `file_path` are equal.
@@ -237,9 +240,115 @@ fn looks_like_shell(name: &str) -> bool {
     name_words(name).iter().any(|word| SHELLS.contains(&word.as_str()))
 }
 
+// To-do lists and plans, by the shape of the call that writes them: a list of objects with a text and a state, a list in
+// Markdown, or one item at a time.
+
+/// Words in the names of tools that keep to-do lists.
+const LIST_WORDS: &[&str] = &["todo", "todos", "plan", "task", "tasks", "checklist", "tracker"];
+
+/// Members that contain the text of an item, the best first.
+const ITEM_TEXT_KEYS: &[&str] =
+    &["content", "step", "title", "subject", "description", "text", "task", "label", "name"];
+
+/// Members that contain the state of an item.
+const STATE_KEYS: &[&str] = &["status", "state", "completed", "done"];
+
+/// Members that identify an item.
+const ID_KEYS: &[&str] = &["id", "taskId", "task_id", "key"];
+
+/// States of finished items, and of those in progress.
+const DONE_STATES: &[&str] =
+    &["completed", "complete", "done", "finished", "cancelled", "canceled", "deleted", "skipped", "closed", "true"];
+const BEGUN_STATES: &[&str] =
+    &["in_progress", "in-progress", "inprogress", "in progress", "active", "doing", "started", "current"];
+
+/// What a call does to the to-do list; `None` if nothing. `words` are the words of the tool's name.
+fn todo_action(words: &[String], members: &Map<String, Value>) -> Option<Action> {
+    let lists = members.values().filter_map(Value::as_array).filter(|list| !list.is_empty());
+    let items = lists.map(|list| list.iter().map(item).collect::<Option<Vec<Todo>>>());
+    if let Some(items) = items.flatten().next() {
+        return Some(Action::Todos(items));
+    }
+    if !words.iter().any(|word| LIST_WORDS.contains(&word.as_str())) {
+        return None;
+    }
+    if members.values().next().and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        return Some(Action::Todos(Vec::new()));
+    }
+    if let Some(items) = members.values().filter_map(Value::as_str).map(markdown).find(|items| !items.is_empty()) {
+        return Some(Action::Todos(items));
+    }
+    let has_verb = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
+    let (key, text) = (first_text(members, ID_KEYS), first_text(members, ITEM_TEXT_KEYS));
+    let progress = first_text(members, STATE_KEYS).map(|state| progress(&state));
+    match (key, text) {
+        (key, Some(text)) if has_verb(&["create", "add", "new"]) => {
+            Some(Action::AddTodo(Todo { key, text, progress: progress.unwrap_or_default(), ..Todo::default() }))
+        }
+        (Some(key), text) if has_verb(&["update", "set", "complete", "finish", "edit"]) => {
+            let progress = progress.or_else(|| has_verb(&["complete", "finish"]).then_some(Progress::Done))?;
+            let text = text.unwrap_or_default();
+            Some(Action::UpdateTodo(Todo { key: Some(key), text, progress, ..Todo::default() }))
+        }
+        _ => None,
+    }
+}
+
+/// An item of a list: an object with a text and a state.
+fn item(value: &Value) -> Option<Todo> {
+    let members = value.as_object()?;
+    let (text, state) = (first_text(members, ITEM_TEXT_KEYS)?, first_text(members, STATE_KEYS)?);
+    Some(Todo { key: first_text(members, ID_KEYS), text, progress: progress(&state), ..Todo::default() })
+}
+
+/// The first of these members that is not empty, as text.
+fn first_text(members: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(one_line(text)).filter(|text| !text.is_empty()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        _ => None,
+    };
+    names.iter().find_map(|name| members.get(*name).and_then(text))
+}
+
+fn progress(state: &str) -> Progress {
+    let state = state.to_lowercase();
+    match state.as_str() {
+        state if DONE_STATES.contains(&state) => Progress::Done,
+        state if BEGUN_STATES.contains(&state) => Progress::InProgress,
+        _ => Progress::Pending,
+    }
+}
+
+/// The items of a list in Markdown: `- [ ] open`, `- [x] done`.
+fn markdown(text: &str) -> Vec<Todo> {
+    let item = |line: &str| {
+        let line = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
+        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
+        let (mark, text) = line.strip_prefix('[')?.split_once(']')?;
+        let progress = match mark.trim() {
+            "" => Progress::Pending,
+            "x" | "X" | "✓" => Progress::Done,
+            "~" | "-" | ">" | "/" => Progress::InProgress,
+            _ => return None,
+        };
+        let text = one_line(text);
+        (!text.is_empty()).then(|| Todo { text, progress, ..Todo::default() })
+    };
+    text.lines().filter_map(item).collect()
+}
+
+/// The id that the result of a call gives to a new item: the first number after a `#`.
+pub(super) fn key_in(result: &str) -> Option<String> {
+    result.split('#').skip(1).find_map(|after| {
+        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+        (!digits.is_empty()).then_some(digits)
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Action, actions};
+    use super::{Action, Progress, Todo, actions, key_in};
 
     fn change(path: &str) -> Vec<Action> {
         vec![Action::Change { path: path.to_owned(), edit: None }]
@@ -303,5 +412,53 @@ mod tests {
             [Action::Move { from: "a".into(), to: "b".into() }, Action::Remove("c".into())]
         );
         assert_eq!(actions("run_tests", "{}"), [Action::Check("run_tests".into())]);
+    }
+
+    fn list(name: &str, arguments: &str) -> Vec<(String, Progress)> {
+        match actions(name, arguments).pop() {
+            Some(Action::Todos(items)) => items.into_iter().map(|item| (item.text, item.progress)).collect(),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn lists_of_any_agent_are_read() {
+        let expected = [
+            (String::from("One"), Progress::Done),
+            (String::from("Two"), Progress::InProgress),
+            (String::from("Three"), Progress::Pending),
+        ];
+        for (name, arguments) in [
+            (
+                "TodoWrite",
+                r#"{"todos":[{"content":"One","status":"completed"},{"content":"Two","status":"in_progress"},{"content":"Three","status":"pending"}]}"#,
+            ),
+            (
+                "update_plan",
+                r#"{"explanation":"…","plan":[{"step":"One","status":"completed"},{"step":"Two","status":"in_progress"},{"step":"Three","status":"pending"}]}"#,
+            ),
+            (
+                "write_todos",
+                r#"{"todos":[{"description":"One","status":"cancelled"},{"description":"Two","status":"in_progress"},{"description":"Three","status":"pending"}]}"#,
+            ),
+            (
+                "task_tracker",
+                r#"{"command":"plan","task_list":[{"title":"One","status":"done"},{"title":"Two","status":"in_progress"},{"title":"Three","status":"todo"}]}"#,
+            ),
+            ("update_todo_list", r#"{"todos":"[x] One\n[-] Two\n[ ] Three"}"#),
+        ] {
+            assert_eq!(list(name, arguments), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn items_come_one_by_one() {
+        let added = actions("TaskCreate", r#"{"subject":"One","description":"All of it"}"#);
+        assert_eq!(added, [Action::AddTodo(Todo { text: "One".into(), ..Todo::default() })]);
+        let done = Todo { key: Some("2".into()), progress: Progress::Done, ..Todo::default() };
+        assert_eq!(actions("TaskUpdate", r#"{"taskId":"2","status":"completed"}"#), [Action::UpdateTodo(done)]);
+        assert_eq!(key_in("Task #12 created successfully: One").as_deref(), Some("12"));
+        assert_eq!(actions("TaskList", "{}"), []);
+        assert_eq!(actions("Task", r#"{"description":"Look","prompt":"…"}"#), []);
     }
 }

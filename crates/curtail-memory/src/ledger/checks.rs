@@ -79,10 +79,27 @@ impl RunOutcome {
         }
     }
 
-    /// The outcome; `None` if no line gave a verdict.
-    fn known(self) -> Option<Self> {
-        (self.verdict != Verdict::Unknown).then_some(self)
+    /// Keeps a line as the one that says why the run failed, unless there is an earlier one.
+    fn explain(&mut self, line: &str) {
+        self.error.get_or_insert_with(|| line.to_owned());
     }
+
+    /// The outcome; `None` if no line gave a verdict. An error is only kept if no failing test says more.
+    fn known(self) -> Option<Self> {
+        let needs_error = self.verdict == Verdict::Failed && self.failed.is_empty();
+        let error = self.error.filter(|_| needs_error);
+        (self.verdict != Verdict::Unknown).then_some(Self { error, ..self })
+    }
+}
+
+/// `text` up to `mark`; all of it without one.
+fn up_to<'t>(text: &'t str, mark: &str) -> &'t str {
+    text.split_once(mark).map_or(text, |(before, _)| before)
+}
+
+/// `line` without the first of these prefixes that it has.
+fn after_any<'l>(line: &'l str, prefixes: &[&str]) -> Option<&'l str> {
+    prefixes.iter().find_map(|prefix| line.strip_prefix(prefix))
 }
 
 /// The number before `word`: 3 in `3 failed, 4 passed`.
@@ -200,7 +217,6 @@ fn read_rspec(output: &str) -> Option<RunOutcome> {
 /// Reads `Failed Namespace.Test [12 ms]`, `Failed!  - Failed: 1, Passed: 2`, xUnit's `[FAIL]` and the last lines of a build.
 fn read_dotnet(output: &str) -> Option<RunOutcome> {
     let mut outcome = RunOutcome::from_runner("dotnet");
-    let mut error = None;
     for line in output.lines() {
         let trimmed = line.trim();
         if let Some(name) = trimmed.strip_prefix("Failed ").and_then(timed) {
@@ -217,12 +233,9 @@ fn read_dotnet(output: &str) -> Option<RunOutcome> {
             outcome.verdict = Verdict::Failed;
         } else if trimmed == "Test Run Successful." || trimmed == "Build succeeded." {
             outcome.counted(0);
-        } else if error.is_none() && is_compiler_error(trimmed) {
-            error = Some(trimmed.to_owned());
+        } else if is_compiler_error(trimmed) {
+            outcome.explain(trimmed);
         }
-    }
-    if outcome.verdict == Verdict::Failed && outcome.failed.is_empty() {
-        outcome.error = error;
     }
     outcome.known()
 }
@@ -248,11 +261,10 @@ fn read_pytest(output: &str) -> Option<RunOutcome> {
     let is_test = |name: &str| name.contains("::") || name.rsplit('.').next() == Some("py");
     for line in output.lines() {
         let line = line.trim();
-        let named = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
-        if let Some(rest) = named {
-            let name = rest.split_once(" - ").map_or(rest, |(name, _)| name);
-            if is_test(name.trim_start_matches("collecting ")) {
-                outcome.fail(name.trim_start_matches("collecting "));
+        if let Some(rest) = after_any(line, &["FAILED ", "ERROR "]) {
+            let name = up_to(rest, " - ").trim_start_matches("collecting ");
+            if is_test(name) {
+                outcome.fail(name);
             }
         } else if let Some((name, state)) = line.split_once(' ').filter(|(name, _)| name.contains("::")) {
             match state.split(' ').next() {
@@ -284,9 +296,9 @@ fn read_unittest(output: &str) -> Option<RunOutcome> {
     let mut outcome = RunOutcome::from_runner("unittest");
     let mut ran = false;
     for line in output.lines() {
-        let named = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "));
+        let named = after_any(line, &["FAIL: ", "ERROR: "]);
         if let Some(name) = named.filter(|name| name.contains(" (") && name.contains(')')) {
-            outcome.fail(name.split_once(") ").map_or(name, |(name, _)| name));
+            outcome.fail(up_to(name, ") "));
         } else if line.starts_with("Ran ") && number_after(line, "Ran").is_some() && line.contains(" test") {
             ran = true;
         } else if ran && (line == "OK" || line.starts_with("OK (")) {
@@ -321,7 +333,7 @@ fn read_cargo(output: &str) -> Option<RunOutcome> {
         } else if trimmed.starts_with("Summary [") {
             outcome.counted(number_before(trimmed, " failed").unwrap_or(0));
         } else if is_rustc_error(line) && outcome.error.is_none() {
-            outcome.error = Some(trimmed.to_owned());
+            outcome.explain(trimmed);
         } else if let Some(found) = trimmed.strip_prefix("--> ").filter(|_| place.is_none() && outcome.error.is_some())
         {
             place = Some(found.to_owned());
@@ -331,14 +343,12 @@ fn read_cargo(output: &str) -> Option<RunOutcome> {
             outcome.counted(0);
         }
     }
-    if outcome.verdict == Verdict::Unknown && outcome.error.as_ref().is_some_and(|_| place.is_some()) {
+    if outcome.verdict == Verdict::Unknown && outcome.error.is_some() && place.is_some() {
         outcome.verdict = Verdict::Failed;
     }
-    let needs_error = outcome.verdict == Verdict::Failed && outcome.failed.is_empty();
-    outcome.error = outcome.error.take().filter(|_| needs_error).map(|error| match place {
-        Some(place) => format!("{error} ({place})"),
-        None => error,
-    });
+    if let (Some(error), Some(place)) = (&mut outcome.error, place) {
+        *error = format!("{error} ({place})");
+    }
     outcome.known()
 }
 
@@ -353,27 +363,25 @@ fn is_rustc_error(line: &str) -> bool {
 /// Reads `--- FAIL: TestA (0.00s)`, `ok  pkg`, `FAIL pkg` and the compiler's lines.
 fn read_go(output: &str) -> Option<RunOutcome> {
     let mut outcome = RunOutcome::from_runner("go");
-    let mut error = None;
     for line in output.lines() {
         let trimmed = line.trim_start();
-        let name = |rest: &str| rest.split_once(" (").map_or(rest, |(name, _)| name).to_owned();
         if let Some(rest) = trimmed.strip_prefix("--- FAIL: ") {
-            outcome.fail(&name(rest));
+            outcome.fail(up_to(rest, " ("));
         } else if let Some(rest) = trimmed.strip_prefix("--- PASS: ") {
-            outcome.pass(&name(rest));
+            outcome.pass(up_to(rest, " ("));
         } else if line.starts_with("FAIL\t") {
             outcome.verdict = Verdict::Failed;
         } else if line.starts_with("ok  \t") || line.starts_with("ok \t") {
             outcome.counted(0);
-        } else if error.is_none() && is_go_place(line) {
-            error = Some(line.trim().to_owned());
+        } else if is_go_place(line) {
+            outcome.explain(line.trim());
         }
     }
-    if outcome.verdict == Verdict::Unknown && error.is_some() && output.lines().any(|line| line.starts_with("# ")) {
+    if outcome.verdict == Verdict::Unknown
+        && outcome.error.is_some()
+        && output.lines().any(|line| line.starts_with("# "))
+    {
         outcome.verdict = Verdict::Failed;
-    }
-    if outcome.verdict == Verdict::Failed && outcome.failed.is_empty() {
-        outcome.error = error;
     }
     outcome.known()
 }
@@ -401,13 +409,13 @@ fn read_jest(output: &str) -> Option<RunOutcome> {
                 outcome.fail(name);
             }
         } else if let Some(rest) = trimmed.strip_prefix("FAIL ").map(str::trim) {
-            let rest = rest.split_once(" [").map_or(rest, |(name, _)| name);
+            let rest = up_to(rest, " [");
             if rest.contains(" > ") {
                 outcome.fail(rest);
             } else if is_file(rest) {
                 files.push(rest);
             }
-        } else if let Some(name) = ["✕ ", "✗ ", "× "].iter().find_map(|mark| trimmed.strip_prefix(mark)) {
+        } else if let Some(name) = after_any(trimmed, &["✕ ", "✗ ", "× "]) {
             marked.push(name.rsplit_once(" (").map_or(name, |(name, _)| name));
         } else if trimmed.starts_with("Tests:") || trimmed.starts_with("Test Suites:") || trimmed.starts_with("Tests  ")
         {
@@ -420,10 +428,9 @@ fn read_jest(output: &str) -> Option<RunOutcome> {
     let failed = counted?;
     if failed > 0 && outcome.failed.is_empty() {
         let listed = mocha_names(output);
-        let names = [listed.iter().map(String::as_str).collect(), marked, files]
-            .into_iter()
-            .find(|names: &Vec<&str>| !names.is_empty());
-        names.unwrap_or_default().into_iter().for_each(|name| outcome.fail(name));
+        let listed = listed.iter().map(String::as_str).collect();
+        let names = [listed, marked, files].into_iter().find(|names: &Vec<&str>| !names.is_empty());
+        names.into_iter().flatten().for_each(|name| outcome.fail(name));
     }
     outcome.counted(failed);
     outcome.known()
@@ -489,16 +496,13 @@ fn read_junit(output: &str) -> Option<RunOutcome> {
             outcome.fail(&case_name(found));
             case = None;
         }
-        if error_is_next && outcome.error.is_none() {
-            outcome.error = Some(trimmed.to_owned());
+        if error_is_next {
+            outcome.explain(trimmed);
         }
         error_is_next = trimmed == "* What went wrong:";
-        if outcome.error.is_none() && error.is_some_and(|error| error.contains(".java:") || error.contains(".kt:")) {
-            outcome.error = error.map(str::to_owned);
+        if let Some(error) = error.filter(|error| error.contains(".java:") || error.contains(".kt:")) {
+            outcome.explain(error);
         }
-    }
-    if !outcome.failed.is_empty() || outcome.verdict != Verdict::Failed {
-        outcome.error = None;
     }
     outcome.known()
 }
@@ -595,7 +599,7 @@ fn read_make(output: &str) -> Option<RunOutcome> {
     let stopped = output.lines().find(|line| stops(line));
     if let Some(line) = compiler.or(stopped) {
         outcome.verdict = Verdict::Failed;
-        outcome.error = Some(line.trim().to_owned());
+        outcome.explain(line.trim());
     }
     outcome.known()
 }

@@ -4,15 +4,11 @@
 mod calls;
 mod checks;
 mod commands;
-mod compose;
-mod handoff;
 mod paths;
 mod quotes;
 mod read;
-mod recall;
-mod scripts;
 mod shell;
-mod todos;
+mod text;
 
 use std::fmt;
 
@@ -140,7 +136,7 @@ impl Ledger {
     }
 }
 
-// The facts in a ledger. They are plain data: `read` finds them; `compose` and `handoff` write them as text.
+// The facts in a ledger. They are plain data: `read` finds them; `text` writes them as text.
 
 /// The message that a fact comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -231,6 +227,11 @@ pub struct Commit {
     /// Where it was made.
     #[serde(flatten)]
     pub at: Pointer,
+}
+
+/// Whether a word can be the abbreviated hash of a commit.
+fn is_hash(word: &str) -> bool {
+    (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// How a check ended.

@@ -9,7 +9,7 @@ use super::checks::{self, RunOutcome};
 use super::commands::{self, Effect, Run};
 use super::quotes::{self, Writer, bounded, corrects, cut, one_line};
 use super::{
-    Change, Check, Commit, FailedTest, Ledger, MAX_ASKED, MAX_FACTS, Pointer, Quote, Todo, Verdict, paths, todos,
+    Change, Check, Commit, FailedTest, Ledger, MAX_ASKED, MAX_FACTS, Pointer, Quote, Todo, Verdict, is_hash, paths,
 };
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, ToolResult, own_blocks};
@@ -79,8 +79,7 @@ impl Ledger {
             return;
         }
         self.asked.push(quote);
-        let surplus = self.asked.len().saturating_sub(MAX_ASKED);
-        self.asked.drain(..surplus);
+        keep_newest(&mut self.asked, MAX_ASKED);
     }
 
     fn read_call(&mut self, tool_call: &ToolCall<'_>, call: &CallWithResult<'_>) {
@@ -226,8 +225,7 @@ impl Ledger {
             return;
         }
         change.edits.extend(edit);
-        let surplus = change.edits.len().saturating_sub(MAX_EDITS);
-        change.edits.drain(..surplus);
+        keep_newest(&mut change.edits, MAX_EDITS);
         if path.len() > change.path.len() {
             path.clone_into(&mut change.path);
         }
@@ -378,7 +376,7 @@ impl Ledger {
     }
 
     fn add_todo(&mut self, item: Todo, call: &CallWithResult<'_>) {
-        let key = item.key.clone().or_else(|| call.result_text().and_then(todos::key_in));
+        let key = item.key.clone().or_else(|| call.result_text().and_then(calls::key_in));
         let key = key.or_else(|| Some((self.todos.len() + 1).to_string()));
         self.todos.push(Todo { key, at: call.at.clone(), ..item });
         keep_newest(&mut self.todos, MAX_FACTS);
@@ -409,8 +407,7 @@ fn outcome_by_exit_code(result: &str, piped: bool) -> Option<RunOutcome> {
 fn hash_and_subject(line: &str) -> Option<(String, String)> {
     let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let hash = place.rsplit(' ').next().filter(|_| place.contains(' '))?;
-    let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hash.then(|| (hash.to_owned(), subject.to_owned()))
+    is_hash(hash).then(|| (hash.to_owned(), subject.to_owned()))
 }
 
 fn first_word(command: &str) -> &str {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Outcome, Schema, Scratchpad, State, Update};
-use crate::store::{self, Record, RecordKey, Scope, Shelf, Store};
+use crate::store::{self, RecordKey, Scope, Shelf, Store};
 
 /// The rules for a state and its updates.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,11 +35,9 @@ impl<'a> Rules<'a> {
 
     /// The state in a body, or why it cannot be used. The empty object always passes, because updates start from it.
     fn parse_body(&self, body: &str) -> Result<State, String> {
-        let state = State::parse(body).map_err(|error| error.to_string())?;
+        let state = State::parse(body)?;
         match self.schema {
-            Some(schema) if state != State::empty_object() => {
-                schema.check(&state).map(|()| state).map_err(|error| error.to_string())
-            }
+            Some(schema) if state != State::empty_object() => schema.check(&state).map(|()| state),
             _ => Ok(state),
         }
     }
@@ -84,21 +82,7 @@ pub fn replay(
     rules: Rules<'_>,
     updates: &[Update<'_>],
 ) -> Result<Replayed, MemoryError> {
-    if rules.read_only {
-        let Loaded { state, corrupt } = load(store, owner, rules)?;
-        let outcomes = vec![Outcome::Ignored; updates.len()];
-        let set_aside = corrupt;
-        return Ok(Replayed { state, outcomes, set_aside });
-    }
-    store.update(owner.key()?, |record| {
-        let (state, set_aside) = take_state(record, rules)?;
-        let mut scratchpad = rules.scratchpad(state).with_applied(record.applied_ids()?, owner.origin());
-        let outcomes: Vec<Outcome> = updates.iter().map(|update| scratchpad.apply(*update)).collect();
-        for id in scratchpad.new_ids() {
-            record.add_applied_id(id)?;
-        }
-        save_applied(record, scratchpad, outcomes, set_aside)
-    })
+    apply_updates(store, owner, rules, updates, true)
 }
 
 /// Applies one update without a call id to the state of `owner`. Unlike in [`replay`], a repeated update is applied again.
@@ -106,15 +90,39 @@ pub fn replay(
 /// # Errors
 /// As [`replay`].
 pub fn amend(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, arguments: &str) -> Result<Replayed, MemoryError> {
-    let update = Update { call_id: "", arguments };
+    apply_updates(store, owner, rules, &[Update { call_id: "", arguments }], false)
+}
+
+/// Applies `updates`, each of them only `once` or whenever it comes.
+fn apply_updates(
+    store: &mut Store,
+    owner: Owner<'_>,
+    rules: Rules<'_>,
+    updates: &[Update<'_>],
+    once: bool,
+) -> Result<Replayed, MemoryError> {
     if rules.read_only {
-        return replay(store, owner, rules, &[update]);
+        let Loaded { state, corrupt: set_aside } = load(store, owner, rules)?;
+        return Ok(Replayed { state, outcomes: vec![Outcome::Ignored; updates.len()], set_aside });
     }
     store.update(owner.key()?, |record| {
-        let (state, set_aside) = take_state(record, rules)?;
+        let Loaded { state, corrupt: set_aside } = loaded(record.body(), rules);
+        if let Some(reason) = &set_aside {
+            record.set_aside(reason)?;
+            record.write(&state.to_json())?;
+        }
         let mut scratchpad = rules.scratchpad(state);
-        let outcomes = vec![scratchpad.apply(update)];
-        save_applied(record, scratchpad, outcomes, set_aside)
+        if once {
+            scratchpad = scratchpad.with_applied(record.applied_ids()?, owner.origin());
+        }
+        let outcomes: Vec<Outcome> = updates.iter().map(|update| scratchpad.apply(*update)).collect();
+        for id in scratchpad.new_ids().iter().filter(|_| once) {
+            record.add_applied_id(id)?;
+        }
+        if outcomes.contains(&Outcome::Applied) {
+            record.write(&scratchpad.state().to_json())?;
+        }
+        Ok(Replayed { state: scratchpad.into_state(), outcomes, set_aside })
     })
 }
 
@@ -127,7 +135,7 @@ pub fn set(store: &mut Store, owner: Owner<'_>, rules: Rules<'_>, state: &State)
         return Err(MemoryError::ReadOnly);
     }
     if let Some(schema) = rules.schema {
-        schema.check(state).map_err(|error| MemoryError::Refused(error.to_string()))?;
+        schema.check(state).map_err(MemoryError::Refused)?;
     }
     store.update(owner.key()?, |record| Ok(record.write(&state.to_json())?))
 }
@@ -145,35 +153,8 @@ fn loaded(body: Option<&str>, rules: Rules<'_>) -> Loaded {
     match body.map(|body| rules.parse_body(body)) {
         None => Loaded { state: rules.initial(), corrupt: None },
         Some(Ok(state)) => Loaded { state, corrupt: None },
-        Some(Err(reason)) => {
-            let (state, corrupt) = (State::empty_object(), Some(reason));
-            Loaded { state, corrupt }
-        }
+        Some(Err(reason)) => Loaded { state: State::empty_object(), corrupt: Some(reason) },
     }
-}
-
-/// The state in `record`. If it cannot be used, sets it aside and returns the reason.
-fn take_state(record: &mut Record<'_>, rules: Rules<'_>) -> Result<(State, Option<String>), MemoryError> {
-    let Loaded { state, corrupt } = loaded(record.body(), rules);
-    if let Some(reason) = &corrupt {
-        record.set_aside(reason)?;
-        record.write(&state.to_json())?;
-    }
-    Ok((state, corrupt))
-}
-
-/// Writes the state if an update was applied.
-fn save_applied(
-    record: &mut Record<'_>,
-    scratchpad: Scratchpad<'_>,
-    outcomes: Vec<Outcome>,
-    set_aside: Option<String>,
-) -> Result<Replayed, MemoryError> {
-    if outcomes.contains(&Outcome::Applied) {
-        record.write(&scratchpad.state().to_json())?;
-    }
-    let state = scratchpad.into_state();
-    Ok(Replayed { state, outcomes, set_aside })
 }
 
 // Why a scratchpad could not be loaded or saved.

@@ -3,16 +3,12 @@
 
 mod kept;
 mod schema;
-mod scratchpad;
 mod state;
-mod tool;
 mod working_memory;
 
 pub use kept::{Loaded, MemoryError, Owner, Replayed, Rules, Spawned, amend, clear, load, replay, set, spawn};
-pub use schema::{Mismatched, Schema, SchemaError, Violation};
-pub use scratchpad::{Outcome, Scratchpad, Update};
-pub use state::{DEPTH, State, StateError, merge, strip};
-pub use tool::{NAMES, Shape, definition};
+pub use schema::{NAMES, Schema, SchemaError, Shape, definition};
+pub use state::{DEPTH, Outcome, Scratchpad, State, Update, merge, strip};
 pub use working_memory::{Block, FoundUpdate, StateSource, TooSmall, WorkingMemory, fit, is_block, updates};
 
 /// The default budget of a block, in tokens.

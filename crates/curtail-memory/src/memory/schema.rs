@@ -1,12 +1,12 @@
 //! Validates a structured state with a JSON Schema, and reports violations in the words of the validator.
-//! References to other documents are not fetched.
+//! References to other documents are not fetched. The tool with which a model updates the state takes what the schema allows.
 
 use std::fmt;
 
 use curtail_core::error::TextPlace;
 use curtail_core::json::Document;
 use jsonschema::Validator;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::State;
 
@@ -29,18 +29,6 @@ pub enum SchemaError {
     Invalid(String),
 }
 
-/// The violations of a schema on one line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mismatched(String);
-
-impl fmt::Display for Mismatched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Mismatched {}
-
 /// Why serde does not read `text` as JSON, with the place of the fault.
 pub(super) fn json_fault(text: &str, error: &serde_json::Error) -> String {
     match Document::parse(text) {
@@ -59,15 +47,6 @@ pub(super) fn json_fault(text: &str, error: &serde_json::Error) -> String {
     }
 }
 
-/// One violation of a schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// JSON pointer into the state; empty for the state itself.
-    pub path: String,
-    /// What the validator reports.
-    pub message: String,
-}
-
 impl Schema {
     /// Compiles a schema.
     ///
@@ -75,14 +54,8 @@ impl Schema {
     /// [`SchemaError`] if `text` is not JSON, is not a valid schema or refers to another document.
     pub fn parse(text: &str) -> Result<Schema, SchemaError> {
         let document = serde_json::from_str(text).map_err(|error| SchemaError::NotJson(json_fault(text, &error)))?;
-        Self::compile(document)
-    }
-
-    fn compile(document: Value) -> Result<Schema, SchemaError> {
-        let validator = jsonschema::validator_for(&document).map_err(|error| {
-            let violation = Violation::new(&error);
-            SchemaError::Invalid(violation.to_string())
-        })?;
+        let validator =
+            jsonschema::validator_for(&document).map_err(|error| SchemaError::Invalid(violation(&error)))?;
         Ok(Schema { document, validator })
     }
 
@@ -92,54 +65,36 @@ impl Schema {
         &self.document
     }
 
-    /// All violations in `state`, in the validator's order.
-    #[must_use]
-    pub fn violations(&self, state: &Value) -> Vec<Violation> {
-        let errors = self.validator.iter_errors(state);
-        errors.map(|error| Violation::new(&error)).collect()
-    }
-
     /// Checks that `state` matches the schema. Text never matches.
     ///
     /// # Errors
-    /// [`Mismatched`] with the violations.
-    pub fn check(&self, state: &State) -> Result<(), Mismatched> {
+    /// The violations on one line, in the validator's order.
+    pub fn check(&self, state: &State) -> Result<(), String> {
         let State::Object(object) = state else {
-            return Err(Mismatched("the state is text, but the schema describes an object".to_owned()));
+            return Err("the state is text, but the schema describes an object".to_owned());
         };
-        let violations = self.violations(&Value::Object(object.clone()));
+        let state = Value::Object(object.clone());
+        let violations: Vec<String> = self.validator.iter_errors(&state).map(|error| violation(&error)).collect();
         if violations.is_empty() {
             return Ok(());
         }
-        let mut listed: Vec<String> = violations.iter().take(MAX_LISTED).map(Violation::to_string).collect();
-        if violations.len() > MAX_LISTED {
-            listed.push(format!("and {} more", violations.len() - MAX_LISTED));
-        }
-        Err(Mismatched(listed.join("; ")))
+        let surplus = violations.len().saturating_sub(MAX_LISTED);
+        let more = if surplus > 0 { format!("; and {surplus} more") } else { String::new() };
+        Err(violations[..violations.len() - surplus].join("; ") + &more)
     }
 }
 
-impl Violation {
-    fn new(error: &jsonschema::ValidationError<'_>) -> Violation {
-        /// The most characters of one violation, which may quote a whole state.
-        const MAX_CHARS: usize = 300;
-        let mut message = error.to_string();
-        if let Some((end, _)) = message.char_indices().nth(MAX_CHARS) {
-            message.truncate(end);
-            message.push('…');
-        }
-        let path = error.instance_path().to_string();
-        Violation { path, message }
+/// One violation of a schema: its place in the state, and what the validator reports.
+fn violation(error: &jsonschema::ValidationError<'_>) -> String {
+    /// The most characters of one violation, which may quote a whole state.
+    const MAX_CHARS: usize = 300;
+    let mut message = error.to_string();
+    if let Some((end, _)) = message.char_indices().nth(MAX_CHARS) {
+        message.truncate(end);
+        message.push('…');
     }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            return f.write_str(&self.message);
-        }
-        write!(f, "{}: {}", self.path, self.message)
-    }
+    let path = error.instance_path().to_string();
+    if path.is_empty() { message } else { format!("{path}: {message}") }
 }
 
 impl fmt::Display for SchemaError {
@@ -152,3 +107,89 @@ impl fmt::Display for SchemaError {
 }
 
 impl std::error::Error for SchemaError {}
+
+// The tool with which a model updates its working memory: its name, its description, and the JSON Schema of its arguments, in the
+// format of each provider.
+
+/// The names of calls that update working memory: Noetic's call convention, and Noetic's tool.
+pub const NAMES: [&str; 2] = ["updateWorkingMemory", "working-memory/update"];
+
+const TASK: &str = "Update the working memory, which you see in <working_memory>. Send only what changes: \
+    objects are merged key by key, lists and plain values replace what was there.";
+
+/// The format in which a provider defines tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// `OpenAI` chat completions, and the many servers that are compatible with them.
+    OpenAi,
+    /// `OpenAI` Responses.
+    Responses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini: one entry of `tools`, with a function declaration.
+    Gemini,
+    /// Amazon Bedrock Converse.
+    Bedrock,
+}
+
+/// The tool called `name`, as one element of the request's list of tools. Its arguments are those of `schema`, none of them
+/// required, because an update may be partial. Without a schema, any object is allowed.
+#[must_use]
+pub fn definition(shape: Shape, name: &str, schema: Option<&Schema>) -> Value {
+    let parameters = parameters(schema);
+    let task = task(schema);
+    match shape {
+        Shape::OpenAi => json!({"type": "function", "function":
+            {"name": name, "description": task, "parameters": parameters}}),
+        Shape::Responses => json!({"type": "function", "name": name, "description": task,
+            "parameters": parameters, "strict": false}),
+        Shape::Anthropic => json!({"name": name, "description": task, "input_schema": parameters}),
+        Shape::Gemini => json!({"functionDeclarations":
+            [{"name": name, "description": task, "parametersJsonSchema": parameters}]}),
+        Shape::Bedrock => json!({"toolSpec":
+            {"name": name, "description": task, "inputSchema": {"json": parameters}}}),
+    }
+}
+
+/// The description of the tool. If the schema has required keys, the first update must already contain them.
+fn task(schema: Option<&Schema>) -> String {
+    let required = schema.and_then(|schema| schema.document().get("required")?.as_array());
+    let names: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
+    if names.is_empty() {
+        return TASK.to_owned();
+    }
+    format!("{TASK} After the update, the memory must have: {}.", names.join(", "))
+}
+
+fn parameters(schema: Option<&Schema>) -> Value {
+    let mut parameters = match schema.map(Schema::document) {
+        Some(Value::Object(document)) => document.clone(),
+        _ => Map::new(),
+    };
+    parameters.shift_insert(0, "type".to_owned(), json!("object"));
+    let mut parameters = Value::Object(parameters);
+    make_partial(&mut parameters);
+    parameters
+}
+
+/// Removes the keywords that would forbid a partial update, wherever objects are merged. Items of lists are not changed,
+/// because a list is replaced as a whole.
+fn make_partial(schema: &mut Value) {
+    let Value::Object(schema) = schema else {
+        return;
+    };
+    for word in ["required", "minProperties", "dependentRequired"] {
+        schema.shift_remove(word);
+    }
+    for word in ["properties", "patternProperties"] {
+        if let Some(Value::Object(named)) = schema.get_mut(word) {
+            named.values_mut().for_each(make_partial);
+        }
+    }
+    if let Some(others) = schema.get_mut("additionalProperties") {
+        make_partial(others);
+    }
+    if let Some(Value::Array(all)) = schema.get_mut("allOf") {
+        all.iter_mut().for_each(make_partial);
+    }
+}

@@ -1,11 +1,16 @@
-//! Groups messages into interactions, the unit of a rolling memory.
+//! Groups messages into interactions, the unit of a rolling memory, and collects what a summarizer reads of them.
 //!
 //! Messages are read in order and never ahead, so a transcript that arrives in parts has the same interactions as a whole
 //! one.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
-use curtail_core::transcript::{Message, Pairs, PartRef, Role};
+use super::{InteractionRange, RollingSummary, RollingView};
+use crate::ledger::{Ledger, is_typed};
+use crate::summarizers::{Budget, Speaker, Utterance, clip};
+use curtail_core::json::Text;
+use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolResult, own_blocks};
 
 /// What one interaction is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -151,4 +156,180 @@ fn unanswered(at: usize, message: &Message<'_>, pairs: &Pairs) -> HashSet<PartRe
         .map(|(part, _)| PartRef { message: at, part })
         .filter(|&call| pairs.counterpart(call).is_none_or(|result| result.message != at))
         .collect()
+}
+
+// The input of a summary: the messages that it covers, and the facts in front of it.
+
+/// The input of one summary.
+#[derive(Debug, Clone)]
+pub struct SummaryInput<'m> {
+    /// The interactions that it covers.
+    pub span: InteractionRange,
+    /// The facts up to the end of these interactions.
+    pub ledger: Ledger,
+    /// The facts as text; empty if there are none.
+    pub facts: String,
+    /// The utterances to summarize, after the facts if there are any.
+    pub utterances: Vec<Utterance<'m>>,
+    /// The tokens that the summarizer may use besides the facts.
+    pub tokens: usize,
+}
+
+impl SummaryInput<'_> {
+    /// The facts, followed by `text`, which the summarizer made, within `budget`.
+    pub(super) fn summary(&self, mut text: String, budget: &Budget<'_>) -> String {
+        if self.facts.is_empty() {
+            return text;
+        }
+        let mut tokens = self.tokens;
+        loop {
+            let whole = if text.is_empty() { self.facts.clone() } else { format!("{}\n{text}", self.facts) };
+            if text.is_empty() || budget.holds(&whole) {
+                return whole;
+            }
+            // Two texts may have more tokens together than apart.
+            tokens = tokens.saturating_sub(2);
+            text = if tokens == 0 { String::new() } else { clip(&text, &Budget { tokens, ..*budget }) };
+        }
+    }
+}
+
+impl RollingSummary {
+    /// The input of the summary of each of the ranges `due`.
+    #[must_use]
+    pub fn inputs<'m>(
+        &self,
+        messages: &'m [Message<'_>],
+        rolling: &RollingView,
+        due: &[InteractionRange],
+    ) -> Vec<SummaryInput<'m>> {
+        let count = |text: &str| self.tokenizer.count(text);
+        let pairs = Pairs::from_messages(messages);
+        let ledgers = self.ledgers(messages, &pairs, rolling, due);
+        let input = |(span, (ledger, carried)): (&InteractionRange, (Ledger, bool))| {
+            let facts = ledger.text(self.tokens * self.summarizer.facts_share() / 100, carried, &count);
+            let tokens = self.tokens.saturating_sub(if facts.is_empty() { 0 } else { count(&facts) + 1 });
+            let mut utterances = utterances(messages, &pairs, self.covered(rolling, *span));
+            utterances.retain(is_summarized);
+            if !facts.is_empty() {
+                utterances.insert(0, Utterance::new(Speaker::Facts, facts.clone()));
+            }
+            SummaryInput { span: *span, ledger, facts, utterances, tokens }
+        };
+        due.iter().zip(ledgers).map(input).collect()
+    }
+
+    /// The ledger at the end of each of the ranges `due`, and whether a summary precedes the range. Messages are read up to the
+    /// end of one summary after the other, even if some of these summaries are not made, so that the ledger does not depend on
+    /// how many messages arrived at once.
+    fn ledgers(
+        &self,
+        messages: &[Message<'_>],
+        pairs: &Pairs,
+        rolling: &RollingView,
+        due: &[InteractionRange],
+    ) -> Vec<(Ledger, bool)> {
+        let arrived = |number| rolling.interaction(number).map_or(0, |interaction| interaction.arrived);
+        let known = rolling.memory.summaries.last();
+        let (mut ledger, seen) =
+            known.map_or_else(Default::default, |summary| (summary.ledger.clone(), summary.range.span.end));
+        let mut start = arrived(seen);
+        ledger.messages = ledger.messages.max(start);
+        let mut ledgers = Vec::new();
+        for (nth, number) in self.ends(rolling, seen).into_iter().enumerate() {
+            let end = arrived(number).max(start);
+            ledger.read_range(messages, pairs, start..end);
+            start = end;
+            if due.iter().any(|span| span.end == number) {
+                ledgers.push((ledger.clone(), known.is_some() || nth > 0));
+            }
+        }
+        ledgers
+    }
+
+    /// The ledger and the utterances of all `messages`.
+    #[must_use]
+    pub fn whole<'m>(&self, messages: &'m [Message<'_>]) -> (Ledger, Vec<Utterance<'m>>) {
+        let pairs = Pairs::from_messages(messages);
+        let mut ledger = Ledger::default();
+        ledger.read_range(messages, &pairs, 0..messages.len());
+        let mut spoken = utterances(messages, &pairs, 0..messages.len());
+        spoken.retain(is_summarized);
+        (ledger, spoken)
+    }
+
+    /// The indices of the messages to summarize for the interactions `span`: everything after the previous summary, calls and
+    /// results included.
+    fn covered(&self, rolling: &RollingView, span: InteractionRange) -> Range<usize> {
+        let follows_summary = self.trigger.is_some() || self.rolling.due(span.start - 1).is_some();
+        let before = rolling.interaction(span.start - 1).filter(|_| follows_summary);
+        let start = before.map_or_else(
+            || rolling.interaction(span.start).map_or(0, |interaction| interaction.start),
+            |before| before.arrived,
+        );
+        start..rolling.interaction(span.end).map_or(start, |interaction| interaction.arrived)
+    }
+}
+
+/// Whether an utterance is passed to the summarizer: it has text, or it is a result, which may be empty.
+fn is_summarized(utterance: &Utterance<'_>) -> bool {
+    !utterance.text.is_empty() || matches!(utterance.speaker, Speaker::Tool(_))
+}
+
+// Messages as a summarizer reads them: speakers and texts, calls and results included.
+
+/// Text in place of an image or a file.
+const MEDIA: &str = "(an image or a file)";
+
+/// The utterances of the messages of `range`, without instructions and blocks of this program, which are kept in
+/// any case, and without reasoning, which is not part of the conversation.
+pub(super) fn utterances<'m>(messages: &'m [Message<'_>], pairs: &Pairs, range: Range<usize>) -> Vec<Utterance<'m>> {
+    let messages_in_range = messages.iter().enumerate().take(range.end).skip(range.start);
+    messages_in_range
+        .filter(|(_, message)| !message.role.instructs())
+        .flat_map(|(at, message)| {
+            (own_blocks(message)..message.parts.len()).map(move |part| PartRef { message: at, part })
+        })
+        .filter_map(|part| utterance(messages, pairs, part))
+        .collect()
+}
+
+fn utterance<'m>(messages: &'m [Message<'_>], pairs: &Pairs, at: PartRef) -> Option<Utterance<'m>> {
+    let message = &messages[at.message];
+    let speaker = match message.role {
+        Role::User if message.automatic || message.is_boundary() => Speaker::System,
+        Role::User => Speaker::User,
+        Role::Tool => Speaker::Tool(String::new()),
+        _ => Speaker::Assistant,
+    };
+    match &message.parts[at.part].content {
+        Content::Text(text) if text.is_blank() => None,
+        Content::Text(text) => {
+            let text = text.decode();
+            let by_program = speaker == Speaker::User && !is_typed(&text);
+            Some(Utterance::new(if by_program { Speaker::System } else { speaker }, text))
+        }
+        Content::ToolCall(call) => {
+            Some(Utterance::new(Speaker::Call(call.name.decode().into_owned()), call.arguments.decode()))
+        }
+        Content::ToolResult(result) => Some(result_utterance(messages, pairs, at, result)),
+        Content::Media(_) => Some(Utterance::new(speaker, MEDIA)),
+        Content::Reasoning(_) | Content::Unknown(_) | Content::Other => None,
+    }
+}
+
+/// A result, with the name of its tool, which most formats write only into the call.
+fn result_utterance<'m>(
+    messages: &[Message<'_>],
+    pairs: &Pairs,
+    at: PartRef,
+    result: &'m ToolResult<'_>,
+) -> Utterance<'m> {
+    let call = pairs.counterpart(at).map(|call| &messages[call.message].parts[call.part].content);
+    let name_in_call = call.and_then(Content::call).map(|call| &call.name);
+    let name = name_in_call.or(result.name.as_ref()).map_or_else(String::new, |name| name.decode().into_owned());
+    let mut texts: Vec<_> = result.content.iter().map(Text::decode).collect();
+    texts.extend(std::iter::repeat_n(MEDIA.into(), result.media));
+    let text = if texts.len() == 1 { texts.remove(0) } else { texts.join("\n").into() };
+    Utterance::new(Speaker::Tool(name), text)
 }

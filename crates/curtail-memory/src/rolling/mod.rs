@@ -4,19 +4,14 @@
 //! write the state as JSON, keep threads in the store, and follow growing files.
 
 mod follow;
-mod inputs;
 mod interactions;
 mod rolling_summary;
-mod schedule;
 mod state;
 mod stored;
-mod summary_block;
 mod thread;
 
 pub use follow::{Follow, Growth};
-pub use inputs::SummaryInput;
-pub use interactions::{Counted, Interaction};
+pub use interactions::{Counted, Interaction, SummaryInput};
 pub use rolling_summary::{RollingSummary, RollingView, SummaryFailure};
-pub use schedule::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange};
-pub use state::state;
+pub use state::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, state};
 pub use thread::{Shown, Taken, Thread, ThreadError, append, current};

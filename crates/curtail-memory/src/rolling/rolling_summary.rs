@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::inputs::{SummaryInput, utterances};
-use super::interactions::{Counted, Interaction, interactions};
-use super::schedule::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange};
-use super::summary_block::{find_block, write_block};
+use super::interactions::{Counted, Interaction, SummaryInput, interactions, utterances};
+use super::state::{
+    InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block,
+};
 use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
 use curtail_core::counting::Tokenizer;
@@ -336,7 +336,7 @@ impl RollingSummary {
         let size = |(start, end): (usize, usize)| {
             // Blocks and boundaries are kept in any case and do not count.
             let counted = (start..end).filter(|at| !blocks.contains(at) && !messages[*at].is_boundary());
-            let spoken = counted.flat_map(|at| utterances(messages, &pairs, at, at + 1));
+            let spoken = counted.flat_map(|at| utterances(messages, &pairs, at..at + 1));
             spoken.map(|utterance| self.tokenizer.count(&utterance.text)).sum()
         };
         starts.zip(ends).map(size).collect()
@@ -464,9 +464,8 @@ fn text_of<'m>(messages: &'m [Message<'_>], at: PartRef) -> Option<std::borrow::
 /// A rolling memory that continues from a state.
 struct ResumedSummary {
     summary: RollingSummary,
-    memory: RollingState,
-    /// The number of the first interaction in the messages that it sees.
-    first: usize,
+    /// The state before the messages that it sees.
+    given: StateSoFar,
 }
 
 impl Processor for ResumedSummary {
@@ -479,11 +478,11 @@ impl Processor for ResumedSummary {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        self.summary.decide_from(view, Some(StateSoFar { state: self.memory.clone(), next: self.first }))
+        self.summary.decide_from(view, Some(self.given.clone()))
     }
 
     fn resumed(&self, view: &View<'_, '_>, is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
-        self.summary.resumed_from(view, Some(StateSoFar { state: self.memory.clone(), next: self.first }), is_joint)
+        self.summary.resumed_from(view, Some(self.given.clone()), is_joint)
     }
 }
 
@@ -515,7 +514,8 @@ impl RollingSummary {
         let fresh = self.summarize(view.messages, &rolling, &due, None).ok()?;
         rolling.memory.advance(self.rolling, rolling.seen(), fresh);
         let is_covered = rolling.memory.summaries.last().is_some_and(|last| last.range.span.end >= first);
-        let resumed = ResumedSummary { summary: self.clone(), memory: rolling.memory, first };
+        let given = StateSoFar { state: rolling.memory, next: first };
+        let resumed = ResumedSummary { summary: self.clone(), given };
         is_covered.then(|| (Arc::new(resumed) as Arc<dyn Processor>, index))
     }
 }

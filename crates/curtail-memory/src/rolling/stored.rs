@@ -198,16 +198,12 @@ pub(super) fn drop_replaced(lines: &mut Vec<StoredLine>, values: &[Value<'_>], d
 pub(super) struct Intake<'t> {
     /// Whether a mark is stored.
     known: &'t dyn Fn(&str) -> bool,
+    /// The thread before the input.
+    thread: &'t Thread,
     /// The lines that the thread stores.
     stored: HashSet<&'t str>,
     /// The number of messages at the beginning of the input that the thread has.
     skip: usize,
-    /// The number of messages that were stored before marks with numbers existed.
-    undigested: usize,
-    /// The number of the first message of the input.
-    first: usize,
-    /// How often the thread has started over; earlier marks are void.
-    epoch: u32,
     /// The number of messages of the input so far.
     seen: usize,
     /// Whether the last message was known; at first, whether the first message of the input is.
@@ -216,8 +212,6 @@ pub(super) struct Intake<'t> {
     at_end: bool,
     /// The number of lines of metadata after the thread's last message that the input has not repeated yet.
     trailing: usize,
-    /// The number of messages that the thread had before the input.
-    had: usize,
     /// Whether any message of the input is known by its id and content, so that the input repeats a part of the thread.
     repeats: bool,
     /// The ids of the known messages so far.
@@ -238,24 +232,20 @@ impl<'t> Intake<'t> {
         skip: usize,
         messages: &[Message<'_>],
     ) -> Self {
-        let (epoch, undigested, trailing) = thread.digests();
         let mut intake = Self {
             known,
-            stored: thread.stored().collect(),
+            thread,
+            stored: thread.items.iter().map(|line| line.json.as_str()).collect(),
             skip,
-            undigested,
-            first: thread.taken() + 1 - skip,
-            epoch,
             seen: 0,
             after_known: false,
             at_end: false,
-            trailing,
-            had: thread.taken(),
+            trailing: thread.trailing,
             repeats: false,
             known_ids: HashSet::new(),
             marks: Vec::new(),
             taken: thread.taken(),
-            behind: trailing,
+            behind: thread.trailing,
         };
         let mut are_known = messages.iter().map(|message| intake.is_known_by_id(message));
         let first = are_known.next().unwrap_or(false);
@@ -266,7 +256,8 @@ impl<'t> Intake<'t> {
 
     /// A mark of this epoch.
     fn mark(&self, mark: &str) -> String {
-        if self.epoch == 0 { mark.to_owned() } else { format!("{}~{mark}", self.epoch) }
+        // If the thread has started over, earlier marks are void.
+        if self.thread.epoch == 0 { mark.to_owned() } else { format!("{}~{mark}", self.thread.epoch) }
     }
 
     fn has(&self, mark: &str) -> bool {
@@ -303,7 +294,7 @@ impl<'t> Intake<'t> {
                 Ok(!repeated)
             }
             LineKind::With(_) | LineKind::Pinned => {
-                let repeated = self.had == 0 && self.stored.contains(value.raw());
+                let repeated = self.thread.taken() == 0 && self.stored.contains(value.raw());
                 self.behind += usize::from(!repeated);
                 Ok(!repeated)
             }
@@ -317,26 +308,26 @@ impl<'t> Intake<'t> {
 
     /// Whether the last message is known and other messages follow it in the thread.
     fn is_inside(&self) -> bool {
-        self.after_known && !self.at_end && self.undigested < self.had
+        self.after_known && !self.at_end && self.thread.undigested < self.thread.taken()
     }
 
     fn is_new_message(&mut self, value: Value<'_>, message: &Message<'_>) -> Result<bool, ThreadError> {
         self.seen += 1;
-        let digest = digest(value);
+        let (had, digest) = (self.thread.taken(), digest(value));
         let id = message.id.as_ref().map(|id| id.decode().into_owned());
         if self.seen <= self.skip {
-            let number = self.first + self.seen - 1;
-            if number > self.undigested && !self.has(&format!("#{number} {digest}")) {
+            let number = had - self.skip + self.seen;
+            if number > self.thread.undigested && !self.has(&format!("#{number} {digest}")) {
                 return Err(ThreadError::Changed(self.seen));
             }
-            (self.after_known, self.at_end) = (true, number == self.had);
+            (self.after_known, self.at_end) = (true, number == had);
             self.known_ids.extend(id);
             return Ok(false);
         }
         if let Some(id) = id {
             let mark = self.mark(&format!("{id} {digest}"));
             if (self.known)(&mark) || self.marks.contains(&mark) {
-                (self.after_known, self.at_end) = (true, self.has(&format!("#{} {digest}", self.had)));
+                (self.after_known, self.at_end) = (true, self.has(&format!("#{had} {digest}")));
                 self.known_ids.insert(id);
                 return Ok(false);
             }

@@ -53,13 +53,13 @@ pub struct Thread {
     pub(super) dropped: usize,
     /// How often the thread has started over.
     #[serde(default)]
-    epoch: u32,
+    pub(super) epoch: u32,
     /// Number of lines of metadata after the last message.
     #[serde(default)]
-    trailing: usize,
+    pub(super) trailing: usize,
     /// Number of messages that were appended before digests of messages were stored.
     #[serde(default)]
-    undigested: usize,
+    pub(super) undigested: usize,
 }
 
 /// Messages to append.
@@ -346,17 +346,6 @@ impl Thread {
         let mut out = String::new();
         apply(&layout, dialect, &remaining, &mut out);
         Ok(out)
-    }
-
-    /// The stored lines.
-    pub(super) fn stored(&self) -> impl Iterator<Item = &str> {
-        self.items.iter().map(|line| line.json.as_str())
-    }
-
-    /// How often the thread has started over, the number of messages without digests, and the number of lines of metadata after
-    /// the last message.
-    pub(super) const fn digests(&self) -> (u32, usize, usize) {
-        (self.epoch, self.undigested, self.trailing)
     }
 
     /// Number of messages appended so far.

@@ -7,7 +7,7 @@ use curtail_core::json::Document;
 use rusqlite::{Connection, Transaction, params};
 use serde::{Deserialize, Serialize};
 
-use super::{Aside, RecordKey, Scope, Shelf, Store, StoreError, file, listing, record};
+use super::{Aside, RecordKey, Scope, Shelf, Store, StoreError, entries, file};
 
 /// What an import does with an entry that already exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,15 +40,7 @@ struct EntryLine {
     body: Option<String>,
     #[serde(rename = "marks")]
     applied_ids: Vec<String>,
-    aside: Vec<AsideLine>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AsideLine {
-    body: String,
-    reason: String,
-    at: i64,
+    aside: Vec<Aside>,
 }
 
 impl Store {
@@ -105,40 +97,23 @@ fn write_line(out: &mut dyn Write, line: &impl Serialize) -> Result<(), StoreErr
 /// The row numbers of all entries.
 fn row_numbers(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare("SELECT number FROM entry ORDER BY number")?;
-    let rows = statement.query_map([], |row| row.get(0))?;
-    rows.collect()
+    statement.query_map([], |row| row.get(0))?.collect()
 }
 
 /// The entry in row `number`.
 fn entry_line(connection: &Connection, number: i64) -> rusqlite::Result<EntryLine> {
     let sql = "SELECT shelf, scope, id, updated, body FROM entry WHERE number = ?1";
-    let mut line = connection.query_row(sql, [number], |row| {
+    connection.query_row(sql, [number], |row| {
         Ok(EntryLine {
             shelf: row.get(0)?,
             scope: row.get(1)?,
             id: row.get(2)?,
             updated: row.get(3)?,
             body: row.get(4)?,
-            applied_ids: Vec::new(),
-            aside: Vec::new(),
+            applied_ids: entries::applied_ids(connection, Some(number))?,
+            aside: entries::asides(connection, Some(number))?,
         })
-    })?;
-    let mut applied = connection.prepare("SELECT mark FROM mark WHERE entry = ?1 ORDER BY mark")?;
-    line.applied_ids = applied.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let (shelf, scope) = (Shelf::named(&line.shelf), Scope::named(&line.scope));
-    if let (Some(shelf), Some(scope)) = (shelf, scope) {
-        let id = line.id.as_str();
-        let asides = record::asides(connection, RecordKey { shelf, scope, id })?;
-        line.aside = asides.into_iter().map(AsideLine::from).collect();
-    }
-    Ok(line)
-}
-
-impl From<Aside> for AsideLine {
-    fn from(aside: Aside) -> AsideLine {
-        let Aside { body, reason, at } = aside;
-        AsideLine { body, reason, at }
-    }
+    })
 }
 
 /// The lines of an import, one at a time. Skips blank lines.
@@ -165,8 +140,7 @@ impl TransferLines<'_> {
 
     /// The error for the line that was read last.
     fn error(&self, reason: String) -> StoreError {
-        let line = self.number;
-        StoreError::Import { line, reason }
+        StoreError::Import { line: self.number, reason }
     }
 }
 
@@ -205,7 +179,7 @@ fn import_line(
     };
     let id = line.id.as_str();
     let key = RecordKey { shelf, scope, id };
-    let exists = entry_exists(transaction, key)?;
+    let exists = entries::row(transaction, key)?.is_some();
     match clash {
         Clash::Refuse if exists => {
             let (shelf, scope) = (shelf.name(), scope.name());
@@ -214,17 +188,11 @@ fn import_line(
             )));
         }
         Clash::Keep if exists => return Ok(Ok(false)),
-        Clash::Replace => listing::remove(transaction, key)?,
+        Clash::Replace => entries::remove(transaction, key)?,
         Clash::Refuse | Clash::Keep => false,
     };
     insert(transaction, line)?;
     Ok(Ok(true))
-}
-
-fn entry_exists(connection: &Connection, key: RecordKey<'_>) -> rusqlite::Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3)";
-    let at = params![key.shelf.name(), key.scope.name(), key.id];
-    connection.query_row(sql, at, |row| row.get(0))
 }
 
 fn insert(transaction: &Transaction<'_>, line: &EntryLine) -> rusqlite::Result<()> {
@@ -234,13 +202,6 @@ fn insert(transaction: &Transaction<'_>, line: &EntryLine) -> rusqlite::Result<(
         params![shelf, scope, id, updated, body],
     )?;
     let number = transaction.last_insert_rowid();
-    for id in &line.applied_ids {
-        let sql = "INSERT OR IGNORE INTO mark (entry, mark) VALUES (?1, ?2)";
-        transaction.execute(sql, params![number, id])?;
-    }
-    for AsideLine { body, reason, at } in &line.aside {
-        let sql = "INSERT INTO aside (entry, body, reason, at) VALUES (?1, ?2, ?3, ?4)";
-        transaction.execute(sql, params![number, body, reason, at])?;
-    }
-    Ok(())
+    line.applied_ids.iter().try_for_each(|id| entries::insert_applied_id(transaction, number, id).map(drop))?;
+    line.aside.iter().try_for_each(|aside| entries::insert_aside(transaction, number, aside))
 }

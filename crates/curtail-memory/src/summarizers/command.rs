@@ -1,7 +1,6 @@
 //! Runs a program that reads messages as JSON from standard input and writes a summary to standard output.
 //! It knows processes and pipes, not what the program does.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::failure::quote;
-use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip};
+use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip, quote};
 use curtail_core::error::system_message;
 
 /// The variable that passes the budget, in tokens, to the program.
@@ -49,15 +47,16 @@ pub struct Command {
 }
 
 impl Command {
-    /// The program and arguments of a command line, split by [`split_words`]. There is no shell.
+    /// The program and arguments of a command line: words separated by white space, except within `'…'` or `"…"`. There is no
+    /// shell.
     ///
     /// # Errors
     ///
-    /// [`Failure::Setup`] if the command line has no program or an unclosed quote.
+    /// [`Failure`] if the command line has no program or an unclosed quote.
     pub fn new(line: &str, timeout: Duration) -> Result<Self, Failure> {
-        let mut words = split_words(line).map_err(|error| Failure::Setup(error.to_string()))?.into_iter();
+        let mut words = split_words(line).map_err(Failure::Other)?.into_iter();
         let Some(program) = words.next() else {
-            return Err(Failure::Setup(
+            return Err(Failure::Other(
                 "the summarizer's command is empty; give a program and its arguments".to_owned(),
             ));
         };
@@ -129,7 +128,7 @@ impl Command {
     }
 
     fn failed(&self, reason: &str) -> Failure {
-        Failure::Program(format!("{}: {reason}", self.program))
+        Failure::Other(format!("{}: {reason}", self.program))
     }
 }
 
@@ -226,25 +225,9 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// Why a command line cannot be split into words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SplitError(String);
-
-impl fmt::Display for SplitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for SplitError {}
-
 /// The words of a command line, separated by white space, except within `'…'` or `"…"`. A backslash takes the next character
-/// literally, except within `'…'`.
-///
-/// # Errors
-///
-/// [`SplitError`] if a quote is not closed or nothing follows the last backslash.
-pub fn split_words(line: &str) -> Result<Vec<String>, SplitError> {
+/// literally, except within `'…'`. The error says that a quote is not closed or that nothing follows the last backslash.
+fn split_words(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -259,13 +242,13 @@ pub fn split_words(line: &str) -> Result<Vec<String>, SplitError> {
             (Some(open), close) if open == close => quote = None,
             (None | Some('"'), '\\') => match letters.next() {
                 Some(next) => word.get_or_insert_default().push(next),
-                None => return Err(SplitError(format!("nothing follows the last \\ in: {line}"))),
+                None => return Err(format!("nothing follows the last \\ in: {line}")),
             },
             _ => word.get_or_insert_default().push(letter),
         }
     }
     if let Some(open) = quote {
-        return Err(SplitError(format!("a {open} is not closed in: {line}")));
+        return Err(format!("a {open} is not closed in: {line}"));
     }
     words.extend(word);
     Ok(words)

@@ -1,23 +1,22 @@
-//! The address of a model's server: checked, completed with the path of its API, and safe to show.
+//! The address of a model's server and the key for it: checked, completed with the path of its API, and safe to show.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
+use std::path::Path;
 use std::str::FromStr;
 
 use ureq::http::Uri;
 
 use super::Failure;
-use super::secrets::Secrets;
+use curtail_core::error::system_message;
 
 /// Query parameters whose values are shown; the value of any other may be a key.
 const PLAIN_PARAMETERS: [&str; 4] = ["api-version", "version", "deployment", "model"];
 
 /// The address of a server. `Display` and `Debug` mask its password and the values of its query.
 #[derive(Clone)]
-pub struct Endpoint {
-    uri: Uri,
-    encrypted: bool,
-}
+pub struct Endpoint(Uri);
 
 /// The address that requests are sent to.
 #[derive(Clone)]
@@ -39,24 +38,22 @@ impl FromStr for Endpoint {
     ///
     /// # Errors
     ///
-    /// [`Failure::Setup`] if the scheme is not `http` or `https`, or the address has no host.
+    /// [`Failure`] if the scheme is not `http` or `https`, or the address has no host.
     fn from_str(text: &str) -> Result<Self, Failure> {
         let text = text.trim();
-        let wrong = |why: &str| Failure::Setup(format!("the endpoint `{}` {why}", masked_text(text)));
+        let wrong = |why: &str| Failure::Other(format!("the endpoint `{}` {why}", masked_text(text)));
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) => (scheme.to_ascii_lowercase(), rest),
             None => return Err(wrong(&format!("has no scheme; write {}", with_scheme(text)))),
         };
-        let encrypted = match scheme.as_str() {
-            "https" => true,
-            "http" => false,
-            _ => return Err(wrong("has a scheme that is not supported; use https:// or http://")),
-        };
+        if !matches!(scheme.as_str(), "https" | "http") {
+            return Err(wrong("has a scheme that is not supported; use https:// or http://"));
+        }
         let uri: Uri = format!("{scheme}://{rest}").parse().map_err(|_| wrong("is not an address"))?;
         if uri.host().is_none_or(str::is_empty) {
             return Err(wrong("names no host"));
         }
-        Ok(Self { uri, encrypted })
+        Ok(Self(uri))
     }
 }
 
@@ -85,8 +82,8 @@ fn with_scheme(text: &str) -> String {
 impl Endpoint {
     /// Whether requests to it are encrypted.
     #[must_use]
-    pub const fn is_encrypted(&self) -> bool {
-        self.encrypted
+    pub fn is_encrypted(&self) -> bool {
+        self.scheme() == "https"
     }
 
     /// Whether it is on this machine.
@@ -109,35 +106,38 @@ impl Endpoint {
     }
 
     fn host(&self) -> &str {
-        self.uri.host().unwrap_or_default()
+        self.0.host().unwrap_or_default()
     }
 
     fn userinfo(&self) -> Option<&str> {
-        self.uri.authority()?.as_str().rsplit_once('@').map(|(user, _)| user)
+        self.authority().rsplit_once('@').map(|(user, _)| user)
     }
 
     /// The endpoint's address with the path `api`, such as `/v1/messages`, appended. The part of `api` with which the
     /// endpoint's path already ends is not repeated; the query stays at the end.
     pub(super) fn join(&self, api: &str) -> Address {
-        let path = self.uri.path().trim_end_matches('/');
+        let path = self.0.path().trim_end_matches('/');
         let known = segment_ends(api).rev().find(|&end| path.ends_with(&api[..end])).unwrap_or(0);
         let path = format!("{path}{}", &api[known..]);
-        let authority = self.uri.authority().map_or("", |authority| authority.as_str());
-        let query = self.uri.query().map_or_else(String::new, |query| format!("?{query}"));
+        let query = self.0.query().map_or_else(String::new, |query| format!("?{query}"));
         Address {
-            url: format!("{}://{authority}{path}{query}", self.scheme()),
+            url: format!("{}://{}{path}{query}", self.scheme(), self.authority()),
             shown: self.shown(&path),
             secrets: self.secrets(),
             is_loopback: self.is_loopback(),
         }
     }
 
-    const fn scheme(&self) -> &'static str {
-        if self.encrypted { "https" } else { "http" }
+    fn scheme(&self) -> &str {
+        self.0.scheme_str().unwrap_or_default()
+    }
+
+    fn authority(&self) -> &str {
+        self.0.authority().map_or("", |authority| authority.as_str())
     }
 
     fn shown(&self, path: &str) -> String {
-        let authority = self.uri.authority().map_or("", |authority| authority.as_str());
+        let authority = self.authority();
         let (user, host) = authority.rsplit_once('@').map_or(("", authority), |(_, host)| ("***@", host));
         let parameters: Vec<String> = self.parameters().map(|(name, value)| shown_parameter(name, value)).collect();
         let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
@@ -145,7 +145,7 @@ impl Endpoint {
     }
 
     fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
-        let pairs = self.uri.query().into_iter().flat_map(|query| query.split('&'));
+        let pairs = self.0.query().into_iter().flat_map(|query| query.split('&'));
         pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
     }
 
@@ -163,7 +163,7 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown(self.uri.path().trim_end_matches('/')))
+        f.write_str(&self.shown(self.0.path().trim_end_matches('/')))
     }
 }
 
@@ -198,9 +198,121 @@ fn is_loopback(host: &str) -> bool {
     named || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
+// Keys, and passwords in addresses, which must not appear in any message. The answers of servers may repeat them.
+
+/// Replaces a secret.
+const MASK: &str = "***";
+
+/// A shorter text is not masked: it would mask parts of words everywhere.
+const SHORTEST: usize = 4;
+
+/// Secrets, in every form in which an answer may repeat them. `Debug` does not show them.
+#[derive(Clone, Default)]
+pub(super) struct Secrets(Vec<String>);
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secrets({})", self.0.len())
+    }
+}
+
+impl Secrets {
+    /// Adds a secret: as it is, escaped as in JSON, and percent-decoded as from an address.
+    pub(super) fn add(&mut self, secret: &str) {
+        let quoted = serde_json::Value::from(secret).to_string();
+        let escaped = quoted.trim_matches('"').to_owned();
+        let decoded = percent_decoded(secret);
+        for form in [secret.replace('/', "\\/"), escaped, decoded, secret.to_owned()] {
+            if form.len() >= SHORTEST && !self.0.contains(&form) {
+                self.0.push(form);
+            }
+        }
+        // A secret may contain another one.
+        self.0.sort_by_key(|known| std::cmp::Reverse(known.len()));
+    }
+
+    /// `text` with every secret masked.
+    pub(super) fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.0.iter().fold(Cow::Borrowed(text), |text, secret| match text.contains(secret) {
+            true => Cow::Owned(text.replace(secret, MASK)),
+            false => text,
+        })
+    }
+
+    /// Like [`mask`](Self::mask), for an answer that may not be UTF-8.
+    pub(super) fn mask_bytes(&self, answer: Vec<u8>) -> Vec<u8> {
+        let found = self.0.iter().any(|secret| memchr::memmem::find(&answer, secret.as_bytes()).is_some());
+        if found { self.mask(&String::from_utf8_lossy(&answer)).into_owned().into_bytes() } else { answer }
+    }
+}
+
+/// `text` with each `%41` decoded.
+fn percent_decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let [first, after @ ..] = rest {
+        let code = rest.get(1..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.filter(|_| *first == b'%').and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &rest[3..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+// The key for a model's server, from a file or a value. The environment is not read here.
+
+/// A key. `Debug` does not show it.
+#[derive(Clone)]
+pub struct ApiKey(String);
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+impl ApiKey {
+    /// The key in the file at `path`, without the white space around it.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if the file cannot be read or holds no key.
+    pub fn from_file(path: &Path) -> Result<Self, Failure> {
+        let origin = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::Other(format!("{origin}: cannot read the key: {}", system_message(&error))))?;
+        Self::new(&text, &origin.to_string())
+    }
+
+    /// The key in `text`, without the white space around it. Errors name `origin`, such as `$OPENAI_API_KEY`.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if `text` is empty or not visible ASCII, which is all that a header can carry.
+    pub fn new(text: &str, origin: &str) -> Result<Self, Failure> {
+        let key = text.trim();
+        if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Failure::Other(format!("{origin}: not a key; a key is one line of letters, digits and signs")));
+        }
+        Ok(Self(key.to_owned()))
+    }
+
+    /// The key itself, to send it or to mask it.
+    #[must_use]
+    pub fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Endpoint;
+    use super::{ApiKey, Endpoint, Secrets};
 
     const CHAT: &str = "/chat/completions";
     const MESSAGES: &str = "/v1/messages";
@@ -273,5 +385,36 @@ mod tests {
         ] {
             assert_eq!(endpoint(given).is_loopback(), loopback, "{given}");
         }
+    }
+
+    #[test]
+    fn every_form_is_masked() {
+        let mut secrets = Secrets::default();
+        secrets.add("pa%20ss/w\"rd");
+        secrets.add("sk-1");
+        secrets.add("sk-12345");
+        secrets.add("a");
+        for (text, masked) in [
+            ("a sk-12345 b sk-1 c", "a *** b *** c"),
+            ("pa ss/w\"rd", "***"),
+            (r"pa%20ss\/w", r"pa%20ss\/w"),
+            (r#"pa%20ss/w\"rd"#, "***"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(secrets.mask(text), masked);
+        }
+        assert_eq!(secrets.mask_bytes(b"\xff sk-1".to_vec()), "\u{fffd} ***".as_bytes());
+        assert_eq!(secrets.mask_bytes(b"\xff".to_vec()), b"\xff");
+        assert!(!format!("{secrets:?}").contains("sk-1"));
+    }
+
+    #[test]
+    fn keys_are_one_visible_word() {
+        for bad in ["", " \n", "two words", "line\nline", "schlüssel"] {
+            assert!(ApiKey::new(bad, "here").is_err(), "{bad:?}");
+        }
+        let key = ApiKey::new(" sk-1 \n", "here");
+        assert!(matches!(&key, Ok(key) if key.secret() == "sk-1"));
+        assert!(!format!("{key:?}").contains("sk-1"));
     }
 }

@@ -1,5 +1,5 @@
 //! Posts JSON with time limits, retries and a bound on the answer's size. Follows no redirects.
-//! It knows statuses and headers, not what a body means.
+//! It knows statuses and headers, and of a body only how it reports an error.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
@@ -7,13 +7,12 @@ use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
+use serde_json::Value;
 use ureq::Proxy;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-use super::endpoint::Address;
-use super::failure::{hidden_error, is_overflow, quote};
-use super::secrets::Secrets;
-use super::{ApiKey, Failure};
+use super::endpoint::{Address, Secrets};
+use super::{ApiKey, Failure, quote};
 use curtail_core::error::system_message;
 
 /// The most bytes that are read of an answer; no model writes a longer summary.
@@ -159,13 +158,8 @@ impl Http {
             .get("retry-after")
             .and_then(|value| value.to_str().ok())
             .and_then(|value| retry_after(value, SystemTime::now()));
-        let body = read_bounded(response.body_mut().with_config().limit(LARGEST_ANSWER).reader(), deadline).map_err(
-            |mut error| {
-                error.why = secrets.mask(&error.why).into_owned();
-                error
-            },
-        )?;
-        let body = secrets.mask_bytes(body);
+        let reader = response.body_mut().with_config().limit(LARGEST_ANSWER).reader();
+        let body = secrets.mask_bytes(read_bounded(reader, deadline, secrets)?);
         let status = if (200..300).contains(&status) { hidden_error(&body).unwrap_or(status) } else { status };
         Ok(Answer { status, retry_after, body })
     }
@@ -213,12 +207,10 @@ struct Answer {
 
 /// The body of an answer. The client limits the bytes that it receives, but a few compressed bytes can become gigabytes, so
 /// size and time are checked again after decompression.
-fn read_bounded(mut reader: impl std::io::Read, deadline: Instant) -> Result<Vec<u8>, NoAnswer> {
+fn read_bounded(mut reader: impl std::io::Read, deadline: Instant, secrets: &Secrets) -> Result<Vec<u8>, NoAnswer> {
     let (mut body, mut block) = (Vec::new(), vec![0; 64 * 1024]);
     loop {
-        let got = reader
-            .read(&mut block)
-            .map_err(|error| NoAnswer::from_ureq(&ureq::Error::from(error), &Secrets::default()))?;
+        let got = reader.read(&mut block).map_err(|error| NoAnswer::from_ureq(&ureq::Error::from(error), secrets))?;
         if got == 0 {
             return Ok(body);
         }
@@ -280,7 +272,7 @@ fn is_retryable(status: u16) -> bool {
 /// The body of the last answer, or the error for it.
 fn conclude(place: &str, outcome: Result<Answer, NoAnswer>, advice: &str) -> Result<Vec<u8>, Failure> {
     match outcome {
-        Err(error) => Err(Failure::Unreachable(format!("{place}: {}", error.why))),
+        Err(error) => Err(Failure::Other(format!("{place}: {}", error.why))),
         Ok(answer) if (200..300).contains(&answer.status) => Ok(answer.body),
         Ok(answer) => Err(refusal(place, &answer, advice)),
     }
@@ -298,7 +290,7 @@ fn refusal(place: &str, answer: &Answer, advice: &str) -> Failure {
         407 => "; the proxy demands a user and a password",
         _ => advice,
     };
-    Failure::Refused { status: answer.status, message: format!("{place}: {quoted}{advice}") }
+    Failure::Other(format!("status {}: {place}: {quoted}{advice}", answer.status))
 }
 
 /// The wait that a `Retry-After` header asks for at the time `now`: seconds, or a date
@@ -357,9 +349,9 @@ impl Authorities {
     ///
     /// # Errors
     ///
-    /// [`Failure::Setup`] if the file cannot be read or contains no certificate.
+    /// [`Failure`] if the file cannot be read or contains no certificate.
     pub fn add_file(&mut self, path: &Path) -> Result<(), Failure> {
-        let wrong = |why: &str| Failure::Setup(format!("{}: {why}", path.display()));
+        let wrong = |why: &str| Failure::Other(format!("{}: {why}", path.display()));
         let text = std::fs::read(path)
             .map_err(|error| wrong(&format!("cannot read the certificates: {}", system_message(&error))))?;
         let before = self.added.len();
@@ -398,7 +390,7 @@ impl NamedProxy {
         let set = PROXY_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
         let Some((variable, value)) = set.into_iter().find(|(_, value)| !value.is_empty()) else { return Ok(None) };
         if Proxy::new(&value).is_err() {
-            return Err(Failure::Setup(format!(
+            return Err(Failure::Other(format!(
                 "{variable} is not the address of a proxy; write it as http://HOST:PORT, or unset it"
             )));
         }
@@ -416,11 +408,84 @@ impl NamedProxy {
     }
 }
 
+// How servers report that a request exceeds the model's context: each with its own words and its own status.
+
+/// Parts of these messages, in lower case.
+const WORDINGS: [&str; 29] = [
+    // OpenAI, Azure, DeepSeek, vLLM, OpenRouter, SGLang
+    "context_length_exceeded",
+    "maximum context length",
+    "exceeds the context window",
+    "string_above_max_length",
+    // vLLM
+    "longer than the maximum model length",
+    "is too long and exceeds limit",
+    // SGLang, Together AI
+    "is longer than the model's context length",
+    // OpenRouter, for models of other providers
+    "maximum allowed input length",
+    // Anthropic, and Claude models on Bedrock and Vertex AI
+    "prompt is too long",
+    "exceed context limit",
+    // Gemini
+    "exceeds the maximum number of tokens allowed",
+    "request payload size exceeds the limit",
+    // Mistral
+    "too large for model with",
+    // Bedrock
+    "input is too long for requested model",
+    "too many input tokens",
+    "maximum tokens you requested exceeds the model limit",
+    "too many total text bytes",
+    // llama.cpp, Ollama
+    "exceed_context_size_error",
+    "exceeds the available context size",
+    "exceeds the context size",
+    "input length exceeds",
+    // LM Studio
+    "with context length of only",
+    "greater than the context length",
+    "cannot truncate prompt with n_keep",
+    "context size has been exceeded",
+    // TGI
+    "`inputs` must have less than",
+    "`inputs` tokens + `max_new_tokens` must be",
+    // xAI, Cohere
+    "maximum prompt length is",
+    "size limit exceeded by",
+];
+
+/// Parts of the message of a server that limits tokens per minute, if a single request exceeds the limit: a retry cannot help.
+const TOO_LARGE_FOR_A_MINUTE: [&str; 2] = ["request too large", "input or output tokens must be reduced"];
+
+/// Whether an answer with this status says that the request exceeds the model's context.
+fn is_overflow(status: u16, body: &[u8]) -> bool {
+    let answer = String::from_utf8_lossy(body).to_lowercase();
+    let contains_any = |wordings: &[&str]| wordings.iter().any(|wording| answer.contains(wording));
+    match status {
+        413 => true,
+        429 => contains_any(&TOO_LARGE_FOR_A_MINUTE),
+        400..=599 => contains_any(&WORDINGS),
+        _ => false,
+    }
+}
+
+/// The error status that an answer with status 2xx should have had, if it is an error: some servers send an error object with
+/// 200.
+fn hidden_error(body: &[u8]) -> Option<u16> {
+    let answer: Value = serde_json::from_slice(body).ok()?;
+    let error = answer.get("error").filter(|error| !error.is_null())?;
+    let answered =
+        ["choices", "content"].iter().any(|name| answer[*name].as_array().is_some_and(|all| !all.is_empty()));
+    let code = error["code"].as_u64().and_then(|code| u16::try_from(code).ok());
+    (!answered).then(|| code.filter(|code| (400..600).contains(code)).unwrap_or(400))
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant, SystemTime};
 
-    use super::{Http, LARGEST_ANSWER, Patience, read_bounded, retry_after};
+    use super::{Http, LARGEST_ANSWER, Patience, Secrets, hidden_error, is_overflow, read_bounded, retry_after};
 
     /// The size and time limits apply to the decompressed bytes, not only to those that were sent.
     #[test]
@@ -429,7 +494,8 @@ mod tests {
             let now = Instant::now();
             let seconds = Duration::from_secs(left.unsigned_abs());
             let deadline = if left < 0 { now.checked_sub(seconds).unwrap_or(now) } else { now + seconds };
-            let answer = read_bounded(std::io::Read::take(std::io::repeat(b' '), length), deadline);
+            let answer =
+                read_bounded(std::io::Read::take(std::io::repeat(b' '), length), deadline, &Secrets::default());
             answer.map(|body| body.len() as u64).map_err(|error| (error.why, error.retryable))
         };
         assert_eq!(read(LARGEST_ANSWER, 600), Ok(LARGEST_ANSWER));
@@ -468,6 +534,34 @@ mod tests {
         for (tries, whole) in [(0, 500), (1, 1000), (3, 4000), (40, 60_000)] {
             let wait = http.backoff(tries).as_millis();
             assert!((whole / 2..=whole).contains(&wait), "{wait} ms of {whole} ms");
+        }
+    }
+
+    #[test]
+    fn rate_limits_are_not_an_overflow() {
+        for (status, body) in [
+            (429, "Rate limit reached for gpt-4o: maximum context length unaffected. Please try again in 6 s."),
+            (401, "invalid key"),
+            (400, "unknown parameter"),
+            (500, "oops"),
+        ] {
+            assert!(!is_overflow(status, body.as_bytes()), "{status} {body}");
+        }
+        assert!(is_overflow(413, b""));
+    }
+
+    #[test]
+    fn errors_in_answers_with_a_good_status_are_found() {
+        for (body, status) in [
+            (r#"{"error":{"message":"no","code":429}}"#, Some(429)),
+            (r#"{"error":{"message":"no","code":"x"}}"#, Some(400)),
+            (r#"{"error":"no"}"#, Some(400)),
+            (r#"{"error":null,"choices":[]}"#, None),
+            (r#"{"error":"late","choices":[{"message":{}}]}"#, None),
+            (r#"{"choices":[]}"#, None),
+            ("<html>", None),
+        ] {
+            assert_eq!(hidden_error(body.as_bytes()), status, "{body}");
         }
     }
 }

@@ -1,33 +1,26 @@
-//! Summarizers: utterances in, a short summary out. There is one per file; the wrappers `Bounded` and `Fallback` are here.
+//! Summarizers: utterances in, a short summary out. There is one per file, and one file for the wrappers of others.
 //! A summarizer knows neither files nor dialects, nor which messages the utterances come from.
 
-mod anthropic;
-mod cache;
 mod clip;
 mod command;
 mod endpoint;
 mod extractive;
-mod failure;
 mod http;
-mod levels;
-mod openai;
+mod models;
 mod prompt;
-mod secrets;
+mod wrappers;
 
-pub use anthropic::Anthropic;
-pub use cache::{Cached, RememberedSummaries};
 pub use clip::clip;
-pub use command::{Command, SplitError, split_words, stop_flag};
-pub use endpoint::{Endpoint, shown_endpoint};
+pub use command::{Command, stop_flag};
+pub use endpoint::{ApiKey, Endpoint, shown_endpoint};
 pub use extractive::Extractive;
-pub use failure::Failure;
 pub use http::{Authorities, Http, Patience};
-pub use openai::OpenAi;
+pub use models::{Api, Model};
 pub use prompt::Prompt;
-pub use secrets::ApiKey;
+pub use wrappers::{Bounded, Cached, Fallback, RememberedSummaries};
 
 use std::borrow::Cow;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::fmt;
 
 /// The names that `--summarizer` takes, the default first.
 pub const NAMES: [&str; 4] = ["extractive", "openai", "anthropic", "command"];
@@ -132,127 +125,52 @@ pub trait Summarizer: Send + Sync {
     }
 }
 
-impl<S: Summarizer + ?Sized> Summarizer for Box<S> {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
+/// Why a summary could not be made, as far as callers act on it.
+#[derive(Debug)]
+pub enum Failure {
+    /// The request exceeds the model's context; a shorter one may fit.
+    Overflow(String),
+    /// The request could not be made, no answer came, the server or program failed, or the answer contains no summary.
+    Other(String),
+}
 
-    fn facts_share(&self) -> usize {
-        (**self).facts_share()
-    }
-
-    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        (**self).summarize(utterances, budget)
-    }
-
-    fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
-        (**self).request(utterances, budget)
-    }
-
-    fn concurrency(&self) -> Option<usize> {
-        (**self).concurrency()
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Overflow(message) | Self::Other(message)) = self;
+        f.write_str(message)
     }
 }
 
-// Limits how many summaries are made at once: servers refuse clients that send too many requests.
+impl std::error::Error for Failure {}
 
-/// Limits how many callers can ask `inner` at once; the others wait.
-pub struct Bounded<S> {
-    inner: S,
-    most: usize,
-    free: Mutex<usize>,
-    freed: Condvar,
+/// The first 500 characters of an answer, safe to print on a terminal.
+fn quote(answer: &[u8]) -> String {
+    const SHOWN: usize = 500;
+    let text = String::from_utf8_lossy(answer);
+    let mut shown: String = text.trim().chars().take(SHOWN).map(visible).collect();
+    if text.trim().chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    if shown.is_empty() {
+        shown.push_str("(nothing)");
+    }
+    shown
 }
 
-impl<S> Bounded<S> {
-    /// At most `most` at once; 0 is treated as 1.
-    pub fn new(inner: S, most: usize) -> Self {
-        let most = most.max(1);
-        Self { inner, most, free: Mutex::new(most), freed: Condvar::new() }
-    }
-
-    fn acquire(&self) -> Permit<'_, S> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        while *free == 0 {
-            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
-        }
-        *free -= 1;
-        Permit(self)
-    }
+/// Replaces control characters, which could move the cursor or hide text, with a space.
+fn visible(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
 }
 
-/// Allows one caller to ask. It is returned when it is dropped, even by a panic.
-struct Permit<'b, S>(&'b Bounded<S>);
+#[cfg(test)]
+mod tests {
+    use super::quote;
 
-impl<S> Drop for Permit<'_, S> {
-    fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.freed.notify_one();
-    }
-}
-
-impl<S: Summarizer> Summarizer for Bounded<S> {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn facts_share(&self) -> usize {
-        self.inner.facts_share()
-    }
-
-    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        let _permit = self.acquire();
-        self.inner.summarize(utterances, budget)
-    }
-
-    fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
-        self.inner.request(utterances, budget)
-    }
-
-    fn concurrency(&self) -> Option<usize> {
-        Some(self.most)
-    }
-}
-
-// Asks a second summarizer if the first one fails, and warns about it.
-
-/// Asks `second` if `first` fails, after it passes the reason to `warn`.
-pub struct Fallback<F, S, W> {
-    /// Asked first.
-    pub first: F,
-    /// Asked if the first fails.
-    pub second: S,
-    /// Called with the first one's failure before the second is asked.
-    pub warn: W,
-}
-
-impl<F, S, W> Summarizer for Fallback<F, S, W>
-where
-    F: Summarizer,
-    S: Summarizer,
-    W: Fn(&str) + Send + Sync,
-{
-    fn name(&self) -> &'static str {
-        self.first.name()
-    }
-
-    fn facts_share(&self) -> usize {
-        self.first.facts_share()
-    }
-
-    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        self.first.summarize(utterances, budget).or_else(|failure| {
-            let (first, second) = (self.first.name(), self.second.name());
-            (self.warn)(&format!("{first} failed, so {second} summarizes instead: {failure}"));
-            self.second.summarize(utterances, budget)
-        })
-    }
-
-    fn request(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Option<Request> {
-        self.first.request(utterances, budget)
-    }
-
-    fn concurrency(&self) -> Option<usize> {
-        self.first.concurrency()
+    #[test]
+    fn quotes_are_short_and_harmless() {
+        assert_eq!(quote(b"  no\x1b[2Jway\n"), "no [2Jway");
+        assert_eq!(quote(b""), "(nothing)");
+        assert_eq!(quote("é".repeat(600).as_bytes()).chars().count(), 501);
+        assert_eq!(quote(&[0xff]), "\u{fffd}");
     }
 }

@@ -3,11 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value};
-
-use super::clip::cut_short;
-use super::http::Post;
-use super::{Budget, Failure, Http, Speaker, Utterance};
+use super::{Budget, Failure, Speaker, Utterance};
 use curtail_core::digest::fnv1a_64;
 
 /// Longest text of a tool result or of a call's arguments that is sent to a model, in characters. A file or log of a megabyte
@@ -61,10 +57,10 @@ impl Prompt {
     ///
     /// # Errors
     ///
-    /// [`Failure::Setup`] if the instructions are blank.
+    /// [`Failure`] if the instructions are blank.
     pub fn new(text: String) -> Result<Self, Failure> {
         if text.trim().is_empty() {
-            return Err(Failure::Setup("the prompt is empty; say what a summary should contain".to_owned()));
+            return Err(Failure::Other("the prompt is empty; say what a summary should contain".to_owned()));
         }
         Ok(Self(text))
     }
@@ -117,52 +113,9 @@ fn shortened<'a>(utterance: &'a Utterance<'_>) -> Cow<'a, str> {
     .into()
 }
 
-// What the chat APIs have in common, whatever their wire format: extra members in the request, and a text in the answer.
-
-/// The text of an answer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct AnswerText {
-    pub(super) text: String,
-    /// Whether the server cut it at its limit of tokens.
-    pub(super) cut: bool,
-}
-
-/// Sends `post` and returns the text that `read` finds in the answer. A text that the server cut ends with the mark of a cut.
-pub(super) fn ask(
-    http: &Http,
-    post: &Post<'_>,
-    budget: &Budget<'_>,
-    read: impl Fn(&[u8]) -> Result<AnswerText, String>,
-) -> Result<String, Failure> {
-    let answer = http.post(post)?;
-    let found = read(&answer).map_err(|why| Failure::Unusable(format!("{}: {why}", post.to.shown)))?;
-    Ok(if found.cut { cut_short(&found.text, budget) } else { found.text })
-}
-
-/// Sets the members of `extra` in `body`. An object is merged into an object of the same name.
-pub(super) fn merge(body: &mut Value, extra: &Map<String, Value>) {
-    for (name, value) in extra {
-        match (&mut body[name.as_str()], value) {
-            (current @ Value::Object(_), Value::Object(inner)) => merge(current, inner),
-            (current, value) => *current = value.clone(),
-        }
-    }
-}
-
-/// The text after a leading `<think>…</think>`, in which some servers return a model's reasoning. If the tag is not closed,
-/// the reasoning used all tokens and no text follows.
-pub(super) fn after_thinking(text: &str) -> &str {
-    let text = text.trim();
-    match text.strip_prefix("<think>") {
-        None => text,
-        Some(reasoning) => reasoning.split_once("</think>").map_or("", |(_, answer)| answer.trim()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{MAX_TOOL_TEXT, Prompt, Speaker, Utterance, after_thinking, merge, transcript};
-    use serde_json::json;
+    use super::{MAX_TOOL_TEXT, Prompt, Speaker, Utterance, transcript};
 
     #[test]
     fn a_transcript_cannot_end_its_own_tag() {
@@ -186,20 +139,5 @@ mod tests {
     #[test]
     fn an_empty_prompt_is_refused() {
         assert!(Prompt::new(" \n".to_owned()).is_err());
-    }
-
-    #[test]
-    fn thinking_is_only_taken_from_the_front() {
-        assert_eq!(after_thinking("a <think>b</think>"), "a <think>b</think>");
-    }
-
-    #[test]
-    fn extra_members_go_in_at_every_depth() {
-        let mut body = json!({"model": "m", "options": {"a": 1, "b": 2}});
-        let extra = json!({"model": "n", "options": {"b": 3}, "seed": [1]});
-        if let Some(extra) = extra.as_object() {
-            merge(&mut body, extra);
-        }
-        assert_eq!(body, json!({"model": "n", "options": {"a": 1, "b": 3}, "seed": [1]}));
     }
 }

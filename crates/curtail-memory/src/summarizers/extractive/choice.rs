@@ -1,7 +1,7 @@
 //! Chooses the units that together cover most of the conversation's topics at the lowest cost. The choice depends on weights
 //! and costs only; the draft, below it, writes the text.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::units::SummaryUnit;
@@ -26,36 +26,6 @@ const COST_EXPONENT: f64 = 0.6;
 /// How fast further mentions of a term lose worth: with this exponent e, the n-th mention is worth n^e − (n − 1)^e.
 const COVERAGE_EXPONENT: f64 = 0.5;
 
-/// A unit in the queue, ordered by its worth.
-struct QueueEntry {
-    /// Its worth as of `round`.
-    worth: f64,
-    unit: usize,
-    /// How many units had been taken when the worth was computed.
-    round: usize,
-}
-
-impl PartialEq for QueueEntry {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for QueueEntry {}
-
-impl PartialOrd for QueueEntry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for QueueEntry {
-    /// Of two units with equal worth, the earlier one comes first, so that the choice does not depend on the heap.
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.worth.total_cmp(&other.worth).then_with(|| other.unit.cmp(&self.unit))
-    }
-}
-
 /// Offers units to `take` in the order of what each adds to those taken before, until `take` returns [`Offered::Full`].
 ///
 /// The sum of concave functions of each term's mentions is submodular: what a unit adds only decreases as others are taken.
@@ -63,22 +33,22 @@ impl Ord for QueueEntry {
 /// lazy greedy; Lin and Bilmes 2011 for its use in summaries, <https://aclanthology.org/P11-1052/>).
 pub(super) fn choose(candidates: &[Candidate], weights: &[f64], mut take: impl FnMut(usize) -> Offered) {
     let mut mentions = vec![0.0; weights.len()];
-    let weigh = |unit: usize, round: usize, mentions: &[f64]| QueueEntry {
-        worth: worth(&candidates[unit], weights, mentions),
-        unit,
-        round,
+    // A unit's worth as of a round, which is the number of units that had been taken; of units with equal worth, the earlier one
+    // comes first. No worth is negative, and the bits of such numbers are ordered as the numbers are.
+    let weigh = |unit: usize, round: usize, mentions: &[f64]| {
+        (worth(&candidates[unit], weights, mentions).to_bits(), Reverse(unit), round)
     };
-    let mut queue: BinaryHeap<QueueEntry> = (0..candidates.len()).map(|unit| weigh(unit, 0, &mentions)).collect();
+    let mut queue: BinaryHeap<_> = (0..candidates.len()).map(|unit| weigh(unit, 0, &mentions)).collect();
     let mut round = 0;
-    while let Some(first) = queue.pop() {
-        if first.round != round {
-            queue.push(weigh(first.unit, round, &mentions));
+    while let Some((_, Reverse(unit), weighed)) = queue.pop() {
+        if weighed != round {
+            queue.push(weigh(unit, round, &mentions));
             continue;
         }
-        match take(first.unit) {
+        match take(unit) {
             Offered::Yes => {
                 round += 1;
-                for &(term, amount) in &candidates[first.unit].terms {
+                for &(term, amount) in &candidates[unit].terms {
                     mentions[term] += amount;
                 }
             }

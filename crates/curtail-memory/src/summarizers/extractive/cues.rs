@@ -1,7 +1,7 @@
 //! Detects sentences that an agent needs later: goals, decisions, changes, errors, questions, and exact names. It judges by
 //! words and spelling and does not know the topic of the conversation.
 
-use super::lexicon::{CHANGE_SIGNS, CHANGE_VERBS, DECISION_SIGNS, ERROR_SIGNS, GOAL_SIGNS, Lists, READ_VERBS, lowered};
+use super::lexicon::{CHANGE_SIGNS, CueList, DECISION_SIGNS, ERROR_SIGNS, GOAL_SIGNS, Lists, lowered};
 
 /// The cues in one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,11 +37,11 @@ impl Cues {
         for (_, word) in words {
             let word = lowered(word, &mut lower);
             let lists = Lists::containing(word);
-            cues.courtesy |= lists.is_courtesy_word();
-            cues.goal |= lists.is_goal_word();
-            cues.decision |= lists.is_decision_word();
-            cues.change |= lists.is_change_word();
-            cues.error |= lists.is_error_word() || is_exception_name(word);
+            cues.courtesy |= lists.is_in(CueList::Courtesies);
+            cues.goal |= lists.is_in(CueList::Goals);
+            cues.decision |= lists.is_in(CueList::Decisions);
+            cues.change |= lists.is_in(CueList::Changes);
+            cues.error |= lists.is_in(CueList::Errors) || is_exception_name(word);
         }
         let has_sign = |signs: &[&str]| contains_sign(text, signs);
         cues.goal |= has_sign(GOAL_SIGNS);
@@ -98,16 +98,12 @@ fn is_error_term(word: &str, lower: &mut String) -> bool {
     lower.clear();
     lower.push_str(word);
     lower.make_ascii_lowercase();
-    Lists::containing(lower).is_error_word() || is_exception_name(lower)
+    Lists::containing(lower).is_in(CueList::Errors) || is_exception_name(lower)
 }
 
 /// Whether a word, in lower case, is the name of an exception, such as `valueerror`.
 fn is_exception_name(word: &str) -> bool {
     word.len() > 5 && word.is_ascii() && (word.ends_with("error") || word.ends_with("exception"))
-}
-
-fn is_in(words: &[&str], word: &str) -> bool {
-    words.binary_search(&word).is_ok()
 }
 
 /// Whether a text ends with a question mark of any script, perhaps before a closing quote.
@@ -143,73 +139,6 @@ fn is_name(word: &str) -> bool {
     letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
 }
 
-/// The effect of a call, as far as its name or the command that it runs shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallEffect {
-    /// It only reads.
-    None,
-    /// It makes, changes, moves or removes something.
-    Change,
-    /// It is unknown.
-    Unknown,
-}
-
-/// The effect of a tool or program called `name`: `get_user`, `readFile`, `sed -i …`.
-pub(super) fn effect(name: &str) -> CallEffect {
-    let first = name.split(|c: char| !c.is_alphanumeric()).find(|part| !part.is_empty()).unwrap_or_default();
-    let verb = first
-        .char_indices()
-        .skip(1)
-        .find(|(_, c)| c.is_uppercase())
-        .map_or(first, |(at, _)| &first[..at])
-        .to_lowercase();
-    if is_in(READ_VERBS, &verb) {
-        CallEffect::None
-    } else if is_in(CHANGE_VERBS, &verb) {
-        CallEffect::Change
-    } else {
-        CallEffect::Unknown
-    }
-}
-
-/// The effect of a shell command line: the strongest effect of its commands.
-pub(super) fn effect_of_command(line: &str) -> CallEffect {
-    let joined = line.replace(">&", ">");
-    let parts = joined.split(['&', ';', '|', '\n']).map(str::trim).filter(|part| !part.is_empty());
-    let effects: Vec<CallEffect> = parts.map(effect_of_part).collect();
-    let has = |effect| effects.contains(&effect);
-    match () {
-        () if writes_a_file(line) || has(CallEffect::Change) => CallEffect::Change,
-        () if has(CallEffect::Unknown) || effects.is_empty() => CallEffect::Unknown,
-        () => CallEffect::None,
-    }
-}
-
-/// The effect of one command of a line.
-fn effect_of_part(part: &str) -> CallEffect {
-    let mut words = part.split_whitespace();
-    match words.next().unwrap_or_default() {
-        "cd" | "echo" | "export" | "source" | "sort" | "wc" | "true" => CallEffect::None,
-        "sed" | "perl" if words.any(|word| word.starts_with("-i")) => CallEffect::Change,
-        "sed" | "awk" => CallEffect::None,
-        "git" => effect(words.next().unwrap_or_default()),
-        _ => effect(part),
-    }
-}
-
-/// Whether the output of a command is written to a file: `cat > a.py << EOF`, but not `2>&1` or `>/dev/null`.
-fn writes_a_file(line: &str) -> bool {
-    let mut words = line.split_whitespace();
-    while let Some(word) = words.next() {
-        let Some(file) = word.strip_prefix(">>").or_else(|| word.strip_prefix('>')) else { continue };
-        let file = if file.is_empty() { words.next().unwrap_or_default() } else { file };
-        if file.starts_with(|c: char| c.is_alphanumeric() || "/._~$".contains(c)) && file != "/dev/null" {
-            return true;
-        }
-    }
-    false
-}
-
 /// Whether a line only shows a place in code or an entry of a folder, with nothing said about it: `12:  fn a()`, `12-`, `12→`,
 /// `12` and a tab, `src/a.rs:12: fn a()`, a frame of a traceback, a line of `ls -l`.
 pub(super) fn is_listing(line: &str) -> bool {
@@ -243,17 +172,7 @@ fn is_numbered(line: &str, marks: &[char]) -> bool {
 mod tests {
     use unicode_segmentation::UnicodeSegmentation;
 
-    use super::{CHANGE_VERBS, CallEffect, Cues, READ_VERBS, effect, effect_of_command, is_error_line, is_listing};
-    use crate::summarizers::extractive::lexicon::{CHANGES, COURTESIES, DECISIONS, ERRORS, GOALS};
-
-    #[test]
-    fn lists_are_sorted_so_that_they_can_be_searched() {
-        assert!(
-            [GOALS, DECISIONS, CHANGES, ERRORS, READ_VERBS, CHANGE_VERBS, COURTESIES]
-                .iter()
-                .all(|words| words.is_sorted())
-        );
-    }
+    use super::{Cues, is_error_line, is_listing};
 
     #[test]
     fn cues_are_detected_in_several_languages() {
@@ -294,25 +213,6 @@ mod tests {
     }
 
     #[test]
-    fn a_command_line_has_the_effect_of_its_strongest_part() {
-        for (line, expected) in [
-            ("cd /testbed && grep -rn x . | head -5", CallEffect::None),
-            ("sed -n '1,20p' a.py", CallEffect::None),
-            ("cat a.py 2>/dev/null", CallEffect::None),
-            ("ls > /dev/null 2>&1", CallEffect::None),
-            ("cd /testbed && sed -i 's/1/2/' a.py", CallEffect::Change),
-            ("cat > a.py << 'EOF'", CallEffect::Change),
-            ("echo x >>notes.txt", CallEffect::Change),
-            ("cd app; rm -rf build", CallEffect::Change),
-            ("git apply p.patch", CallEffect::Change),
-            ("python3 test.py", CallEffect::Unknown),
-            ("", CallEffect::Unknown),
-        ] {
-            assert_eq!(effect_of_command(line), expected, "{line}");
-        }
-    }
-
-    #[test]
     fn listings_are_distinguished_from_speech() {
         for line in [
             "277: # Check required elements",
@@ -336,26 +236,6 @@ mod tests {
             "a.py:12: ValueError",
         ] {
             assert!(!is_listing(line), "{line}");
-        }
-    }
-
-    #[test]
-    fn the_effect_of_a_call_follows_from_its_verb() {
-        for (name, expected) in [
-            ("get_user", CallEffect::None),
-            ("readFile", CallEffect::None),
-            ("Grep", CallEffect::None),
-            ("__view", CallEffect::None),
-            ("ls -la /tmp", CallEffect::None),
-            ("edit_file", CallEffect::Change),
-            ("Write", CallEffect::Change),
-            ("book_reservation", CallEffect::Change),
-            ("MultiEdit", CallEffect::Change),
-            ("rm -rf x", CallEffect::Change),
-            ("getter", CallEffect::Unknown),
-            ("", CallEffect::Unknown),
-        ] {
-            assert_eq!(effect(name), expected, "{name}");
         }
     }
 }

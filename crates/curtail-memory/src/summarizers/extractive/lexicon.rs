@@ -10,9 +10,16 @@ use rust_stemmers::Algorithm;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lists(u32);
 
-/// The bit of a list that belongs to no language.
-const fn extra_list(nth: usize) -> u32 {
-    1 << (STOP_WORDS.len() + nth)
+/// A list that belongs to no language, in the order of their bits.
+#[derive(Clone, Copy)]
+pub(super) enum CueList {
+    Chat,
+    Code,
+    Goals,
+    Decisions,
+    Changes,
+    Errors,
+    Courtesies,
 }
 
 static LISTS: LazyLock<HashMap<&'static str, Lists>> = LazyLock::new(|| {
@@ -38,29 +45,14 @@ impl Lists {
         self.0 & (1 << language) != 0
     }
 
+    /// Whether it is in this list.
+    pub(super) const fn is_in(self, list: CueList) -> bool {
+        self.stops_in(STOP_WORDS.len() + list as usize)
+    }
+
     /// Whether it is a stop word of chats or of code.
     pub(super) const fn stops_everywhere(self) -> bool {
-        self.0 & (extra_list(0) | extra_list(1)) != 0
-    }
-
-    pub(super) const fn is_goal_word(self) -> bool {
-        self.0 & extra_list(2) != 0
-    }
-
-    pub(super) const fn is_decision_word(self) -> bool {
-        self.0 & extra_list(3) != 0
-    }
-
-    pub(super) const fn is_change_word(self) -> bool {
-        self.0 & extra_list(4) != 0
-    }
-
-    pub(super) const fn is_error_word(self) -> bool {
-        self.0 & extra_list(5) != 0
-    }
-
-    pub(super) const fn is_courtesy_word(self) -> bool {
-        self.0 & extra_list(6) != 0
+        self.is_in(CueList::Chat) || self.is_in(CueList::Code)
     }
 
     /// The numbers of the languages that have it among their stop words.
@@ -104,7 +96,7 @@ pub(super) const READ_VERBS: &[&str] = &[
 
 /// Wanting, needing, asking, forbidding.
 #[rustfmt::skip]
-pub(super) const GOALS: &[&str] = &[
+const GOALS: &[&str] = &[
     "aim", "alstublieft", "anforderung", "aufgabe", "avoid", "behöver", "benötige", "besoin", "bisogno", "bitte",
     "brauche", "brauchen", "build", "create", "debe", "debemos", "deseo", "devo", "devons", "dobbiamo", "doel",
     "doit", "don't", "dont", "ensure", "exactly", "expect", "expects", "faut", "fix", "gerekiyor", "goal", "goals",
@@ -121,7 +113,7 @@ pub(super) const GOALS: &[&str] = &[
 
 /// Deciding, choosing, agreeing.
 #[rustfmt::skip]
-pub(super) const DECISIONS: &[&str] = &[
+const DECISIONS: &[&str] = &[
     "accord", "acordado", "acordamos", "acordo", "acuerdo", "afgesproken", "agree", "agreed", "agrees", "akkoord",
     "anlaştık", "approve", "approved", "beschließen", "beschlossen", "beslissing", "besloten", "beslutat",
     "beslutning", "besluttet", "bestemt", "bestämt", "choisi", "choose", "chose", "chosen", "combinado", "conclude",
@@ -136,7 +128,7 @@ pub(super) const DECISIONS: &[&str] = &[
 
 /// Having made, changed, moved, removed.
 #[rustfmt::skip]
-pub(super) const CHANGES: &[&str] = &[
+const CHANGES: &[&str] = &[
     "aangepast", "actualizado", "added", "adds", "adicionado", "aggiornato", "aggiunto", "ajouté", "alterado",
     "angelegt", "apagado", "arreglado", "atualizado", "añadido", "behoben", "booked", "borrado", "built", "cambiado",
     "cambiato", "canceled", "cancelled", "changed", "commit", "committed", "completed", "corregido", "corretto",
@@ -155,7 +147,7 @@ pub(super) const CHANGES: &[&str] = &[
 
 /// Failing.
 #[rustfmt::skip]
-pub(super) const ERRORS: &[&str] = &[
+const ERRORS: &[&str] = &[
     "abgestürzt", "abort", "aborted", "absturz", "başarısız", "bozuk", "broke", "broken", "bug", "bugs", "bust",
     "can't", "cannot", "cassé", "conflict", "conflicts", "crash", "crashed", "crashes", "critical", "deadlock",
     "defekt", "denied", "erreur", "erreurs", "erro", "error", "errore", "errores", "errori", "errors", "erros",
@@ -174,7 +166,7 @@ pub(super) const ERRORS: &[&str] = &[
 
 /// Thanking, greeting, apologizing.
 #[rustfmt::skip]
-pub(super) const COURTESIES: &[&str] = &[
+const COURTESIES: &[&str] = &[
     "apologies", "apologize", "bedankt", "bonjour", "bye", "cheers", "ciao", "danke", "desculpe", "disculpa", "désolé", "entschuldigung", "gerne", "glad", "goodbye", "gracias", "grazie", "hallo", "hei", "hej", "hello", "hesitate", "hey", "hi", "hoi", "hola", "kiitos", "köszönöm", "merci", "mulțumesc", "obrigada", "obrigado", "olá", "scusa", "sorry", "sure", "tack", "tak", "takk", "teşekkür", "teşekkürler", "thank", "thanks", "tschüss", "welcome", "пожалуйста", "привет", "спасибо", "شكرا", "عفوا", "مرحبا",
 ];
 
@@ -423,7 +415,7 @@ pub(super) const STOP_WORDS: [(Algorithm, &[&str]); 17] = [
 
 /// Function words of chats.
 #[rustfmt::skip]
-pub(super) const CHAT: &[&str] = &[
+const CHAT: &[&str] = &[
     "actually", "ah", "alright", "anyway", "aren", "awesome", "basically", "bye", "certainly", "cheers", "cool",
     "couldn", "course", "dear", "definitely", "didn", "doesn", "don", "else", "er", "etc", "exactly", "excellent",
     "fine", "glad", "good", "goodbye", "great", "guess", "hadn", "hasn", "haven", "hello", "help", "hey", "hi", "hmm",
@@ -436,7 +428,7 @@ pub(super) const CHAT: &[&str] = &[
 
 /// Keywords of code.
 #[rustfmt::skip]
-pub(super) const CODE: &[&str] = &[
+const CODE: &[&str] = &[
     "args", "async", "await", "bool", "break", "case", "catch", "class", "const", "continue", "def", "del", "elif",
     "else", "enum", "except", "export", "extends", "false", "final", "finally", "float", "fn", "for", "foreach",
     "func", "function", "if", "impl", "import", "in", "int", "interface", "lambda", "let", "loop", "mod", "mut",
@@ -447,14 +439,20 @@ pub(super) const CODE: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{ERRORS, GOALS, Lists, STOP_WORDS, lowered};
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted_so_that_they_can_be_searched() {
+        let others = [CHAT, CODE, GOALS, DECISIONS, CHANGES, ERRORS, COURTESIES, READ_VERBS, CHANGE_VERBS];
+        assert!(STOP_WORDS.iter().map(|(_, words)| *words).chain(others).all(<[&str]>::is_sorted));
+    }
 
     #[test]
     fn a_word_knows_its_lists() {
         let both = Lists::containing("need");
-        assert!(both.stops_everywhere() && both.is_goal_word() && !both.is_courtesy_word());
-        assert!(GOALS.iter().all(|word| Lists::containing(word).is_goal_word()));
-        assert!(ERRORS.iter().all(|word| Lists::containing(word).is_error_word()));
+        assert!(both.stops_everywhere() && both.is_in(CueList::Goals) && !both.is_in(CueList::Courtesies));
+        assert!(GOALS.iter().all(|word| Lists::containing(word).is_in(CueList::Goals)));
+        assert!(ERRORS.iter().all(|word| Lists::containing(word).is_in(CueList::Errors)));
         for (language, (_, words)) in STOP_WORDS.iter().enumerate() {
             assert!(words.iter().all(|word| Lists::containing(word).stops_in(language)));
         }

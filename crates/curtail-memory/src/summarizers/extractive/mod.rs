@@ -123,8 +123,7 @@ impl KnownFacts {
         if matches!(excerpt.speaker, Speaker::Call(_)) {
             return worth::changes(excerpt.speaker, &excerpt.text);
         }
-        let words = excerpt.text[unit.range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
-        self.0.contains(&words)
+        self.0.contains(&calls::one_line(&excerpt.text[unit.range.clone()]))
     }
 }
 
@@ -202,12 +201,7 @@ fn separator<'t>(text: &str, before: &SummaryUnit, after: &SummaryUnit) -> &'t s
 fn push_unit(text: &mut String, unit: &str, fenced: bool) {
     if fenced {
         text.push_str(unit.trim_end());
-        return;
-    }
-    for (index, word) in unit.split_whitespace().enumerate() {
-        if index > 0 {
-            text.push(' ');
-        }
-        text.push_str(word);
+    } else {
+        text.push_str(&calls::one_line(unit));
     }
 }

@@ -7,8 +7,9 @@
 use foldhash::HashSet;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::calls::{CallEffect, effect, effect_of_command};
 use super::choice::Candidate;
-use super::cues::{CallEffect, Cues, effect, effect_of_command, is_error_line, is_listing};
+use super::cues::{Cues, is_error_line, is_listing};
 use super::terms::{Terms, is_unspaced};
 use super::units::SummaryUnit;
 use super::{Excerpt, Speaker};

@@ -1,12 +1,14 @@
-//! Writes a ledger as the first lines of a summary. Every section first gets its minimum share of the tokens; then the tokens
-//! that remain go to the sections that were cut, the most important ones first.
+//! A ledger as text: the first lines of a summary, which are read back from it, and a page for the session that continues.
+//! In a summary, every section first gets its minimum share of the tokens; then the tokens that remain go to the sections that
+//! were cut, the most important ones first.
 
 use std::cell::RefCell;
+use std::fmt::Write as _;
 
 use foldhash::HashMap;
 
-use super::quotes::{cut, cut_at};
-use super::{Change, Commit, Ledger, Pointer, Progress, Quote, Todo, Verdict, paths};
+use super::quotes::{corrects, cut, cut_at};
+use super::{Change, Check, Commit, FailedTest, Ledger, Pointer, Progress, Quote, Todo, Verdict, is_hash, paths};
 
 /// The share of the tokens that the sections may take, in percent; the rest is for the summary's own sentences.
 const MAX_PERCENT: usize = 88;
@@ -15,7 +17,7 @@ const MAX_PERCENT: usize = 88;
 const LEAST_WITH_HEAD: usize = 150;
 
 /// The beginning of the first line, before the number of the last message.
-pub(super) const HEAD: &str = "Facts of messages 0 to ";
+const HEAD: &str = "Facts of messages 0 to ";
 
 impl Ledger {
     /// The facts in at most `tokens` tokens; empty if there are none that fit.
@@ -101,34 +103,34 @@ fn joined(head: &str, written: &[Written]) -> String {
 // The sections of a ledger as text. A [`Room`] fits quotes, lists and names into a number of tokens; a short writer for each
 // section decides what the section contains and what is dropped first.
 
-/// Labels of the sections, by which `recall` recognizes them.
-pub(super) const GOAL: &str = "Goal";
-pub(super) const ASKED: &str = "Asked, newest first";
-pub(super) const CHANGED: &str = "Changed";
-pub(super) const SCRIPTS: &str = "Written and run";
-pub(super) const BELOW: &str = "below";
-pub(super) const COMMITS: &str = "Commits, newest first";
-pub(super) const CHECK: &str = "Last check";
-pub(super) const FAILING: &str = "Failing";
-pub(super) const PASSED: &str = "Passed since";
-pub(super) const OPEN: &str = "Open";
-pub(super) const UNANSWERED: &str = "Unanswered";
-pub(super) const EARLIER: &str = "Earlier summary";
-pub(super) const SAID: &str = "Said last";
+/// Labels of the sections, by which they are recognized when they are read back.
+const GOAL: &str = "Goal";
+const ASKED: &str = "Asked, newest first";
+const CHANGED: &str = "Changed";
+const SCRIPTS: &str = "Written and run";
+const BELOW: &str = "below";
+const COMMITS: &str = "Commits, newest first";
+const CHECK: &str = "Last check";
+const FAILING: &str = "Failing";
+const PASSED: &str = "Passed since";
+const OPEN: &str = "Open";
+const UNANSWERED: &str = "Unanswered";
+const EARLIER: &str = "Earlier summary";
+const SAID: &str = "Said last";
 
 /// Marks an item in progress, and a file that was removed.
-pub(super) const BEGUN: &str = " (in progress)";
-pub(super) const DELETED: &str = " (deleted)";
+const BEGUN: &str = " (in progress)";
+const DELETED: &str = " (deleted)";
 
 /// Precedes a file name whose folder is left out.
-pub(super) const SHORT: &str = "…/";
+const SHORT: &str = "…/";
 
 /// The fewest tokens for which a cut quote is worth a line.
 const LEAST_QUOTE: usize = 10;
 
 /// More characters than the tokens of any text have on average: a text with more per token than this exceeds its budget, and
 /// need not be counted.
-pub(super) const CHARS_PER_TOKEN: usize = 16;
+const CHARS_PER_TOKEN: usize = 16;
 
 /// The characters of a cut list item, pointer included, that are worth a line: fewer do not show what it is about.
 const SHORT_ITEM: usize = 44;
@@ -181,8 +183,8 @@ const SECTIONS: &[Section] = &[
     Section { write: |ledger, room| room.quote(GOAL, ledger.goal.as_ref(), 7), least: 7, most: 14, rank: 5 },
     Section { write: asked, least: 18, most: 44, rank: 3 },
     Section { write: |ledger, room| room.quote(EARLIER, ledger.earlier.as_ref(), 7), least: 3, most: 12, rank: 7 },
-    Section { write: changed, least: 28, most: 60, rank: 6 },
-    Section { write: scripts, least: 4, most: 40, rank: 8 },
+    Section { write: |ledger, room| file_list(CHANGED, ledger, false, room), least: 28, most: 60, rank: 6 },
+    Section { write: |ledger, room| file_list(SCRIPTS, ledger, true, room), least: 4, most: 40, rank: 8 },
     Section { write: commits, least: 8, most: 20, rank: 1 },
     Section { write: checks, least: 9, most: 20, rank: 0 },
     Section { write: open, least: 10, most: 30, rank: 2 },
@@ -236,15 +238,21 @@ fn checks(ledger: &Ledger, room: Room<'_>) -> Written {
     let at = ledger.failing.last().map(|failure| failure.at.clone()).unwrap_or_default();
     let failing = Room { tokens: room.tokens * 3 / 5, ..room }.names(&labelled(FAILING, &at), &names);
     let run = ledger.check.as_ref().map(|check| {
-        let error = check.error.as_ref().filter(|_| check.verdict == Verdict::Failed);
-        let error = error.map_or_else(String::new, |error| format!(": {error}"));
-        let text = format!("{}: {}{error}", check.command, check.verdict.name());
+        let text = format!("{}: {}", check.command, outcome(check));
         Quote { text, at: check.at.clone(), correction: false }
     });
     let written = room.beside(&failing.text).quote(CHECK, run.as_ref(), 7).and(&failing);
     let passed: Vec<&str> = ledger.passed_since.iter().rev().map(String::as_str).collect();
     let since = room.beside(&written.text).names(&format!("{PASSED}:"), &passed);
     written.and(&since)
+}
+
+/// The verdict of a check, and why it failed.
+fn outcome(check: &Check) -> String {
+    match &check.error {
+        Some(error) if check.verdict == Verdict::Failed => format!("{}: {error}", check.verdict.name()),
+        _ => check.verdict.name().to_owned(),
+    }
 }
 
 /// The open items of the to-do list.
@@ -390,26 +398,16 @@ enum Form {
     Full,
 }
 
-/// The changed files, the one that changed last at the end.
-fn changed(ledger: &Ledger, room: Room<'_>) -> Written {
-    let files: Vec<&Change> = ledger.changed.iter().filter(|change| !change.is_script()).collect();
-    file_list(CHANGED, &files, room)
-}
-
-/// The helper scripts that the work wrote and ran, the newest last.
-fn scripts(ledger: &Ledger, room: Room<'_>) -> Written {
-    let files: Vec<&Change> = ledger.changed.iter().filter(|change| change.is_script()).collect();
-    file_list(SCRIPTS, &files, room)
-}
-
 /// Precedes a path that is not below the common folder of its list.
-pub(super) const OUTSIDE: &str = "./";
+const OUTSIDE: &str = "./";
 
-/// Files with their paths below a common folder. If not all fit, numbers and pointers are left out first, then folders, then
+/// The changed files, or the helper `scripts` that the work wrote and ran, the one that changed last at the end, with their paths
+/// below a common folder. If not all fit, numbers and pointers are left out first, then folders, then
 /// files that were written once, then the oldest.
-fn file_list(label: &str, changed: &[&Change], room: Room<'_>) -> Written {
+fn file_list(label: &str, ledger: &Ledger, scripts: bool, room: Room<'_>) -> Written {
+    let changed: Vec<&Change> = ledger.changed.iter().filter(|change| change.is_script() == scripts).collect();
     let Some(last) = changed.last() else { return Written::EMPTY };
-    let root = root(changed);
+    let root = root(&changed);
     let place = if root.is_empty() { String::new() } else { format!(" {BELOW} {root}") };
     let head = labelled(&format!("{label}{place}"), &last.at);
     let room = Room { tokens: room.tokens.saturating_sub((room.count)(&head) + 1), ..room };
@@ -421,7 +419,7 @@ fn file_list(label: &str, changed: &[&Change], room: Room<'_>) -> Written {
             return Written { text: format!("{head} {line}\n"), whole: form == Form::Full };
         }
     }
-    let list = shortened(changed, room, &entry);
+    let list = shortened(&changed, room, &entry);
     if list.is_empty() { Written::default() } else { Written { text: format!("{head} {list}\n"), whole: false } }
 }
 
@@ -475,4 +473,214 @@ fn shortened(changed: &[&Change], room: Room<'_>, entry: &dyn Fn(&Change, Form) 
     list.extend((left_out > 0 && left_out < changed.len()).then(|| format!("{left_out} more")));
     list.extend(changed.iter().zip(forms).filter_map(|(change, form)| Some(entry(change, form?))));
     list.join(", ")
+}
+
+// The facts, read back from the text of a summary, for a transcript that no longer contains the summarized messages. Facts that
+// the text left out are lost. Pointers stay valid, because the numbers of later messages continue.
+
+impl Ledger {
+    /// The facts at the beginning of `text`, which [`Ledger::text`] wrote; empty if it did not.
+    #[must_use]
+    pub fn from_text(text: &str) -> Self {
+        let mut ledger = Self::default();
+        let mut list = None;
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix(HEAD) {
+                let digits = rest.split(';').next().unwrap_or_default();
+                ledger.messages = digits.parse().map_or(0, |last: usize| last + 1);
+                ledger.calls = 1;
+            } else if let Some(item) = line.strip_prefix("- ").filter(|_| list.is_some()) {
+                ledger.recall_item(list.unwrap_or_default(), item);
+            } else if let Some(label) = ledger.recall_line(line) {
+                ledger.calls = ledger.calls.max(usize::from(label != GOAL));
+                list = Some(label);
+            } else {
+                break;
+            }
+        }
+        // The oldest come first in a ledger, and last in its text.
+        ledger.asked.reverse();
+        ledger.commits.reverse();
+        ledger
+    }
+
+    /// Reads a line with a label; `None` if it has none.
+    fn recall_line(&mut self, line: &str) -> Option<&'static str> {
+        let begins = |label: &&&str| line.strip_prefix(**label).is_some_and(|rest| rest.starts_with([':', ' ']));
+        let label = *LABELS.iter().find(begins)?;
+        let rest = line[label.len()..].trim_start();
+        let (root, rest) = root_and_rest(rest);
+        let (at, rest) = pointer(rest);
+        let text = rest.strip_prefix(':')?.trim();
+        let quote = || Some(Quote { text: text.to_owned(), at: at.clone(), correction: false });
+        match label {
+            GOAL => self.goal = quote(),
+            EARLIER => self.earlier = quote(),
+            SAID => self.said = quote(),
+            UNANSWERED => self.question = quote(),
+            CHANGED => self.changed.extend(listed_changes(text, root, &at)),
+            SCRIPTS => {
+                let scripts = listed_changes(text, root, &at);
+                let scripts: Vec<_> = scripts.map(|change| Change { whole: true, ran: true, ..change }).collect();
+                self.changed.splice(0..0, scripts);
+            }
+            CHECK => self.check = written_check(text, &at),
+            FAILING => {
+                let failure = |name| FailedTest { name, at: at.clone(), ..FailedTest::default() };
+                self.failing = oldest_first(text).map(failure).collect();
+            }
+            PASSED => self.passed_since = oldest_first(text).collect(),
+            OPEN => self.todos = vec![Todo { at: at.clone(), ..Todo::default() }],
+            _ => {}
+        }
+        Some(label)
+    }
+
+    /// Reads an item of the list under `label`.
+    fn recall_item(&mut self, label: &str, item: &str) {
+        let (at, text) = pointer(item);
+        match label {
+            ASKED => {
+                self.asked.push(Quote { text: text.to_owned(), at, correction: corrects(text) });
+            }
+            COMMITS => {
+                let hash = text.split(' ').next().filter(|word| is_hash(word));
+                let subject = hash.map_or(text, |hash| text[hash.len()..].trim_start());
+                self.commits.push(Commit { hash: hash.map(str::to_owned), subject: subject.to_owned(), at });
+            }
+            OPEN => {
+                let listed = self.todos.last().map(|todo| todo.at.clone()).unwrap_or_default();
+                self.todos.retain(|todo| !todo.text.is_empty());
+                let begun = text.strip_suffix(BEGUN);
+                let progress = if begun.is_some() { Progress::InProgress } else { Progress::Pending };
+                self.todos.push(Todo { key: None, text: begun.unwrap_or(text).to_owned(), progress, at: listed });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Labels of the sections that are read again.
+const LABELS: &[&str] =
+    &[GOAL, ASKED, CHANGED, SCRIPTS, COMMITS, CHECK, FAILING, PASSED, OPEN, UNANSWERED, EARLIER, SAID];
+
+/// The folder of `below FOLDER [m7]: …`, and the text after it.
+fn root_and_rest(text: &str) -> (&str, &str) {
+    let Some(after) = text.strip_prefix(BELOW).map(str::trim_start) else { return ("", text) };
+    let end = after.find(" [m").or_else(|| after.find(": ")).unwrap_or(after.len());
+    (&after[..end], after[end..].trim_start())
+}
+
+/// The pointer at the beginning of a text, and the text after it.
+fn pointer(text: &str) -> (Pointer, &str) {
+    let found = text.strip_prefix("[m").and_then(|rest| rest.split_once(']'));
+    match found.and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest))) {
+        Some((number, rest)) => (Pointer::from(number), rest.trim_start()),
+        None => (Pointer::default(), text),
+    }
+}
+
+/// The names in a list, which begins with the newest, without the number of those left out.
+fn oldest_first(list: &str) -> impl Iterator<Item = String> {
+    list.rsplit(", ").filter(|entry| !is_remainder(entry)).map(str::to_owned)
+}
+
+/// Whether an entry of a list is the number of those left out: `3 more`.
+fn is_remainder(entry: &str) -> bool {
+    entry.strip_suffix(" more").is_some_and(|count| count.parse::<usize>().is_ok())
+}
+
+/// The changed files in a list, whose last change is at `at`.
+fn listed_changes(list: &str, root: &str, at: &Pointer) -> impl Iterator<Item = Change> {
+    list.split(", ").filter(|entry| !is_remainder(entry)).map(move |entry| listed_change(entry, root, at))
+}
+
+/// The changed file in an entry such as `a.rs (deleted) ×2 [m7]`.
+fn listed_change(entry: &str, root: &str, at: &Pointer) -> Change {
+    let (entry, own_pointer) = entry
+        .rfind(" [m")
+        .map_or((entry, Pointer::default()), |found| (&entry[..found], pointer(&entry[found + 1..]).0));
+    let at = if own_pointer.message.is_none() { at.clone() } else { own_pointer };
+    let (entry, times) =
+        entry.split_once(" ×").map_or((entry, 1), |(entry, times)| (entry, times.parse().unwrap_or(1)));
+    let path = entry.strip_suffix(DELETED);
+    let deleted = path.is_some();
+    let path = path.unwrap_or(entry);
+    let not_below_root = path.strip_prefix(SHORT).or_else(|| path.strip_prefix(OUTSIDE));
+    let path = not_below_root.map_or_else(|| format!("{root}{path}"), str::to_owned);
+    Change { path, times, at, deleted, ..Change::default() }
+}
+
+/// The check in a text such as `cargo test: failed: error`.
+fn written_check(text: &str, at: &Pointer) -> Option<Check> {
+    let verdicts = [Verdict::Passed, Verdict::Failed, Verdict::Unknown];
+    verdicts.into_iter().find_map(|verdict| {
+        let mark = format!(": {}", verdict.name());
+        let (command, rest) = text.split_once(&mark)?;
+        let error = rest.strip_prefix(": ").map(str::to_owned);
+        Some(Check { command: command.to_owned(), verdict, error, at: at.clone() })
+    })
+}
+
+// The facts as a page in Markdown, for the session that continues the work.
+
+impl Ledger {
+    /// The page: a section for each kind of fact, and `notes` at its end. Sections without facts are left out.
+    #[must_use]
+    pub fn handoff(&self, notes: &str) -> String {
+        let mut page = String::from("# Handoff\n\n");
+        let messages = self.messages;
+        // Writing to a string cannot fail.
+        let _ =
+            writeln!(page, "From {messages} messages. `[m7]` is message 7; `curtail show --message 7 FILE` prints it.");
+        section(&mut page, "Goal", self.goal.iter().map(quote_line));
+        section(&mut page, "Asked since, newest first", self.asked.iter().rev().map(quote_line));
+        let newest = self.changed.iter().rev();
+        section(&mut page, "Changed files", newest.clone().filter(|change| !change.is_script()).map(change_line));
+        section(&mut page, "Scripts written and run", newest.filter(|change| change.is_script()).map(change_line));
+        let commits = self.commits.iter().rev().map(|commit| {
+            let hash = commit.hash.as_ref().map_or_else(String::new, |hash| format!("`{hash}` "));
+            format!("{hash}{} {}", commit.subject, commit.at)
+        });
+        section(&mut page, "Commits, newest first", commits);
+        section(&mut page, "Checks", self.checks());
+        let open = self.open().map(|todo| {
+            let begun = if todo.progress == Progress::InProgress { "in progress: " } else { "" };
+            format!("[ ] {begun}{} {}", todo.text, todo.at)
+        });
+        let unanswered = self.question.iter().map(|question| format!("unanswered: {}", quote_line(question)));
+        section(&mut page, "Open", open.chain(unanswered));
+        section(&mut page, "Said last", self.said.iter().map(quote_line));
+        section(&mut page, "Earlier summary", self.earlier.iter().map(quote_line));
+        if !notes.trim().is_empty() {
+            let _ = writeln!(page, "\n## Notes\n\n{}", notes.trim());
+        }
+        page
+    }
+
+    /// The last check, the failing tests, and those that pass again.
+    fn checks(&self) -> impl Iterator<Item = String> {
+        let last = self.check.iter().map(|check| format!("`{}` {} {}", check.command, outcome(check), check.at));
+        let failing = self.failing.iter().rev().map(|failure| format!("fails: {} {}", failure.name, failure.at));
+        let passed = self.passed_since.iter().rev().map(|name| format!("passed since: {name}"));
+        last.chain(failing).chain(passed)
+    }
+}
+
+fn quote_line(quote: &Quote) -> String {
+    format!("{} {}", quote.text, quote.at).trim_end().to_owned()
+}
+
+fn change_line(change: &Change) -> String {
+    let deleted = if change.deleted { ", deleted" } else { "" };
+    let times = if change.times > 1 { format!(", {} times", change.times) } else { String::new() };
+    let committed = if change.committed { ", committed" } else { "" };
+    format!("`{}`{deleted}{times}{committed} {}", change.path, change.at).trim_end().to_owned()
+}
+
+fn section(page: &mut String, title: &str, items: impl Iterator<Item = String>) {
+    let items: Vec<String> = items.map(|item| format!("- {item}\n")).collect();
+    if !items.is_empty() {
+        let _ = write!(page, "\n## {title}\n\n{}", items.concat());
+    }
 }

@@ -1,0 +1,285 @@
+//! The entries of a store. Within a transaction, an entry is a record: its body, the ids of the updates that were applied to
+//! it, and the bodies that were set aside. A listing shows sizes, never bodies.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Result, Row, Transaction, params};
+use serde::{Deserialize, Serialize};
+
+use super::{RecordKey, Scope, Shelf, Store, StoreError};
+
+/// A body that was set aside: it could not be used and is kept for inspection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Aside {
+    /// The body as it was.
+    pub body: String,
+    /// Why it was set aside.
+    pub reason: String,
+    /// When it was set aside, in milliseconds since 1970 (UTC).
+    pub at: i64,
+}
+
+/// The entry at a key, open for change until its transaction ends.
+#[derive(Debug)]
+pub struct Record<'t> {
+    transaction: &'t Transaction<'t>,
+    path: &'t Path,
+    key: RecordKey<'t>,
+    number: Option<i64>,
+    body: Option<String>,
+}
+
+impl<'t> Record<'t> {
+    pub(super) fn load(
+        transaction: &'t Transaction<'t>,
+        path: &'t Path,
+        key: RecordKey<'t>,
+    ) -> Result<Record<'t>, StoreError> {
+        let row = row(transaction, key).map_err(|source| StoreError::database(path, source))?;
+        let (number, body) = row.map_or((None, None), |(number, body)| (Some(number), body));
+        Ok(Record { transaction, path, key, number, body })
+    }
+
+    /// The body; `None` if there is none or it was cleared.
+    #[must_use]
+    pub fn body(&self) -> Option<&str> {
+        self.body.as_deref()
+    }
+
+    /// Replaces the body.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be written.
+    pub fn write(&mut self, body: &str) -> Result<(), StoreError> {
+        self.put(Some(body)).map_err(|source| self.error(source))?;
+        self.body = Some(body.to_owned());
+        Ok(())
+    }
+
+    /// Removes the body and keeps the applied ids, so that a replay does not bring it back.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be written.
+    pub fn clear(&mut self) -> Result<(), StoreError> {
+        if self.body.is_none() {
+            return Ok(());
+        }
+        self.put(None).map_err(|source| self.error(source))?;
+        self.body = None;
+        Ok(())
+    }
+
+    /// Removes the body and keeps it for inspection, with the reason.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be written.
+    pub fn set_aside(&mut self, reason: &str) -> Result<(), StoreError> {
+        let Some(body) = self.body.take() else {
+            return Ok(());
+        };
+        let aside = Aside { body, reason: reason.to_owned(), at: now() };
+        let inserted = self.put(None).and_then(|number| insert_aside(self.transaction, number, &aside));
+        inserted.map_err(|source| self.error(source))
+    }
+
+    /// Records the id of an update that was applied to the body; `true` if the id is new.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be written.
+    pub fn add_applied_id(&mut self, id: &str) -> Result<bool, StoreError> {
+        let number = self.number.map_or_else(|| self.put(None), Ok);
+        let added = number.and_then(|number| insert_applied_id(self.transaction, number, id));
+        added.map_err(|source| self.error(source))
+    }
+
+    /// The ids of all updates that were applied.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be read.
+    pub fn applied_ids(&self) -> Result<HashSet<String>, StoreError> {
+        applied_ids(self.transaction, self.number).map_err(|source| self.error(source))
+    }
+
+    /// Inserts the row, or replaces its body, and returns its number.
+    fn put(&mut self, body: Option<&str>) -> Result<i64> {
+        let number = self.transaction.query_row(
+            "INSERT INTO entry (shelf, scope, id, body, updated) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT DO UPDATE SET body = excluded.body, updated = excluded.updated
+             RETURNING number",
+            params![self.key.shelf.name(), self.key.scope.name(), self.key.id, body, now()],
+            |row| row.get(0),
+        )?;
+        self.number = Some(number);
+        Ok(number)
+    }
+
+    /// The error for what `SQLite` reported.
+    fn error(&self, source: rusqlite::Error) -> StoreError {
+        StoreError::database(self.path, source)
+    }
+}
+
+/// The row number and the body at `key`.
+pub(super) fn row(connection: &Connection, key: RecordKey<'_>) -> Result<Option<(i64, Option<String>)>> {
+    let sql = "SELECT number, body FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3";
+    connection.query_row(sql, key.columns(), |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
+/// The ids that were applied to the entry in row `number`, sorted; none if there is no row.
+pub(super) fn applied_ids<C: FromIterator<String>>(connection: &Connection, number: Option<i64>) -> Result<C> {
+    let mut statement = connection.prepare("SELECT mark FROM mark WHERE entry = ?1 ORDER BY mark")?;
+    statement.query_map([number], |row| row.get(0))?.collect()
+}
+
+/// The bodies set aside of the entry in row `number`, oldest first; none if there is no row.
+pub(super) fn asides(connection: &Connection, number: Option<i64>) -> Result<Vec<Aside>> {
+    let mut statement = connection.prepare("SELECT body, reason, at FROM aside WHERE entry = ?1 ORDER BY number")?;
+    let aside = |row: &Row<'_>| Ok(Aside { body: row.get(0)?, reason: row.get(1)?, at: row.get(2)? });
+    statement.query_map([number], aside)?.collect()
+}
+
+/// Adds an applied id to the entry in row `number`; `true` if the id is new.
+pub(super) fn insert_applied_id(connection: &Connection, number: i64, id: &str) -> Result<bool> {
+    let sql = "INSERT OR IGNORE INTO mark (entry, mark) VALUES (?1, ?2)";
+    Ok(connection.execute(sql, params![number, id])? > 0)
+}
+
+/// Adds a body set aside to the entry in row `number`.
+pub(super) fn insert_aside(connection: &Connection, number: i64, aside: &Aside) -> Result<()> {
+    let Aside { body, reason, at } = aside;
+    let sql = "INSERT INTO aside (entry, body, reason, at) VALUES (?1, ?2, ?3, ?4)";
+    connection.execute(sql, params![number, body, reason, at]).map(drop)
+}
+
+/// The time in milliseconds since 1970 (UTC); 0 if the clock is set to an earlier time.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+// Listing entries, and removing them.
+
+/// Selects entries: all of them, unless a field is set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only entries of this shelf.
+    pub shelf: Option<Shelf>,
+    /// Only entries of this scope.
+    pub scope: Option<Scope>,
+    /// Only entries that have not changed for this long.
+    pub older_than: Option<Duration>,
+}
+
+/// One entry of a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreEntry {
+    /// The part of the program that owns it.
+    pub shelf: Shelf,
+    /// Whether `id` names a thread or a resource.
+    pub scope: Scope,
+    /// The thread or resource.
+    pub id: String,
+    /// Size of the body in bytes; `None` if the body was cleared.
+    pub bytes: Option<u32>,
+    /// Number of applied ids.
+    pub applied_ids: u32,
+    /// Number of bodies that were set aside.
+    pub set_aside: u32,
+    /// Time of the last change: ISO 8601, UTC, whole seconds.
+    pub updated: String,
+}
+
+impl Store {
+    /// The entries that match `filter`, ordered by shelf, scope and id.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be read.
+    pub fn list(&self, filter: Filter) -> Result<Vec<StoreEntry>, StoreError> {
+        self.read(|connection| list(connection, filter))
+    }
+
+    /// Removes the entry at `key` with its applied ids and the bodies set aside: `true` if there was one.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be written.
+    pub fn remove(&mut self, key: RecordKey<'_>) -> Result<bool, StoreError> {
+        self.transact(|transaction, path| remove(transaction, key).map_err(|source| StoreError::database(path, source)))
+    }
+
+    /// Removes every entry that [`Store::list`] lists for `filter`, and returns them.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file cannot be written.
+    pub fn prune(&mut self, filter: Filter) -> Result<Vec<StoreEntry>, StoreError> {
+        self.transact(|transaction, path| {
+            prune(transaction, filter).map_err(|source| StoreError::database(path, source))
+        })
+    }
+}
+
+fn prune(connection: &Connection, filter: Filter) -> Result<Vec<StoreEntry>> {
+    let entries = list(connection, filter)?;
+    for entry in &entries {
+        let (shelf, scope, id) = (entry.shelf, entry.scope, entry.id.as_str());
+        remove(connection, RecordKey { shelf, scope, id })?;
+    }
+    Ok(entries)
+}
+
+/// Removes one entry; foreign keys remove its applied ids and the bodies set aside.
+pub(super) fn remove(connection: &Connection, key: RecordKey<'_>) -> Result<bool> {
+    let sql = "DELETE FROM entry WHERE shelf = ?1 AND scope = ?2 AND id = ?3";
+    Ok(connection.execute(sql, key.columns())? > 0)
+}
+
+fn list(connection: &Connection, filter: Filter) -> Result<Vec<StoreEntry>> {
+    let mut statement = connection.prepare(
+        "SELECT shelf, scope, id, length(CAST(body AS BLOB)) AS bytes,
+                (SELECT count(*) FROM mark WHERE mark.entry = entry.number) AS applied_ids,
+                (SELECT count(*) FROM aside WHERE aside.entry = entry.number) AS set_aside,
+                strftime('%Y-%m-%dT%H:%M:%SZ', updated / 1000, 'unixepoch') AS updated_at
+         FROM entry
+         WHERE shelf = coalesce(?1, shelf) AND scope = coalesce(?2, scope) AND updated <= ?3
+         ORDER BY shelf, scope DESC, id",
+    )?;
+    let bound = params![
+        filter.shelf.map(Shelf::name),
+        filter.scope.map(Scope::name),
+        filter.older_than.map_or(i64::MAX, time_before_now)
+    ];
+    statement.query_map(bound, entry)?.collect()
+}
+
+fn entry(row: &Row<'_>) -> Result<StoreEntry> {
+    Ok(StoreEntry {
+        shelf: row.get("shelf")?,
+        scope: row.get("scope")?,
+        id: row.get("id")?,
+        bytes: row.get("bytes")?,
+        applied_ids: row.get("applied_ids")?,
+        set_aside: row.get("set_aside")?,
+        updated: row.get("updated_at")?,
+    })
+}
+
+/// The time `age` ago, in milliseconds since 1970 (UTC).
+fn time_before_now(age: Duration) -> i64 {
+    let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+    now().saturating_sub(age)
+}
+
+impl FromSql for Shelf {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Shelf> {
+        Shelf::named(value.as_str()?).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+impl FromSql for Scope {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Scope> {
+        Scope::named(value.as_str()?).ok_or(FromSqlError::InvalidType)
+    }
+}
