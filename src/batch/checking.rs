@@ -1,8 +1,7 @@
 //! Checks transcripts: texts in, findings out. Repairs them first if that was requested.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-use super::value_hash::value_hash;
 use super::{Unit, Work};
 use curtail_core::checks::{
     DUPLICATE_TRANSCRIPT, Detection, Finding, Group, INVALID_JSON, Inspection, Level, Levels, LineIndex, TokenCounts,
@@ -11,7 +10,7 @@ use curtail_core::checks::{
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, along_branches, dialect_named, refuse_to_write};
 use curtail_core::edit::hunks;
-use curtail_core::json::Document;
+use curtail_core::json::{Document, Text, Value, ValueKind};
 use curtail_core::pipeline::{Chain, TextCutter, calibrated};
 use curtail_core::processors::{Counting, Exempt, Repair, RepairFor, View};
 use curtail_core::transcript::{FaultKind, Message, PairingRules, ProviderRules, Transcript};
@@ -72,7 +71,7 @@ impl Work for Checking {
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Checked) -> Result<(), ReadError> {
         let reading = &unit.opened.reading;
-        let verdicts = self.verdicts(unit, out);
+        let verdicts = self.verdicts(unit, &mut out.verdicts);
         let found = self.examine(reading, &verdicts, unit.text);
         let dialect = found.as_ref().ok().and_then(|found| found.dialect).and_then(dialect_named);
         if let (Some(_), Some(dialect)) = (&self.repair, dialect) {
@@ -92,11 +91,7 @@ impl Work for Checking {
             (_, found) => found,
         };
         let grown = out.grown;
-        let moved = |finding: Finding| match unit.row {
-            Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
-            None if unit.opened.rebuilt => finding.in_row(unit.line, "", "in the chat that the patches make"),
-            None => finding.moved(unit.line - 1, unit.offset.cast_signed() + grown),
-        };
+        let moved = |finding: Finding| in_file(finding, unit, grown);
         let done = examined.map(|examined| {
             out.findings.extend(examined.findings.into_iter().map(moved));
             out.fingerprints.extend(examined.fingerprints.into_iter().map(|(print, finding)| (print, moved(finding))));
@@ -111,18 +106,23 @@ impl Work for Checking {
     }
 
     fn garbled(&self, unit: &Unit<'_>, read_error: ReadError, out: &mut Checked) -> Result<(), ReadError> {
-        let level = self.verdicts(unit, out).level_of(INVALID_JSON);
+        let level = self.verdicts(unit, &mut out.verdicts).level_of(INVALID_JSON);
         if level == Level::Allow {
             return Err(read_error);
         }
         // A text that is not UTF-8 cannot be written back unchanged.
         out.is_garbled = true;
-        let finding = invalid_json(unit.text, level, &read_error);
-        out.findings.push(match unit.row {
-            Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
-            None => finding.moved(unit.line - 1, unit.offset.cast_signed() + out.grown),
-        });
+        out.findings.push(in_file(invalid_json(unit.text, level, &read_error), unit, out.grown));
         Ok(())
+    }
+}
+
+/// A finding in the text of `unit` with its place in the file, whose earlier texts became `grown` bytes longer.
+fn in_file(finding: Finding, unit: &Unit<'_>, grown: isize) -> Finding {
+    match unit.row {
+        Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
+        None if unit.opened.rebuilt => finding.in_row(unit.line, "", "in the chat that the patches make"),
+        None => finding.moved(unit.line - 1, unit.offset.cast_signed() + grown),
     }
 }
 
@@ -136,16 +136,13 @@ pub(super) struct Examined {
 }
 
 impl Checking {
-    fn verdicts(&self, unit: &Unit<'_>, out: &mut Checked) -> Verdicts {
+    /// The levels for the file of `unit`. `last` are those of the last unit, with the number of its file.
+    pub(super) fn verdicts(&self, unit: &Unit<'_>, last: &mut Option<(usize, Verdicts)>) -> Verdicts {
         let number = unit.opened.number;
-        match &out.verdicts {
-            Some((file, verdicts)) if *file == number => verdicts.clone(),
-            _ => {
-                let verdicts = self.levels.for_path(&unit.opened.source.name);
-                out.verdicts = Some((number, verdicts.clone()));
-                verdicts
-            }
+        if last.as_ref().is_none_or(|(file, _)| *file != number) {
+            *last = None;
         }
+        last.get_or_insert_with(|| (number, self.levels.for_path(&unit.opened.source.name))).1.clone()
     }
 
     /// Examines every transcript of `text`. Lines that are not JSON become findings; the other lines are read without them.
@@ -298,6 +295,92 @@ fn fingerprint(dialect: &dyn Dialect, transcripts: &[Transcript<'_>]) -> u128 {
     u128::from(salted(0)) << 64 | u128::from(salted(1))
 }
 
+// A hash of a JSON value that is the same however the value is written.
+
+/// Hashes `value`. White space, the order of keys, escapes, the notation of numbers and members that are null make no
+/// difference. Unfinished lists and objects are kept in a `Vec`, so deep nesting cannot overflow the call stack.
+fn value_hash(value: Value<'_>, salt: u8) -> u64 {
+    let mut open: Vec<Container<'_>> = Vec::new();
+    let mut next = Some((None, value));
+    loop {
+        let (key, hash) = match next {
+            Some((key, value)) if matches!(value.kind(), ValueKind::Array | ValueKind::Object) => {
+                open.push(Container::new(key, value));
+                next = open.last_mut().and_then(|container| container.rest.next());
+                continue;
+            }
+            Some((key, value)) => (key, hash_of(&(salt, scalar(value)))),
+            None => match open.pop() {
+                Some(done) => (done.key, hash_of(&(salt, done.is_object, done.hash))),
+                None => return 0,
+            },
+        };
+        let Some(container) = open.last_mut() else { return hash };
+        // The members of an object are unordered, and so is a sum.
+        container.hash = match key {
+            Some(key) => container.hash.wrapping_add(hash_of(&(salt, key.decode(), hash))),
+            None => hash_of(&(salt, container.hash, hash)),
+        };
+        next = container.rest.next();
+    }
+}
+
+/// A list or an object that is partly hashed.
+struct Container<'a> {
+    /// Its key in the object that contains it.
+    key: Option<Text<'a>>,
+    is_object: bool,
+    rest: Box<dyn Iterator<Item = (Option<Text<'a>>, Value<'a>)> + 'a>,
+    hash: u64,
+}
+
+impl<'a> Container<'a> {
+    fn new(key: Option<Text<'a>>, value: Value<'a>) -> Self {
+        let is_object = value.is_object();
+        let members = value.members().filter(|member| member.value.kind() != ValueKind::Null);
+        let members = members.map(|member| (Some(member.key), member.value));
+        Self { key, is_object, rest: Box::new(members.chain(value.items().map(|item| (None, item)))), hash: 0 }
+    }
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The kind of a scalar, and a text that equal values of this kind share.
+fn scalar(value: Value<'_>) -> (char, String) {
+    match value.text() {
+        Some(text) => ('s', text.decode().into_owned()),
+        None if value.kind() == ValueKind::Number => ('n', decimal(value.raw())),
+        None => ('w', value.raw().to_owned()),
+    }
+}
+
+/// A number as its digits, without zeros at either end, and a power of ten.
+fn decimal(number: &str) -> String {
+    let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));
+    let (number, power) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return String::from("0");
+    }
+    match power.parse::<i64>() {
+        Ok(power) => {
+            let places = i128::from(power) - fraction.len() as i128 + (digits.len() - significant.len()) as i128;
+            format!("{sign}{significant}e{places}")
+        }
+        // A power that does not fit is kept as it is written.
+        Err(_) => format!("{sign}{number}e{power}"),
+    }
+}
+
+// Repairs.
+
 /// The rules whose findings a repair removes, each with the kind of fault that it reports. `missing-id` and `result-not-first`
 /// report faults of several kinds, so they are not in this list.
 const REPAIRED: [(&str, FaultKind); 8] = [
@@ -341,5 +424,51 @@ impl Checking {
         let mut exempt = kinds.fold(Exempt::default(), Exempt::and);
         (exempt.missing_ids, exempt.not_first, exempt.unread) = (allows("P009"), allows("S012"), self.live);
         exempt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::value_hash;
+    use curtail_core::json::Document;
+
+    fn hash(text: &str) -> u64 {
+        Document::parse(text).map_or(0, |document| document.roots().next().map_or(0, |root| value_hash(root, 1)))
+    }
+
+    #[test]
+    fn values_are_compared_and_not_their_spelling() {
+        for (one, other) in [
+            (r#"{"a":1,"b":[{"c":null,"d":"x"}]}"#, r#" {"b" : [{"d":"x", "c":null}] , "a":1.0}"#),
+            (r#""é\/""#, r#""\u00e9/""#),
+            (r#"{"\u0061":1}"#, r#"{"a":1}"#),
+            (r#"{"a":1,"b":null}"#, r#"{"a":1}"#),
+            (r#"[{"a":{"b":null}}]"#, r#"[{"a":{}}]"#),
+            ("0.0", "0"),
+            ("-0", "0e9"),
+            ("1e2", "100"),
+            ("12.50", "125e-1"),
+            ("0.001", "1E-3"),
+        ] {
+            assert_eq!(hash(one), hash(other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("[1,2]", "[2,1]"),
+            ("[[1],2]", "[[1,2]]"),
+            ("[]", "{}"),
+            ("[null]", "[]"),
+            (r#"{"a":null}"#, "null"),
+            (r#"{"a":"b"}"#, r#"["a","b"]"#),
+            (r#"{"a":"b"}"#, r#"{"b":"a"}"#),
+            (r#"{"a":1,"b":2}"#, r#"{"a":2,"b":1}"#),
+            (r#""1""#, "1"),
+            ("true", r#""true""#),
+            ("1", "-1"),
+            ("1", "10"),
+            ("1e99999999999999999999", "2e99999999999999999999"),
+        ] {
+            assert_ne!(hash(one), hash(other), "{one} {other}");
+        }
+        assert_ne!(hash(&format!("{}{}", "[".repeat(9_999), "]".repeat(9_999))), 0);
     }
 }

@@ -62,14 +62,8 @@ impl DropRecords {
                 format!("--drop-records-with takes records, one per line, and this file has the framing `{framing}`");
             return Err(ReadError { offset: 0, what });
         }
-        let number = unit.opened.number;
-        let verdicts = match &out.verdicts {
-            Some((file, verdicts)) if *file == number => verdicts.clone(),
-            _ => self.checking.levels.for_path(&unit.opened.source.name),
-        };
-        let examined = self.checking.examine(&unit.opened.reading, &verdicts, unit.text);
-        out.verdicts = Some((number, verdicts));
-        examined
+        let verdicts = self.checking.verdicts(unit, &mut out.verdicts);
+        self.checking.examine(&unit.opened.reading, &verdicts, unit.text)
     }
 
     /// The record `unit`, dropped because of `finding`.

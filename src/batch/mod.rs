@@ -49,8 +49,6 @@ mod cutting;
 mod dropping;
 mod engine;
 mod feed;
-mod table_rows;
-mod value_hash;
 mod worker;
 
 use std::sync::Arc;
@@ -133,7 +131,7 @@ pub enum OnError {
 }
 
 /// An input that was opened, and how it is read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Opened {
     /// The input.
     pub source: Source,
@@ -158,15 +156,13 @@ impl Opened {
     /// show the dialect.
     fn sniffed(&self, text: &str) -> Self {
         let reading = Reading { dialect: self.reading.dialect_of_head(text), ..self.reading.clone() };
-        let (source, stamp, table) = (self.source.clone(), self.stamp.clone(), self.table.clone());
-        Self { source, stamp, reading, table, rest_skipped: Arc::clone(&self.rest_skipped), ..*self }
+        Self { reading, ..self.clone() }
     }
 
     /// The same input, whose text is a document that was made from its patches.
     fn rebuilt(&self) -> Self {
         let reading = Reading { framing: Framing::Document, ..self.reading.clone() };
-        let (source, stamp, table) = (self.source.clone(), self.stamp.clone(), self.table.clone());
-        Self { source, stamp, reading, table, rebuilt: true, rest_skipped: Arc::clone(&self.rest_skipped), ..*self }
+        Self { reading, rebuilt: true, ..self.clone() }
     }
 
     /// Whether the file is probably not a transcript: its name is doubtful, and its beginning, `text`, shows no message.

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::conversation::Conversation;
-use super::effect::State;
-use super::overview::{Provided, Request, Share};
+use super::conversation::{Conversation, Provided, Request, State};
+use super::overview::Share;
 use super::visible::{Shown, counted, figure, percent};
 
 /// Units across a strip.
@@ -90,7 +89,7 @@ fn blocks(conversation: &Conversation<'_>) -> Vec<Rectangle> {
     let mut blocks: Vec<Rectangle> = Vec::new();
     let mut widest = 0;
     for (at, cost) in conversation.costs.iter().enumerate() {
-        let state = conversation.effect.as_ref().map_or(State::Kept, |effect| effect.fates[at].state);
+        let state = conversation.fate(at).map_or(State::Kept, |fate| fate.state);
         let (x, width) = (edges[at], edges[at + 1] - edges[at]);
         let shade = conversation.writer(at);
         if let Some(block) = blocks.last_mut().filter(|block| block.width < thin && block.state == state) {
@@ -130,11 +129,10 @@ pub(super) fn curve(conversation: &Conversation<'_>) -> Markup {
     let requests = &conversation.requests;
     let policy = conversation.effect.as_ref().map_or(&[][..], |effect| &effect.requests);
     let provided: Vec<Request> = conversation.provided.iter().map(request).collect();
-    let most = requests.iter().chain(policy).chain(&provided).map(|request| request.tokens).max().unwrap_or(0);
+    let most = peak(requests.iter().chain(policy).chain(&provided));
     let end = requests.len().max(1);
     let x = |request: &Request| requests.partition_point(|other| other.message < request.message) * 1000 / end;
-    let y = |request: &Request| 196 - request.tokens * 190 / most.max(1);
-    let line = |points: &[Request]| steps(points.iter().map(|point| (x(point), y(point))));
+    let line = |points: &[Request]| steps(points.iter().map(|point| (x(point), point.tokens)), most);
     let recorded = line(requests);
     let label = description(requests, &provided, policy);
     html! {
@@ -160,7 +158,7 @@ fn request(provided: &Provided) -> Request {
 
 /// The chart in a sentence.
 fn description(requests: &[Request], provided: &[Request], policy: &[Request]) -> String {
-    let most = |requests: &[Request]| figure(requests.iter().map(|request| request.tokens).max().unwrap_or(0));
+    let most = |requests: &[Request]| figure(peak(requests));
     let mut text = format!("Tokens at {}: at most {} as recorded", counted(requests.len(), "request"), most(requests));
     for (name, requests) in [("as the provider counted", provided), ("with the policy", policy)] {
         if !requests.is_empty() {
@@ -197,10 +195,17 @@ fn caption(conversation: &Conversation<'_>, provided: &[Request], policy: &[Requ
     }
 }
 
-/// A path that connects the points by steps, and continues to the right edge.
-pub(super) fn steps(points: impl Iterator<Item = (usize, usize)>) -> String {
+/// The most tokens of a request.
+pub(super) fn peak<'r>(requests: impl IntoIterator<Item = &'r Request>) -> usize {
+    requests.into_iter().map(|request| request.tokens).max().unwrap_or(0)
+}
+
+/// A path that connects the points by steps, and continues to the right edge. Each is the place of a request and its tokens,
+/// of which the chart shows up to `most`.
+pub(super) fn steps(points: impl Iterator<Item = (usize, usize)>, most: usize) -> String {
     let mut path = String::new();
-    for (nth, (x, y)) in points.enumerate() {
+    for (nth, (x, tokens)) in points.enumerate() {
+        let y = 196 - tokens * 190 / most.max(1);
         let _ = match nth {
             0 => write!(path, "M{x} {y}"),
             _ => write!(path, "H{x}V{y}"),

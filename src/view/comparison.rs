@@ -8,9 +8,8 @@ use std::ops::Range;
 use maud::{Markup, PreEscaped, html};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::charts::steps;
-use super::conversation::Conversation;
-use super::overview::{Request, beginning};
+use super::charts::{peak, steps};
+use super::conversation::{Conversation, Request};
 use super::visible::{Shown, counted, figure, percent};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Part};
@@ -135,25 +134,22 @@ impl Comparison<'_> {
     /// The context at each request of both. Messages that both have are at the same place.
     fn curves(&self) -> Markup {
         let (left, right, width) = self.positions();
-        let requests = || self.one.requests.iter().chain(&self.other.requests);
-        let most = requests().map(|request| request.tokens).max().unwrap_or(0);
+        let most = peak(self.one.requests.iter().chain(&self.other.requests));
         let line = |requests: &[Request], positions: &[usize]| {
             let x = |message: usize| positions.get(message).map_or(0, |place| place * 1000 / width.max(1));
-            let points = requests.iter().map(|request| (x(request.message), 196 - request.tokens * 190 / most.max(1)));
             // The line of the shorter transcript ends where it ends.
-            let path = steps(points);
+            let path = steps(requests.iter().map(|request| (x(request.message), request.tokens)), most);
             path.strip_suffix("H1000")
                 .map(|path| format!("{path}H{}", x(positions.len().saturating_sub(1))))
                 .unwrap_or_default()
         };
-        let peak = |outline: &Outline| outline.requests.iter().map(|request| request.tokens).max().unwrap_or(0);
         let parts = self.prefix * 1000 / width.max(1);
         let label = format!(
             "Tokens at each request: the first has {} and at most {}, the second {} and at most {}",
             counted(self.one.requests.len(), "request"),
-            figure(peak(self.one)),
+            figure(peak(&self.one.requests)),
             counted(self.other.requests.len(), "request"),
-            figure(peak(self.other)),
+            figure(peak(&self.other.requests)),
         );
         html! {
             figure class="curve" {
@@ -167,8 +163,8 @@ impl Comparison<'_> {
                     }
                 }
                 figcaption class="legend" {
-                    span class="key one" { (counted(self.one.requests.len(), "request")) ", at most " (counted(peak(self.one), "token")) } " "
-                    span class="key other" { (counted(self.other.requests.len(), "request")) ", at most " (counted(peak(self.other), "token")) } " "
+                    span class="key one" { (counted(self.one.requests.len(), "request")) ", at most " (counted(peak(&self.one.requests), "token")) } " "
+                    span class="key other" { (counted(self.other.requests.len(), "request")) ", at most " (counted(peak(&self.other.requests), "token")) } " "
                     span class="key boundary" { "where they differ" }
                 }
             }
@@ -356,7 +352,7 @@ impl Outline {
             anchor: conversation.anchor(at),
             writer: conversation.writer(at),
             tokens: conversation.costs[at].tokens,
-            words: beginning(conversation, at),
+            words: conversation.beginning(at),
             keys: keys(&conversation.messages[at]),
         };
         Self {

@@ -1,15 +1,20 @@
-//! Everything about a transcript that is drawn: its messages with their tokens, pairs, turns and findings, and the effect of a
-//! policy.
+//! Everything about a transcript that is drawn: its messages with their tokens, pairs, turns and findings, the context at each
+//! request, and the effect of a policy.
 
-use super::effect::Effect;
-use super::overview::{Provided, Request, provided, requests};
+use std::collections::HashMap;
+
 use super::story::Story;
-use super::times::Moment;
+use super::visible::{Moment, line};
 use curtail_core::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts};
 use curtail_core::dialects::Dialect;
-use curtail_core::pipeline::Chain;
-use curtail_core::processors::{Counting, ProcessorError, View};
-use curtail_core::transcript::{Layout, Message, Pairs, ProviderRules, Transcript, turn_starts};
+use curtail_core::edit::{Explained, explain};
+use curtail_core::pipeline::{Chain, Stage};
+use curtail_core::processors::{Counting, Plan, ProcessorError, View};
+use curtail_core::transcript::{
+    Content, Layout, Message, Origin, Pairs, Part, PartOrigin, PartRef, ProviderRules, Role, Standing, Transcript,
+    Usage, supersede, turn_starts,
+};
+use curtail_lab::calibration::sessions;
 use curtail_lab::replay::Prices;
 
 /// Where a transcript is in its file.
@@ -173,6 +178,43 @@ impl<'a> Conversation<'a> {
     pub(super) fn anchor(&self, index: usize) -> String {
         format!("{}m{index}", self.place.anchor)
     }
+
+    /// What a policy does to message `at`, if there is one.
+    pub(super) fn fate(&self, at: usize) -> Option<&Fate> {
+        self.effect.as_ref().map(|effect| &effect.fates[at])
+    }
+
+    /// The messages that a policy wrote before message `at`; after the last message, if there is none at `at`.
+    pub(super) fn drafts(&self, at: usize) -> &[Drafted<'a>] {
+        let drafts = self.effect.as_ref().map_or(&[][..], |effect| &effect.drafts);
+        let from = drafts.partition_point(|draft| draft.before < at);
+        &drafts[from..drafts.partition_point(|draft| draft.before <= at)]
+    }
+
+    /// The name of the tool that a call or result belongs to; `?` if nothing names it.
+    pub(super) fn tool(&self, at: PartRef) -> String {
+        let content = |at: PartRef| &self.messages[at.message].parts[at.part].content;
+        let paired_call = || self.pairs.counterpart(at).and_then(|other| content(other).call());
+        let result_name = content(at).result().and_then(|result| result.name.as_ref());
+        let name = content(at).call().or_else(paired_call).map(|call| &call.name).or(result_name);
+        name.map_or_else(|| String::from("?"), |name| name.decode().into_owned())
+    }
+
+    /// The beginning of a message, on one line.
+    pub(super) fn beginning(&self, at: usize) -> String {
+        let words = self.messages[at].parts.iter().enumerate().find_map(|(nth, part)| match &part.content {
+            Content::Text(text) | Content::Reasoning(text) if !text.is_blank() => Some(text.decode().into_owned()),
+            Content::ToolCall(call) => Some(format!("{} {}", call.name.decode(), call.arguments.decode())),
+            Content::ToolResult(result) => {
+                let name = self.tool(PartRef { message: at, part: nth });
+                let text = result.content.first().map(|text| text.decode().into_owned()).unwrap_or_default();
+                Some(format!("{name}: {text}"))
+            }
+            Content::Media(_) => Some(String::from("image or file")),
+            _ => None,
+        });
+        line(&words.unwrap_or_default(), 72)
+    }
 }
 
 /// Who wrote a message: a person, the model, a tool or a program.
@@ -207,4 +249,290 @@ fn times(dialect: &'static dyn Dialect, layout: &Layout<'_>) -> Option<(String, 
     let first = layout.elements.iter().find_map(|item| dialect.time(*item))?;
     let last = layout.elements.iter().rev().find_map(|item| dialect.time(*item))?;
     Some((first, last))
+}
+
+// The size of the context at each request to the model: by our count, and by the provider's.
+
+/// A request to the model: everything before one of its replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Request {
+    /// Index of the first message of the reply.
+    pub(super) message: usize,
+    /// Tokens before it, from the last boundary on.
+    pub(super) tokens: usize,
+}
+
+/// The requests of a transcript. Assistant messages in a row are one reply.
+pub(super) fn requests(messages: &[Message<'_>], costs: &[Cost], outside: usize) -> Vec<Request> {
+    let mut sums: HashMap<u32, (usize, Option<Role>)> = HashMap::new();
+    let mut requests = Vec::new();
+    for (at, (message, cost)) in messages.iter().zip(costs).enumerate() {
+        let (sum, last) = sums.entry(message.thread).or_insert((outside, None));
+        if message.closes_calls() {
+            *sum = outside;
+        }
+        if message.role == Role::Assistant && *last != Some(Role::Assistant) {
+            requests.push(Request { message: at, tokens: *sum });
+        }
+        *sum += cost.tokens;
+        *last = Some(message.role);
+    }
+    requests
+}
+
+/// At most `most` of the requests, evenly spaced, with the first and the last.
+pub(super) fn sample(requests: &[Request], most: usize) -> Vec<Request> {
+    if requests.len() <= most {
+        return requests.to_vec();
+    }
+    (0..most).map(|nth| requests[nth * (requests.len() - 1) / (most - 1)]).collect()
+}
+
+/// The provider's counts for a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Provided {
+    /// Index of the first message of the reply.
+    pub(super) message: usize,
+    pub(super) usage: Usage,
+    pub(super) model: Option<String>,
+}
+
+/// The provider's counts, in the order of the messages.
+pub(super) fn provided(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Provided> {
+    if dialect.usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
+        return Vec::new();
+    }
+    let mut provided = Vec::new();
+    for session in sessions(dialect, transcript) {
+        for request in session.requests {
+            let Some(usage) = request.usage.filter(|usage| usage.input > 0) else { continue };
+            provided.push(Provided { message: session.messages[request.at], usage, model: request.model });
+        }
+    }
+    provided.sort_by_key(|request| request.message);
+    provided
+}
+
+// What a policy does to a transcript: the fate of every message, and the messages that it writes.
+
+/// How many requests the policy is applied to for its curve.
+const SAMPLES: usize = 64;
+
+/// What a policy does.
+pub(super) struct Effect<'a> {
+    /// The policy as the user wrote it.
+    pub(super) label: String,
+    /// The fate of every message that was read.
+    pub(super) fates: Vec<Fate>,
+    /// The messages that the policy wrote.
+    pub(super) drafts: Vec<Drafted<'a>>,
+    /// Notes of the processors.
+    pub(super) notes: Vec<String>,
+    /// Messages after the policy.
+    pub(super) messages: usize,
+    /// Tokens after the policy.
+    pub(super) tokens: usize,
+    /// Tokens that the policy would have sent, at some of the requests.
+    pub(super) requests: Vec<Request>,
+}
+
+/// The fate of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fate {
+    pub(super) state: State,
+    /// What was done and why, for each decision about it.
+    pub(super) reasons: Vec<String>,
+    /// Its tokens after the policy.
+    pub(super) tokens: usize,
+    /// The fates of its parts.
+    pub(super) parts: Vec<PartFate>,
+}
+
+/// Whether a message is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Kept,
+    Changed,
+    Dropped,
+}
+
+impl State {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Changed => "changed",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// The fate of a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PartFate {
+    Kept,
+    Dropped,
+    /// It has this text now.
+    Rewritten(String),
+}
+
+/// A message that the policy wrote.
+pub(super) struct Drafted<'a> {
+    /// Index of the message that follows it.
+    pub(super) before: usize,
+    pub(super) message: Message<'a>,
+    pub(super) tokens: usize,
+}
+
+impl<'a> Effect<'a> {
+    /// Applies `policy` to `messages`, which are those of `layout`, and to the history before some of its requests.
+    pub(super) fn apply_policy(
+        policy: &Policy,
+        layout: &Layout<'a>,
+        messages: &[Message<'a>],
+        costs: &[Cost],
+        requests: &[Request],
+        counting: &Counting,
+    ) -> Result<Self, ProcessorError> {
+        let mut reasons: HashMap<usize, Vec<String>> = HashMap::new();
+        let several = policy.chain.stages.len() > 1;
+        let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
+            for explained in explain(messages, plan) {
+                let Explained { message, action, reason, .. } = &explained;
+                let by = if several { format!(" by {}", stage.label()) } else { String::new() };
+                let words = if several { format!("{action}{by}: {reason}") } else { explained.outcome() };
+                reasons.entry(message.unwrap_or(usize::MAX)).or_default().push(words);
+            }
+        };
+        let run = policy.chain.run(layout, messages.to_vec(), watch)?;
+        let outside = outside(layout, counting);
+        let (fates, drafts) = fates_and_drafts(messages, &run.messages, costs, counting, &mut reasons);
+        let kept = fates.iter().map(|fate| fate.tokens).chain(drafts.iter().map(|draft| draft.tokens));
+        let tokens = outside + kept.sum::<usize>();
+        let curve = curve(policy, layout, messages, costs, requests, counting)?;
+        let (label, notes) = (policy.label.clone(), run.notes);
+        Ok(Self { label, fates, drafts, notes, messages: run.messages.len(), tokens, requests: curve })
+    }
+
+    /// Tokens after the policy that a model reads: without messages that the log itself removed from the context.
+    pub(super) fn live_tokens(&self, messages: &[Message<'_>], outside: usize) -> usize {
+        let read = messages.iter().zip(&self.fates).filter(|(message, _)| message.standing.is_read());
+        let drafts = self.drafts.iter().map(|draft| draft.tokens);
+        outside + read.map(|(_, fate)| fate.tokens).chain(drafts).sum::<usize>()
+    }
+
+    /// How many messages have this state.
+    pub(super) fn count(&self, state: State) -> usize {
+        self.fates.iter().filter(|fate| fate.state == state).count()
+    }
+}
+
+fn outside(layout: &Layout<'_>, counting: &Counting) -> usize {
+    counting.outside(&View::new(&[], &layout.preamble, layout.pairing_rules))
+}
+
+fn fates_and_drafts<'a>(
+    before: &[Message<'a>],
+    after: &[Message<'a>],
+    costs: &[Cost],
+    counting: &Counting,
+    reasons: &mut HashMap<usize, Vec<String>>,
+) -> (Vec<Fate>, Vec<Drafted<'a>>) {
+    let dropped = |message: &Message<'_>| Fate {
+        state: State::Dropped,
+        reasons: Vec::new(),
+        tokens: 0,
+        parts: vec![PartFate::Dropped; message.parts.len()],
+    };
+    let mut fates: Vec<Fate> = before.iter().map(dropped).collect();
+    let mut drafts = Vec::new();
+    let mut follows = before.len();
+    for message in after.iter().rev() {
+        if let Some(index) = message.source_index() {
+            fates[index] = fate(&before[index], message, costs[index].tokens, counting);
+            follows = index;
+        } else {
+            let tokens = counting.message(message);
+            drafts.push(Drafted { before: follows, message: message.clone(), tokens });
+        }
+    }
+    drafts.reverse();
+    // A draft after a message that the policy moved stays behind the drafts before it.
+    let mut last = 0;
+    for draft in &mut drafts {
+        last = draft.before.max(last);
+        draft.before = last;
+    }
+    for (at, fate) in fates.iter_mut().enumerate() {
+        fate.reasons = reasons.remove(&at).unwrap_or_default();
+    }
+    (fates, drafts)
+}
+
+fn fate<'a>(before: &Message<'a>, after: &Message<'a>, tokens: usize, counting: &Counting) -> Fate {
+    if is_unchanged(after) && before.parts.len() == after.parts.len() {
+        let state = if matches!(after.origin, Origin::Moved(_)) { State::Changed } else { State::Kept };
+        return Fate { state, reasons: Vec::new(), tokens, parts: vec![PartFate::Kept; before.parts.len()] };
+    }
+    let parts = before.parts.iter().map(|part| part_fate(part, after)).collect();
+    Fate { state: State::Changed, reasons: Vec::new(), tokens: counting.message(after), parts }
+}
+
+fn is_unchanged(message: &Message<'_>) -> bool {
+    message.cut.is_empty() && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)))
+}
+
+fn part_fate<'a>(part: &Part<'a>, after: &Message<'a>) -> PartFate {
+    let kind = std::mem::discriminant(&part.content);
+    let place = part.place().map(|place| place.element);
+    let same = |other: &Part<'a>| {
+        std::mem::discriminant(&other.content) == kind && other.place().map(|place| place.element) == place
+    };
+    match after.parts.iter().find(|other| same(other)) {
+        None => PartFate::Dropped,
+        Some(Part { content, origin: PartOrigin::Rewritten(_) }) => PartFate::Rewritten(texts(content).join("\n")),
+        Some(_) => PartFate::Kept,
+    }
+}
+
+/// The texts of a part that a policy wrote or changed.
+pub(super) fn texts(content: &Content<'_>) -> Vec<String> {
+    match content {
+        Content::Text(text) | Content::Reasoning(text) => vec![text.decode().into_owned()],
+        Content::ToolResult(result) => result.content.iter().map(|text| text.decode().into_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What the policy would have sent at some of the requests. Each time, it sees the history as recorded.
+fn curve<'a>(
+    policy: &Policy,
+    layout: &Layout<'a>,
+    messages: &[Message<'a>],
+    costs: &[Cost],
+    requests: &[Request],
+    counting: &Counting,
+) -> Result<Vec<Request>, ProcessorError> {
+    let outside = outside(layout, counting);
+    let mut curve = Vec::new();
+    for Request { message, .. } in sample(requests, SAMPLES) {
+        let run = policy.chain.run(layout, history_at(messages, message), |_, _, _| {})?;
+        let tokens = run.messages.iter().map(|message| match message.source_index() {
+            Some(index) if is_unchanged(message) => costs[index].tokens,
+            _ => counting.message(message),
+        });
+        curve.push(Request { message, tokens: outside + tokens.sum::<usize>() });
+    }
+    Ok(curve)
+}
+
+/// The first `count` messages of `all`, as they were before later boundaries.
+fn history_at<'a>(all: &[Message<'a>], count: usize) -> Vec<Message<'a>> {
+    let mut messages = all[..count].to_vec();
+    if all[count..].iter().any(Message::is_boundary) {
+        for message in messages.iter_mut().filter(|message| !message.standing.is_rolled_back()) {
+            message.standing = Standing::Live;
+        }
+        supersede(&mut messages);
+    }
+    messages
 }

@@ -5,7 +5,8 @@ use std::ops::Range;
 use maud::{Markup, PreEscaped, Render as _, html};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use super::visible::{Body, Shown, counted, line};
+use super::content::more;
+use super::visible::{Body, Shown, line};
 
 /// Bytes of a text that are shown before the rest is folded.
 const FOLD: usize = 3_000;
@@ -205,10 +206,7 @@ impl Writer {
             div class="md" dir="auto" {
                 (PreEscaped(shown))
                 @if !hidden.is_empty() {
-                    details class="more" {
-                        summary { "Show " (counted(left.chars().count(), "more character")) }
-                        (PreEscaped(hidden))
-                    }
+                    (more(left.chars().count(), "character", PreEscaped(hidden)))
                 }
             }
         }

@@ -4,16 +4,14 @@ use std::collections::HashSet;
 
 use maud::{Markup, html};
 
-use super::content::{Passage, images, passage};
-use super::conversation::{Conversation, writer};
-use super::effect::{Drafted, Fate, PartFate, State};
+use super::content::{Passage, capped, images, passage};
+use super::conversation::{Conversation, Drafted, Fate, PartFate, State, texts, writer};
 use super::markdown::markdown;
-use super::overview::tool;
-use super::times::gap;
-use super::tools::{CallKind, arguments, output};
-use super::visible::{Shown, counted, figure, line, size};
+use super::output::output;
+use super::tools::{CallKind, arguments};
+use super::visible::{Body, Shown, counted, figure, gap, line, size};
 use curtail_core::json::Text;
-use curtail_core::transcript::{Content, Message, Part, PartRef, ToolCall, ToolResult};
+use curtail_core::transcript::{Content, Part, PartRef, ToolCall, ToolResult};
 
 /// The limits that keep a page small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +59,6 @@ impl Chat<'_, '_> {
         let is_later = shared || self.conversation.tokens() >= self.limits.long;
         let first = if shared { 0 } else { FIRST_ROWS };
         let mut later_start: Option<usize> = None;
-        let mut drafts = self.conversation.effect.as_ref().map_or(&[][..], |effect| &effect.drafts).iter().peekable();
         let mut turns = (1_usize..).zip(&self.conversation.turns).peekable();
         let mut before = None;
         for at in 0..self.conversation.messages.len() {
@@ -76,7 +73,7 @@ impl Chat<'_, '_> {
                 out.push_str(&html! { h2 class="turn" { "Turn " (number) } }.0);
                 before = None;
             }
-            while let Some(draft) = drafts.next_if(|draft| draft.before <= at) {
+            for draft in self.conversation.drafts(at) {
                 out.push_str(&self.draft(draft).0);
                 before = None;
             }
@@ -85,7 +82,7 @@ impl Chat<'_, '_> {
                 before = Some(self.conversation.writer(at));
             }
         }
-        for draft in drafts {
+        for draft in self.conversation.drafts(self.conversation.messages.len()) {
             out.push_str(&self.draft(draft).0);
         }
         if later_start.is_some() {
@@ -98,7 +95,7 @@ impl Chat<'_, '_> {
     fn open_later(&self, at: usize, out: &mut String) {
         let conversation = self.conversation;
         let end = (at + LATER_ROWS).min(conversation.messages.len());
-        let states = (at..end).filter_map(|at| Some(conversation.effect.as_ref()?.fates[at].state.name()));
+        let states = (at..end).filter_map(|at| Some(conversation.fate(at)?.state.name()));
         let writers = (at..end).map(|at| conversation.writer(at));
         let rows = (at..end).filter(|&at| !self.is_folded(at)).count();
         let html = html! {
@@ -112,7 +109,7 @@ impl Chat<'_, '_> {
     fn message(&self, at: usize, before: Option<&'static str>) -> Markup {
         let conversation = self.conversation;
         let message = &conversation.messages[at];
-        let fate = conversation.effect.as_ref().map(|effect| &effect.fates[at]);
+        let fate = conversation.fate(at);
         let state = fate.map_or(State::Kept, |fate| fate.state);
         let (tools, by) = (self.tools(at), conversation.writer(at));
         let answered = message.calls().filter_map(|(part, _)| self.counterpart(PartRef { message: at, part }));
@@ -213,7 +210,7 @@ impl Chat<'_, '_> {
         let message = &self.conversation.messages[at];
         let used = message.parts.iter().enumerate().filter(|(_, part)| part.content.is_tool());
         let mut names: Vec<String> =
-            used.map(|(nth, _)| tool(self.conversation, PartRef { message: at, part: nth })).collect();
+            used.map(|(nth, _)| self.conversation.tool(PartRef { message: at, part: nth })).collect();
         names.sort_unstable();
         names.dedup();
         (!names.is_empty()).then(|| names.join("\n"))
@@ -275,7 +272,7 @@ impl Chat<'_, '_> {
     /// A text of a person or a model, which may be Markdown.
     fn prose(&self, part: &Part<'_>, text: &Text<'_>) -> Markup {
         let words = text.decode();
-        if words.chars().nth(self.limits.max_text).is_some() {
+        if capped(&words, self.limits.max_text).1 > 0 {
             return self.text(part, text, false);
         }
         match markdown(&words) {
@@ -283,7 +280,7 @@ impl Chat<'_, '_> {
                 (html)
                 details class="raw" {
                     summary { "Markdown source" }
-                    pre { (super::visible::Body(&words)) }
+                    pre { (Body(&words)) }
                 }
             },
             None => self.text(part, text, false),
@@ -351,8 +348,7 @@ impl Chat<'_, '_> {
         let part = &self.conversation.messages[counterpart.message].parts[counterpart.part];
         let Content::ToolResult(result) = &part.content else { return html! {} };
         let is_folded = self.is_folded(counterpart.message);
-        let fate =
-            self.conversation.effect.as_ref().map(|effect| &effect.fates[counterpart.message]).filter(|_| is_folded);
+        let fate = self.conversation.fate(counterpart.message).filter(|_| is_folded);
         let state = fate.map_or(State::Kept, |fate| fate.state);
         let is_first = self.conversation.messages[counterpart.message].results().next().map(|(part, _)| part)
             == Some(counterpart.part);
@@ -392,7 +388,7 @@ impl Chat<'_, '_> {
 
     /// A result that is shown with its call, or in place if it has none.
     fn result(&self, at: PartRef, part: &Part<'_>, result: &ToolResult<'_>, tokens: usize) -> Markup {
-        let name = tool(self.conversation, at);
+        let name = self.conversation.tool(at);
         html! {
             @match self.counterpart(at) {
                 Some(call) if call.message == at.message => {},
@@ -450,22 +446,12 @@ impl Chat<'_, '_> {
                     span class="tokens" { (counted(draft.tokens, "token")) }
                     span class="state added" { "added" }
                 }
-                @for text in texts(message) {
+                @for text in message.parts.iter().flat_map(|part| texts(&part.content)) {
                     (passage(Passage { text: &text, byte: 0, max_chars: self.limits.max_text, mono: false }))
                 }
             }
         }
     }
-}
-
-/// The texts of a message that a policy wrote.
-pub(super) fn texts(message: &Message<'_>) -> Vec<String> {
-    let texts = message.parts.iter().flat_map(|part| match &part.content {
-        Content::Text(text) | Content::Reasoning(text) => vec![text.decode().into_owned()],
-        Content::ToolResult(result) => result.content.iter().map(|text| text.decode().into_owned()).collect(),
-        _ => Vec::new(),
-    });
-    texts.collect()
 }
 
 fn bytes(part: &Part<'_>) -> usize {

@@ -1,21 +1,18 @@
 //! Shows a transcript to people: as one HTML page that opens anywhere, or as text for a terminal. It decides nothing about a
 //! transcript, which was read, counted, checked and cut elsewhere.
 
-mod ansi;
 mod charts;
 mod comparison;
 mod content;
 mod conversation;
-mod diffs;
-mod effect;
 mod markdown;
 mod messages;
+mod output;
 mod overview;
 mod page;
 mod replay;
 mod story;
 mod terminal;
-mod times;
 mod tools;
 mod visible;
 

@@ -1,17 +1,14 @@
 //! Draws what precedes the messages: the facts, the strip, the context at each request, the totals, and the findings.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
 use super::charts;
-use super::conversation::{Conversation, Cost};
-use super::effect::{Effect, State};
+use super::conversation::{Conversation, Effect, PartFate, State};
 use super::story::{byline, prompts_list};
-use super::visible::{Shown, counted, figure, line, percent};
-use curtail_core::dialects::Dialect;
-use curtail_core::transcript::{Content, Message, PartRef, Role, Transcript, Usage};
-use curtail_lab::calibration::sessions;
+use super::visible::{Shown, counted, figure, percent};
+use curtail_core::transcript::Message;
 
 /// Maximum number of findings that are listed; further ones are counted.
 const MAX_FINDINGS: usize = 100;
@@ -174,28 +171,12 @@ fn top(conversation: &Conversation<'_>) -> Markup {
                             (figure(conversation.costs[at].tokens)) " "
                             span class="of" { (percent(conversation.costs[at].tokens, total)) }
                         }
-                        span class="words" { (Shown(&beginning(conversation, at))) }
+                        span class="words" { (Shown(&conversation.beginning(at))) }
                     }
                 }
             }
         }
     }
-}
-
-/// The beginning of a message, on one line.
-pub(super) fn beginning(conversation: &Conversation<'_>, at: usize) -> String {
-    let words = conversation.messages[at].parts.iter().enumerate().find_map(|(nth, part)| match &part.content {
-        Content::Text(text) | Content::Reasoning(text) if !text.is_blank() => Some(text.decode().into_owned()),
-        Content::ToolCall(call) => Some(format!("{} {}", call.name.decode(), call.arguments.decode())),
-        Content::ToolResult(result) => {
-            let name = tool(conversation, PartRef { message: at, part: nth });
-            let text = result.content.first().map(|text| text.decode().into_owned()).unwrap_or_default();
-            Some(format!("{name}: {text}"))
-        }
-        Content::Media(_) => Some(String::from("image or file")),
-        _ => None,
-    });
-    line(&words.unwrap_or_default(), 72)
 }
 
 fn findings(conversation: &Conversation<'_>) -> Markup {
@@ -222,68 +203,6 @@ fn findings(conversation: &Conversation<'_>) -> Markup {
             }
         }
     }
-}
-
-// The size of the context at each request to the model: by our count, and by the provider's.
-
-/// A request to the model: everything before one of its replies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Request {
-    /// Index of the first message of the reply.
-    pub(super) message: usize,
-    /// Tokens before it, from the last boundary on.
-    pub(super) tokens: usize,
-}
-
-/// The requests of a transcript. Assistant messages in a row are one reply.
-pub(super) fn requests(messages: &[Message<'_>], costs: &[Cost], outside: usize) -> Vec<Request> {
-    let mut sums: HashMap<u32, (usize, Option<Role>)> = HashMap::new();
-    let mut requests = Vec::new();
-    for (at, (message, cost)) in messages.iter().zip(costs).enumerate() {
-        let (sum, last) = sums.entry(message.thread).or_insert((outside, None));
-        if message.closes_calls() {
-            *sum = outside;
-        }
-        if message.role == Role::Assistant && *last != Some(Role::Assistant) {
-            requests.push(Request { message: at, tokens: *sum });
-        }
-        *sum += cost.tokens;
-        *last = Some(message.role);
-    }
-    requests
-}
-
-/// At most `most` of the requests, evenly spaced, with the first and the last.
-pub(super) fn sample(requests: &[Request], most: usize) -> Vec<Request> {
-    if requests.len() <= most {
-        return requests.to_vec();
-    }
-    (0..most).map(|nth| requests[nth * (requests.len() - 1) / (most - 1)]).collect()
-}
-
-/// The provider's counts for a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Provided {
-    /// Index of the first message of the reply.
-    pub(super) message: usize,
-    pub(super) usage: Usage,
-    pub(super) model: Option<String>,
-}
-
-/// The provider's counts, in the order of the messages.
-pub(super) fn provided(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Provided> {
-    if dialect.usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
-        return Vec::new();
-    }
-    let mut provided = Vec::new();
-    for session in sessions(dialect, transcript) {
-        for request in session.requests {
-            let Some(usage) = request.usage.filter(|usage| usage.input > 0) else { continue };
-            provided.push(Provided { message: session.messages[request.at], usage, model: request.model });
-        }
-    }
-    provided.sort_by_key(|request| request.message);
-    provided
 }
 
 // Totals of a conversation: tokens by writer and by tool, and its costliest messages.
@@ -315,7 +234,7 @@ impl Share {
 pub(super) fn writers(conversation: &Conversation<'_>) -> Vec<Share> {
     let mut shares: BTreeMap<&'static str, Share> = BTreeMap::new();
     for (at, cost) in conversation.costs.iter().enumerate() {
-        let kept = conversation.effect.as_ref().map_or(cost.tokens, |effect| effect.fates[at].tokens);
+        let kept = conversation.fate(at).map_or(cost.tokens, |fate| fate.tokens);
         let writer = conversation.writer(at);
         shares.entry(writer).or_insert_with(|| Share::new(writer)).add(1, cost.tokens, kept);
     }
@@ -332,25 +251,13 @@ pub(super) fn tools(conversation: &Conversation<'_>) -> Vec<Share> {
     let pairs = &conversation.pairs;
     for &at in pairs.calls().iter().chain(pairs.results()) {
         let tokens = conversation.costs[at.message].parts[at.part];
-        let is_dropped = conversation
-            .effect
-            .as_ref()
-            .is_some_and(|effect| matches!(effect.fates[at.message].parts[at.part], super::effect::PartFate::Dropped));
+        let is_dropped = conversation.fate(at.message).is_some_and(|fate| fate.parts[at.part] == PartFate::Dropped);
         let call = conversation.messages[at.message].parts[at.part].content.call().is_some();
         let kept = if is_dropped { 0 } else { tokens };
-        let name = tool(conversation, at);
+        let name = conversation.tool(at);
         shares.entry(name.clone()).or_insert_with(|| Share::new(&name)).add(usize::from(call), tokens, kept);
     }
     sorted(shares.into_values())
-}
-
-/// The name of the tool that a call or result belongs to; `?` if nothing names it.
-pub(super) fn tool(conversation: &Conversation<'_>, at: PartRef) -> String {
-    let content = |at: PartRef| &conversation.messages[at.message].parts[at.part].content;
-    let paired_call = || conversation.pairs.counterpart(at).and_then(|other| content(other).call());
-    let result_name = content(at).result().and_then(|result| result.name.as_ref());
-    let name = content(at).call().or_else(paired_call).map(|call| &call.name).or(result_name);
-    name.map_or_else(|| String::from("?"), |name| name.decode().into_owned())
 }
 
 /// Indexes of the messages with the most tokens, the costliest first.

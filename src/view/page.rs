@@ -7,8 +7,7 @@ use super::comparison::Outline;
 use super::conversation::Conversation;
 use super::messages::{Chat, LATER_END, Limits};
 use super::overview::{opening as conversation_opening, overview};
-use super::times::Moment;
-use super::visible::{Shown, counted, figure};
+use super::visible::{Moment, Shown, counted, figure};
 
 const STYLE: &str = include_str!("view.css");
 /// The SHA-256 of the script, for the policy of the page, which allows no other script.

@@ -1,9 +1,8 @@
 //! Shows a replay as a page: the tokens of each policy as curves, and the columns of its table.
 
-use std::fmt::Write as _;
-
 use maud::{Markup, html};
 
+use super::charts;
 use super::page::without_script;
 use super::visible::{Shown, counted, figure};
 use curtail_core::visible::one_line;
@@ -219,16 +218,8 @@ fn curves(session: &SessionReport) -> Markup {
 
 /// A step line through the requests whose tokens are known.
 fn steps(tokens: impl Iterator<Item = Option<u64>>, end: usize, most: u64) -> String {
-    let mut path = String::new();
-    for (nth, sent) in tokens.enumerate().filter_map(|(nth, sent)| Some((nth, sent?))) {
-        let (x, y) = (nth * 1000 / end, 196 - sent * 190 / most.max(1));
-        // Writing to a String cannot fail.
-        let _ = if path.is_empty() { write!(path, "M{x} {y}") } else { write!(path, "H{x}V{y}") };
-    }
-    if !path.is_empty() {
-        path.push_str("H1000");
-    }
-    path
+    let point = |(nth, sent): (usize, Option<u64>)| Some((nth * 1000 / end, whole(sent?)));
+    charts::steps(tokens.enumerate().filter_map(point), whole(most))
 }
 
 /// A column of the table of policies.

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 
 use maud::{Markup, html};
 
-use super::conversation::{Conversation, Cost};
+use super::content::more;
+use super::conversation::{Conversation, Cost, Provided};
 use super::markdown::plain;
-use super::overview::{Provided, beginning};
-use super::times::{Moment, date, duration};
-use super::visible::{Shown, counted, figure, line};
+use super::visible::{Moment, Shown, counted, date, duration, figure, line};
 use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::Value;
 use curtail_core::steps;
@@ -271,10 +270,7 @@ pub(super) fn prompts_list(conversation: &Conversation<'_>) -> Markup {
                 h2 { (counted(prompts.len(), "prompt")) }
                 ol { @for (nth, _) in head.iter().enumerate() { (item(conversation, nth)) } }
                 @if !rest.is_empty() {
-                    details class="more" {
-                        summary { "Show " (counted(rest.len(), "more prompt")) }
-                        ol { @for nth in head.len()..prompts.len() { (item(conversation, nth)) } }
-                    }
+                    (more(rest.len(), "prompt", html! { ol { @for nth in head.len()..prompts.len() { (item(conversation, nth)) } } }))
                 }
             }
         }
@@ -288,7 +284,7 @@ fn item(conversation: &Conversation<'_>, nth: usize) -> Markup {
     let prompt = &prompts[nth];
     let is_new_day = nth.checked_sub(1).is_some_and(|last| date_of(&prompts[last]) != date_of(prompt));
     let moment = moment(prompt);
-    let words = if prompt.text.is_empty() { beginning(conversation, prompt.message) } else { prompt.text.clone() };
+    let words = if prompt.text.is_empty() { conversation.beginning(prompt.message) } else { prompt.text.clone() };
     html! {
         li {
             a href={ "#" (conversation.anchor(prompt.message)) } { (Shown(&line(&words, 160))) }

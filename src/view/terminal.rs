@@ -4,10 +4,8 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Effects, Style};
 
-use super::conversation::Conversation;
-use super::effect::{Drafted, Fate, PartFate, State};
-use super::messages::texts;
-use super::overview::tool;
+use super::content::capped;
+use super::conversation::{Conversation, Drafted, Fate, PartFate, State, texts};
 use super::visible::{counted, figure, line, size};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, PartRef, Role, ToolResult};
@@ -32,14 +30,12 @@ const BOLD: Style = Style::new().effects(Effects::BOLD);
 pub(crate) fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> String {
     let mut chat = TerminalChat { conversation, terminal, out: String::new() };
     chat.headline();
-    let mut drafts = conversation.effect.as_ref().map_or(&[][..], |effect| &effect.drafts).iter().peekable();
-    for at in 0..conversation.messages.len() {
-        while let Some(draft) = drafts.next_if(|draft| draft.before <= at) {
-            chat.draft(draft);
-        }
+    let end = conversation.messages.len();
+    for at in 0..end {
+        conversation.drafts(at).iter().for_each(|draft| chat.draft(draft));
         chat.message(at);
     }
-    drafts.for_each(|draft| chat.draft(draft));
+    conversation.drafts(end).iter().for_each(|draft| chat.draft(draft));
     chat.out
 }
 
@@ -77,7 +73,7 @@ impl TerminalChat<'_, '_> {
     fn message(&mut self, at: usize) {
         let Self { conversation, .. } = *self;
         let message = &conversation.messages[at];
-        let fate = conversation.effect.as_ref().map(|effect| &effect.fates[at]);
+        let fate = conversation.fate(at);
         if message.closes_calls() {
             self.push(&format!("\n{BOLD}==== boundary ===={BOLD:#}"));
         }
@@ -141,7 +137,7 @@ impl TerminalChat<'_, '_> {
             Some(call) => format!("of message {}", call.message),
             None => String::from("without a call"),
         };
-        let name = tool(self.conversation, at);
+        let name = self.conversation.tool(at);
         let name = one_line(&name);
         self.push(&format!("{BOLD}< {name}{BOLD:#} {QUIET}{call}{QUIET:#}"));
         for text in result.content.iter().filter(|text| !text.is_blank()).map(Text::decode) {
@@ -156,16 +152,15 @@ impl TerminalChat<'_, '_> {
         let style = AnsiColor::Magenta.on_default().bold();
         let (role, tokens) = (draft.message.role.name(), counted(draft.tokens, "token"));
         self.push(&format!("\n{style}{role} added{style:#} {QUIET}{tokens}{QUIET:#}"));
-        for text in texts(&draft.message) {
+        for text in draft.message.parts.iter().flat_map(|part| texts(&part.content)) {
             self.text(&text, "", usize::MAX);
         }
     }
 
     /// Prints the first `lines` lines of a text, each after `indent`.
     fn text(&mut self, text: &str, indent: &str, lines: usize) {
-        let limit = self.terminal.max_text;
-        let end = text.char_indices().nth(limit).map_or(text.len(), |(at, _)| at);
-        let all = text[..end].trim_end_matches('\n').split('\n');
+        let (shown, cut) = capped(text, self.terminal.max_text);
+        let all = shown.trim_end_matches('\n').split('\n');
         for line in all.clone().take(lines) {
             self.push(&format!("{indent}{}", visible::lines(line)));
         }
@@ -173,9 +168,8 @@ impl TerminalChat<'_, '_> {
         if hidden > 0 {
             self.push(&format!("{indent}{QUIET}… {} (--full){QUIET:#}", counted(hidden, "more line")));
         }
-        if end < text.len() {
-            let hidden = counted(text[end..].chars().count(), "more character");
-            self.push(&format!("{indent}{QUIET}… {hidden} (--max-text){QUIET:#}"));
+        if cut > 0 {
+            self.push(&format!("{indent}{QUIET}… {} (--max-text){QUIET:#}", counted(cut, "more character")));
         }
     }
 }

@@ -3,17 +3,13 @@
 
 use maud::{Markup, html};
 
-use super::ansi::colored;
-use super::content::{Passage, code, passage};
-use super::diffs::Diff;
+use super::content::{Diff, Passage, code, passage};
 use super::markdown::markdown;
 use super::visible::{Body, Shown, counted, line};
 use curtail_core::json::{Document, Value};
 
 /// Longer arguments, in bytes, are not parsed, and shown unchanged.
 const MAX_ARGUMENTS: usize = 1_000_000;
-/// Lines of the output of a command that are shown before the rest is folded.
-const FOLD: usize = 16;
 
 /// What a call does.
 pub(super) enum CallKind {
@@ -92,12 +88,12 @@ impl CallKind {
     }
 
     /// The arguments that [`CallKind::draw`] shows.
-    pub(super) const fn shown(&self) -> &'static [&'static str] {
+    pub(super) const fn shown(&self) -> &'static [&'static [&'static str]] {
         match self {
-            Self::Shell { .. } => SHELL,
-            Self::Edit { .. } => EDIT,
-            Self::List(_) => LISTS,
-            Self::Prose(_) => WORDS,
+            Self::Shell { .. } => &[COMMANDS, FOLDERS],
+            Self::Edit { .. } => &[PATHS, PATCHES, OLD_TEXTS, NEW_TEXTS, CONTENTS, &["command", "edits"]],
+            Self::List(_) => &[LISTS],
+            Self::Prose(_) => &[PLANS, WORDS],
             Self::Lookup(_) | Self::Other => &[],
         }
     }
@@ -148,7 +144,8 @@ impl CallKind {
     }
 }
 
-fn text(object: Value<'_>, names: &[&str]) -> Option<String> {
+/// The first of the members `names` of `object` that is a text.
+pub(super) fn member_text(object: Value<'_>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| Some(object.some(name)?.text()?.decode().into_owned()))
 }
 
@@ -164,55 +161,24 @@ const PATHS: &[&str] = &[
     "notebook_path",
     "AbsolutePath",
 ];
-const SHELL: &[&str] = &["command", "cmd", "commands", "script", "CommandLine", "workdir", "cwd", "working_directory"];
-const EDIT: &[&str] = &[
-    "file_path",
-    "path",
-    "filePath",
-    "filename",
-    "file",
-    "target_file",
-    "absolute_path",
-    "relative_path",
-    "notebook_path",
-    "AbsolutePath",
-    "command",
-    "input",
-    "patch",
-    "patchText",
-    "diff",
-    "old_string",
-    "old_str",
-    "oldText",
-    "old_text",
-    "oldString",
-    "search",
-    "new_string",
-    "new_str",
-    "newText",
-    "new_text",
-    "newString",
-    "replace",
-    "edits",
-    "content",
-    "contents",
-    "file_text",
-    "new_source",
-    "CodeContent",
-];
+const COMMANDS: &[&str] = &["command", "cmd", "commands", "script", "CommandLine"];
+const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory"];
+const PATCHES: &[&str] = &["input", "patch", "patchText", "diff"];
+const OLD_TEXTS: &[&str] = &["old_string", "old_str", "oldText", "old_text", "oldString", "search"];
+const NEW_TEXTS: &[&str] = &["new_string", "new_str", "newText", "new_text", "newString", "replace"];
+const CONTENTS: &[&str] = &["content", "contents", "file_text", "new_source", "CodeContent"];
 const LISTS: &[&str] = &["todos", "plan", "items", "todo_list"];
-const WORDS: &[&str] = &["plan", "thought", "result", "message"];
+const PLANS: &[&str] = &["plan"];
+const WORDS: &[&str] = &["thought", "result", "message"];
 
 fn edit(object: Value<'_>) -> Option<CallKind> {
-    if let Some(patch) =
-        text(object, &["input", "patch", "patchText", "diff"]).filter(|text| text.contains("*** Begin Patch"))
-    {
+    if let Some(patch) = member_text(object, PATCHES).filter(|text| text.contains("*** Begin Patch")) {
         return Some(CallKind::patch(&patch));
     }
-    let path = text(object, PATHS)?;
+    let path = member_text(object, PATHS)?;
     let replaced = |object: Value<'_>| {
-        let old = text(object, &["old_string", "old_str", "oldText", "old_text", "oldString", "search"])?;
-        let new = text(object, &["new_string", "new_str", "newText", "new_text", "newString", "replace"])?;
+        let old = member_text(object, OLD_TEXTS)?;
+        let new = member_text(object, NEW_TEXTS)?;
         Some(Diff::between(&old, &new))
     };
     if let Some(diff) = replaced(object) {
@@ -222,7 +188,7 @@ fn edit(object: Value<'_>) -> Option<CallKind> {
     if !several.is_empty() {
         return Some(CallKind::Edit { path, diffs: several });
     }
-    let whole = text(object, &["content", "contents", "file_text", "new_source", "CodeContent"])?;
+    let whole = member_text(object, CONTENTS)?;
     Some(CallKind::Edit { path, diffs: vec![Diff::between("", &whole)] })
 }
 
@@ -234,7 +200,7 @@ fn is_shell(name: &str) -> bool {
 }
 
 fn shell(name: &str, object: Value<'_>) -> Option<CallKind> {
-    let value = SHELL[..5].iter().find_map(|key| object.some(key))?;
+    let value = COMMANDS.iter().find_map(|key| object.some(key))?;
     let command = match value.text() {
         Some(text) => text.decode().into_owned(),
         None => {
@@ -256,15 +222,15 @@ fn shell(name: &str, object: Value<'_>) -> Option<CallKind> {
         return Some(CallKind::patch(&patch[patch.find("*** Begin Patch").unwrap_or(0)..]));
     }
     // An editor may name what it does to a file `command`.
-    let is_command = is_shell(name) || text(object, PATHS).is_none();
-    is_command.then(|| CallKind::Shell { command, folder: text(object, &SHELL[5..]) })
+    let is_command = is_shell(name) || member_text(object, PATHS).is_none();
+    is_command.then(|| CallKind::Shell { command, folder: member_text(object, FOLDERS) })
 }
 
 fn list(object: Value<'_>) -> Option<CallKind> {
     let items = LISTS.iter().find_map(|key| object.some(key).filter(|value| value.is_array()))?;
     let item = |item: Value<'_>| {
-        let words = text(item, &["content", "step", "text", "title", "description", "task"])?;
-        let state = text(item, &["status", "state"]).unwrap_or_default().to_ascii_lowercase();
+        let words = member_text(item, &["content", "step", "text", "title", "description", "task"])?;
+        let state = member_text(item, &["status", "state"]).unwrap_or_default().to_ascii_lowercase();
         let state = match state.as_str() {
             "completed" | "complete" | "done" | "cancelled" => 'x',
             "in_progress" | "in-progress" | "active" => '>',
@@ -279,18 +245,18 @@ fn list(object: Value<'_>) -> Option<CallKind> {
 fn prose(name: &str, object: Value<'_>) -> Option<CallKind> {
     let lower = name.to_ascii_lowercase();
     let keys: &[&str] = if lower.contains("plan") {
-        &["plan"]
+        PLANS
     } else if matches!(lower.as_str(), "think" | "attempt_completion" | "finish") {
-        &["thought", "result", "message"]
+        WORDS
     } else {
         return None;
     };
-    text(object, keys).map(CallKind::Prose)
+    member_text(object, keys).map(CallKind::Prose)
 }
 
 fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
     // An editor may name what it does to a file `command`.
-    let verb = text(object, &["command"]).filter(|verb| verb.len() < 20).unwrap_or_default();
+    let verb = member_text(object, &["command"]).filter(|verb| verb.len() < 20).unwrap_or_default();
     let lower = format!("{name} {verb}").to_ascii_lowercase();
     let is_look =
         ["read", "view", "grep", "glob", "search", "find", "list", "ls", "fetch", "cat", "open", "browse", "get"]
@@ -299,8 +265,8 @@ fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
     if !is_look {
         return None;
     }
-    let pattern = text(object, &["pattern", "query", "regex", "q", "glob", "url", "search_term", "keyword"]);
-    let path = text(object, PATHS).or_else(|| text(object, &["directory", "dir", "dir_path", "include"]));
+    let pattern = member_text(object, &["pattern", "query", "regex", "q", "glob", "url", "search_term", "keyword"]);
+    let path = member_text(object, PATHS).or_else(|| member_text(object, &["directory", "dir", "dir_path", "include"]));
     let target = match (pattern, path) {
         (Some(pattern), Some(path)) => format!("{pattern} in {path}"),
         (Some(one), None) | (None, Some(one)) => one,
@@ -318,81 +284,17 @@ fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
     Some(CallKind::Lookup(target + &range))
 }
 
-/// The output of a command, with its exit status if there is one.
-pub(super) fn output(raw: &str, max_chars: usize, byte: usize) -> Markup {
-    let (status, text) = status(raw);
-    let text = text.replace("\r\n", "\n");
-    let text = text.trim_end_matches('\n');
-    let cut = text.char_indices().nth(max_chars).map_or(text.len(), |(at, _)| at);
-    let shown = &text[..cut];
-    let folds = shown.lines().count() > FOLD + FOLD / 2 || shown.len() > 6_000;
-    let split = match memchr::memchr_iter(b'\n', shown.as_bytes()).nth(FOLD - 1).filter(|&at| at < 4_000) {
-        Some(at) if folds => at + 1,
-        _ if folds => shown.floor_char_boundary(2_000),
-        _ => shown.len(),
-    };
-    let (head, rest) = shown.split_at(split);
-    html! {
-        @if !head.is_empty() { pre class="output" { (colored(head)) } }
-        @if !rest.is_empty() {
-            details class="more" {
-                summary { "Show " (counted(rest.lines().count(), "more line")) }
-                pre class="output" { (colored(rest)) }
-            }
-        }
-        @if cut < text.len() {
-            p class="note" {
-                (counted(text[cut..].chars().count(), "more character")) " of the output "
-                "are not on this page (--max-text); it begins at byte " (super::visible::figure(byte)) " of the file."
-            }
-        }
-        @if let Some(status) = status {
-            p class={ "exit" (if status == "0" { "" } else { " failed" }) } { "exit status " (Shown(&status)) }
-        }
-    }
-}
-
-/// The members of a result in JSON that are shown as output and status.
-const KNOWN: &[&str] = &["output", "stdout", "metadata", "exit_code", "exitCode", "returncode"];
-
-/// The exit status in the text of a result, if there is one, and the rest of the text.
-fn status(raw: &str) -> (Option<String>, String) {
-    if raw.starts_with('{')
-        && let Ok(document) = Document::parse(raw)
-        && let Some(root) = document.roots().next()
-        && let Some(output) = text(root, &["output", "stdout"])
-        // A result with other members is shown as JSON, so that nothing is left out.
-        && root.members().all(|member| KNOWN.contains(&&*member.key.decode()))
-    {
-        let metadata = root.some("metadata").unwrap_or(root);
-        let code =
-            ["exit_code", "exitCode", "returncode"].iter().find_map(|key| Some(metadata.some(key)?.raw().to_owned()));
-        return (code, output);
-    }
-    for start in ["Exit code ", "Exit code: ", "Process exited with code ", "<returncode>"] {
-        if let Some(rest) = raw.strip_prefix(start) {
-            let end = rest.bytes().position(|byte| !byte.is_ascii_digit() && byte != b'-').unwrap_or(rest.len());
-            let after = rest[end..].trim_start_matches("</returncode>").trim_start_matches(['\r', '\n']);
-            return match end {
-                1..=11 => (Some(rest[..end].to_owned()), after.to_owned()),
-                _ => (None, raw.to_owned()),
-            };
-        }
-    }
-    (None, raw.to_owned())
-}
-
 // The arguments of a tool call in a readable form: a name and a value per line, and texts with their line breaks.
 
 /// The arguments of a call except those in `except`; `byte` is their offset in the file.
-pub(super) fn arguments(raw: &str, byte: usize, max_chars: usize, except: &[&str]) -> Markup {
+pub(super) fn arguments(raw: &str, byte: usize, max_chars: usize, except: &[&[&str]]) -> Markup {
     let mono = |text: &str| passage(Passage { text, byte, max_chars, mono: true });
     let document = (raw.len() <= MAX_ARGUMENTS).then(|| Document::parse(raw).ok()).flatten();
     let object = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
     let Some(object) = object else {
         return html! { @if !raw.trim().is_empty() && except.is_empty() { (mono(raw)) } };
     };
-    let is_shown = |name: &str| !except.contains(&name);
+    let is_shown = |name: &str| !except.iter().any(|names| names.contains(&name));
     if !object.members().any(|member| is_shown(&member.key.decode())) {
         return html! {};
     }
@@ -465,7 +367,7 @@ fn indented(raw: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallKind, arguments, indented, output, status};
+    use super::{CallKind, arguments, indented};
 
     fn drawn(name: &str, raw: &str) -> String {
         let call = CallKind::from_call(name, raw);
@@ -522,28 +424,6 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_status_is_said_apart() {
-        for (raw, code, text) in [
-            (r#"{"output":"a\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#, Some("2"), "a\n"),
-            ("Exit code 1\nno such file", Some("1"), "no such file"),
-            ("<returncode>0</returncode>\n<output>\nx</output>", Some("0"), "<output>\nx</output>"),
-            ("Exit code is what it prints", None, "Exit code is what it prints"),
-            ("{\"a\":1}", None, "{\"a\":1}"),
-            (r#"{"stdout":"a","stderr":"b"}"#, None, r#"{"stdout":"a","stderr":"b"}"#),
-        ] {
-            let (found, output) = status(raw);
-            assert_eq!((found.as_deref(), output.as_str()), (code, text), "{raw}");
-        }
-    }
-
-    #[test]
-    fn output_is_folded_and_obeys_nothing() {
-        let html = output(&"\u{1b}[31m</pre><script>\u{1b}[2J\n".repeat(60), 100_000, 0).0;
-        assert!(!html.contains("<script") && !html.contains('\u{1b}') && html.contains("Show 44 more lines"), "{html}");
-        assert!(output(&"x".repeat(100), 10, 7).0.contains("90 more characters"));
-    }
-
-    #[test]
     fn nested_values_are_indented() {
         assert_eq!(
             indented(r#"{"a":[1,{"b":"x, [y]\""}],"c":{},"d":[]}"#),
@@ -556,7 +436,7 @@ mod tests {
         let html = arguments(r#"{"<b>":"<i>","a":1,"a":2}"#, 0, 100, &[]).0;
         assert!(html.contains("&lt;b&gt;") && html.contains("&lt;i&gt;") && !html.contains("<b>"), "{html}");
         assert_eq!(html.matches("<dt>a</dt>").count(), 2);
-        assert_eq!(arguments(r#"{"a":1}"#, 0, 100, &["a"]).0, "");
+        assert_eq!(arguments(r#"{"a":1}"#, 0, 100, &[&["a"]]).0, "");
         assert!(arguments("not <json>", 0, 100, &[]).0.contains("not &lt;json&gt;"));
     }
 }

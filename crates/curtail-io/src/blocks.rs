@@ -5,11 +5,8 @@ use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::buffer::Filled;
-use super::live::{Live, WaitControl};
-use super::plain::{Plain, Unread};
-use super::{Buffer, Packing, Source, Stamp, TableFormat};
-use crate::source;
+use crate::stream::{Counted, Filled, Live, Plain, Stream, WaitControl, refuse_directory, stdin};
+use crate::{Buffer, Packing, Source, Stamp, TableFormat, Unread};
 use curtail_core::error::{ErrorKind, FileError};
 
 /// Bytes that are read at once. Smaller blocks fit the second-level cache of a core, but passing them between threads costs
@@ -301,52 +298,5 @@ fn head(stream: &mut impl Read, wait_control: Option<&WaitControl>) -> io::Resul
         if let Some(wait_control) = wait_control {
             wait_control.allow_wait();
         }
-    }
-}
-
-/// Standard input without a buffer, because a buffer would only copy the blocks again.
-#[cfg(unix)]
-fn stdin() -> io::Result<File> {
-    use std::os::fd::AsFd as _;
-    source::input()?.as_fd().try_clone_to_owned().map(File::from)
-}
-
-#[cfg(windows)]
-fn stdin() -> io::Result<File> {
-    use std::os::windows::io::AsHandle as _;
-    source::input()?.as_handle().try_clone_to_owned().map(File::from)
-}
-
-fn refuse_directory(file: File) -> io::Result<File> {
-    if file.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(file) }
-}
-
-/// Where the bytes of an input come from.
-enum Stream {
-    /// A regular file that is not compressed, which can be read at any place.
-    Plain(Plain),
-    Other(Box<dyn Read + Send>),
-}
-
-impl Read for Stream {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(file) => file.read(into),
-            Self::Other(stream) => stream.read(into),
-        }
-    }
-}
-
-/// A stream that counts its bytes.
-struct Counted<R> {
-    stream: R,
-    taken: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let got = self.stream.read(into)?;
-        self.taken.fetch_add(got as u64, Ordering::Relaxed);
-        Ok(got)
     }
 }

@@ -5,32 +5,27 @@
 
 #![forbid(unsafe_code)]
 
-mod access;
 mod blocks;
-mod buffer;
 mod compression;
-mod identity;
-mod live;
 mod manifest;
-mod plain;
+mod metadata;
 mod replaced;
 mod rows;
 mod scratch;
 mod sink;
 mod source;
+mod stream;
 mod target;
 
-pub use access::options_of_copy;
 pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
-pub use buffer::Buffer;
 pub use compression::Packing;
-pub use identity::{FileUses, Stamp};
 pub use manifest::{MANIFEST, Manifest};
-pub use plain::Unread;
+pub use metadata::{Stamp, options_of_copy};
 pub use rows::{RowBlock, RowGroup, RowPlace, RowResult, TableFormat};
 pub use scratch::Scratch;
 pub use sink::{Backup, CompleteFile, FileSink, Put, Replace};
 pub use source::{Inputs, Source, Wanted, find_sources, input, is_like_suffix, note_closed_input};
+pub use stream::{Buffer, Unread};
 pub use target::{
-    DIRECTORY_ADVICE, Destination, Existing, Targets, refuse_directory_as_file, refuse_file_as_directory,
+    DIRECTORY_ADVICE, Destination, Existing, FileUses, Targets, refuse_directory_as_file, refuse_file_as_directory,
 };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::identity::FileId;
+use crate::metadata::FileId;
 use crate::sink::{changed, folder_of, held};
 use crate::{Backup, Scratch, Stamp};
 use curtail_core::error::FileError;
@@ -38,8 +38,8 @@ pub(super) struct Replaced {
 /// The replaced files that are still to be checked, and the errors of those that were rolled back.
 #[derive(Debug, Default)]
 pub(super) struct Unsettled {
-    replaced: Vec<Replaced>,
-    errors: Vec<FileError>,
+    pub(super) replaced: Vec<Replaced>,
+    pub(super) errors: Vec<FileError>,
 }
 
 impl Unsettled {
@@ -48,21 +48,6 @@ impl Unsettled {
         self.replaced.push(replaced);
         let is_due = self.replaced.len() >= MAX_UNCHECKED || self.replaced[0].when.elapsed() > MAX_AGE;
         if is_due { std::mem::take(&mut self.replaced) } else { Vec::new() }
-    }
-
-    /// Adds the errors of files that were rolled back.
-    pub(super) fn fail(&mut self, errors: Vec<FileError>) {
-        self.errors.extend(errors);
-    }
-
-    /// Takes all files that are still to be checked.
-    pub(super) fn take_all(&mut self) -> Vec<Replaced> {
-        std::mem::take(&mut self.replaced)
-    }
-
-    /// Takes all errors.
-    pub(super) fn take_errors(&mut self) -> Vec<FileError> {
-        std::mem::take(&mut self.errors)
     }
 }
 

@@ -9,9 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use super::replaced::{Replaced, Unsettled, settle};
-use crate::identity::FileId;
-use crate::replaced::{Holders, open_for_writing};
+use crate::metadata::FileId;
+use crate::replaced::{Holders, Replaced, Unsettled, open_for_writing, settle};
 use curtail_core::error::FileError;
 
 /// The number of renames after which directories are flushed to the disk.
@@ -74,18 +73,18 @@ impl Scratch {
     pub(super) fn replaced(&self, replaced: Replaced) {
         let due = lock(&self.unsettled).add(replaced);
         let errors = settle(due);
-        lock(&self.unsettled).fail(errors);
+        lock(&self.unsettled).errors.extend(errors);
     }
 
     /// Checks all inputs that were replaced. Returns the errors of those that another program wrote to in the meantime,
     /// which were rolled back.
     #[must_use]
     pub fn settle(&self) -> Vec<FileError> {
-        let unchecked = lock(&self.unsettled).take_all();
+        let unchecked = std::mem::take(&mut lock(&self.unsettled).replaced);
         let errors = settle(unchecked);
         let mut unsettled = lock(&self.unsettled);
-        unsettled.fail(errors);
-        unsettled.take_errors()
+        unsettled.errors.extend(errors);
+        std::mem::take(&mut unsettled.errors)
     }
 
     /// Flushes `file` to the disk.

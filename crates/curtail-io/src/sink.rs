@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::compression::Packer;
-use crate::identity::FileId;
-use crate::{BLOCK, Packing, Scratch, Stamp, access, replaced};
+use crate::metadata::{self, FileId};
+use crate::{BLOCK, Packing, Scratch, Stamp, replaced};
 use curtail_core::error::{ErrorKind, FileError};
 
 /// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, nothing is left.
@@ -23,7 +23,7 @@ pub struct FileSink {
 /// Who may read the committed file.
 enum Access {
     /// Those who may read this file.
-    Like(access::Model),
+    Like(metadata::Model),
     /// Those who may read any new file in its folder, as far as this mode grants it as well.
     Usual(u32),
     /// Only its user.
@@ -78,7 +78,7 @@ impl FileSink {
         // The target of a symbolic link is replaced, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let existing = std::fs::metadata(&path).ok();
-        let like = like.and_then(access::Model::at_path).or_else(|| access::Model::at_path(&path));
+        let like = like.and_then(metadata::Model::at_path).or_else(|| metadata::Model::at_path(&path));
         let access = like.map_or(Access::Usual(0o777), Access::Like);
         let place = match existing {
             Some(existing) if !existing.is_file() => SinkPlace::Direct(File::options().write(true).open(&path)?),
@@ -127,7 +127,7 @@ impl FileSink {
     #[must_use]
     pub fn copied_from<'p>(mut self, inputs: impl IntoIterator<Item = &'p Path>) -> Self {
         if let Access::Usual(most) = &mut self.access {
-            *most = access::mode_of_copy(inputs);
+            *most = metadata::mode_of_copy(inputs);
         }
         self
     }
@@ -268,8 +268,8 @@ fn completed(
         return if is_same { Ok((None, Put::Same)) } else { Err(io::ErrorKind::AlreadyExists.into()) };
     }
     match access {
-        Access::Like(model) => access::take_over(file.as_file(), model, matches!(replace, Replace::Input(..)))?,
-        Access::Usual(most) => access::open_up(file.as_file(), scratch.usual_mode(folder_of(path))? & most)?,
+        Access::Like(model) => metadata::take_over(file.as_file(), model, matches!(replace, Replace::Input(..)))?,
+        Access::Usual(most) => metadata::open_up(file.as_file(), scratch.usual_mode(folder_of(path))? & most)?,
         Access::Private => {}
     }
     scratch.sync(file.as_file())?;
@@ -349,8 +349,8 @@ fn copy(path: &Path, backup: &Path, scratch: &Scratch) -> io::Result<()> {
     let mut copy = scratch.file_in(folder_of(backup))?;
     let mut original = std::fs::File::open(path)?;
     io::copy(&mut original, &mut copy)?;
-    if let Some(model) = access::Model::at_path(path) {
-        access::take_over(copy.as_file(), &model, false)?;
+    if let Some(model) = metadata::Model::at_path(path) {
+        metadata::take_over(copy.as_file(), &model, false)?;
     }
     copy.as_file().set_modified(original.metadata()?.modified()?)?;
     scratch.sync(copy.as_file())?;

@@ -1,43 +1,40 @@
 //! Tables, that is, Parquet and Arrow files: one column is read as texts and rewritten, and everything else is
 //! unchanged.
+//!
+//! Both formats are walked here, one row group or record batch at a time. A format knows its columns, and how to read and
+//! write one row group or batch.
 
 #![forbid(unsafe_code)]
 
 mod arrow;
+mod headers;
 mod parquet;
 
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::sync::Arc;
 
 use curtail_core::error::{ErrorKind, FileError, catch_panic};
-use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
+use curtail_io::{BLOCK, Buffer, FileSink, RowBlock, RowGroup, RowPlace, RowResult, Source, Stamp, TableFormat};
+use tempfile::SpooledTempFile;
 
 /// The library with which the tests of the program read tables.
 #[doc(hidden)]
 pub use ::parquet as parquet_library;
 
+/// The number of rows that are read before the size of a block is checked, and in which the first text of a column is
+/// searched.
+const STEP: usize = 16;
+
 /// An open table, and the column that contains its transcripts.
 #[derive(Debug)]
-pub enum Table {
-    /// A Parquet file.
-    Parquet(Arc<parquet::ParquetTable>),
-    /// An Arrow IPC file or stream.
-    Arrow(Arc<arrow::ArrowTable>),
-}
-
-/// Reads the rows of a table.
-pub enum Rows {
-    /// The rows of a Parquet file.
-    Parquet(parquet::ParquetRows),
-    /// The rows of an Arrow file.
-    Arrow(arrow::ArrowRows),
-}
-
-/// Writes a copy of a table with new texts, in the same format.
-pub enum TableSink {
-    /// A Parquet file.
-    Parquet(Box<parquet::ParquetSink>),
-    /// An Arrow file.
-    Arrow(Box<arrow::ArrowSink>),
+pub struct Table {
+    name: String,
+    format: TableFormat,
+    file: Arc<dyn TableFile>,
+    groups: Vec<Extent>,
+    /// The column; the default if none was found because the table has no rows.
+    column: Column,
 }
 
 /// The column of a table to read.
@@ -61,50 +58,203 @@ impl Table {
         wanted: WantedColumn<'_>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, FileError> {
-        Ok(Arc::new(match format {
-            TableFormat::Parquet => Self::Parquet(parquet::ParquetTable::open(source, wanted, is_transcript)?),
-            TableFormat::ArrowFile => Self::Arrow(arrow::ArrowTable::open(source, false, wanted, is_transcript)?),
-            TableFormat::ArrowStream => Self::Arrow(arrow::ArrowTable::open(source, true, wanted, is_transcript)?),
-        }))
+        guarded(format, &source.name, || {
+            let TableParts { file, groups, columns } = match format {
+                TableFormat::Parquet => parquet::open(source, wanted.most)?,
+                TableFormat::ArrowFile | TableFormat::ArrowStream => arrow::open(source, format, wanted.most)?,
+            };
+            let name = source.name.clone();
+            let mut table = Self { name, format, file, groups, column: Column::default() };
+            table.column = table.choose_column(columns, wanted.column, is_transcript)?;
+            Ok(Arc::new(table))
+        })
     }
 
     /// Its format.
     #[must_use]
-    pub fn format(&self) -> TableFormat {
-        match self {
-            Self::Parquet(_) => TableFormat::Parquet,
-            Self::Arrow(table) if table.is_stream() => TableFormat::ArrowStream,
-            Self::Arrow(_) => TableFormat::ArrowFile,
+    pub const fn format(&self) -> TableFormat {
+        self.format
+    }
+
+    /// Chooses the column that contains transcripts: of the columns `found`, the one called `wanted` or, without a name,
+    /// the only one whose first text `is_transcript`. The default if no column fits because the table has no rows.
+    fn choose_column(
+        &self,
+        found: Vec<Column>,
+        wanted: Option<&str>,
+        is_transcript: &dyn Fn(&str) -> bool,
+    ) -> Result<Column, FileError> {
+        let refuse = |message: String| Err(FileError::new(ErrorKind::Content, &self.name, message));
+        if let Some(wanted) = wanted {
+            return match found.iter().find(|column| column.name == wanted) {
+                Some(column) => Ok(column.clone()),
+                None if found.is_empty() => refuse(format!("no column `{wanted}` of texts or of lists of structs")),
+                None => refuse(format!("no column `{wanted}`; columns of texts or lists: {}", names(&found))),
+            };
+        }
+        let mut fitting = Vec::new();
+        for column in found {
+            if self.first_text(&column)?.is_some_and(|text| is_transcript(&text)) {
+                fitting.push(column);
+            }
+        }
+        match fitting.as_slice() {
+            [column] => Ok(column.clone()),
+            [] if self.groups.iter().all(|group| group.rows == 0) => Ok(Column::default()),
+            [] => refuse(String::from("no column holds transcripts; name one with --column")),
+            several => refuse(format!("columns {} hold transcripts; name one with --column", names(several))),
         }
     }
+
+    /// The first text of a column, among the first rows of the file; `None` if there is none.
+    fn first_text(&self, column: &Column) -> Result<Option<String>, FileError> {
+        let Some(group) = self.groups.iter().position(|group| group.rows > 0) else { return Ok(None) };
+        let mut reader = Arc::clone(&self.file).reader(column)?;
+        let (mut buffer, rows) = (Buffer::default(), self.groups[group].rows.min(STEP));
+        let first = RowPlace { group: self.group(group), row: 1, structs: column.structs };
+        let mut block = NewBlock::new(&self.name, &mut buffer, first, 1);
+        let mut read = reader.begin(group);
+        while read.is_ok() && block.rows.texts.len() < rows && block.rows.texts.iter().all(Result::is_err) {
+            read = match reader.read(rows - block.rows.texts.len(), &mut block) {
+                Ok(0) => break,
+                read => read.map(drop),
+            };
+        }
+        // A column that this build cannot read is not a candidate.
+        let texts = if read.is_ok() { block.rows.texts } else { Vec::new() };
+        let text = texts.into_iter().flatten().next();
+        Ok(text.and_then(|range| std::str::from_utf8(&buffer[range]).ok().map(str::to_owned)))
+    }
+
+    /// The row group or batch with this index, from 0.
+    const fn group(&self, index: usize) -> RowGroup {
+        match self.format {
+            TableFormat::Parquet => RowGroup::Group(index + 1),
+            TableFormat::ArrowFile | TableFormat::ArrowStream => RowGroup::Batch(index + 1),
+        }
+    }
+}
+
+fn names(columns: &[Column]) -> String {
+    columns.iter().map(|column| format!("`{}`", column.name)).collect::<Vec<_>>().join(", ")
+}
+
+// What a format does.
+
+/// A file that was opened.
+struct TableParts {
+    file: Arc<dyn TableFile>,
+    /// Its row groups or batches, in order.
+    groups: Vec<Extent>,
+    /// The columns that can contain transcripts: texts, and lists of structs.
+    columns: Vec<Column>,
+}
+
+/// A row group or batch.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    rows: usize,
+    /// The number of bytes of the file up to its end.
+    end: u64,
+}
+
+/// A column whose rows are transcripts.
+#[derive(Debug, Clone, Default)]
+struct Column {
+    name: String,
+    /// Where the format finds it: indexes of fields, from the outermost on.
+    path: Vec<usize>,
+    /// Whether it is a list of structs instead of a text.
+    structs: bool,
+}
+
+/// A table of one format.
+trait TableFile: std::fmt::Debug + Send + Sync {
+    /// Reads `column`.
+    fn reader(self: Arc<Self>, column: &Column) -> Result<Box<dyn GroupReader>, FileError>;
+
+    /// Writes a copy of the table with new values in `column`.
+    fn writer(self: Arc<Self>, column: &Column, sink: FileSink) -> Result<Box<dyn GroupWriter>, FileError>;
+}
+
+/// Reads a column of a table, one row group or batch after another.
+trait GroupReader: Send {
+    /// Begins the row group or batch with this index, from 0, which is after the last one.
+    fn begin(&mut self, group: usize) -> Result<(), FileError>;
+
+    /// Reads some of its next rows into `block`, at most `most` of them, and returns their number.
+    fn read(&mut self, most: usize, block: &mut NewBlock<'_>) -> Result<usize, FileError>;
+}
+
+/// Writes a table, one row group or batch after another.
+trait GroupWriter: Send {
+    /// Writes the row group or batch with this index, from 0, with new rows.
+    fn write(&mut self, group: usize, new: &mut NewRows) -> Result<(), FileError>;
+
+    /// Ends the file.
+    fn finish(self: Box<Self>) -> Result<FileSink, FileError>;
+}
+
+/// Opens a table, which must be a regular file: it is read more than once.
+fn open_file(source: &Source, format: TableFormat) -> Result<(File, Stamp), FileError> {
+    let no_pipe = || {
+        let format = if format == TableFormat::Parquet { "a Parquet" } else { "an Arrow" };
+        FileError::new(
+            ErrorKind::Usage,
+            &source.name,
+            format!("{format} file cannot be read from a pipe; name the file"),
+        )
+    };
+    let path = source.path.as_ref().ok_or_else(no_pipe)?;
+    let file = File::open(path).map_err(|error| FileError::system(&source.name, &error))?;
+    let metadata = file.metadata().map_err(|error| FileError::system(&source.name, &error))?;
+    let stamp = Stamp::from_metadata(&metadata).ok_or_else(no_pipe)?;
+    Ok((file, stamp))
+}
+
+/// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error that
+/// names the file, and nothing is printed about it.
+///
+/// # Errors
+/// Those of `read`, and that the file is damaged.
+fn guarded<T>(format: TableFormat, name: &str, read: impl FnOnce() -> Result<T, FileError>) -> Result<T, FileError> {
+    let damaged = || format!("this {} file cannot be read: numbers in it are damaged", format.name());
+    catch_panic(read).unwrap_or_else(|_| Err(FileError::new(ErrorKind::Content, name, damaged())))
+}
+
+// Reading.
+
+/// Reads the rows of a table, in blocks of about half a megabyte.
+pub struct Rows {
+    table: Arc<Table>,
+    reader: Option<Box<dyn GroupReader>>,
+    /// The row group or batch that is being read, from 0.
+    group: usize,
+    /// The number of its rows that were read.
+    read: usize,
+    /// The number of rows of the file that were read.
+    total: usize,
 }
 
 impl Rows {
     /// All rows of `table`.
     #[must_use]
-    pub fn new(table: &Table) -> Self {
-        match table {
-            Table::Parquet(table) => Self::Parquet(parquet::ParquetRows::new(table)),
-            Table::Arrow(table) => Self::Arrow(arrow::ArrowRows::new(table)),
-        }
+    pub fn new(table: &Arc<Table>) -> Self {
+        let mut rows = Self { table: Arc::clone(table), reader: None, group: 0, read: 0, total: 0 };
+        rows.skip_empty();
+        rows
     }
 
     /// Whether all rows were read.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        match self {
-            Self::Parquet(rows) => rows.is_done(),
-            Self::Arrow(rows) => rows.is_done(),
-        }
+        self.group >= self.table.groups.len()
     }
 
     /// The number of bytes of the file that were read, counted in whole row groups or batches.
     #[must_use]
     pub fn taken(&self) -> u64 {
-        match self {
-            Self::Parquet(rows) => rows.taken(),
-            Self::Arrow(rows) => rows.taken(),
-        }
+        self.group.checked_sub(1).map_or(0, |last| self.table.groups[last].end)
     }
 
     /// Fills `buffer` with the texts of the next rows of a row group or batch, or of one row `alone`.
@@ -112,11 +262,129 @@ impl Rows {
     /// # Errors
     /// The file cannot be read.
     pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
-        match self {
-            Self::Parquet(rows) => rows.next_block(buffer, alone),
-            Self::Arrow(rows) => rows.next_block(buffer, alone),
+        let table = Arc::clone(&self.table);
+        guarded(table.format, &table.name, || self.next_unguarded(&table, buffer, alone))
+    }
+
+    fn next_unguarded(&mut self, table: &Table, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
+        buffer.clear();
+        let first = RowPlace { group: table.group(self.group), row: self.read + 1, structs: table.column.structs };
+        let mut block = NewBlock::new(&table.name, buffer, first, self.total + 1);
+        let Some(&Extent { rows, .. }) = table.groups.get(self.group) else { return Ok(block.rows) };
+        let reader = match &mut self.reader {
+            Some(reader) => reader,
+            none => none.insert(Arc::clone(&table.file).reader(&table.column)?),
+        };
+        if self.read == 0 {
+            reader.begin(self.group)?;
+        }
+        while self.read < rows && block.buffer.len() < BLOCK && (block.rows.texts.is_empty() || !alone) {
+            let got = reader.read(if alone { 1 } else { STEP.min(rows - self.read) }, &mut block)?;
+            if got == 0 {
+                let message = format!("{} ends after {} of {rows} rows", first.group, self.read);
+                return Err(FileError::new(ErrorKind::Content, &table.name, message));
+            }
+            self.read += got;
+            self.total += got;
+        }
+        let block = block.rows;
+        if self.read == rows {
+            (self.group, self.read) = (self.group + 1, 0);
+            self.skip_empty();
+        }
+        Ok(block)
+    }
+
+    fn skip_empty(&mut self) {
+        while self.table.groups.get(self.group).is_some_and(|group| group.rows == 0) {
+            self.group += 1;
         }
     }
+}
+
+/// A block of rows that is being read.
+struct NewBlock<'b> {
+    /// The name of the table.
+    name: &'b str,
+    buffer: &'b mut Buffer,
+    rows: RowBlock,
+}
+
+impl<'b> NewBlock<'b> {
+    fn new(name: &'b str, buffer: &'b mut Buffer, first: RowPlace, line: usize) -> Self {
+        Self { name, buffer, rows: RowBlock { first, line, texts: Vec::new() } }
+    }
+
+    /// Adds a row that is null, at this definition level.
+    fn push_null(&mut self, level: i16) {
+        self.rows.texts.push(Err(level));
+    }
+
+    /// Adds the text of a row.
+    fn push(&mut self, text: &[u8]) -> Result<(), FileError> {
+        let start = self.buffer.len();
+        self.buffer.append(text).map_err(|error| FileError::system(self.name, &error))?;
+        self.rows.texts.push(Ok(start..self.buffer.len()));
+        Ok(())
+    }
+
+    /// Adds a list of structs, which `write` writes as JSON.
+    fn push_json(&mut self, write: impl FnOnce(&mut String) -> Result<(), String>) -> Result<(), FileError> {
+        let mut text = String::new();
+        write(&mut text).map_err(|message| {
+            let place = RowPlace { row: self.rows.first.row + self.rows.texts.len(), ..self.rows.first };
+            FileError::new(ErrorKind::Content, self.name, format!("{message} in {place}"))
+        })?;
+        self.push(text.as_bytes())
+    }
+}
+
+/// Writes `items` as JSON between two brackets: the elements of a list, or the members of an object, with their keys.
+fn write_items<T>(
+    [open, close]: [char; 2],
+    items: impl Iterator<Item = T>,
+    out: &mut String,
+    mut write: impl FnMut(T, &mut String) -> Result<(), String>,
+) -> Result<(), String> {
+    out.push(open);
+    for (nth, item) in items.enumerate() {
+        if nth > 0 {
+            out.push(',');
+        }
+        write(item, out)?;
+    }
+    out.push(close);
+    Ok(())
+}
+
+/// Writes a text, a number or a truth value as JSON.
+fn write_scalar(value: impl Into<serde_json::Value>, out: &mut String) {
+    out.push_str(&value.into().to_string());
+}
+
+/// Writes a text as JSON.
+///
+/// # Errors
+/// It is invalid UTF-8.
+fn write_bytes(bytes: &[u8], out: &mut String) -> Result<(), String> {
+    write_scalar(std::str::from_utf8(bytes).map_err(|_| String::from("invalid UTF-8"))?, out);
+    Ok(())
+}
+
+/// Whether messages may have a field called `name`, which names who speaks.
+fn names_speaker(name: &str) -> bool {
+    ["role", "from", "type"].contains(&name)
+}
+
+// Writing.
+
+/// Writes a copy of a table with new texts, in the same format.
+pub struct TableSink {
+    table: Arc<Table>,
+    writer: Box<dyn GroupWriter>,
+    /// The row group or batch whose rows are collected, from 0.
+    group: usize,
+    new: NewRows,
 }
 
 impl TableSink {
@@ -124,11 +392,9 @@ impl TableSink {
     ///
     /// # Errors
     /// The file cannot be written, or the old file can no longer be read.
-    pub fn new(table: &Table, sink: FileSink) -> Result<Self, FileError> {
-        Ok(match table {
-            Table::Parquet(table) => Self::Parquet(Box::new(parquet::ParquetSink::new(table, sink)?)),
-            Table::Arrow(table) => Self::Arrow(Box::new(arrow::ArrowSink::new(table, sink)?)),
-        })
+    pub fn new(table: &Arc<Table>, sink: FileSink) -> Result<Self, FileError> {
+        let writer = guarded(table.format, &table.name, || Arc::clone(&table.file).writer(&table.column, sink))?;
+        Ok(Self { table: Arc::clone(table), writer, group: 0, new: NewRows::new() })
     }
 
     /// Adds the results of rows of row group or batch number `group` (from 1), whose new texts are in `output`.
@@ -137,72 +403,104 @@ impl TableSink {
     /// # Errors
     /// The file cannot be written, or the old file can no longer be read.
     pub fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
-        match self {
-            Self::Parquet(sink) => sink.write(group, rows, output, changed),
-            Self::Arrow(sink) => sink.write(group, rows, output, changed),
+        while self.group + 1 < group {
+            self.end_group()?;
         }
+        let mut start = 0;
+        for row in rows {
+            let row = self.new.texts.keep(row, output, &mut start);
+            let row = row.map_err(|error| FileError::system("the temporary file of a row group", &error))?;
+            self.new.rows.push(row);
+        }
+        self.new.changed |= changed || rows.contains(&RowResult::Dropped);
+        Ok(())
     }
 
     /// Ends the file.
     ///
     /// # Errors
     /// As [`TableSink::write`].
-    pub fn finish(self) -> Result<FileSink, FileError> {
-        match self {
-            Self::Parquet(sink) => sink.finish(),
-            Self::Arrow(sink) => sink.finish(),
+    pub fn finish(mut self) -> Result<FileSink, FileError> {
+        while self.group < self.table.groups.len() {
+            self.end_group()?;
         }
+        guarded(self.table.format, &self.table.name, || self.writer.finish())
+    }
+
+    fn end_group(&mut self) -> Result<(), FileError> {
+        let mut new = std::mem::replace(&mut self.new, NewRows::new());
+        let group = self.group;
+        self.group += 1;
+        guarded(self.table.format, &self.table.name, || self.writer.write(group, &mut new))
     }
 }
 
-/// Chooses the column that contains transcripts: of the columns `found` in the table `name`, the one called `wanted`
-/// or, without a name, the only one that `fits`. `None` if no column fits because the table has no rows.
-///
-/// # Errors
-/// There is no such column, not exactly one fits, or `fits` failed.
-pub(crate) fn choose_column<C: Clone>(
-    name: &str,
-    found: &[(String, C)],
-    wanted: Option<&str>,
-    has_rows: bool,
-    mut fits: impl FnMut(&C) -> Result<bool, FileError>,
-) -> Result<Option<C>, FileError> {
-    let refuse = |message: String| Err(FileError::new(ErrorKind::Content, name, message));
-    if let Some(wanted) = wanted {
-        return match found.iter().find(|(name, _)| name == wanted) {
-            Some((_, column)) => Ok(Some(column.clone())),
-            None if found.is_empty() => refuse(format!("no column `{wanted}` of texts or of lists of structs")),
-            None => refuse(format!("no column `{wanted}`; columns of texts or lists: {}", names(found))),
-        };
+/// The rows of a row group or batch with what becomes of them, until it is written.
+struct NewRows {
+    /// The result of each old row. Its new text ends at this offset of `texts`.
+    rows: Vec<RowResult>,
+    texts: NewTexts,
+    /// Whether any row changed.
+    changed: bool,
+}
+
+impl NewRows {
+    fn new() -> Self {
+        let spool = SpooledTempFile::new(MAX_IN_MEMORY);
+        Self { rows: Vec::new(), texts: NewTexts { spool, written: 0, read: 0 }, changed: false }
     }
-    let mut fitting = Vec::new();
-    for column in found {
-        if fits(&column.1)? {
-            fitting.push(column.clone());
+
+    /// Whether rows were dropped, or became several.
+    fn is_reshaped(&self) -> bool {
+        self.rows.iter().any(|row| matches!(row, RowResult::Dropped | RowResult::Rows(_)))
+    }
+}
+
+/// The rows that an old row became.
+fn rows_of(row: &RowResult) -> &[RowResult] {
+    match row {
+        RowResult::Dropped => &[],
+        RowResult::Rows(rows) => rows,
+        one => std::slice::from_ref(one),
+    }
+}
+
+/// The most bytes of new texts that are kept in memory.
+const MAX_IN_MEMORY: usize = 64 * 1024 * 1024;
+
+/// New texts, one after another: at first in memory, above a limit in a temporary file.
+struct NewTexts {
+    spool: SpooledTempFile,
+    written: usize,
+    read: usize,
+}
+
+impl NewTexts {
+    /// Keeps the new texts of a row, which begin at `start` of `output`; `start` is moved past them. Returns the row with
+    /// their places here.
+    fn keep(&mut self, row: &RowResult, output: &[u8], start: &mut usize) -> io::Result<RowResult> {
+        Ok(match row {
+            RowResult::Text(end) => {
+                let text = &output[std::mem::replace(start, *end)..*end];
+                self.spool.write_all(text)?;
+                self.written += text.len();
+                RowResult::Text(self.written)
+            }
+            RowResult::Rows(rows) => {
+                RowResult::Rows(rows.iter().map(|row| self.keep(row, output, start)).collect::<io::Result<_>>()?)
+            }
+            other => other.clone(),
+        })
+    }
+
+    /// Reads the next text, which ends at `end`.
+    fn next(&mut self, end: usize) -> io::Result<Vec<u8>> {
+        if self.read == 0 {
+            self.spool.rewind()?;
         }
+        let mut text = vec![0; end - self.read];
+        self.spool.read_exact(&mut text)?;
+        self.read = end;
+        Ok(text)
     }
-    match fitting.as_slice() {
-        [(_, column)] => Ok(Some(column.clone())),
-        [] if !has_rows => Ok(None),
-        [] => refuse(String::from("no column holds transcripts; name one with --column")),
-        several => refuse(format!("columns {} hold transcripts; name one with --column", names(several))),
-    }
-}
-
-fn names<C>(found: &[(String, C)]) -> String {
-    found.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// Runs `read` on the file `name`. A panic of the library, which trusts the numbers in a file, becomes an error that
-/// names the file, and nothing is printed about it.
-///
-/// # Errors
-/// Those of `read`, and that the file is damaged.
-pub(crate) fn guarded<T>(
-    format: TableFormat,
-    name: &str,
-    read: impl FnOnce() -> Result<T, FileError>,
-) -> Result<T, FileError> {
-    let damaged = || format!("this {} file cannot be read: numbers in it are damaged", format.name());
-    catch_panic(read).unwrap_or_else(|_| Err(FileError::new(ErrorKind::Content, name, damaged())))
 }

@@ -1,8 +1,76 @@
-//! Terminal output as HTML: codes that select colors and styles become classes, and all others are shown.
+//! Draws the output of a command: folded if it is long, with its exit status apart. Codes that select colors and styles
+//! become classes, and all others are shown.
 
-use maud::{Markup, PreEscaped, Render as _};
+use maud::{Markup, PreEscaped, Render as _, html};
 
-use super::visible::Body;
+use super::content::{capped, more};
+use super::tools::member_text;
+use super::visible::{Body, Shown, counted, figure};
+use curtail_core::json::Document;
+
+/// Lines of the output of a command that are shown before the rest is folded.
+const FOLD: usize = 16;
+
+/// The output of a command, with its exit status if there is one.
+pub(super) fn output(raw: &str, max_chars: usize, byte: usize) -> Markup {
+    let (status, text) = status(raw);
+    let text = text.replace("\r\n", "\n");
+    let (shown, hidden) = capped(text.trim_end_matches('\n'), max_chars);
+    let folds = shown.lines().count() > FOLD + FOLD / 2 || shown.len() > 6_000;
+    let split = match memchr::memchr_iter(b'\n', shown.as_bytes()).nth(FOLD - 1).filter(|&at| at < 4_000) {
+        Some(at) if folds => at + 1,
+        _ if folds => shown.floor_char_boundary(2_000),
+        _ => shown.len(),
+    };
+    let (head, rest) = shown.split_at(split);
+    html! {
+        @if !head.is_empty() { pre class="output" { (colored(head)) } }
+        @if !rest.is_empty() {
+            (more(rest.lines().count(), "line", html! { pre class="output" { (colored(rest)) } }))
+        }
+        @if hidden > 0 {
+            p class="note" {
+                (counted(hidden, "more character")) " of the output "
+                "are not on this page (--max-text); it begins at byte " (figure(byte)) " of the file."
+            }
+        }
+        @if let Some(status) = status {
+            p class={ "exit" (if status == "0" { "" } else { " failed" }) } { "exit status " (Shown(&status)) }
+        }
+    }
+}
+
+/// The members of a result in JSON that are shown as output and status.
+const KNOWN: &[&str] = &["output", "stdout", "metadata", "exit_code", "exitCode", "returncode"];
+
+/// The exit status in the text of a result, if there is one, and the rest of the text.
+fn status(raw: &str) -> (Option<String>, String) {
+    if raw.starts_with('{')
+        && let Ok(document) = Document::parse(raw)
+        && let Some(root) = document.roots().next()
+        && let Some(output) = member_text(root, &["output", "stdout"])
+        // A result with other members is shown as JSON, so that nothing is left out.
+        && root.members().all(|member| KNOWN.contains(&&*member.key.decode()))
+    {
+        let metadata = root.some("metadata").unwrap_or(root);
+        let code =
+            ["exit_code", "exitCode", "returncode"].iter().find_map(|key| Some(metadata.some(key)?.raw().to_owned()));
+        return (code, output);
+    }
+    for start in ["Exit code ", "Exit code: ", "Process exited with code ", "<returncode>"] {
+        if let Some(rest) = raw.strip_prefix(start) {
+            let end = rest.bytes().position(|byte| !byte.is_ascii_digit() && byte != b'-').unwrap_or(rest.len());
+            let after = rest[end..].trim_start_matches("</returncode>").trim_start_matches(['\r', '\n']);
+            return match end {
+                1..=11 => (Some(rest[..end].to_owned()), after.to_owned()),
+                _ => (None, raw.to_owned()),
+            };
+        }
+    }
+    (None, raw.to_owned())
+}
+
+// Colors and styles.
 
 /// Maximum length of the parameters of a color code.
 const MAX_PARAMETERS: usize = 64;
@@ -137,7 +205,7 @@ fn nearest(parts: [u16; 3]) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::colored;
+    use super::{colored, output, status};
 
     #[test]
     fn colors_are_classes_and_other_codes_are_shown() {
@@ -155,5 +223,27 @@ mod tests {
         ] {
             assert_eq!(colored(text).0, expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn the_exit_status_is_said_apart() {
+        for (raw, code, text) in [
+            (r#"{"output":"a\n","metadata":{"exit_code":2,"duration_seconds":0.1}}"#, Some("2"), "a\n"),
+            ("Exit code 1\nno such file", Some("1"), "no such file"),
+            ("<returncode>0</returncode>\n<output>\nx</output>", Some("0"), "<output>\nx</output>"),
+            ("Exit code is what it prints", None, "Exit code is what it prints"),
+            ("{\"a\":1}", None, "{\"a\":1}"),
+            (r#"{"stdout":"a","stderr":"b"}"#, None, r#"{"stdout":"a","stderr":"b"}"#),
+        ] {
+            let (found, output) = status(raw);
+            assert_eq!((found.as_deref(), output.as_str()), (code, text), "{raw}");
+        }
+    }
+
+    #[test]
+    fn output_is_folded_and_obeys_nothing() {
+        let html = output(&"\u{1b}[31m</pre><script>\u{1b}[2J\n".repeat(60), 100_000, 0).0;
+        assert!(!html.contains("<script") && !html.contains('\u{1b}') && html.contains("Show 44 more lines"), "{html}");
+        assert!(output(&"x".repeat(100), 10, 7).0.contains("90 more characters"));
     }
 }

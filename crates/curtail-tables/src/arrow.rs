@@ -1,0 +1,518 @@
+//! Arrow IPC files and streams as rows: one column is read as texts and rewritten, and all other columns are unchanged.
+//!
+//! A file is read one record batch at a time, once for its texts and once for its output, so that the largest batch
+//! determines how much memory is used.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use arrow_array::builder::GenericByteViewBuilder;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{
+    ArrowPrimitiveType, BinaryType, BinaryViewType, ByteArrayType, ByteViewType, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type, StringViewType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type, Utf8Type,
+};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, GenericByteArray, GenericByteViewArray, GenericListArray, MapArray, OffsetSizeTrait,
+    RecordBatch, RecordBatchReader, StructArray, UInt64Array,
+};
+use arrow_buffer::{ArrowNativeType as _, OffsetBuffer};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::{CompressionType, MetadataVersion};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
+use arrow_select::filter::filter;
+use arrow_select::take::take_record_batch;
+
+use crate::headers::Outline;
+use crate::{
+    Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, names_speaker, open_file, rows_of,
+    write_bytes, write_items, write_scalar,
+};
+use curtail_core::error::{ErrorKind, FileError};
+use curtail_io::{FileSink, RowResult, Source, TableFormat};
+
+/// An error of the library about the file `name`, without the library's prefix.
+fn broken(name: &str, error: &ArrowError) -> FileError {
+    let message = match error {
+        ArrowError::IoError(message, cause) if cause.raw_os_error().is_none() => message.clone(),
+        ArrowError::IoError(_, cause) => return FileError::system(name, cause),
+        ArrowError::IpcError(message) | ArrowError::ParseError(message) | ArrowError::InvalidArgumentError(message) => {
+            message.clone()
+        }
+        other => other.to_string(),
+    };
+    FileError::new(ErrorKind::Content, name, format!("this Arrow file cannot be read: {message}"))
+}
+
+/// An open Arrow IPC file or stream.
+#[derive(Debug)]
+struct ArrowFile {
+    name: String,
+    place: Place,
+    /// Whether it is in the streaming format, which has no footer.
+    stream: bool,
+    compression: Option<CompressionType>,
+}
+
+/// Opens the Arrow file of `source`. A batch of more than `most` bytes is neither read nor decompressed.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn open(source: &Source, format: TableFormat, most: Option<usize>) -> Result<TableParts, FileError> {
+    let (file, _) = open_file(source, format)?;
+    let place = Place::new(file).map_err(|error| FileError::system(&source.name, &error))?;
+    let failed = |error| broken(&source.name, &error);
+    let (stream, most) = (format == TableFormat::ArrowStream, most.map_or(u64::MAX, |most| most as u64));
+    let outline = if stream { Outline::of_stream(&place, most) } else { Outline::of_file(&place, most) };
+    let Outline { mut batches, compression, .. } = outline.map_err(failed)?;
+    // A footer follows the last batch.
+    if let Some(last) = batches.last_mut() {
+        last.end = place.len;
+    }
+    let file = ArrowFile { name: source.name.clone(), place, stream, compression };
+    let mut columns = Vec::new();
+    add_columns(file.batches(None).map_err(failed)?.schema().fields(), "", &[], &mut columns);
+    Ok(TableParts { file: Arc::new(file), groups: batches, columns })
+}
+
+impl TableFile for ArrowFile {
+    fn reader(self: Arc<Self>, column: &Column) -> Result<Box<dyn GroupReader>, FileError> {
+        let field = column.path.first().copied();
+        let batches = self.batches(field).map_err(|error| broken(&self.name, &error))?;
+        let (column, name) = (column.clone(), self.name.clone());
+        Ok(Box::new(ArrowReader { name, column, batches, next: 0, open: None, row: 0 }))
+    }
+
+    fn writer(self: Arc<Self>, column: &Column, sink: FileSink) -> Result<Box<dyn GroupWriter>, FileError> {
+        let opened = self.batches(None).and_then(|from| Ok((Output::new(&self, &from.schema(), sink)?, from)));
+        let (to, from) = opened.map_err(|error| broken(&self.name, &error))?;
+        Ok(Box::new(ArrowWriter { name: self.name.clone(), column: column.clone(), from, to }))
+    }
+}
+
+impl ArrowFile {
+    /// Reads the batches from the first one on, with all top-level fields or with only one.
+    fn batches(&self, field: Option<usize>) -> Result<Box<dyn RecordBatchReader + Send>, ArrowError> {
+        let field = field.map(|field| vec![field]);
+        Ok(match self.stream {
+            true => Box::new(StreamReader::try_new_buffered(self.place.at(0), field)?),
+            false => Box::new(FileReader::try_new_buffered(self.place.at(0), field)?),
+        })
+    }
+}
+
+// The columns that can contain transcripts: texts, and lists of structs.
+
+/// Adds all columns that can contain transcripts. Their path is the index of a top-level field, then those of the fields
+/// below it.
+fn add_columns(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<Column>) {
+    for (index, field) in fields.iter().enumerate() {
+        let name = format!("{prefix}{}", field.name());
+        let path = [above, &[index]].concat();
+        match field.data_type() {
+            data_type if is_text(data_type) => found.push(Column { name, path, structs: false }),
+            DataType::Struct(fields) => add_columns(fields, &format!("{name}."), &path, found),
+            DataType::List(element) | DataType::LargeList(element) if above.is_empty() && has_speaker(element) => {
+                found.push(Column { name, path, structs: true });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
+    matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
+}
+
+/// Whether `element` is a struct with a field that names who speaks, as messages have.
+fn has_speaker(element: &Field) -> bool {
+    match element.data_type() {
+        DataType::Struct(fields) => fields.iter().any(|field| names_speaker(field.name())),
+        _ => false,
+    }
+}
+
+/// The values of a column in a batch.
+struct Values {
+    array: ArrayRef,
+    /// The structs that contain it.
+    parents: Vec<ArrayRef>,
+}
+
+impl Values {
+    /// The values of `column` in `batch`, which has only the column's top-level field.
+    fn of_projected(batch: &RecordBatch, column: &Column) -> Self {
+        let mut values = Self { array: batch.column(0).clone(), parents: Vec::new() };
+        for &field in column.path.iter().skip(1) {
+            let child = values.array.as_struct().column(field).clone();
+            values.parents.push(std::mem::replace(&mut values.array, child));
+        }
+        values
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        self.array.is_null(row) || self.parents.iter().any(|parent| parent.is_null(row))
+    }
+
+    /// The bytes of a text; empty if the column is not one of texts.
+    fn text(&self, row: usize) -> &[u8] {
+        match self.array.data_type() {
+            DataType::Utf8 => self.array.as_string::<i32>().value(row).as_bytes(),
+            DataType::LargeUtf8 => self.array.as_string::<i64>().value(row).as_bytes(),
+            DataType::Utf8View => self.array.as_string_view().value(row).as_bytes(),
+            DataType::Binary => self.array.as_binary::<i32>().value(row),
+            DataType::LargeBinary => self.array.as_binary::<i64>().value(row),
+            DataType::BinaryView => self.array.as_binary_view().value(row),
+            _ => &[],
+        }
+    }
+}
+
+// Reading.
+
+/// Reads a column.
+struct ArrowReader {
+    name: String,
+    column: Column,
+    batches: Box<dyn RecordBatchReader + Send>,
+    /// The batch that is read next, from 0.
+    next: usize,
+    /// The values of the batch that is being read.
+    open: Option<Values>,
+    /// The number of its rows that were read.
+    row: usize,
+}
+
+impl GroupReader for ArrowReader {
+    fn begin(&mut self, group: usize) -> Result<(), FileError> {
+        (self.open, self.row) = (None, 0);
+        while self.next <= group {
+            let batch = self.batches.next().transpose().map_err(|error| broken(&self.name, &error))?;
+            self.next += 1;
+            let message = || format!("the file ends before batch {}", self.next);
+            let batch = batch.ok_or_else(|| FileError::new(ErrorKind::Content, &self.name, message()))?;
+            self.open = (self.next > group).then(|| Values::of_projected(&batch, &self.column));
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, _most: usize, block: &mut NewBlock<'_>) -> Result<usize, FileError> {
+        let row = self.row;
+        let Some(values) = self.open.as_ref().filter(|values| row < values.array.len()) else { return Ok(0) };
+        match self.column.structs {
+            _ if values.is_null(row) => block.push_null(0),
+            true => block.push_json(|out| write_json(&values.array, row, out))?,
+            false => block.push(values.text(row))?,
+        }
+        self.row += 1;
+        if self.row == values.array.len() {
+            self.open = None;
+        }
+        Ok(1)
+    }
+}
+
+// Values of arrays as JSON. Fields that are null are omitted.
+
+/// Writes the value of `row` as JSON.
+///
+/// # Errors
+/// The value contains invalid UTF-8, or is of a type that JSON does not have.
+fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), String> {
+    if array.is_null(row) {
+        out.push_str("null");
+        return Ok(());
+    }
+    match array.data_type() {
+        DataType::Null => out.push_str("null"),
+        DataType::Boolean => write_scalar(array.as_boolean().value(row), out),
+        DataType::Int8 => write_number::<Int8Type>(array, row, out),
+        DataType::Int16 => write_number::<Int16Type>(array, row, out),
+        DataType::Int32 => write_number::<Int32Type>(array, row, out),
+        DataType::Int64 => write_number::<Int64Type>(array, row, out),
+        DataType::UInt8 => write_number::<UInt8Type>(array, row, out),
+        DataType::UInt16 => write_number::<UInt16Type>(array, row, out),
+        DataType::UInt32 => write_number::<UInt32Type>(array, row, out),
+        DataType::UInt64 => write_number::<UInt64Type>(array, row, out),
+        DataType::Float32 => write_number::<Float32Type>(array, row, out),
+        DataType::Float64 => write_number::<Float64Type>(array, row, out),
+        DataType::Utf8 => write_scalar(array.as_string::<i32>().value(row), out),
+        DataType::LargeUtf8 => write_scalar(array.as_string::<i64>().value(row), out),
+        DataType::Utf8View => write_scalar(array.as_string_view().value(row), out),
+        DataType::Binary => return write_bytes(array.as_binary::<i32>().value(row), out),
+        DataType::LargeBinary => return write_bytes(array.as_binary::<i64>().value(row), out),
+        DataType::BinaryView => return write_bytes(array.as_binary_view().value(row), out),
+        DataType::Struct(_) => return write_struct(array.as_struct(), row, out),
+        DataType::List(_) => return write_list(&array.as_list::<i32>().value(row), out),
+        DataType::LargeList(_) => return write_list(&array.as_list::<i64>().value(row), out),
+        DataType::FixedSizeList(..) => return write_list(&array.as_fixed_size_list().value(row), out),
+        DataType::Map(..) => return write_map(array.as_map(), row, out),
+        DataType::Dictionary(..) => {
+            let (dictionary, mut key) = (array.as_any_dictionary(), String::new());
+            write_json(dictionary.keys(), row, &mut key)?;
+            // The library has checked the keys.
+            return write_json(dictionary.values(), key.parse().unwrap_or_default(), out);
+        }
+        other => return Err(format!("a value of type {other}, which has no JSON form")),
+    }
+    Ok(())
+}
+
+fn write_number<T: ArrowPrimitiveType<Native: Into<serde_json::Value>>>(
+    array: &dyn Array,
+    row: usize,
+    out: &mut String,
+) {
+    write_scalar(array.as_primitive::<T>().value(row), out);
+}
+
+fn write_struct(array: &StructArray, row: usize, out: &mut String) -> Result<(), String> {
+    let members = array.fields().iter().zip(array.columns());
+    let members = members.filter(|(_, column)| !column.is_null(row) && column.data_type() != &DataType::Null);
+    write_items(['{', '}'], members, out, |(field, column), out| {
+        write_scalar(field.name().as_str(), out);
+        out.push(':');
+        write_json(column, row, out)
+    })
+}
+
+fn write_list(elements: &ArrayRef, out: &mut String) -> Result<(), String> {
+    write_items(['[', ']'], 0..elements.len(), out, |index, out| write_json(elements, index, out))
+}
+
+fn write_map(array: &MapArray, row: usize, out: &mut String) -> Result<(), String> {
+    let entries = array.value(row);
+    let (keys, values) = (entries.column(0), entries.column(1));
+    let members = (0..entries.len()).filter(|&index| !values.is_null(index));
+    write_items(['{', '}'], members, out, |index, out| {
+        let mut key = String::new();
+        write_json(keys, index, &mut key)?;
+        match key.starts_with('"') {
+            true => out.push_str(&key),
+            false => write_scalar(key, out),
+        }
+        out.push(':');
+        write_json(values, index, out)
+    })
+}
+
+// Writing: each batch is read again, and gets new texts, or fewer elements in its lists.
+
+/// The alignment of buffers, in bytes.
+const ALIGNMENT: usize = 64;
+
+/// Writes a copy of a file with new values in one column.
+struct ArrowWriter {
+    name: String,
+    column: Column,
+    from: Box<dyn RecordBatchReader + Send>,
+    to: Output,
+}
+
+/// The output, in the form of the input.
+enum Output {
+    File(Box<FileWriter<BufWriter<FileSink>>>),
+    Stream(Box<StreamWriter<BufWriter<FileSink>>>),
+}
+
+impl GroupWriter for ArrowWriter {
+    fn write(&mut self, _group: usize, new: &mut NewRows) -> Result<(), FileError> {
+        let cut_off = || ArrowError::IpcError(String::from("it has fewer batches than before"));
+        let batch = self.from.next().unwrap_or_else(|| Err(cut_off()));
+        let written = batch.and_then(|batch| self.to.write(&replace(batch, &self.column, new)?));
+        written.map_err(|error| broken(&self.name, &error))
+    }
+
+    fn finish(self: Box<Self>) -> Result<FileSink, FileError> {
+        let sink = match self.to {
+            Output::File(writer) => writer.into_inner(),
+            Output::Stream(writer) => writer.into_inner(),
+        };
+        let sink = sink.map_err(|error| broken(&self.name, &error))?;
+        sink.into_inner().map_err(|error| FileError::system(&self.name, error.error()))
+    }
+}
+
+impl Output {
+    fn new(file: &ArrowFile, schema: &Schema, sink: FileSink) -> Result<Self, ArrowError> {
+        let options = IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5)?
+            .try_with_compression(file.compression)?
+            .with_dictionary_handling(DictionaryHandling::Delta);
+        let sink = BufWriter::new(sink);
+        if file.stream {
+            return Ok(Self::Stream(Box::new(StreamWriter::try_new_with_options(sink, schema, options)?)));
+        }
+        let mut writer = FileWriter::try_new_with_options(sink, schema, options)?;
+        for (key, value) in FileReader::try_new_buffered(file.place.at(0), None)?.custom_metadata() {
+            writer.write_metadata(key, value);
+        }
+        Ok(Self::File(Box::new(writer)))
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        match self {
+            Self::File(writer) => writer.write(batch),
+            Self::Stream(writer) => writer.write(batch),
+        }
+    }
+}
+
+/// `batch` with new rows.
+fn replace(batch: RecordBatch, column: &Column, new: &mut NewRows) -> Result<RecordBatch, ArrowError> {
+    if !new.changed {
+        return Ok(batch);
+    }
+    if new.rows.len() != batch.num_rows() {
+        return Err(ArrowError::IpcError(String::from("the file changed while it was read")));
+    }
+    let batch = match new.is_reshaped() {
+        true => {
+            let origins = (0_u64..).zip(&new.rows);
+            let origins = origins.flat_map(|(old, row)| std::iter::repeat_n(old, row.count()));
+            take_record_batch(&batch, &UInt64Array::from_iter_values(origins))?
+        }
+        false => batch,
+    };
+    let Some((&top, below)) = column.path.split_first() else { return Ok(batch) };
+    let mut columns = batch.columns().to_vec();
+    columns[top] = replace_below(&columns[top], below, column.structs, new)?;
+    RecordBatch::try_new(batch.schema(), columns)
+}
+
+fn replace_below(array: &ArrayRef, below: &[usize], structs: bool, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
+    let Some((&field, below)) = below.split_first() else {
+        return if structs { shorten(array, new) } else { rewrite(array, new) };
+    };
+    let parent = array.as_struct();
+    let mut columns = parent.columns().to_vec();
+    columns[field] = replace_below(&columns[field], below, structs, new)?;
+    Ok(Arc::new(StructArray::try_new(parent.fields().clone(), columns, parent.nulls().cloned())?))
+}
+
+/// The column with new texts.
+fn rewrite(array: &ArrayRef, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
+    match array.data_type() {
+        DataType::Utf8 => rewrite_bytes::<Utf8Type>(array.as_bytes(), new),
+        DataType::LargeUtf8 => rewrite_bytes::<LargeUtf8Type>(array.as_bytes(), new),
+        DataType::Binary => rewrite_bytes::<BinaryType>(array.as_bytes(), new),
+        DataType::LargeBinary => rewrite_bytes::<LargeBinaryType>(array.as_bytes(), new),
+        DataType::Utf8View => {
+            rewrite_views::<StringViewType>(array.as_byte_view(), new, |bytes| Ok(std::str::from_utf8(bytes)?))
+        }
+        DataType::BinaryView => rewrite_views::<BinaryViewType>(array.as_byte_view(), new, |bytes| Ok(bytes)),
+        _ => Err(ArrowError::IpcError(String::from("the column contains no strings"))),
+    }
+}
+
+fn rewrite_bytes<T: ByteArrayType>(old: &GenericByteArray<T>, new: &mut NewRows) -> Result<ArrayRef, ArrowError> {
+    let mut values = Vec::new();
+    let mut offsets = Vec::with_capacity(old.len() + 1);
+    offsets.push(T::Offset::default());
+    for (row, result) in new.rows.iter().flat_map(rows_of).enumerate() {
+        match result {
+            RowResult::Text(end) => values.extend_from_slice(&new.texts.next(*end)?),
+            _ => values.extend_from_slice(old.value(row).as_ref()),
+        }
+        let end = T::Offset::from_usize(values.len());
+        offsets.push(end.ok_or_else(|| ArrowError::IpcError(String::from("a batch of more than 2 GB of texts")))?);
+    }
+    let offsets = OffsetBuffer::new(offsets.into());
+    Ok(Arc::new(GenericByteArray::<T>::try_new(offsets, values.into(), old.nulls().cloned())?))
+}
+
+fn rewrite_views<T: ByteViewType + ?Sized>(
+    old: &GenericByteViewArray<T>,
+    new: &mut NewRows,
+    native: impl Fn(&[u8]) -> Result<&T::Native, ArrowError>,
+) -> Result<ArrayRef, ArrowError> {
+    let mut views = GenericByteViewBuilder::<T>::with_capacity(old.len());
+    for (row, result) in new.rows.iter().flat_map(rows_of).enumerate() {
+        match result {
+            _ if old.is_null(row) => views.append_null(),
+            RowResult::Text(end) => views.try_append_value(native(&new.texts.next(*end)?)?)?,
+            _ => views.try_append_value(old.value(row))?,
+        }
+    }
+    Ok(Arc::new(views.finish()))
+}
+
+/// The column of lists without the elements that were dropped.
+fn shorten(array: &ArrayRef, new: &NewRows) -> Result<ArrayRef, ArrowError> {
+    match array.data_type() {
+        DataType::List(_) => shorten_lists(array.as_list::<i32>(), new),
+        DataType::LargeList(_) => shorten_lists(array.as_list::<i64>(), new),
+        _ => Err(ArrowError::IpcError(String::from("the column contains no lists"))),
+    }
+}
+
+fn shorten_lists<O: OffsetSizeTrait>(lists: &GenericListArray<O>, new: &NewRows) -> Result<ArrayRef, ArrowError> {
+    let (element, old, values, nulls) = lists.clone().into_parts();
+    let mut kept = vec![false; values.len()];
+    let mut offsets = vec![O::default()];
+    let mut end = O::default();
+    for (row, result) in new.rows.iter().flat_map(rows_of).enumerate() {
+        let elements = old[row].as_usize()..old[row + 1].as_usize();
+        for (number, place) in elements.enumerate() {
+            kept[place] = match result {
+                RowResult::Elements(kept) => kept.get(number).copied().unwrap_or(true),
+                _ => true,
+            };
+            end += if kept[place] { O::one() } else { O::default() };
+        }
+        offsets.push(end);
+    }
+    let values = filter(&values, &BooleanArray::from(kept))?;
+    let offsets = OffsetBuffer::new(offsets.into());
+    Ok(Arc::new(GenericListArray::<O>::try_new(element, offsets, values, nulls)?))
+}
+
+// A file that several readers share.
+
+/// A reader of a shared file, with its own position.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    file: Arc<File>,
+    at: u64,
+    /// The length of the file when it was opened.
+    pub(crate) len: u64,
+}
+
+impl Place {
+    /// A reader at the beginning of `file`.
+    pub(crate) fn new(file: File) -> io::Result<Self> {
+        let len = file.metadata()?.len();
+        Ok(Self { file: Arc::new(file), at: 0, len })
+    }
+
+    /// A reader of the same file at the offset `at`.
+    pub(crate) fn at(&self, at: u64) -> Self {
+        Self { at, ..self.clone() }
+    }
+}
+
+impl Read for Place {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Place {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let target = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.len.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = target.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(self.at)
+    }
+}
