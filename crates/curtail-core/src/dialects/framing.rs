@@ -1,6 +1,7 @@
 //! How transcripts are laid out in a text, and under which key a record keeps its messages.
 
-use super::{Row, answers, foreign};
+use super::sniff::format_of_item;
+use super::{Row, answers};
 use crate::json::{Document, ParseErrorKind, Span, Value};
 use crate::transcript::{Answers, Style};
 
@@ -200,7 +201,7 @@ pub struct NoMessages {
 impl NoMessages {
     fn in_record(record: Value<'_>, messages_key: Option<&str>) -> Self {
         let (offset, messages_key) = (record.span().start as usize, messages_key.map(str::to_owned));
-        let foreign = foreign::format_of_item(record).map(|foreign| (foreign.format, foreign.advice));
+        let foreign = format_of_item(record).map(|foreign| (foreign.format, foreign.advice));
         Self { offset, messages_key, encoded: is_encoded(record), foreign }
     }
 }

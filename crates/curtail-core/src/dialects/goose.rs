@@ -1,7 +1,7 @@
 //! Sessions of Goose: a head line, and messages whose blocks are `toolRequest` and, in a message of the user, `toolResponse`
 //! with the same `id`.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, provenance};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
@@ -123,7 +123,7 @@ impl LogHabits for Goose {
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
-        item.get("created").and_then(super::times::written)
+        item.get("created").and_then(provenance::written_time)
     }
 }
 

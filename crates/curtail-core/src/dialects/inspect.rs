@@ -1,7 +1,7 @@
 //! Samples of `inspect_ai`: messages in OpenAI's format, except that a call has the name of its tool as text under
 //! `function`, and a result repeats that name. Reasoning and tools of the provider are blocks of the content.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events, provenance};
 use crate::json::{Text, Value, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolCall, ToolResult,
@@ -114,7 +114,7 @@ fn replies<'a>(items: &[Value<'a>]) -> Vec<ModelReply<'a>> {
     let events = sample.and_then(|sample| sample.some("events").or_else(|| sample.some("transcript")?.some("events")));
     let replies = events.into_iter().flat_map(Value::items).filter_map(|event| {
         let output = event.get("event").filter(|kind| kind.is("model")).and_then(|_| event.some("output"))?;
-        let usage = usage::inspect(output.some("usage")?)?;
+        let usage = provenance::inspect_usage(output.some("usage")?)?;
         let message = output.get("choices").and_then(|choices| choices.items().next()?.some("message")?.get_text("id"));
         Some(ModelReply { message, usage })
     });

@@ -1,7 +1,7 @@
 //! LangChain messages as LangChain serializes them: constructors (`lc`, `kwargs`), `{"type": "ai", "data": …}`, or flat;
 //! and event streams of LangGraph, of which the last state is read.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, anthropic, blocks, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, anthropic, blocks, provenance};
 use crate::json::{ObjectWriter, Text, Value, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, ToolCall,
@@ -97,8 +97,8 @@ impl DialectWriter for LangChain {
 impl LogHabits for LangChain {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let body = body(item);
-        let reply = || usage::chat(body.some("response_metadata")?.some("token_usage")?);
-        body.some("usage_metadata").and_then(usage::langchain).or_else(reply)
+        let reply = || provenance::chat_usage(body.some("response_metadata")?.some("token_usage")?);
+        body.some("usage_metadata").and_then(provenance::langchain_usage).or_else(reply)
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {

@@ -12,17 +12,15 @@ mod assemble;
 mod atif;
 mod bedrock;
 mod blocks;
-mod branches;
 mod claude_code;
-mod claude_trees;
 mod codex;
 mod copilot;
 mod cursor;
 mod droid;
 mod events;
-mod foreign;
 mod framing;
 mod gemini;
+mod gemini_cli;
 mod goose;
 mod grok;
 mod homes;
@@ -31,23 +29,21 @@ mod interactions;
 mod kimi;
 mod kiro;
 mod langchain;
-mod models;
 mod openai;
 mod opencode;
 mod openhands;
+mod openhands_version0;
 mod otel;
 mod pi;
+mod provenance;
 mod pydantic_ai;
 mod qwen;
 mod reading;
 mod responses;
-mod session_trace;
 mod sharegpt;
 mod simple;
 mod sniff;
-mod times;
 mod tree;
-mod usage;
 mod vscode_copilot;
 mod zed;
 
@@ -56,10 +52,9 @@ pub(crate) use answers::write_both;
 pub use assemble::{Row, assemble};
 pub use framing::{Framing, NoMessages, detect_framing, framing_of_first, rows};
 pub use homes::{AGENTS, Agent, agent_named, agent_of, project};
-pub use models::{models, record_model};
+pub use provenance::{iso_8601, models, record_model};
 pub use reading::{ReadError, Reading, UnknownDialect, refuse_to_write};
 pub use sniff::{SniffError, Sniffed, sniff};
-pub use times::iso_8601;
 pub use vscode_copilot::rebuilt;
 
 use crate::json::{Span, Text, Value};
@@ -236,7 +231,7 @@ pub trait LogHabits {
 
     /// The time of `item` as ISO 8601, if it has one.
     fn time(&self, item: Value<'_>) -> Option<String> {
-        times::time(item)
+        provenance::time(item)
     }
 
     /// The provider's id of the reply that `item` is part of. Items that share it are one reply.

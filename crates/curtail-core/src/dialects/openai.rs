@@ -1,7 +1,7 @@
 //! OpenAI chat completions: `role` and `content`, `tool_calls` answered by messages with role `tool`; and the legacy
 //! `function_call` answered by role `function`, without ids.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, times, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, provenance};
 use crate::json::{Document, Text, Value, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
@@ -107,11 +107,11 @@ impl DialectWriter for OpenAi {
 
 impl LogHabits for OpenAi {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        usage::chat(item.some("usage").or_else(|| response(item)?.some("usage"))?)
+        provenance::chat_usage(item.some("usage").or_else(|| response(item)?.some("usage"))?)
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
-        times::time(item).or_else(|| times::written(item.some("extra")?.get("timestamp")?))
+        provenance::time(item).or_else(|| provenance::written_time(item.some("extra")?.get("timestamp")?))
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {

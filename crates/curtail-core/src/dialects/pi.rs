@@ -5,10 +5,9 @@ use std::borrow::Cow;
 
 use foldhash::HashMap;
 
-use super::branches;
 use super::tree::Tree;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, session_trace};
-use crate::json::{ObjectWriter, Text, Value, list, object};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, events};
+use crate::json::{Json, ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace,
     Role, SlotKind, Standing, ToolCall, ToolResult, Unknown, Usage,
@@ -37,7 +36,7 @@ impl Dialect for Pi {
     fn fit(&self, item: Value<'_>) -> Fit {
         let Some(kind) = item.get_text("type") else { return Fit::No };
         match &*kind.decode() {
-            "session" if item.get("cwd").is_some() || session_trace::is_header(item) => Fit::Certain,
+            "session" if item.get("cwd").is_some() || is_trace_header(item) => Fit::Certain,
             "model_change" | "thinking_level_change" => Fit::Certain,
             "compaction" | "branch_summary" if item.get("summary").is_some() => Fit::Certain,
             "custom" | "custom_message" if item.get("customType").is_some() => Fit::Certain,
@@ -71,7 +70,7 @@ impl Dialect for Pi {
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         if is_tree(items) {
-            branches::abandon(&TREE, items, &mut read);
+            TREE.abandon(items, &mut read);
         }
         preserve(items, &mut read);
         read
@@ -80,8 +79,8 @@ impl Dialect for Pi {
 
 impl DialectWriter for Pi {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        if let Some(anchor) = anchor.filter(|anchor| session_trace::is_line(*anchor)) {
-            return session_trace::write_message(draft, anchor);
+        if let Some(anchor) = anchor.filter(|anchor| is_trace_line(*anchor)) {
+            return write_trace_line(draft, anchor);
         }
         let content: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
         let said = if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
@@ -146,7 +145,7 @@ impl LogHabits for Pi {
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        if is_tree(items) { branches::rollbacks(&TREE, items) } else { Vec::new() }
+        if is_tree(items) { TREE.rollbacks(items) } else { Vec::new() }
     }
 
     fn provider(&self, item: Value<'_>) -> Option<&'static str> {
@@ -237,7 +236,7 @@ fn fit_message(message: Value<'_>) -> Fit {
     {
         return Fit::Certain;
     }
-    let certain = message.get("stopReason").is_some() || message.get("api").is_some() || session_trace::is_own(message);
+    let certain = message.get("stopReason").is_some() || message.get("api").is_some() || is_traced(message);
     if certain { Fit::Certain } else { Fit::Possible }
 }
 
@@ -248,10 +247,10 @@ fn read_message(item: Value<'_>) -> Item<'_> {
         "user" => (Role::User, content(said)),
         "system" => (Role::System, content(said)),
         "assistant" => {
-            let parts = session_trace::thought(said).into_iter().chain(content(said));
-            (Role::Assistant, parts.chain(session_trace::calls(said)).collect())
+            let parts = traced_thought(said).into_iter().chain(content(said));
+            (Role::Assistant, parts.chain(traced_calls(said)).collect())
         }
-        "tool" => (Role::Tool, vec![session_trace::result(item, said)]),
+        "tool" => (Role::Tool, vec![traced_result(item, said)]),
         "toolResult" => (Role::Tool, vec![read_result(item, said)]),
         // `!!` runs a command without showing it to the model.
         "bashExecution" if said.get("excludeFromContext").is_some_and(|flag| flag.raw() == "true") => {
@@ -344,7 +343,7 @@ fn read_shell(said: Value<'_>) -> Vec<Part<'_>> {
 
 /// Whether a record beside `anchor` has links.
 fn is_linked(anchor: Option<Value<'_>>) -> bool {
-    anchor.is_some_and(|anchor| !session_trace::is_line(anchor) && anchor.get("parentId").is_some())
+    anchor.is_some_and(|anchor| !is_trace_line(anchor) && anchor.get("parentId").is_some())
 }
 
 /// Which entries are written.
@@ -407,4 +406,83 @@ fn renumber(layout: &Layout<'_>, stays: &[bool], drafts: &[Written]) -> Vec<Patc
         (now != first).then(|| Patch { span: number.span(), text: now.to_string() })
     });
     moved.collect()
+}
+
+// The session traces of the Hugging Face Hub: pi's envelope around messages with `toolCalls` and role `tool`, in the spelling of
+// the hub or of OpenAI.
+
+/// How a member is written: as the hub writes it, and as OpenAI does.
+type Key = [&'static str; 2];
+
+const CALLS: Key = ["toolCalls", "tool_calls"];
+const CALL_ID: Key = ["toolCallId", "tool_call_id"];
+const THOUGHT: Key = ["reasoningContent", "reasoning_content"];
+
+fn member<'a>(said: Value<'a>, key: &Key) -> Option<Value<'a>> {
+    key.iter().find_map(|key| said.some(key))
+}
+
+/// Whether an entry is the header of a trace.
+fn is_trace_header(entry: Value<'_>) -> bool {
+    entry.get("harness").is_some_and(|harness| harness.text().is_some())
+}
+
+/// Whether a message is written as only traces write it.
+fn is_traced(said: Value<'_>) -> bool {
+    let called = || said.get("role").is_some_and(|role| role.is("tool")) && member(said, &CALL_ID).is_some();
+    called() || member(said, &CALLS).or_else(|| member(said, &THOUGHT)).is_some()
+}
+
+/// The thought beside the content of a message.
+fn traced_thought(said: Value<'_>) -> Option<Part<'_>> {
+    let thought = member(said, &THOUGHT)?;
+    thought.text().map(|text| Part::from_source(Content::Reasoning(text), PartPlace::element(thought)))
+}
+
+/// The calls beside the content of a message.
+fn traced_calls(said: Value<'_>) -> impl Iterator<Item = Part<'_>> {
+    let calls = member(said, &CALLS).into_iter().flat_map(Value::items);
+    calls.map(|call| {
+        let made = call.some("function").filter(|function| function.is_object()).unwrap_or(call);
+        let content = events::call(call.get_text("id"), made.get_text("name"), made.get("arguments"));
+        Part::from_source(content, PartPlace::in_shell(call))
+    })
+}
+
+/// The result that a message with role `tool` is.
+fn traced_result<'a>(entry: Value<'a>, said: Value<'a>) -> Part<'a> {
+    let content = said.get("content");
+    let id = member(said, &CALL_ID).and_then(Value::text);
+    let result = events::result(id, said.get_text("toolName").or_else(|| said.get_text("name")), content);
+    let text = content.filter(|content| content.text().is_some());
+    let place = PartPlace::element(entry).with_text(text);
+    let list = content.filter(|content| content.is_array());
+    let place = match list {
+        Some(list) => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
+        None => place,
+    };
+    Part::from_source(result, place)
+}
+
+/// Whether an entry is a line of a trace and not of pi, whose entries have a time or an id.
+fn is_trace_line(entry: Value<'_>) -> bool {
+    let bare = ["id", "timestamp", "parentId"].iter().all(|key| !entry.has(key));
+    bare && entry.get("message").is_some_and(|said| said.get_text("content").is_some() || is_traced(said))
+}
+
+/// A line with the draft, in the spelling of `anchor`.
+fn write_trace_line(draft: &Draft, anchor: Value<'_>) -> String {
+    let openai =
+        anchor.get("message").is_some_and(|said| [CALLS, CALL_ID].iter().any(|key| said.get(key[1]).is_some()));
+    let said = match draft.parts.as_slice() {
+        [DraftPart::ToolResult { id, text, .. }] => {
+            let key = CALL_ID[usize::from(openai)];
+            object! { "role": "tool", key: id.as_deref().unwrap_or_default(), "content": text }.0
+        }
+        _ => {
+            let role = if draft.role == Role::Developer { Role::System } else { draft.role };
+            blocks::role_and_content(role.name(), &draft.joined_text())
+        }
+    };
+    object! { "type": "message", "message": Json(said) }.0
 }

@@ -1,7 +1,7 @@
 //! Messages of pydantic-ai: requests and responses with `parts`. A request contains instructions, what the user said, and the
 //! results for the calls of the response before it.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Reread, blocks, events, times};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Reread, blocks, events, provenance};
 use crate::json::{Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace,
@@ -80,8 +80,8 @@ impl LogHabits for PydanticAi {
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
-        let part = || item.get("parts")?.items().find_map(times::time);
-        times::time(item).or_else(part)
+        let part = || item.get("parts")?.items().find_map(provenance::time);
+        provenance::time(item).or_else(part)
     }
 
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {

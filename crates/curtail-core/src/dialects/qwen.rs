@@ -1,8 +1,7 @@
 //! Logs of Qwen Code: records with `uuid` and `parentUuid` like those of Claude Code, with Gemini's parts in `message`.
 
-use super::branches;
 use super::tree::Tree;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, gemini, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, gemini, provenance};
 use crate::json::{Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, Part, PartPlace, ResultPlace, Role,
@@ -61,7 +60,7 @@ impl Dialect for Qwen {
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         // Qwen Code resumes with the path to the newest record alone.
-        branches::abandon(&TREE, items, &mut read);
+        TREE.abandon(items, &mut read);
         read
     }
 }
@@ -102,7 +101,7 @@ impl LogHabits for Qwen {
     }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        usage::gemini(item.some("usageMetadata")?)
+        provenance::gemini_usage(item.some("usageMetadata")?)
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
@@ -110,7 +109,7 @@ impl LogHabits for Qwen {
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        branches::rollbacks(&TREE, items)
+        TREE.rollbacks(items)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value as Json;
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, ReadError, blocks, events};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, ReadError, blocks, events, provenance};
 use crate::json::{Document, Text, Value, list, object};
 use crate::transcript::{Content, Draft, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown};
 
@@ -71,7 +71,7 @@ impl LogHabits for VsCodeCopilot {
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
-        item.parent()?.get("timestamp").and_then(super::times::written)
+        item.parent()?.get("timestamp").and_then(provenance::written_time)
     }
 }
 

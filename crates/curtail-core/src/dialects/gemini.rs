@@ -1,20 +1,16 @@
 //! Gemini: `contents` of `parts` as the API has them, events of the Agent Development Kit (ADK) around them, and recordings
 //! of the Gemini CLI, in which a call and its result are one record. Keys are in camel case or snake case.
 
-mod history;
-mod recording;
-
 use std::borrow::Cow;
 
 use foldhash::HashSet;
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, tree, usage};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, gemini_cli, provenance, tree};
 use crate::json::{Json, ObjectWriter, Text, Value, ValueKind, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Links, Message, MessageKind, PairingRules, Part, PartOrigin, PartPlace,
     ProviderRules, ResultPlace, Rewrite, Role, ToolCall, ToolResult, Unknown, Usage,
 };
-use history::History;
 
 /// The dialect `gemini`.
 pub(super) struct Gemini;
@@ -29,13 +25,13 @@ impl Dialect for Gemini {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if is_event(item) || is_exchange(item) || recording::is_header(item) {
+        if is_event(item) || is_exchange(item) || gemini_cli::is_header(item) {
             return Fit::Certain;
         }
         if item.get("parts").is_some_and(|list| list.items().any(is_part)) {
             return if item.has("uuid") { Fit::No } else { Fit::Certain };
         }
-        recording::fit(item)
+        gemini_cli::fit(item)
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
@@ -60,13 +56,13 @@ impl Dialect for Gemini {
         if is_exchange(item) {
             return read_exchange(item);
         }
-        if let Some(list) = history::list_of(item) {
-            return history::read_list(list);
+        if let Some(list) = gemini_cli::list_of(item) {
+            return gemini_cli::read_list(list);
         }
-        if recording::is_header(item) && !recording::is_passing(item) {
+        if gemini_cli::is_header(item) && !gemini_cli::is_passing(item) {
             return Item::Pinned;
         }
-        if recording::is_metadata(item) {
+        if gemini_cli::is_metadata(item) {
             return Item::Metadata;
         }
         let content = match item.get("author") {
@@ -83,8 +79,8 @@ impl Dialect for Gemini {
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        if items.iter().any(|item| recording::is_record(*item)) {
-            history::mark(items, &mut read);
+        if items.iter().any(|item| gemini_cli::is_record(*item)) {
+            gemini_cli::mark(items, &mut read);
         }
         if read.iter().any(lacks_id) {
             let shared = shared_ids(&read);
@@ -141,7 +137,7 @@ impl DialectWriter for Gemini {
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        let record = |anchor: &Value<'_>| anchor.has("id") && recording::is_record(*anchor);
+        let record = |anchor: &Value<'_>| anchor.has("id") && gemini_cli::is_record(*anchor);
         Some(tree::first_links("id", draft, Some(anchor.filter(record)?)))
     }
 
@@ -151,40 +147,40 @@ impl DialectWriter for Gemini {
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         self.name_drafts(layout, remaining);
-        history::relink(layout, remaining.kept)
+        gemini_cli::relink(layout, remaining.kept)
     }
 }
 
 impl LogHabits for Gemini {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
-        figures.map_or_else(|| recording::usage(item), usage::gemini)
+        figures.map_or_else(|| gemini_cli::usage(item), provenance::gemini_usage)
     }
 
     /// A reply that was written again says its figures again.
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         let mut usages: Vec<Option<Usage>> = items.iter().map(|&item| self.usage(item)).collect();
-        if items.iter().any(|item| recording::is_record(*item)) {
-            History::of(items).rewritten.iter().for_each(|(at, _)| usages[*at] = None);
+        if items.iter().any(|item| gemini_cli::is_record(*item)) {
+            gemini_cli::History::of(items).rewritten.iter().for_each(|(at, _)| usages[*at] = None);
         }
         usages
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        history::list_of(item).is_some()
+        gemini_cli::list_of(item).is_some()
     }
 
     fn is_replacement(&self, item: Value<'_>) -> bool {
-        history::is_in_list(item)
+        gemini_cli::is_in_list(item)
     }
 
     fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {
-        let items = history::list_of(item).into_iter().flat_map(Value::items).map(|item| self.read(item));
+        let items = gemini_cli::list_of(item).into_iter().flat_map(Value::items).map(|item| self.read(item));
         items.filter_map(|item| if let Item::Message(message) = item { Some(message) } else { None }).collect()
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        let rewinds = History::of(items).rewinds.into_iter();
+        let rewinds = gemini_cli::History::of(items).rewinds.into_iter();
         rewinds.filter_map(|rewind| Some((rewind.event, *rewind.records.first()?))).collect()
     }
 }
@@ -233,12 +229,12 @@ fn role(item: Value<'_>, content: Value<'_>) -> Result<Role, String> {
 fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<'a> {
     let mut message = Message::from_source(role, item);
     message.id = item.get_text("id");
-    message.parts = recording::thoughts(item);
+    message.parts = gemini_cli::thoughts(item);
     let list = content.some("parts").or_else(|| content.some("content"));
     message.parts.extend(blocks::content(list, plain).into_iter().map(with_place));
     message.call_rules.indivisible = only_first_is_signed(list);
-    message.parts.extend(recording::tool_calls(item));
-    message.automatic = role == Role::User && recording::is_record(item) && history::is_context(&message);
+    message.parts.extend(gemini_cli::tool_calls(item));
+    message.automatic = role == Role::User && gemini_cli::is_record(item) && gemini_cli::is_context(&message);
     message
 }
 
@@ -317,12 +313,12 @@ fn is_part(part: Value<'_>) -> bool {
 }
 
 /// The member with the key `camel` or `snake`; `null` is the same as missing.
-fn either<'a>(value: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
+pub(super) fn either<'a>(value: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
     value.some(camel).or_else(|| value.some(snake))
 }
 
 /// Reads a part.
-pub(in crate::dialects) fn plain(part: Value<'_>) -> Content<'_> {
+pub(super) fn plain(part: Value<'_>) -> Content<'_> {
     if let Some(call) = either(part, "functionCall", "function_call") {
         return Content::ToolCall(read_call(call));
     }
@@ -396,7 +392,7 @@ fn read_code_result(result: Value<'_>) -> ToolResult<'_> {
 
 /// The text of a `response`, and where it may be rewritten. The response must remain an object; if its only member is a
 /// text under a usual key, only that text is read.
-fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewrite>) {
+pub(super) fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewrite>) {
     let Some(response) = response else { return (Vec::new(), None) };
     let mut members = response.members();
     if let (Some(only), None) = (members.next(), members.next())
@@ -411,7 +407,7 @@ fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewrite>) {
 }
 
 /// The same part, with the place where its result may be rewritten.
-pub(in crate::dialects) fn with_place(mut part: Part<'_>) -> Part<'_> {
+pub(super) fn with_place(mut part: Part<'_>) -> Part<'_> {
     if let PartOrigin::Source(place) = &mut part.origin
         && part.content.result().is_some()
     {
@@ -427,7 +423,7 @@ pub(in crate::dialects) fn with_place(mut part: Part<'_>) -> Part<'_> {
 }
 
 /// Whether there are several parallel calls and only the first has a signature, which covers all of them.
-pub(in crate::dialects) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
+pub(super) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
     let calls = parts.into_iter().flat_map(Value::items).filter_map(|part| {
         let call = either(part, "functionCall", "function_call")?;
         Some([part, call].iter().any(|value| either(*value, "thoughtSignature", "thought_signature").is_some()))
@@ -437,7 +433,7 @@ pub(in crate::dialects) fn only_first_is_signed(parts: Option<Value<'_>>) -> boo
 }
 
 /// Writes a part.
-pub(in crate::dialects) fn write_part(part: &DraftPart) -> String {
+pub(super) fn write_part(part: &DraftPart) -> String {
     match part {
         DraftPart::Text(text) => object! { "text": text }.0,
         DraftPart::Verbatim(raw) => raw.clone(),

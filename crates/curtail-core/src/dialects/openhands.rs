@@ -1,18 +1,18 @@
 //! Events of `OpenHands`: version 1, which the agent SDK writes (`kind` is the type of an event), and version 0 (`action`
 //! and `observation`). A condensation names the events that the model no longer reads.
 
-mod version0;
-mod version1;
-
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use super::blocks::number;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks};
-use crate::json::{Text, Value};
+use super::{
+    Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, anthropic, blocks, events,
+    openhands_version0,
+};
+use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Leader, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
-    ResultPlace, Role, SlotKind, Standing, Usage,
+    ResultPlace, Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `openhands`.
@@ -32,7 +32,7 @@ impl Dialect for OpenHands {
         if item.has("role") || !item.get("source").is_some_and(|source| SOURCES.iter().any(|s| source.is(s))) {
             return Fit::No;
         }
-        version1::fit(item).max(version0::fit(item))
+        fit_version1(item).max(openhands_version0::fit(item))
     }
 
     fn pairing_rules(&self) -> PairingRules {
@@ -50,8 +50,8 @@ impl Dialect for OpenHands {
             return Item::Nested(item.items().collect());
         }
         match item.get_text("kind") {
-            Some(kind) => version1::read_event(item, &kind.decode()),
-            None => version0::read_event(item),
+            Some(kind) => read_event(item, &kind.decode()),
+            None => openhands_version0::read_event(item),
         }
     }
 
@@ -67,8 +67,8 @@ impl DialectWriter for OpenHands {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let before = anchor.filter(|anchor| !anchor.has("kind") && !anchor.is_array());
         match before {
-            Some(anchor) => version0::write_message(draft, anchor),
-            None => version1::write_message(draft, anchor),
+            Some(anchor) => openhands_version0::write_message(draft, anchor),
+            None => write_event(draft, anchor),
         }
     }
 
@@ -91,11 +91,11 @@ impl LogHabits for OpenHands {
     }
 
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        version1::reply_id(item).or_else(|| version0::reply_id(item))
+        reply_id(item).or_else(|| openhands_version0::reply_id(item))
     }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        version0::usage(item)
+        openhands_version0::usage(item)
     }
 
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
@@ -103,7 +103,7 @@ impl LogHabits for OpenHands {
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        version0::model(item).or_else(|| version1::model(item)).or_else(|| model(item))
+        openhands_version0::model(item).or_else(|| model_of_state(item)).or_else(|| model(item))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
@@ -115,12 +115,213 @@ impl LogHabits for OpenHands {
     }
 }
 
+// Events of version 1: one class an event, named by `kind`. A reply with parallel calls is one event per call, with one
+// `llm_response_id`.
+
+/// Kinds of events that the model reads.
+const READ: &[&str] = &[
+    "SystemPromptEvent",
+    "SystemPromptUpdateEvent",
+    "MessageEvent",
+    "ActionEvent",
+    "ObservationEvent",
+    "UserRejectObservation",
+    "AgentErrorEvent",
+    "Condensation",
+    "CondensationSummaryEvent",
+];
+
+/// The model that an update of the state names, in the whole state or in its agent.
+fn model_of_state(event: Value<'_>) -> Option<Text<'_>> {
+    let value = event.get("kind").filter(|kind| kind.is("ConversationStateUpdateEvent")).and(event.some("value"))?;
+    value.some("agent").unwrap_or(value).some("llm")?.get_text("model")
+}
+
+/// Kinds of events that are not messages.
+const METADATA: &[&str] = &[
+    "CondensationRequest",
+    "ConversationStateUpdateEvent",
+    "ConversationErrorEvent",
+    "LLMCompletionLogEvent",
+    "TokenEvent",
+    "PauseEvent",
+    "InterruptEvent",
+    "HookExecutionEvent",
+    "StreamingDeltaEvent",
+    "ACPToolCallEvent",
+    "ServerErrorEvent",
+    "UserActionEvent",
+];
+
+/// How well an event fits by itself.
+fn fit_version1(event: Value<'_>) -> Fit {
+    let Some(kind) = event.get_text("kind") else { return Fit::No };
+    let kind = kind.decode();
+    if READ.contains(&&*kind) || METADATA.contains(&&*kind) {
+        Fit::Certain
+    } else if event.has("id") && event.has("timestamp") {
+        Fit::Possible
+    } else {
+        Fit::No
+    }
+}
+
+/// The provider's id of the reply that an event is part of.
+fn reply_id(event: Value<'_>) -> Option<Text<'_>> {
+    let kind = event.get("kind")?;
+    (kind.is("ActionEvent") || kind.is("MessageEvent")).then(|| event.get_text("llm_response_id")).flatten()
+}
+
+/// Reads an event.
+fn read_event<'a>(event: Value<'a>, kind: &str) -> Item<'a> {
+    match kind {
+        "SystemPromptEvent" | "SystemPromptUpdateEvent" => read_prompt(event),
+        "MessageEvent" => read_message(event),
+        "ActionEvent" => read_action(event),
+        "ObservationEvent" => read_observation(event),
+        "UserRejectObservation" => read_result(event, event.get("rejection_reason")),
+        "AgentErrorEvent" => read_result(event, event.get("error")),
+        "Condensation" => {
+            Condensation::from_event(event).map_or(Item::Metadata, |condensation| condensation.summary(event))
+        }
+        "CondensationSummaryEvent" => {
+            let mut message = Message::from_source(Role::User, event);
+            message.automatic = true;
+            message.parts = blocks::content(event.get("summary"), blocks::plain_block);
+            Item::Message(message)
+        }
+        kind if METADATA.contains(&kind) => Item::Metadata,
+        kind => Item::Unknown(Unknown::kind(kind.to_owned())),
+    }
+}
+
+/// The instructions, and the tools that the provider is given beside them.
+fn read_prompt(event: Value<'_>) -> Item<'_> {
+    let mut message = Message::from_source(Role::System, event);
+    message.id = event.get_text("id");
+    if let Some(text) = event.get("system_prompt").and_then(|prompt| prompt.get("text")) {
+        message.parts.extend(whole_text(event, text));
+    }
+    if let Some(context) = event.some("dynamic_context") {
+        message.parts.push(blocks::part(context, blocks::plain_block(context)));
+    }
+    message.attached = blocks::texts(event.some("tools"));
+    Item::Message(message)
+}
+
+/// A text that cannot be cut without the rest of its event.
+fn whole_text<'a>(event: Value<'a>, text: Value<'a>) -> Option<Part<'a>> {
+    let place = PartPlace::element(event).with_text(Some(text));
+    text.text().map(|said| Part::from_source(Content::Text(said), place).read_at(event.span().end))
+}
+
+fn read_message(event: Value<'_>) -> Item<'_> {
+    let Some(said) = event.get("llm_message") else { return Item::Unknown(Unknown::NoMessage) };
+    let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
+    let Some(role) = blocks::speaker_of(&role) else { return Item::Unknown(Unknown::role(role)) };
+    let mut message = Message::from_source(role, event);
+    message.id = reply_id(event).or_else(|| event.get_text("id"));
+    message.parts = thoughts(said);
+    message.parts.extend(blocks::content(said.get("content"), blocks::plain_block));
+    message.parts.extend(blocks::content(event.some("extended_content"), blocks::plain_block));
+    // A hook or the program itself can send a text that the model reads as a user message.
+    message.automatic = role == Role::User && !event.get("source").is_some_and(|source| source.is("user"));
+    Item::Message(message)
+}
+
+/// The event is the call, so neither it nor the text before it can be cut alone.
+fn read_action(event: Value<'_>) -> Item<'_> {
+    let mut parts = thoughts(event);
+    let said = event.get("thought").into_iter().flat_map(Value::items).filter_map(|block| block.get("text"));
+    parts.extend(said.filter_map(|text| whole_text(event, text)));
+    let call = event.some("tool_call");
+    let arguments = call.and_then(|call| call.get("arguments")).or_else(|| event.some("action"));
+    let name = event.get_text("tool_name").or_else(|| call?.get_text("name"));
+    let id = event.get_text("tool_call_id").or_else(|| call?.get_text("id"));
+    let call = Part::from_source(events::call(id, name, arguments), PartPlace::element(event));
+    parts.push(call.read_at(event.span().end));
+    let id = reply_id(event).or_else(|| event.get_text("id"));
+    events::message(Role::Assistant, event, id, parts)
+}
+
+/// The thoughts of a reply, which the model reads before anything else in it. `reasoning_content` and the router's
+/// `reasoning_details` repeat the blocks of the provider.
+fn thoughts(reply: Value<'_>) -> Vec<Part<'_>> {
+    let blocks = reply.get("thinking_blocks").into_iter().flat_map(Value::items);
+    let mut parts: Vec<Part<'_>> = blocks
+        .zip(reply.span().start + 1..)
+        .map(|(block, read_at)| {
+            let thought = block.get_text("thinking").unwrap_or(Text::Escaped(""));
+            let part = Part::from_source(Content::Reasoning(thought), PartPlace::element(block));
+            part.bound_to_prefix(anthropic::is_signed(block)).read_at(read_at)
+        })
+        .collect();
+    if let Some(item) = reply.some("responses_reasoning_item") {
+        let summary = blocks::texts(item.some("summary")).into_iter().next().unwrap_or(Text::Escaped(""));
+        parts.push(Part::from_source(Content::Reasoning(summary), PartPlace::element(item)));
+    }
+    for value in ["reasoning_content", "reasoning_details"].iter().filter_map(|key| reply.some(key)) {
+        match parts.first_mut() {
+            Some(part) => part.add_copy(value),
+            None => {
+                let text = value.text().unwrap_or(Text::Escaped(""));
+                parts.push(Part::from_source(Content::Reasoning(text), PartPlace::element(value)));
+            }
+        }
+    }
+    parts
+}
+
+/// The result of a tool, with the text that the program adds to it for the model.
+fn read_observation(event: Value<'_>) -> Item<'_> {
+    let observation = event.get("observation");
+    let content = observation.map(|observation| observation.some("content").unwrap_or(observation));
+    let mut item = read_result(event, content);
+    if let (Item::Message(message), Some(added)) = (&mut item, event.some("extended_content")) {
+        for part in &mut message.parts {
+            if let Content::ToolResult(result) = &mut part.content {
+                result.content.extend(blocks::texts(Some(added)));
+            }
+            part.add_copy(added);
+        }
+    }
+    item
+}
+
+fn read_result<'a>(event: Value<'a>, content: Option<Value<'a>>) -> Item<'a> {
+    let result = events::result(event.get_text("tool_call_id"), event.get_text("tool_name"), content);
+    let place = PartPlace::element(event);
+    let place = match content {
+        Some(list) if list.is_array() => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
+        Some(text) if text.text().is_some() => place.with_text(Some(text)),
+        _ => place,
+    };
+    events::message(Role::Tool, event, event.get_text("id"), vec![Part::from_source(result, place)])
+}
+
+/// An event without id: `OpenHands` assigns one when it reads the log.
+fn write_event(draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    let event = ObjectWriter::new().copied(anchor, &["timestamp"]);
+    if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
+        let event = event.member("source", "agent").member("tool_name", name);
+        let event = event.member("tool_call_id", id.as_deref().unwrap_or_default()).member("error", text);
+        return event.member("kind", "AgentErrorEvent").end().0;
+    }
+    let (source, role) = match draft.role {
+        Role::User | Role::Tool => ("user", "user"),
+        Role::Assistant => ("agent", "assistant"),
+        Role::System | Role::Developer => ("agent", "system"),
+    };
+    let said = object! { "role": role, "content": list([blocks::text_block(&draft.joined_text())]) };
+    event.member("source", source).member("llm_message", &said).member("kind", "MessageEvent").end().0
+}
+
 /// Joins the parallel calls of a reply with signed thoughts: the event of the first call contains the thoughts.
 fn join_signed<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut first: Option<(Text<'a>, Value<'a>)> = None;
     for (&item, read) in items.iter().zip(read) {
         let Item::Message(message) = read else { continue };
-        let reply = version1::reply_id(item).filter(|_| message.role == Role::Assistant);
+        let reply = reply_id(item).filter(|_| message.role == Role::Assistant);
         match (reply, &first) {
             (Some(reply), Some((own, call))) if reply == *own => name_first(message, *call),
             (Some(reply), _) => {
@@ -144,7 +345,7 @@ fn name_first<'a>(message: &mut Message<'a>, first: Value<'a>) {
 // it still does.
 
 /// The content of a condensation.
-struct Condensation<'a> {
+pub(super) struct Condensation<'a> {
     forgotten: HashSet<String>,
     /// Version 0 can name a range of numbers instead.
     range: Option<RangeInclusive<u64>>,
@@ -155,7 +356,7 @@ struct Condensation<'a> {
 
 impl<'a> Condensation<'a> {
     /// The condensation that `event` is; `None` for any other event, and for one that forgets nothing and has no summary.
-    fn from_event(event: Value<'a>) -> Option<Self> {
+    pub(super) fn from_event(event: Value<'a>) -> Option<Self> {
         let is = |key: &str, name: &str| event.get(key).is_some_and(|value| value.is(name));
         let held = if is("kind", "Condensation") {
             event
@@ -183,7 +384,7 @@ impl<'a> Condensation<'a> {
     }
 
     /// The boundary, with its summary if there is one.
-    fn summary(&self, event: Value<'a>) -> Item<'a> {
+    pub(super) fn summary(&self, event: Value<'a>) -> Item<'a> {
         let mut message = Message::from_source(Role::User, event);
         message.id = event.get_text("id");
         message.set_boundary();
@@ -292,11 +493,11 @@ fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 /// An update of the state contains the sums so far. What it adds to the one before belongs to one request if at most one
 /// reply is between them.
 fn usages(events: &[Value<'_>]) -> Vec<Option<Usage>> {
-    let mut found: Vec<Option<Usage>> = events.iter().map(|&event| version0::usage(event)).collect();
+    let mut found: Vec<Option<Usage>> = events.iter().map(|&event| openhands_version0::usage(event)).collect();
     let mut sums = Usage::default();
     let mut replies: Vec<Text<'_>> = Vec::new();
     for (at, &event) in events.iter().enumerate() {
-        if let Some(id) = version1::reply_id(event).filter(|id| !replies.contains(id)) {
+        if let Some(id) = reply_id(event).filter(|id| !replies.contains(id)) {
             replies.push(id);
         }
         let Some(metrics) = metrics(event) else { continue };
@@ -309,7 +510,7 @@ fn usages(events: &[Value<'_>]) -> Vec<Option<Usage>> {
         let added = difference(now, sums).filter(|added| added.input > 0 && replies.len() <= 1);
         let known = |id: &Text<'_>| {
             let mut events = events[..at].iter().zip(&found);
-            events.any(|(event, usage)| usage.is_some() && version1::reply_id(*event).as_ref() == Some(id))
+            events.any(|(event, usage)| usage.is_some() && reply_id(*event).as_ref() == Some(id))
         };
         if !replies.iter().any(known) {
             found[at] = added;
@@ -346,7 +547,7 @@ fn figures(usage: Value<'_>) -> Usage {
 fn by_reply(usage: Value<'_>, events: &[Value<'_>], found: &mut [Option<Usage>]) {
     let Some(id) = usage.get_text("response_id") else { return };
     for (event, found) in events.iter().zip(found) {
-        if version1::reply_id(*event).is_some_and(|own| own == id) {
+        if reply_id(*event).is_some_and(|own| own == id) {
             *found = Some(figures(usage)).filter(|usage| usage.input > 0);
         }
     }

@@ -4,16 +4,14 @@
 //! that line is superseded. An `event_msg` repeats a message for the screen: it is not counted, and dropped with the
 //! message.
 
-mod history;
-mod settings;
-
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, responses};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage,
+    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
+    Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `codex`.
@@ -59,7 +57,7 @@ impl Dialect for Codex {
         let kind = item.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
         match kind.as_str() {
             "response_item" => read_payload(payload, item),
-            "compacted" => history::read_compacted(payload, item),
+            "compacted" => read_compacted(payload, item),
             // The sender of the message before it.
             "inter_agent_communication" | "inter_agent_communication_metadata" => Item::Metadata,
             "event_msg" => Item::Metadata,
@@ -75,8 +73,8 @@ impl Dialect for Codex {
         if items.first().is_some_and(|item| self.is_replacement(*item)) {
             events::put_in_compaction(&mut read);
         }
-        settings::bind(items, &mut read);
-        history::mark(items, &mut read);
+        bind_settings(items, &mut read);
+        mark(items, &mut read);
         responses::bind_reasoning(read)
     }
 
@@ -95,11 +93,11 @@ impl Dialect for Codex {
 
 impl DialectWriter for Codex {
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        if !layout.elements.iter().any(|item| history::is_rollback(*item)) {
+        if !layout.elements.iter().any(|item| is_rollback(*item)) {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = layout.elements.iter().map(|&item| self.read(item)).collect();
-        history::recount(layout, &read, remaining.kept)
+        recount(layout, &read, remaining.kept)
     }
 
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
@@ -138,7 +136,7 @@ impl LogHabits for Codex {
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        history::is_compaction(item)
+        is_compaction(item)
     }
 
     fn is_replacement(&self, item: Value<'_>) -> bool {
@@ -153,11 +151,11 @@ impl LogHabits for Codex {
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        if !items.iter().any(|item| history::is_rollback(*item)) {
+        if !items.iter().any(|item| is_rollback(*item)) {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = items.iter().map(|&item| self.read(item)).collect();
-        history::rollbacks(items, &read).into_iter().map(|rollback| (rollback.event, rollback.turns[0])).collect()
+        rollbacks(items, &read).into_iter().map(|rollback| (rollback.event, rollback.turns[0])).collect()
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
@@ -222,4 +220,201 @@ fn write_payload(draft: &Draft) -> String {
     let kind = if draft.role == Role::Assistant { "output_text" } else { "input_text" };
     let block = object! { "type": kind, "text": draft.joined_text() };
     object! { "type": "message", "role": draft.role.name(), "content": list([block.0]) }.0
+}
+
+// Lines that set up a turn. A long session repeats them until they are most of the file, and a resumed one reads the newest.
+
+/// Binds a setting that a newer one replaces to the last message of its turn, so that it is kept while something of the turn
+/// is. A `turn_context` is replaced by the next one; a `world_state` by a later one that is `full`, and not by changes to it.
+fn bind_settings<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    for (kind, replaces) in [("turn_context", is_setting as fn(Value<'_>) -> bool), ("world_state", is_full)] {
+        let mut replaced = false;
+        let mut last = None;
+        // The message that the next one is bound to.
+        let mut next = None;
+        for at in (0..items.len()).rev() {
+            match &read[at] {
+                Item::Message(_) => last = last.or(Some(at)),
+                Item::Pinned if items[at].get("type").is_some_and(|own| own.is(kind)) => {
+                    if replaced {
+                        // Where nothing follows before the next one, it goes with that, or else with what was before it.
+                        next = last.or(next);
+                        read[at] = next.map_or(Item::Metadata, Item::With);
+                    }
+                    replaced |= replaces(items[at]);
+                    last = None;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn is_setting(_: Value<'_>) -> bool {
+    true
+}
+
+fn is_full(item: Value<'_>) -> bool {
+    item.get("payload").and_then(|payload| payload.get("full")).is_some_and(|full| full.raw() == "true")
+}
+
+// What the log records about its own history: compactions replace it, rollbacks remove the end of it.
+
+/// User messages that the program writes. They do not begin a turn.
+const CONTEXT: &[&str] = &[
+    "<environment_context>",
+    "<user_instructions>",
+    "<user_shell_command>",
+    "<turn_aborted>",
+    "<skill>",
+    "# AGENTS.md instructions",
+    // What summaries and memory write.
+    "<conversation_summaries",
+    "<working_memory",
+];
+
+/// Reads a `compacted` line as a boundary: a list of items inside it, or a summary in older logs.
+fn read_compacted<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
+    match payload.get("replacement_history").filter(|history| history.is_array()) {
+        Some(history) => Item::Nested(history.items().collect()),
+        None => boundary(payload, item),
+    }
+}
+
+/// The summary of a `compacted` line, which the model reads in place of everything before it.
+fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
+    let mut message = Message::from_source(Role::User, item);
+    let said = payload.get("message").filter(|said| said.text().is_some());
+    let content = said.and_then(Value::text).map_or(Content::Other, Content::Text);
+    message.parts = vec![Part::from_source(content, PartPlace::element(item))];
+    message.set_boundary();
+    Item::Message(message)
+}
+
+/// Marks the messages before the last `compacted` as superseded, and marks the turns that were rolled back.
+fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    for item in &mut *read {
+        if let Item::Message(message) = item {
+            message.automatic |= message.role == Role::User && is_context(message);
+        }
+    }
+    roll_back(items, read);
+    let Some(last) = items.iter().rposition(|item| is_compaction(*item)) else { return };
+    for (item, read) in items.iter().zip(&mut *read).take(last) {
+        // The history in an earlier compaction is no longer read: the line is an earlier boundary.
+        if let (Item::Nested(_), Some(payload)) = (&*read, item.get("payload")) {
+            *read = boundary(payload, *item);
+        }
+        if let Item::Message(message) = read
+            && message.standing != Standing::RolledBack
+        {
+            message.standing = Standing::Superseded;
+        }
+    }
+}
+
+/// Whether the line is a compaction. A damaged one without a payload replaces nothing.
+fn is_compaction(item: Value<'_>) -> bool {
+    is(item, "compacted") && item.get("payload").is_some()
+}
+
+fn is(item: Value<'_>, kind: &str) -> bool {
+    item.get("type").is_some_and(|own| own.is(kind))
+}
+
+/// Marks the turns that a `thread_rolled_back` event removes. The event and the other messages of these turns are kept or
+/// dropped with the first message: without it, the event would remove other turns, and what follows it would belong to the
+/// turn before.
+fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    for Rollback { event, turns } in rollbacks(items, read) {
+        let start = turns[0];
+        for at in start..event {
+            let Item::Message(message) = &mut read[at] else { continue };
+            // An earlier event may have rolled back a turn among these.
+            if message.standing == Standing::RolledBack {
+                continue;
+            }
+            let turn = turns[turns.partition_point(|turn| *turn <= at) - 1];
+            let first = if turn == at { start } else { turn };
+            message.dropped_with = (at > start).then_some(first);
+            message.roll_back(Standing::RolledBack);
+        }
+        read[event] = Item::With(start);
+    }
+}
+
+/// An event that rolls back turns.
+struct Rollback {
+    /// Index of the event.
+    event: usize,
+    /// Indices of the items that begin the turns; never empty.
+    turns: Vec<usize>,
+}
+
+/// The events that roll back turns, in order.
+fn rollbacks(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<Rollback> {
+    let (mut turns, mut rollbacks) = (Vec::new(), Vec::new());
+    for at in 0..items.len() {
+        if begins_turn(items[at], &read[at]) {
+            turns.push(at);
+        }
+        // The items of the last compaction's list have no envelope.
+        if is(items[at], "compacted") || items[at].get("payload").is_none() {
+            turns.clear();
+        }
+        let Some(count) = turn_count(items[at]).filter(|count| *count > 0) else { continue };
+        let own = turns.split_off(turns.len().saturating_sub(count));
+        if !own.is_empty() {
+            rollbacks.push(Rollback { event: at, turns: own });
+        }
+    }
+    rollbacks
+}
+
+/// Whether an event rolls back turns.
+fn is_rollback(item: Value<'_>) -> bool {
+    turn_count(item).is_some_and(|count| count > 0)
+}
+
+/// How many turns an event rolls back.
+fn turn_count(item: Value<'_>) -> Option<usize> {
+    number_of_turns(item)?.raw().parse().ok()
+}
+
+/// Where an event says how many turns it rolls back.
+fn number_of_turns(item: Value<'_>) -> Option<Value<'_>> {
+    let payload = item.get("payload").filter(|payload| is(item, "event_msg") && is(*payload, "thread_rolled_back"))?;
+    payload.get("num_turns")
+}
+
+/// Makes every event roll back as many turns as it did, if only some of them are written.
+fn recount(layout: &Layout<'_>, read: &[Item<'_>], kept: &[bool]) -> Vec<Patch> {
+    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+    let is_written: Vec<bool> =
+        slots.map(|slot| matches!(slot.what, SlotKind::Message(index) if kept[index])).collect();
+    let patch = |Rollback { event, turns }: Rollback| {
+        let left = turns.iter().filter(|turn| is_written[**turn]).count();
+        let number = number_of_turns(layout.elements[event]).filter(|_| left < turns.len())?;
+        Some(Patch { span: number.span(), text: left.to_string() })
+    };
+    rollbacks(&layout.elements, read).into_iter().filter_map(patch).collect()
+}
+
+/// Whether the program wrote the message for the user.
+fn is_context(message: &Message<'_>) -> bool {
+    let mut texts = message.parts.iter().filter_map(|part| match &part.content {
+        Content::Text(text) => Some(text.decode()),
+        _ => None,
+    });
+    texts.next().is_some_and(|text| CONTEXT.iter().any(|context| text.trim_start().starts_with(context)))
+}
+
+fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {
+    let Some(payload) = item.get("payload").filter(|payload| is(item, "response_item") && is(*payload, "message"))
+    else {
+        return false;
+    };
+    let Item::Message(message) = read else { return false };
+    let has_text = blocks::texts(payload.get("content")).into_iter().next().is_some();
+    message.speaks_as(Role::User) && has_text && !is_context(message)
 }

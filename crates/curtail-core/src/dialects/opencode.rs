@@ -1,17 +1,14 @@
 //! Exports of `OpenCode`, and of Kilo, which is built on it: messages with `info` and `parts`. A part of type `tool` is a call,
 //! and its result once there is one. Version 2 writes blocks in `content`.
 
-mod version1;
-mod version2;
-
 use foldhash::{HashMap, HashSet};
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks};
+use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, events, provenance};
 use crate::digest::fnv1a_128;
 use crate::json::{Json, ObjectWriter, Text, Value, list, object, quote, raw, removal};
 use crate::transcript::{
-    Content, Draft, DraftId, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, SlotKind,
-    Standing, Usage,
+    Content, Draft, DraftId, DraftPart, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
+    Rewrite, Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `opencode`.
@@ -27,7 +24,7 @@ impl Dialect for OpenCode {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let own = version1::is_message(item) || version2::is_message(item);
+        let own = is_version1(item) || is_version2(item);
         if own { Fit::Certain } else { Fit::No }
     }
 
@@ -46,7 +43,7 @@ impl Dialect for OpenCode {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        if item.has("info") { version1::read(item) } else { version2::read(item) }
+        if item.has("info") { read_version1(item) } else { read_version2(item) }
     }
 
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
@@ -97,7 +94,7 @@ impl LogHabits for OpenCode {
 
     fn time(&self, item: Value<'_>) -> Option<String> {
         let info = item.get("info").unwrap_or(item);
-        info.some("time")?.get("created").and_then(super::times::written)
+        info.some("time")?.get("created").and_then(provenance::written_time)
     }
 
     /// `input` is what was not in the cache.
@@ -131,15 +128,167 @@ fn info(item: Value<'_>) -> Value<'_> {
 }
 
 /// Where the result of an open call is written: its state becomes an error.
-fn room_for_result(state: Value<'_>) -> Option<crate::transcript::Rewrite> {
+fn room_for_result(state: Value<'_>) -> Option<Rewrite> {
     let status = state.get("status")?;
-    Some(crate::transcript::Rewrite { span: status.span(), before: "\"error\",\"error\":", after: "" })
+    Some(Rewrite { span: status.span(), before: "\"error\",\"error\":", after: "" })
 }
 
 /// Whether a message says nothing but what the program wrote for the user.
 fn is_automatic(message: &Message<'_>, is_own: impl Fn(Value<'_>) -> bool) -> bool {
     let mut said = message.parts.iter().filter(|part| part.content.speaks()).peekable();
     said.peek().is_some() && said.all(|part| part.place().is_some_and(|place| is_own(place.element)))
+}
+
+// Messages of exports of version 1.
+
+/// What a model reads in place of a result that was pruned.
+const CLEARED: &str = "[Old tool result content cleared]";
+
+/// What a model reads in place of the mark of a compaction.
+const ASKED: &str = "What did we do so far?";
+
+fn is_version1(item: Value<'_>) -> bool {
+    let Some(info) = item.get("info").filter(|_| !item.has("role")) else { return false };
+    let named = info.has("role") && info.has("id");
+    named && item.get("parts").is_some_and(Value::is_array)
+}
+
+fn read_version1(item: Value<'_>) -> Item<'_> {
+    let Some(info) = item.get("info").filter(|info| info.is_object()) else { return Item::Unknown(Unknown::NoRole) };
+    let name = info.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
+    let role = match name.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        _ => return Item::Unknown(Unknown::role(name)),
+    };
+    let mut message = Message::from_source(role, item);
+    message.id = info.get_text("id");
+    message.parts = item.get("parts").into_iter().flat_map(Value::items).flat_map(read_part).collect();
+    let is_own =
+        |part: Value<'_>| part.get("synthetic").is_some_and(|flag| flag.raw() == "true") || is_compaction(part);
+    message.automatic = role == Role::User && is_automatic(&message, is_own);
+    Item::Message(message)
+}
+
+/// Whether a part is the mark of a compaction.
+fn is_compaction(part: Value<'_>) -> bool {
+    part.get("type").is_some_and(|kind| kind.is("compaction"))
+}
+
+fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
+    let place = PartPlace::element(part);
+    let text = part.get_text("text").unwrap_or(Text::Escaped(""));
+    let content = match part.get_text("type").as_ref().map(Text::decode).as_deref() {
+        Some("text") => return vec![Part::from_source(Content::Text(text), place.with_text(part.get("text")))],
+        Some("reasoning") => {
+            return vec![Part::from_source(Content::Reasoning(text), place).bound_to_prefix(is_signed_by_claude(part))];
+        }
+        Some("tool") => return read_tool(part),
+        Some("file") => Content::Media(Text::Json(part.raw())),
+        Some("compaction") => Content::Text(Text::Escaped(ASKED)),
+        Some("step-start" | "step-finish" | "patch" | "snapshot" | "agent" | "retry") => Content::Other,
+        _ => blocks::unknown(part),
+    };
+    vec![Part::from_source(content, place)]
+}
+
+fn is_signed_by_claude(part: Value<'_>) -> bool {
+    let proof = part.some("metadata").and_then(|metadata| {
+        let mut claude = ["anthropic", "bedrock"].iter().filter_map(|provider| metadata.some(provider));
+        claude.find_map(|claude| claude.some("signature").or_else(|| claude.some("redactedData")))
+    });
+    proof.is_some()
+}
+
+fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
+    let (id, name) = (part.get_text("callID"), part.get_text("tool"));
+    let state = part.some("state");
+    let call = events::call(id.clone(), name.clone(), state.and_then(|state| state.some("input")));
+    let status = state.and_then(|state| state.get_text("status"));
+    let said = match (state, status.as_ref().map(Text::decode).as_deref()) {
+        (Some(state), Some("completed")) => state.get("output"),
+        (Some(state), Some("error")) => state.get("error"),
+        (state, _) => {
+            let place = PartPlace { rewrite: state.and_then(room_for_result), ..PartPlace::element(part) };
+            return vec![Part::from_source(call, place)];
+        }
+    };
+    let mut result = events::result(id, name, said);
+    let pruned = state.and_then(|state| state.some("time")).is_some_and(|time| time.some("compacted").is_some());
+    let place = PartPlace::element(part);
+    let place = match &mut result {
+        Content::ToolResult(result) if pruned => {
+            result.content = vec![Text::Escaped(CLEARED)];
+            place
+        }
+        _ => place.with_text(said),
+    };
+    vec![Part::from_source(call, PartPlace::element(part)), Part::from_source(result, place)]
+}
+
+// Messages of exports of version 2. Reasoning, compactions and failed calls were never seen in one.
+
+fn is_version2(item: Value<'_>) -> bool {
+    let [kind, time, role] = item.get_each(["type", "time", "role"]);
+    let timed = role.is_none() && time.is_some_and(|time| time.has("created"));
+    let own = |kind: Value<'_>| kind.is("user") && item.get_text("text").is_some() || kind.is("assistant");
+    timed && kind.is_some_and(own) || role.is_none() && is_reply(item)
+}
+
+/// Whether an item without a time is a reply with a call.
+fn is_reply(item: Value<'_>) -> bool {
+    item.get("type").is_some_and(|kind| kind.is("assistant"))
+        && item.get("content").is_some_and(|content| content.items().any(is_tool))
+}
+
+fn is_tool(block: Value<'_>) -> bool {
+    let own = block.has("name") && block.some("state").is_some_and(Value::is_object);
+    own && block.get("type").is_some_and(|kind| kind.is("tool"))
+}
+
+fn read_version2(item: Value<'_>) -> Item<'_> {
+    let kind = events::kind(item);
+    let (role, parts) = match kind.as_str() {
+        "user" => (Role::User, blocks::content(item.get("text"), blocks::plain_block)),
+        "assistant" => {
+            let blocks = item.get("content").into_iter().flat_map(Value::items);
+            (Role::Assistant, blocks.flat_map(read_block).collect())
+        }
+        _ => return events::unknown(kind),
+    };
+    if parts.is_empty() && item.get("text").or_else(|| item.get("content")).is_none() {
+        return Item::Unknown(Unknown::NoMessage);
+    }
+    let mut message = Message::from_source(role, item);
+    message.id = item.get_text("id");
+    message.parts = parts;
+    let files = item.get("files").into_iter().flat_map(Value::items);
+    message
+        .parts
+        .extend(files.map(|file| Part::from_source(Content::Media(Text::Json(file.raw())), PartPlace::element(file))));
+    Item::Message(message)
+}
+
+fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
+    let Some(state) = block.some("state").filter(|_| is_tool(block)) else {
+        return vec![blocks::part(block, blocks::plain_block(block))];
+    };
+    let (id, name) = (block.get_text("id"), block.get_text("name"));
+    let call = events::call(id.clone(), name.clone(), state.some("input"));
+    let said = match state.get_text("status").as_ref().map(Text::decode).as_deref() {
+        Some("completed") => state.get("content"),
+        Some("error") => state.get("error").or_else(|| state.get("content")),
+        _ => {
+            let place = PartPlace { rewrite: room_for_result(state), ..PartPlace::element(block) };
+            return vec![Part::from_source(call, place)];
+        }
+    };
+    let place = PartPlace::element(block);
+    let place = match said {
+        Some(list) if list.is_array() => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
+        said => place.with_text(said),
+    };
+    vec![Part::from_source(call, PartPlace::element(block)), Part::from_source(events::result(id, name, said), place)]
 }
 
 // Compactions and reverts. A compaction is a message of the user with nothing but a mark, and a summary of the assistant that
@@ -155,7 +304,7 @@ fn is_summary(item: Value<'_>) -> bool {
 /// The part of an item that marks a compaction.
 fn mark_of(item: Value<'_>) -> Option<Value<'_>> {
     item.get("info")?;
-    item.get("parts")?.items().find(|part| version1::is_compaction(*part))
+    item.get("parts")?.items().find(|part| is_compaction(*part))
 }
 
 /// Whether `summary` is the summary of the compaction that `item` marks.
@@ -174,7 +323,7 @@ fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         }
         if let Item::Message(message) = &mut read[at] {
             message.set_boundary();
-            message.attached.push(Text::Escaped(version1::ASKED));
+            message.attached.push(Text::Escaped(ASKED));
         }
         read[at - 1] = Item::With(at);
         last = Some(at);
@@ -272,8 +421,8 @@ fn write_message(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let id = id_text(DraftId(first_id(draft, anchor)));
     let text = draft_text(draft);
     match anchor {
-        Some(anchor) if !anchor.has("info") && !anchor.has("parts") => version2(draft.role, &id, &text, anchor),
-        _ => version1(draft.role, &id, &text, anchor),
+        Some(anchor) if !anchor.has("info") && !anchor.has("parts") => write_version2(draft.role, &id, &text, anchor),
+        _ => write_version1(draft.role, &id, &text, anchor),
     }
 }
 
@@ -288,7 +437,7 @@ fn draft_text(draft: &Draft) -> String {
     texts.join("\n")
 }
 
-fn version1(role: Role, id: &str, text: &str, anchor: Option<Value<'_>>) -> String {
+fn write_version1(role: Role, id: &str, text: &str, anchor: Option<Value<'_>>) -> String {
     let info = anchor.and_then(|anchor| anchor.get("info"));
     let session = info.and_then(|info| info.get("sessionID")).map_or("\"\"", Value::raw);
     let (time, own) = (Json(created(info)), format!("msg_{id}"));
@@ -344,7 +493,7 @@ fn names(info: Option<Value<'_>>) -> [&str; 2] {
     })
 }
 
-fn version2(role: Role, id: &str, text: &str, anchor: Value<'_>) -> String {
+fn write_version2(role: Role, id: &str, text: &str, anchor: Value<'_>) -> String {
     let kind = if role == Role::Assistant { "assistant" } else { "user" };
     let message = ObjectWriter::new().member("id", &format!("msg_{id}")).member("type", kind);
     let message = message.copied(Some(anchor), &["time"]);

@@ -1,10 +1,9 @@
-//! Events of version 0: an `action` with its `args`, and an `observation` that names the action under `cause`.
+//! Events of version 0 of `OpenHands`: an `action` with its `args`, and an `observation` that names the action under `cause`.
 
-use crate::dialects::{Fit, Item, blocks, events, usage};
+use super::openhands::Condensation;
+use super::{Fit, Item, blocks, events, provenance};
 use crate::json::{Json, Text, Value, object, quote, raw};
 use crate::transcript::{Content, Draft, DraftPart, Message, Part, PartPlace, Role, Unknown, Usage};
-
-use super::Condensation;
 
 /// Actions and observations of the program, which are not messages.
 const METADATA: &[&str] =
@@ -43,7 +42,7 @@ pub(super) fn model(event: Value<'_>) -> Option<Text<'_>> {
 
 /// The figures of a reply, in the fields that OpenAI uses.
 pub(super) fn usage(event: Value<'_>) -> Option<Usage> {
-    usage::chat(event.get("action").and_then(|_| response(event)?.some("usage"))?)
+    provenance::chat_usage(event.get("action").and_then(|_| response(event)?.some("usage"))?)
 }
 
 /// Reads an event.
