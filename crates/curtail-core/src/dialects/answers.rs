@@ -155,9 +155,7 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
 /// What a model reads of the longest answer.
 pub(super) fn texts<'a>(dialect: &dyn Dialect, answers: &Answers<'a>) -> Vec<Text<'a>> {
     let read = |branch: &Vec<Value<'a>>| -> Vec<Text<'a>> {
-        let items = dialect.read_all(branch).into_iter();
-        let messages =
-            items.filter_map(|item| if let super::Item::Message(message) = item { Some(message) } else { None });
+        let messages = dialect.read_all(branch).into_iter().filter_map(super::Item::into_message);
         messages.flat_map(|message| message.parts).flat_map(|part| said(part.content)).collect()
     };
     let length = |texts: &Vec<Text<'a>>| texts.iter().map(|text| text.decode().len()).sum::<usize>();

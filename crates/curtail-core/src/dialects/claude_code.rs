@@ -8,11 +8,11 @@ use std::borrow::Cow;
 use foldhash::{HashMap, HashMapExt as _};
 
 use super::tree::{self, Sides, Tree};
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks};
 use crate::json::{Json, Text, Value, ValueKind, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role,
-    Standing, Unknown, Usage,
+    Content, Draft, DraftPart, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role, Standing, Unknown,
+    Usage,
 };
 
 /// The dialect `claude-code`.
@@ -53,12 +53,16 @@ const METADATA: &[&str] = &[
 ];
 
 impl Dialect for ClaudeCode {
-    fn name(&self) -> &'static str {
-        "claude-code"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, `isSidechain`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "claude-code",
+            signature: "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, `isSidechain`",
+            // Before it sends a message, the program collects its records and results.
+            pairing: PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ..BY_ID },
+            provider: ProviderRules { first_speaker: None, ..anthropic::RULES },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -78,15 +82,6 @@ impl Dialect for ClaudeCode {
             kind => METADATA.contains(&kind) && (has("isSidechain") || has("sessionId")),
         };
         if own { Fit::Certain } else { Fit::No }
-    }
-
-    fn pairing_rules(&self) -> PairingRules {
-        // Before it sends a message, the program collects its records and results.
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { first_speaker: None, ..anthropic::RULES }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -114,15 +109,13 @@ impl Dialect for ClaudeCode {
         Item::Message(message)
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        let threads = number_threads(items, &mut read);
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        let threads = number_threads(items, read);
         let trees = trees_of(items);
-        close_at_compactions(items, &threads, &trees, &mut read);
-        bind_snapshots(items, &mut read);
-        roll_back(&trees, &mut read);
-        pin_states(items, &mut read);
-        read
+        close_at_compactions(items, &threads, &trees, read);
+        bind_snapshots(items, read);
+        roll_back(&trees, read);
+        pin_states(items, read);
     }
 }
 
@@ -135,26 +128,14 @@ impl DialectWriter for ClaudeCode {
         anthropic::write_block(part)
     }
 
-    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        Some(TREE.links(draft, anchor))
-    }
-
-    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        TREE.name_drafts(layout, remaining);
-    }
-
-    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(layout, remaining)
+    fn tree(&self) -> Option<&'static Tree> {
+        Some(&TREE)
     }
 }
 
 impl LogHabits for ClaudeCode {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let is_reply = item.get_text("type").is_some_and(|kind| kind.is("assistant"));
+        let is_reply = item.member_is("type", "assistant");
         item.get("message").filter(|_| is_reply)?.get_text("id")
     }
 
@@ -282,8 +263,7 @@ fn is_state(item: Value<'_>) -> bool {
 }
 
 fn is_boundary(item: Value<'_>) -> bool {
-    item.get("type").is_some_and(|kind| kind.is("system"))
-        && item.get("subtype").is_some_and(|kind| kind.is("compact_boundary"))
+    item.member_is("type", "system") && item.member_is("subtype", "compact_boundary")
 }
 
 /// Marks the messages of `before` that a compaction preserved, and returns whether there are any. Their calls may be

@@ -7,11 +7,13 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, responses};
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, responses,
+};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
-    Role, SlotKind, Standing, Unknown, Usage,
+    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, SlotKind,
+    Standing, Usage,
 };
 
 /// The dialect `codex`.
@@ -21,12 +23,15 @@ pub(super) struct Codex;
 const SETTINGS: &[&str] = &["session_meta", "turn_context", "world_state"];
 
 impl Dialect for Codex {
-    fn name(&self) -> &'static str {
-        "codex"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`type` `session_meta`, `response_item`, `event_msg`, `turn_context` or `compacted`, with a `payload`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "codex",
+            signature: "`type` `session_meta`, `response_item`, `event_msg`, `turn_context` or `compacted`, with a `payload`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
+            provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -36,17 +41,9 @@ impl Dialect for Codex {
         if known && item.get("payload").is_some_and(Value::is_object) { Fit::Certain } else { Fit::No }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: true }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { provider: "responses", server_state: true, ..ProviderRules::default() }
-    }
-
     /// Whatever a response contains is sent again.
     fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let is_response = item.get_text("type").is_some_and(|kind| kind.is("response_item"));
+        let is_response = item.member_is("type", "response_item");
         let content = item.get("payload").map_or(Some(item), |payload| is_response.then_some(payload))?;
         Some(Text::Json(content.raw()))
     }
@@ -54,28 +51,27 @@ impl Dialect for Codex {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         // In a replacement history, items have no envelope.
         let Some(payload) = item.get("payload") else { return read_payload(item, item) };
-        let kind = item.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
-        match kind.as_str() {
+        let kind = item.word("type");
+        match &*kind {
             "response_item" => read_payload(payload, item),
             "compacted" => read_compacted(payload, item),
             // The sender of the message before it.
             "inter_agent_communication" | "inter_agent_communication_metadata" => Item::Metadata,
             "event_msg" => Item::Metadata,
             kind if SETTINGS.contains(&kind) => Item::Pinned,
-            _ => Item::Unknown(Unknown::kind(kind)),
+            _ => blocks::unknown_kind(kind),
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        bind_events(items, &mut read);
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        bind_events(items, read);
         // A replacement history replaces what precedes it: no call before it can be answered in it.
         if items.first().is_some_and(|item| self.is_replacement(*item)) {
-            events::put_in_compaction(&mut read);
+            blocks::put_in_compaction(read);
         }
-        bind_settings(items, &mut read);
-        mark(items, &mut read);
-        responses::bind_reasoning(read)
+        bind_settings(items, read);
+        mark(items, read);
+        responses::bind_reasoning(read);
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -84,7 +80,7 @@ impl Dialect for Codex {
 
     fn instructions<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
         // A resumed session repeats them.
-        let sessions = items.iter().rev().filter(|item| item.get("type").is_some_and(|kind| kind.is("session_meta")));
+        let sessions = items.iter().rev().filter(|item| item.member_is("type", "session_meta"));
         let mut said = sessions.filter_map(|item| item.get("payload")?.get("base_instructions"));
         let base = said.next().and_then(|said| said.get_text("text").or_else(|| said.text()));
         base.into_iter().collect()
@@ -119,13 +115,8 @@ impl DialectWriter for Codex {
 }
 
 impl LogHabits for Codex {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let payload =
-            item.get("payload").filter(|payload| payload.get("type").is_some_and(|kind| kind.is("token_count")))?;
+        let payload = item.get("payload").filter(|payload| payload.member_is("type", "token_count"))?;
         let figures = payload.some("info")?.some("last_token_usage")?;
         Some(Usage {
             input: blocks::number(figures, "input_tokens"),
@@ -146,8 +137,8 @@ impl LogHabits for Codex {
 
     fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {
         let history = item.get("payload").and_then(|payload| payload.get("replacement_history"));
-        let items = history.into_iter().flat_map(Value::items).map(|item| read_payload(item, item));
-        items.filter_map(|item| if let Item::Message(message) = item { Some(message) } else { None }).collect()
+        let items = history.into_iter().flat_map(Value::items);
+        items.filter_map(|item| read_payload(item, item).into_message()).collect()
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
@@ -159,24 +150,22 @@ impl LogHabits for Codex {
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let sets = item.get_text("type").is_some_and(|kind| kind.is("turn_context"));
+        let sets = item.member_is("type", "turn_context");
         item.get("payload").filter(|_| sets)?.get_text("model")
     }
 }
 
 fn read_payload<'a>(payload: Value<'a>, whole: Value<'a>) -> Item<'a> {
-    if payload.get("type").is_some_and(|kind| kind.is("ghost_snapshot")) {
+    if payload.member_is("type", "ghost_snapshot") {
         return Item::Metadata;
     }
     let mut item = responses::read_item(payload, whole);
-    if let Item::Message(message) = &mut item {
-        for part in &mut message.parts {
-            // The program answers local shell calls in the same way as function calls.
-            if let Content::ToolCall(call) = &mut part.content
-                && call.family == Family::LocalShell
-            {
-                call.family = Family::Function;
-            }
+    for part in item.message_mut().into_iter().flat_map(|message| &mut message.parts) {
+        // The program answers local shell calls in the same way as function calls.
+        if let Content::ToolCall(call) = &mut part.content
+            && call.family == Family::LocalShell
+        {
+            call.family = Family::Function;
         }
     }
     item
@@ -207,8 +196,7 @@ fn bind_events<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 
 /// The text of a message that an event repeats.
 fn event_text(event: Value<'_>) -> Option<Text<'_>> {
-    let kind = event.get_text("type")?;
-    let shows = kind.is("user_message") || kind.is("agent_message") || kind.is("agent_reasoning");
+    let shows = matches!(&*event.word("type"), "user_message" | "agent_message" | "agent_reasoning");
     shows.then(|| event.get_text("message").or_else(|| event.get_text("text"))).flatten()
 }
 
@@ -227,7 +215,7 @@ fn write_payload(draft: &Draft) -> String {
 /// Binds a setting that a newer one replaces to the last message of its turn, so that it is kept while something of the turn
 /// is. A `turn_context` is replaced by the next one; a `world_state` by a later one that is `full`, and not by changes to it.
 fn bind_settings<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    for (kind, replaces) in [("turn_context", is_setting as fn(Value<'_>) -> bool), ("world_state", is_full)] {
+    for (kind, replaces) in [("turn_context", (|_| true) as fn(Value<'_>) -> bool), ("world_state", is_full)] {
         let mut replaced = false;
         let mut last = None;
         // The message that the next one is bound to.
@@ -250,12 +238,8 @@ fn bind_settings<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     }
 }
 
-fn is_setting(_: Value<'_>) -> bool {
-    true
-}
-
 fn is_full(item: Value<'_>) -> bool {
-    item.get("payload").and_then(|payload| payload.get("full")).is_some_and(|full| full.raw() == "true")
+    item.get("payload").is_some_and(|payload| payload.is_true("full"))
 }
 
 // What the log records about its own history: compactions replace it, rollbacks remove the end of it.
@@ -286,17 +270,15 @@ fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
     let mut message = Message::from_source(Role::User, item);
     let said = payload.get("message").filter(|said| said.text().is_some());
     let content = said.and_then(Value::text).map_or(Content::Other, Content::Text);
-    message.parts = vec![Part::from_source(content, PartPlace::element(item))];
+    message.parts = vec![blocks::whole(item, content)];
     message.set_boundary();
     Item::Message(message)
 }
 
 /// Marks the messages before the last `compacted` as superseded, and marks the turns that were rolled back.
 fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    for item in &mut *read {
-        if let Item::Message(message) = item {
-            message.automatic |= message.role == Role::User && is_context(message);
-        }
+    for message in read.iter_mut().filter_map(Item::message_mut) {
+        message.automatic |= message.role == Role::User && is_context(message);
     }
     roll_back(items, read);
     let Some(last) = items.iter().rposition(|item| is_compaction(*item)) else { return };

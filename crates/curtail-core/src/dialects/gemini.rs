@@ -5,7 +5,10 @@ use std::borrow::Cow;
 
 use foldhash::HashSet;
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, gemini_cli, provenance, tree};
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, gemini_cli,
+    provenance, tree,
+};
 use crate::json::{Json, ObjectWriter, Text, Value, ValueKind, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Links, Message, MessageKind, PairingRules, Part, PartOrigin, PartPlace,
@@ -16,12 +19,20 @@ use crate::transcript::{
 pub(super) struct Gemini;
 
 impl Dialect for Gemini {
-    fn name(&self) -> &'static str {
-        "gemini"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`role`: `user` or `model` with `parts`; ADK events with `author`; CLI records of `type`: `gemini` with `toolCalls`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "gemini",
+            signature: "`role`: `user` or `model` with `parts`; ADK events with `author`; CLI records of `type`: `gemini` with `toolCalls`",
+            pairing: PairingRules { results: ResultPlace::NextMessage, ids: false, ..BY_ID },
+            provider: ProviderRules {
+                provider: "gemini",
+                first_speaker: Some(Role::User),
+                results_together: true,
+                call_signatures: &["thoughtSignature", "thought_signature"],
+                ..NO_RULES
+            },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -36,20 +47,6 @@ impl Dialect for Gemini {
 
     fn fits_record(&self, record: Value<'_>) -> bool {
         record.has("contents") || record.has("events") && record.has("app_name")
-    }
-
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::NextMessage, unique_ids: false, ids: false, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules {
-            provider: "gemini",
-            first_speaker: Some(Role::User),
-            results_together: true,
-            call_signatures: &["thoughtSignature", "thought_signature"],
-            ..ProviderRules::default()
-        }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -77,16 +74,14 @@ impl Dialect for Gemini {
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         if items.iter().any(|item| gemini_cli::is_record(*item)) {
-            gemini_cli::mark(items, &mut read);
+            gemini_cli::mark(items, read);
         }
         if read.iter().any(lacks_id) {
             let shared = shared_ids(&read);
             read.iter_mut().for_each(|item| forget_ids(item, &shared));
         }
-        read
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -111,18 +106,18 @@ impl DialectWriter for Gemini {
     }
 
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let spelled: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
+        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
         let model = draft.role == Role::Assistant;
         let role = if model { "model" } else { "user" };
         match anchor {
-            Some(anchor) if anchor.has("author") => event(anchor, role, &spelled),
+            Some(anchor) if anchor.has("author") => event(anchor, role, &parts),
             Some(anchor) if !anchor.has("role") && anchor.has("type") => {
                 let kind = if model { "gemini" } else { "user" };
                 // Gemini CLI passes over a line without an id when it resumes a recording.
                 let id = draft.links.as_ref().map(|links| links.id.to_string());
-                object! { "id": id, "type": kind, "content": list(spelled) }.0
+                object! { "id": id, "type": kind, "content": parts }.0
             }
-            _ => object! { "role": role, "parts": list(spelled) }.0,
+            _ => object! { "role": role, "parts": parts }.0,
         }
     }
 
@@ -175,8 +170,8 @@ impl LogHabits for Gemini {
     }
 
     fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {
-        let items = gemini_cli::list_of(item).into_iter().flat_map(Value::items).map(|item| self.read(item));
-        items.filter_map(|item| if let Item::Message(message) = item { Some(message) } else { None }).collect()
+        let items = gemini_cli::list_of(item).into_iter().flat_map(Value::items);
+        items.filter_map(|item| self.read(item).into_message()).collect()
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
@@ -208,7 +203,7 @@ fn read_exchange(item: Value<'_>) -> Item<'_> {
         message.parts.extend(blocks::content(Some(said), plain));
     }
     let uses = ["expected_tool_use", "intermediate_data", "intermediateData"].iter().filter_map(|key| item.some(key));
-    message.parts.extend(uses.map(|uses| Part::from_source(Content::Other, PartPlace::element(uses))));
+    message.parts.extend(uses.map(|uses| blocks::whole(uses, Content::Other)));
     Item::Message(message)
 }
 
@@ -272,13 +267,13 @@ fn forget_ids(item: &mut Item<'_>, shared: &HashSet<Cow<'_, str>>) {
 }
 
 /// Writes an event in the session of `anchor`.
-fn event(anchor: Value<'_>, role: &str, parts: &[String]) -> String {
+fn event(anchor: Value<'_>, role: &str, parts: &Json) -> String {
     let author = anchor.get_text("author").filter(|author| !author.is("user"));
     let author =
         if role == "user" { String::from("user") } else { author.map_or("model".into(), |a| a.decode().into()) };
     let invocation = ["invocation_id", "invocationId"].into_iter().find(|key| anchor.has(key));
     let event = ObjectWriter::new().copied(Some(anchor), invocation.as_slice()).member("author", &author);
-    event.member("content", &object! { "parts": list(parts), "role": role }).end().0
+    event.member("content", &object! { "parts": parts, "role": role }).end().0
 }
 
 // The parts of a content: their kind, where their text may be rewritten, and whether they are signed.
@@ -320,20 +315,20 @@ pub(super) fn either<'a>(value: Value<'a>, camel: &str, snake: &str) -> Option<V
 /// Reads a part.
 pub(super) fn plain(part: Value<'_>) -> Content<'_> {
     if let Some(call) = either(part, "functionCall", "function_call") {
-        return Content::ToolCall(read_call(call));
+        return blocks::call(call.get_text("id"), call.get_text("name"), call.some("args"));
     }
     if let Some(response) = either(part, "functionResponse", "function_response") {
-        return Content::ToolResult(read_result(response));
+        return read_result(response);
     }
     if let Some(code) = either(part, "executableCode", "executable_code") {
-        return Content::ToolCall(read_code(code));
+        return read_code(code);
     }
     if let Some(result) = either(part, "codeExecutionResult", "code_execution_result") {
-        return Content::ToolResult(read_code_result(result));
+        return read_code_result(result);
     }
     let text = part.text().or_else(|| part.get_text("text"));
     match text {
-        Some(text) if part.get("thought").is_some_and(|thought| thought.raw() == "true") => Content::Reasoning(text),
+        Some(text) if part.is_true("thought") => Content::Reasoning(text),
         Some(text) => Content::Text(text),
         None if is_media(part) => Content::Media(Text::Json(part.raw())),
         // A signature alone.
@@ -346,48 +341,32 @@ fn is_media(part: Value<'_>) -> bool {
     either(part, "inlineData", "inline_data").or_else(|| either(part, "fileData", "file_data")).is_some()
 }
 
-fn read_call(call: Value<'_>) -> ToolCall<'_> {
-    ToolCall {
-        id: call.get_text("id"),
-        name: call.get_text("name").unwrap_or(Text::Escaped("")),
-        arguments: blocks::arguments(call.some("args")),
-        family: Family::Function,
-        hosted: false,
-    }
-}
-
 /// The provider runs the code and writes the result into the same content.
-fn read_code(code: Value<'_>) -> ToolCall<'_> {
-    ToolCall {
+fn read_code(code: Value<'_>) -> Content<'_> {
+    Content::ToolCall(ToolCall {
         id: code.get_text("id"),
         name: Text::Owned(String::from("code_execution")),
-        arguments: code.get_text("code").unwrap_or(Text::Escaped("")),
+        arguments: code.text_or_empty("code"),
         family: Family::Server,
         hosted: true,
-    }
+    })
 }
 
-fn read_result(response: Value<'_>) -> ToolResult<'_> {
+fn read_result(response: Value<'_>) -> Content<'_> {
     let (content, _) = answer(response.some("response"));
-    ToolResult {
-        id: response.get_text("id"),
-        name: response.get_text("name"),
-        content,
-        media: response.get("parts").map_or(0, |parts| parts.items().filter(|&part| is_media(part)).count()),
-        family: Family::Function,
-        same_message: false,
-    }
+    let media = response.items_under("parts").filter(|&part| is_media(part)).count();
+    blocks::result_of(response.get_text("id"), response.get_text("name"), content, media)
 }
 
-fn read_code_result(result: Value<'_>) -> ToolResult<'_> {
-    ToolResult {
+fn read_code_result(result: Value<'_>) -> Content<'_> {
+    Content::ToolResult(ToolResult {
         id: result.get_text("id"),
         name: None,
         content: result.get_text("output").into_iter().collect(),
         media: 0,
         family: Family::Server,
         same_message: false,
-    }
+    })
 }
 
 /// The text of a `response`, and where it may be rewritten. The response must remain an object; if its only member is a

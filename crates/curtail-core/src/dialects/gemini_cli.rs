@@ -4,11 +4,9 @@ use std::borrow::Cow;
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Fit, Item, Patch, blocks, events, gemini};
+use super::{Fit, Item, Patch, blocks, gemini};
 use crate::json::{Span, Text, Value, quote};
-use crate::transcript::{
-    Content, Family, Layout, Message, Part, PartOrigin, PartPlace, Rewrite, Role, Standing, ToolCall, ToolResult, Usage,
-};
+use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Rewrite, Role, Standing, Usage};
 
 // Headers and updates of them, thoughts beside the content, and `toolCalls`, each a call with its result.
 
@@ -34,18 +32,17 @@ pub(super) fn is_record(item: Value<'_>) -> bool {
 /// Whether a record is metadata: a header, or a notice for the user.
 pub(super) fn is_metadata(item: Value<'_>) -> bool {
     const NOTICES: &[&str] = &["info", "warning", "error"];
-    let notice = item.get_text("type").is_some_and(|kind| NOTICES.iter().any(|name| kind.is(name)));
+    let notice = NOTICES.contains(&&*item.word("type"));
     is_header(item) || notice && item.get("role").is_none()
 }
 
 /// How well a single record fits.
 pub(super) fn fit(item: Value<'_>) -> Fit {
-    let Some(kind) = item.get_text("type") else { return Fit::No };
     let enveloped = ["role", "message", "uuid", "payload", "data"].iter().any(|key| item.get(key).is_some());
     if enveloped || item.get("content").is_none() {
         return Fit::No;
     }
-    match &*kind.decode() {
+    match &*item.word("type") {
         "gemini" => Fit::Certain,
         "user" | "info" | "warning" | "error" if item.get("timestamp").is_some() => Fit::Possible,
         _ => Fit::No,
@@ -62,10 +59,8 @@ pub(super) fn usage(item: Value<'_>) -> Option<Usage> {
 
 /// The thoughts beside the content.
 pub(super) fn thoughts(item: Value<'_>) -> Vec<Part<'_>> {
-    let thoughts = item.get("thoughts").into_iter().flat_map(Value::items);
-    thoughts
-        .map(|thought| Part::from_source(Content::Reasoning(thought_text(thought)), PartPlace::in_shell(thought)))
-        .collect()
+    let thoughts = item.items_under("thoughts");
+    thoughts.map(|thought| blocks::in_shell(thought, Content::Reasoning(thought_text(thought)))).collect()
 }
 
 fn thought_text(thought: Value<'_>) -> Text<'_> {
@@ -77,22 +72,13 @@ fn thought_text(thought: Value<'_>) -> Text<'_> {
 
 /// A call for each record, and a result if there is one; both have the same bytes.
 pub(super) fn tool_calls(item: Value<'_>) -> Vec<Part<'_>> {
-    let records = item.get("toolCalls").into_iter().flat_map(Value::items);
+    let records = item.items_under("toolCalls");
     records.flat_map(|record| std::iter::once(read_call(record)).chain(read_result(record))).collect()
 }
 
 fn read_call(record: Value<'_>) -> Part<'_> {
-    let call = ToolCall {
-        id: record.get_text("id"),
-        name: record.get_text("name").unwrap_or(Text::Escaped("")),
-        arguments: blocks::arguments(record.some("args")),
-        family: Family::Function,
-        hosted: false,
-    };
-    Part::from_source(
-        Content::ToolCall(call),
-        PartPlace { rewrite: room_for_result(record), ..PartPlace::in_shell(record) },
-    )
+    let call = blocks::call(record.get_text("id"), record.get_text("name"), record.some("args"));
+    Part::from_source(call, PartPlace { rewrite: room_for_result(record), ..PartPlace::in_shell(record) })
 }
 
 /// Where the result of an open call is inserted: the CLI reads a string as the output.
@@ -112,15 +98,8 @@ fn read_result(record: Value<'_>) -> Option<Part<'_>> {
     let result = result_of(record)?;
     let (content, rewrite) = read_answer(result);
     let media = result.items().filter(|&part| matches!(gemini::plain(part), Content::Media(_))).count();
-    let answer = ToolResult {
-        id: record.get_text("id"),
-        name: record.get_text("name"),
-        content,
-        media,
-        family: Family::Function,
-        same_message: false,
-    };
-    Some(Part::from_source(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::in_shell(record) }))
+    let answer = blocks::result_of(record.get_text("id"), record.get_text("name"), content, media);
+    Some(Part::from_source(answer, PartPlace { rewrite, ..PartPlace::in_shell(record) }))
 }
 
 /// A string, or parts. The text of a single response may be rewritten.
@@ -237,7 +216,7 @@ pub(super) fn read_list(list: Value<'_>) -> Item<'_> {
 /// A list that a later one replaced.
 fn boundary(item: Value<'_>) -> Item<'_> {
     let mut message = Message::from_source(Role::User, item);
-    message.parts = vec![Part::from_source(Content::Other, PartPlace::element(item))];
+    message.parts = vec![blocks::whole(item, Content::Other)];
     message.set_boundary();
     message.automatic = true;
     Item::Message(message)
@@ -262,7 +241,7 @@ pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         let lines = lines_after(items[0]);
         let until = lines.iter().position(|line| list_of(*line).is_some()).unwrap_or(lines.len());
         let all: Vec<Value<'a>> = items.iter().chain(&lines[..until]).copied().collect();
-        events::put_in_compaction(read);
+        blocks::put_in_compaction(read);
         stand(&History::of(&all), read, true);
     } else {
         let history = History::of(items);

@@ -1,23 +1,23 @@
 //! LangChain messages as LangChain serializes them: constructors (`lc`, `kwargs`), `{"type": "ai", "data": …}`, or flat;
 //! and event streams of LangGraph, of which the last state is read.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, anthropic, blocks, provenance};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
 use crate::json::{ObjectWriter, Text, Value, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, ToolCall,
-    ToolResult, Unknown, Usage,
+    Content, Draft, DraftPart, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, Unknown, Usage,
 };
 
 /// The dialect `langchain`.
 pub(super) struct LangChain;
 
 impl Dialect for LangChain {
-    fn name(&self) -> &'static str {
-        "langchain"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`lc` with `kwargs`; `type`: `human`, `ai` with `data` or `content`; `tool` with `tool_call_id`; LangGraph events"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "langchain",
+            signature: "`lc` with `kwargs`; `type`: `human`, `ai` with `data` or `content`; `tool` with `tool_call_id`; LangGraph events",
+            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -41,10 +41,6 @@ impl Dialect for LangChain {
         }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         if item.is_array() {
             return Item::Pinned;
@@ -58,13 +54,11 @@ impl Dialect for LangChain {
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let last = items.iter().rposition(|&item| state(item).is_some());
-        let read = items.iter().enumerate().map(|(at, &item)| match state(item) {
-            Some(messages) if last == Some(at) => Item::Nested(messages.items().collect()),
-            _ => self.read(item),
-        });
-        read.collect()
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        let last = items.iter().zip(read).rev().find_map(|(item, read)| Some((state(*item)?, read)));
+        if let Some((messages, read)) = last {
+            *read = Item::Nested(messages.items().collect());
+        }
     }
 }
 
@@ -139,13 +133,12 @@ fn body(item: Value<'_>) -> Value<'_> {
 fn role_of(kind: &str, body: Value<'_>) -> Result<Option<Role>, String> {
     let name = kind.strip_suffix("Chunk").unwrap_or(kind);
     let name = name.strip_suffix("Message").unwrap_or(name).to_ascii_lowercase();
-    let role = body.get_text("role").map(|role| role.decode().into_owned());
-    match (name.as_str(), role.as_deref()) {
-        ("human", _) | ("chat", Some("user" | "human")) => Ok(Some(Role::User)),
-        ("ai", _) | ("chat", Some("assistant" | "ai")) => Ok(Some(Role::Assistant)),
-        ("system", _) | ("chat", Some("system")) => Ok(Some(Role::System)),
-        ("developer", _) | ("chat", Some("developer")) => Ok(Some(Role::Developer)),
-        ("tool" | "function", _) | ("chat", Some("tool")) => Ok(Some(Role::Tool)),
+    match (name.as_str(), &*body.word("role")) {
+        ("human", _) | ("chat", "user" | "human") => Ok(Some(Role::User)),
+        ("ai", _) | ("chat", "assistant" | "ai") => Ok(Some(Role::Assistant)),
+        ("system", _) | ("chat", "system") => Ok(Some(Role::System)),
+        ("developer", _) | ("chat", "developer") => Ok(Some(Role::Developer)),
+        ("tool" | "function", _) | ("chat", "tool") => Ok(Some(Role::Tool)),
         ("remove", _) => Ok(None),
         _ => Err(kind.to_owned()),
     }
@@ -156,41 +149,28 @@ fn read_message<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Message<'a>
     message.id = body.get_text("id");
     let content = body.get("content");
     if role == Role::Tool {
-        message.parts =
-            vec![Part::from_source(read_result(body, content), PartPlace::element(item).with_text(content))];
+        let result = blocks::result(body.get_text("tool_call_id"), body.get_text("name"), content);
+        message.parts = vec![blocks::rewritable(item, result, content)];
         return message;
     }
     message.parts = reasoning(body);
-    let said = content.map(|content| content.items().filter(|block| !is_call(*block)).collect::<Vec<_>>());
-    message.parts.extend(match (content, said) {
-        (Some(list), Some(blocks)) if list.is_array() => blocks.into_iter().map(read_block).collect(),
-        (text, _) => blocks::content(text, blocks::plain_block),
+    message.parts.extend(match content {
+        Some(list) if list.is_array() => list.items().filter(|block| !is_call(*block)).map(read_block).collect(),
+        text => blocks::content(text, blocks::plain_block),
     });
     message.parts.extend(call_parts(body));
     message
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
-    match block.get_text("type") {
-        Some(kind) if kind.is("reasoning") || kind.is("thinking") || kind.is("redacted_thinking") => {
+    match &*block.word("type") {
+        "reasoning" | "thinking" | "redacted_thinking" => {
             let text = ["reasoning", "thinking", "text"].iter().find_map(|key| block.get_text(key));
             let signed = anthropic::is_signed(block) || block.get("extras").is_some_and(anthropic::is_signed);
-            Part::from_source(Content::Reasoning(text.unwrap_or(Text::Escaped(""))), PartPlace::element(block))
-                .bound_to_prefix(signed)
+            blocks::whole(block, Content::Reasoning(text.unwrap_or(Text::Escaped("")))).bound_to_prefix(signed)
         }
         _ => blocks::part(block, blocks::plain_block(block)),
     }
-}
-
-fn read_result<'a>(body: Value<'a>, content: Option<Value<'a>>) -> Content<'a> {
-    Content::ToolResult(ToolResult {
-        id: body.get_text("tool_call_id"),
-        name: body.get_text("name"),
-        content: blocks::texts(content),
-        media: blocks::count_media(content),
-        family: Family::Function,
-        same_message: false,
-    })
 }
 
 /// An event of a LangGraph stream: its name and its content.
@@ -213,8 +193,7 @@ fn state(item: Value<'_>) -> Option<Value<'_>> {
 
 /// Whether a block of the content is a call.
 fn is_call(block: Value<'_>) -> bool {
-    const TYPES: &[&str] = &["tool_use", "tool_call", "function_call"];
-    block.get_text("type").is_some_and(|kind| TYPES.iter().any(|name| kind.is(name)))
+    matches!(&*block.word("type"), "tool_use" | "tool_call" | "function_call")
 }
 
 /// The calls of a message: those of `tool_calls` and `invalid_tool_calls`, and those that are only in other places.
@@ -304,13 +283,7 @@ fn same_call(one: Value<'_>, other: Value<'_>) -> bool {
 fn part<'a>(call: Value<'a>, copies: Vec<Value<'a>>) -> Part<'a> {
     let inner = call.some("function").unwrap_or(call);
     let arguments = ["args", "arguments", "input"].iter().find_map(|key| inner.some(key));
-    let content = Content::ToolCall(ToolCall {
-        id: id_of(call),
-        name: name_of(call).unwrap_or(Text::Escaped("")),
-        arguments: blocks::arguments(arguments),
-        family: Family::Function,
-        hosted: false,
-    });
+    let content = blocks::call(id_of(call), name_of(call), arguments);
     Part::from_source(content, PartPlace { copies, ..PartPlace::in_shell(call) })
 }
 
@@ -319,11 +292,11 @@ fn reasoning(body: Value<'_>) -> Vec<Part<'_>> {
     let Some(extra) = body.get("additional_kwargs") else { return Vec::new() };
     let thought = extra.some("reasoning").or_else(|| extra.some("reasoning_content"));
     let Some(thought) = thought else { return Vec::new() };
-    let blocks = thought.get("summary").into_iter().flat_map(Value::items);
+    let blocks = thought.items_under("summary");
     let text = thought.text().unwrap_or_else(|| {
         let texts: Vec<String> =
             blocks.filter_map(|block| block.get_text("text")).map(|text| text.decode().into_owned()).collect();
         Text::Owned(texts.join("\n"))
     });
-    vec![Part::from_source(Content::Reasoning(text), PartPlace::element(thought))]
+    vec![blocks::whole(thought, Content::Reasoning(text))]
 }

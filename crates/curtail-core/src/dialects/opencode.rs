@@ -3,24 +3,29 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, events, provenance};
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, Written, blocks,
+    provenance,
+};
 use crate::digest::fnv1a_128;
 use crate::json::{Json, ObjectWriter, Text, Value, list, object, quote, raw, removal};
 use crate::transcript::{
     Content, Draft, DraftId, DraftPart, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
-    Rewrite, Role, SlotKind, Standing, Unknown, Usage,
+    Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `opencode`.
 pub(super) struct OpenCode;
 
 impl Dialect for OpenCode {
-    fn name(&self) -> &'static str {
-        "opencode"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`info` with `role` and `sessionID`, and `parts`, each with `messageID`; or `type`, `time` and `content` blocks `tool` with `state`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "opencode",
+            signature: "`info` with `role` and `sessionID`, and `parts`, each with `messageID`; or `type`, `time` and `content` blocks `tool` with `state`",
+            pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
+            provider: ProviderRules { system_beside: true, ..NO_RULES },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -34,25 +39,15 @@ impl Dialect for OpenCode {
         })
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::SameMessage, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { system_beside: true, ..ProviderRules::default() }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         if item.has("info") { read_version1(item) } else { read_version2(item) }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         if let Some(revert) = blocks::record_of(items).and_then(session).and_then(|session| session.some("revert")) {
-            roll_back(revert, items, &mut read);
+            roll_back(revert, items, read);
         }
-        mark(items, &mut read);
-        read
+        mark(items, read);
     }
 
     /// Exports contain no instructions.
@@ -85,7 +80,7 @@ impl DialectWriter for OpenCode {
 
 impl LogHabits for OpenCode {
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let info = item.get("info").unwrap_or(item);
+        let info = info(item);
         info.get_text("modelID").or_else(|| {
             let model = info.some("model")?;
             model.get_text("modelID").or_else(|| model.get_text("id"))
@@ -93,13 +88,12 @@ impl LogHabits for OpenCode {
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
-        let info = item.get("info").unwrap_or(item);
-        info.some("time")?.get("created").and_then(provenance::written_time)
+        info(item).some("time")?.get("created").and_then(provenance::written_time)
     }
 
     /// `input` is what was not in the cache.
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = item.get("info").unwrap_or(item).some("tokens")?;
+        let figures = info(item).some("tokens")?;
         let cache = figures.some("cache");
         let cached = |key: &str| cache.map_or(0, |cache| blocks::number(cache, key));
         let (cache_read, cache_write) = (cached("read"), cached("write"));
@@ -127,14 +121,21 @@ fn info(item: Value<'_>) -> Value<'_> {
     item.get("info").unwrap_or(item)
 }
 
-/// Where the result of an open call is written: its state becomes an error.
-fn room_for_result(state: Value<'_>) -> Option<Rewrite> {
-    let status = state.get("status")?;
-    Some(Rewrite { span: status.span(), before: "\"error\",\"error\":", after: "" })
+/// A call without a result, which can be written into it: its state becomes an error.
+fn open_call<'a>(part: Value<'a>, call: Content<'a>, state: Option<Value<'a>>) -> Part<'a> {
+    let place = PartPlace::element(part);
+    Part::from_source(
+        call,
+        match state.and_then(|state| state.get("status")) {
+            Some(status) => place.with_text_in(status, "\"error\",\"error\":", ""),
+            None => place,
+        },
+    )
 }
 
 /// Whether a message says nothing but what the program wrote for the user.
-fn is_automatic(message: &Message<'_>, is_own: impl Fn(Value<'_>) -> bool) -> bool {
+fn is_automatic(message: &Message<'_>) -> bool {
+    let is_own = |part: Value<'_>| part.is_true("synthetic") || is_compaction(part);
     let mut said = message.parts.iter().filter(|part| part.content.speaks()).peekable();
     said.peek().is_some() && said.all(|part| part.place().is_some_and(|place| is_own(place.element)))
 }
@@ -155,75 +156,54 @@ fn is_version1(item: Value<'_>) -> bool {
 
 fn read_version1(item: Value<'_>) -> Item<'_> {
     let Some(info) = item.get("info").filter(|info| info.is_object()) else { return Item::Unknown(Unknown::NoRole) };
-    let name = info.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
-    let role = match name.as_str() {
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        _ => return Item::Unknown(Unknown::role(name)),
-    };
-    let mut message = Message::from_source(role, item);
-    message.id = info.get_text("id");
-    message.parts = item.get("parts").into_iter().flat_map(Value::items).flat_map(read_part).collect();
-    let is_own =
-        |part: Value<'_>| part.get("synthetic").is_some_and(|flag| flag.raw() == "true") || is_compaction(part);
-    message.automatic = role == Role::User && is_automatic(&message, is_own);
-    Item::Message(message)
+    let speaker = |name: &str| blocks::speaker_of(name).filter(|role| *role != Role::System);
+    blocks::read(item, info.some_text("role"), speaker, |message| {
+        message.id = info.get_text("id");
+        message.parts = item.items_under("parts").flat_map(read_part).collect();
+        message.automatic = message.role == Role::User && is_automatic(message);
+    })
 }
 
 /// Whether a part is the mark of a compaction.
 fn is_compaction(part: Value<'_>) -> bool {
-    part.get("type").is_some_and(|kind| kind.is("compaction"))
+    part.member_is("type", "compaction")
 }
 
 fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
-    let place = PartPlace::element(part);
-    let text = part.get_text("text").unwrap_or(Text::Escaped(""));
-    let content = match part.get_text("type").as_ref().map(Text::decode).as_deref() {
-        Some("text") => return vec![Part::from_source(Content::Text(text), place.with_text(part.get("text")))],
-        Some("reasoning") => {
-            return vec![Part::from_source(Content::Reasoning(text), place).bound_to_prefix(is_signed_by_claude(part))];
+    let text = part.text_or_empty("text");
+    let content = match &*part.word("type") {
+        "text" => return vec![blocks::rewritable(part, Content::Text(text), part.get("text"))],
+        "reasoning" => {
+            let signed = part.get("metadata").is_some_and(blocks::is_signed_by_claude);
+            return vec![blocks::whole(part, Content::Reasoning(text)).bound_to_prefix(signed)];
         }
-        Some("tool") => return read_tool(part),
-        Some("file") => Content::Media(Text::Json(part.raw())),
-        Some("compaction") => Content::Text(Text::Escaped(ASKED)),
-        Some("step-start" | "step-finish" | "patch" | "snapshot" | "agent" | "retry") => Content::Other,
+        "tool" => return read_tool(part),
+        "file" => Content::Media(Text::Json(part.raw())),
+        "compaction" => Content::Text(Text::Escaped(ASKED)),
+        "step-start" | "step-finish" | "patch" | "snapshot" | "agent" | "retry" => Content::Other,
         _ => blocks::unknown(part),
     };
-    vec![Part::from_source(content, place)]
-}
-
-fn is_signed_by_claude(part: Value<'_>) -> bool {
-    let proof = part.some("metadata").and_then(|metadata| {
-        let mut claude = ["anthropic", "bedrock"].iter().filter_map(|provider| metadata.some(provider));
-        claude.find_map(|claude| claude.some("signature").or_else(|| claude.some("redactedData")))
-    });
-    proof.is_some()
+    vec![blocks::whole(part, content)]
 }
 
 fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
     let (id, name) = (part.get_text("callID"), part.get_text("tool"));
     let state = part.some("state");
-    let call = events::call(id.clone(), name.clone(), state.and_then(|state| state.some("input")));
-    let status = state.and_then(|state| state.get_text("status"));
-    let said = match (state, status.as_ref().map(Text::decode).as_deref()) {
-        (Some(state), Some("completed")) => state.get("output"),
-        (Some(state), Some("error")) => state.get("error"),
-        (state, _) => {
-            let place = PartPlace { rewrite: state.and_then(room_for_result), ..PartPlace::element(part) };
-            return vec![Part::from_source(call, place)];
-        }
+    let call = blocks::call(id.clone(), name.clone(), state.and_then(|state| state.some("input")));
+    let status = state.map(|state| state.word("status")).unwrap_or_default();
+    let said = match (state, &*status) {
+        (Some(state), "completed") => state.get("output"),
+        (Some(state), "error") => state.get("error"),
+        (state, _) => return vec![open_call(part, call, state)],
     };
-    let mut result = events::result(id, name, said);
-    let pruned = state.and_then(|state| state.some("time")).is_some_and(|time| time.some("compacted").is_some());
-    let place = PartPlace::element(part);
-    let place = match &mut result {
-        Content::ToolResult(result) if pruned => {
-            result.content = vec![Text::Escaped(CLEARED)];
-            place
+    let pruned = state.and_then(|state| state.some("time")).is_some_and(|time| time.has("compacted"));
+    let result = match pruned {
+        true => {
+            blocks::whole(part, blocks::result_of(id, name, vec![Text::Escaped(CLEARED)], blocks::count_media(said)))
         }
-        _ => place.with_text(said),
+        false => blocks::rewritable(part, blocks::result(id, name, said), said),
     };
-    vec![Part::from_source(call, PartPlace::element(part)), Part::from_source(result, place)]
+    vec![blocks::whole(part, call), result]
 }
 
 // Messages of exports of version 2. Reasoning, compactions and failed calls were never seen in one.
@@ -237,36 +217,26 @@ fn is_version2(item: Value<'_>) -> bool {
 
 /// Whether an item without a time is a reply with a call.
 fn is_reply(item: Value<'_>) -> bool {
-    item.get("type").is_some_and(|kind| kind.is("assistant"))
-        && item.get("content").is_some_and(|content| content.items().any(is_tool))
+    item.member_is("type", "assistant") && item.get("content").is_some_and(|content| content.items().any(is_tool))
 }
 
 fn is_tool(block: Value<'_>) -> bool {
     let own = block.has("name") && block.some("state").is_some_and(Value::is_object);
-    own && block.get("type").is_some_and(|kind| kind.is("tool"))
+    own && block.member_is("type", "tool")
 }
 
 fn read_version2(item: Value<'_>) -> Item<'_> {
-    let kind = events::kind(item);
-    let (role, parts) = match kind.as_str() {
+    let kind = item.word("type");
+    let (role, parts): (_, Vec<Part<'_>>) = match &*kind {
         "user" => (Role::User, blocks::content(item.get("text"), blocks::plain_block)),
-        "assistant" => {
-            let blocks = item.get("content").into_iter().flat_map(Value::items);
-            (Role::Assistant, blocks.flat_map(read_block).collect())
-        }
-        _ => return events::unknown(kind),
+        "assistant" => (Role::Assistant, item.items_under("content").flat_map(read_block).collect()),
+        _ => return blocks::unknown_kind(kind),
     };
     if parts.is_empty() && item.get("text").or_else(|| item.get("content")).is_none() {
         return Item::Unknown(Unknown::NoMessage);
     }
-    let mut message = Message::from_source(role, item);
-    message.id = item.get_text("id");
-    message.parts = parts;
-    let files = item.get("files").into_iter().flat_map(Value::items);
-    message
-        .parts
-        .extend(files.map(|file| Part::from_source(Content::Media(Text::Json(file.raw())), PartPlace::element(file))));
-    Item::Message(message)
+    let files = item.items_under("files").map(|file| blocks::whole(file, Content::Media(Text::Json(file.raw()))));
+    blocks::message(role, item, item.get_text("id"), parts.into_iter().chain(files).collect())
 }
 
 fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
@@ -274,21 +244,13 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
         return vec![blocks::part(block, blocks::plain_block(block))];
     };
     let (id, name) = (block.get_text("id"), block.get_text("name"));
-    let call = events::call(id.clone(), name.clone(), state.some("input"));
-    let said = match state.get_text("status").as_ref().map(Text::decode).as_deref() {
-        Some("completed") => state.get("content"),
-        Some("error") => state.get("error").or_else(|| state.get("content")),
-        _ => {
-            let place = PartPlace { rewrite: room_for_result(state), ..PartPlace::element(block) };
-            return vec![Part::from_source(call, place)];
-        }
+    let call = blocks::call(id.clone(), name.clone(), state.some("input"));
+    let said = match &*state.word("status") {
+        "completed" => state.get("content"),
+        "error" => state.get("error").or_else(|| state.get("content")),
+        _ => return vec![open_call(block, call, Some(state))],
     };
-    let place = PartPlace::element(block);
-    let place = match said {
-        Some(list) if list.is_array() => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
-        said => place.with_text(said),
-    };
-    vec![Part::from_source(call, PartPlace::element(block)), Part::from_source(events::result(id, name, said), place)]
+    vec![blocks::whole(block, call), blocks::answer(block, blocks::result(id, name, said), said)]
 }
 
 // Compactions and reverts. A compaction is a message of the user with nothing but a mark, and a summary of the assistant that
@@ -298,7 +260,7 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
 fn is_summary(item: Value<'_>) -> bool {
     let Some(info) = item.get("info") else { return false };
     let done = info.some("finish").is_some() && info.some("error").is_none();
-    done && info.get("summary").is_some_and(|flag| flag.raw() == "true")
+    done && info.is_true("summary")
 }
 
 /// The part of an item that marks a compaction.
@@ -387,7 +349,7 @@ fn roll_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) 
 
 /// Where the part begins that `is_first` matches.
 fn first_part<'a>(item: Value<'a>, is_first: impl Fn(Value<'a>) -> bool) -> Option<u32> {
-    let mut parts = item.get("parts").into_iter().flat_map(Value::items);
+    let mut parts = item.items_under("parts");
     parts.find(|part| is_first(*part)).map(|part| part.span().start)
 }
 
@@ -419,22 +381,14 @@ fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 /// Writes a message. Exports have no role for instructions, and results are written inside their calls.
 fn write_message(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let id = id_text(DraftId(first_id(draft, anchor)));
-    let text = draft_text(draft);
+    let texts = draft.parts.iter().map(|part| match part {
+        DraftPart::Text(text) | DraftPart::ToolResult { text, .. } | DraftPart::Verbatim(text) => text.as_str(),
+    });
+    let text = texts.collect::<Vec<_>>().join("\n");
     match anchor {
         Some(anchor) if !anchor.has("info") && !anchor.has("parts") => write_version2(draft.role, &id, &text, anchor),
         _ => write_version1(draft.role, &id, &text, anchor),
     }
-}
-
-fn draft_text(draft: &Draft) -> String {
-    let texts: Vec<&str> = draft
-        .parts
-        .iter()
-        .map(|part| match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } | DraftPart::Verbatim(text) => text.as_str(),
-        })
-        .collect();
-    texts.join("\n")
 }
 
 fn write_version1(role: Role, id: &str, text: &str, anchor: Option<Value<'_>>) -> String {

@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use super::blocks::number;
 use super::{
-    Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, anthropic, blocks, events,
-    openhands_version0,
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, Written, anthropic,
+    blocks, openhands_version0,
 };
 use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
@@ -19,12 +19,16 @@ use crate::transcript::{
 pub(super) struct OpenHands;
 
 impl Dialect for OpenHands {
-    fn name(&self) -> &'static str {
-        "openhands"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`source` and `kind`: `MessageEvent`, `ActionEvent`, `ObservationEvent`; or `source` and `action` with `args`, `observation` with `cause`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "openhands",
+            signature: "`source` and `kind`: `MessageEvent`, `ActionEvent`, `ObservationEvent`; or `source` and `action` with `args`, `observation` with `cause`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
+            // The program updates its instructions when its tools change.
+            provider: ProviderRules { log: true, system_anywhere: true, ..NO_RULES },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -33,15 +37,6 @@ impl Dialect for OpenHands {
             return Fit::No;
         }
         fit_version1(item).max(openhands_version0::fit(item))
-    }
-
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        // The program updates its instructions when its tools change.
-        ProviderRules { log: true, system_anywhere: true, ..ProviderRules::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -55,11 +50,9 @@ impl Dialect for OpenHands {
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        join_signed(items, &mut read);
-        mark(items, &mut read);
-        read
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        join_signed(items, read);
+        mark(items, read);
     }
 }
 
@@ -86,10 +79,6 @@ impl DialectWriter for OpenHands {
 }
 
 impl LogHabits for OpenHands {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         reply_id(item).or_else(|| openhands_version0::reply_id(item))
     }
@@ -155,11 +144,10 @@ const METADATA: &[&str] = &[
 
 /// How well an event fits by itself.
 fn fit_version1(event: Value<'_>) -> Fit {
-    let Some(kind) = event.get_text("kind") else { return Fit::No };
-    let kind = kind.decode();
+    let kind = event.word("kind");
     if READ.contains(&&*kind) || METADATA.contains(&&*kind) {
         Fit::Certain
-    } else if event.has("id") && event.has("timestamp") {
+    } else if event.get_text("kind").is_some() && event.has("id") && event.has("timestamp") {
         Fit::Possible
     } else {
         Fit::No
@@ -168,8 +156,7 @@ fn fit_version1(event: Value<'_>) -> Fit {
 
 /// The provider's id of the reply that an event is part of.
 fn reply_id(event: Value<'_>) -> Option<Text<'_>> {
-    let kind = event.get("kind")?;
-    (kind.is("ActionEvent") || kind.is("MessageEvent")).then(|| event.get_text("llm_response_id")).flatten()
+    event.get_text("llm_response_id").filter(|_| matches!(&*event.word("kind"), "ActionEvent" | "MessageEvent"))
 }
 
 /// Reads an event.
@@ -217,55 +204,53 @@ fn whole_text<'a>(event: Value<'a>, text: Value<'a>) -> Option<Part<'a>> {
 
 fn read_message(event: Value<'_>) -> Item<'_> {
     let Some(said) = event.get("llm_message") else { return Item::Unknown(Unknown::NoMessage) };
-    let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
-    let Some(role) = blocks::speaker_of(&role) else { return Item::Unknown(Unknown::role(role)) };
-    let mut message = Message::from_source(role, event);
-    message.id = reply_id(event).or_else(|| event.get_text("id"));
-    message.parts = thoughts(said);
-    message.parts.extend(blocks::content(said.get("content"), blocks::plain_block));
-    message.parts.extend(blocks::content(event.some("extended_content"), blocks::plain_block));
-    // A hook or the program itself can send a text that the model reads as a user message.
-    message.automatic = role == Role::User && !event.get("source").is_some_and(|source| source.is("user"));
-    Item::Message(message)
+    blocks::read(event, said.some_text("role"), blocks::speaker_of, |message| {
+        message.id = reply_id(event).or_else(|| event.get_text("id"));
+        message.parts = thoughts(said);
+        message.parts.extend(blocks::content(said.get("content"), blocks::plain_block));
+        message.parts.extend(blocks::content(event.some("extended_content"), blocks::plain_block));
+        // A hook or the program itself can send a text that the model reads as a user message.
+        message.automatic = message.role == Role::User && !event.member_is("source", "user");
+    })
 }
 
 /// The event is the call, so neither it nor the text before it can be cut alone.
 fn read_action(event: Value<'_>) -> Item<'_> {
     let mut parts = thoughts(event);
-    let said = event.get("thought").into_iter().flat_map(Value::items).filter_map(|block| block.get("text"));
+    let said = event.items_under("thought").filter_map(|block| block.get("text"));
     parts.extend(said.filter_map(|text| whole_text(event, text)));
     let call = event.some("tool_call");
     let arguments = call.and_then(|call| call.get("arguments")).or_else(|| event.some("action"));
     let name = event.get_text("tool_name").or_else(|| call?.get_text("name"));
     let id = event.get_text("tool_call_id").or_else(|| call?.get_text("id"));
-    let call = Part::from_source(events::call(id, name, arguments), PartPlace::element(event));
+    let call = blocks::whole(event, blocks::call(id, name, arguments));
     parts.push(call.read_at(event.span().end));
     let id = reply_id(event).or_else(|| event.get_text("id"));
-    events::message(Role::Assistant, event, id, parts)
+    blocks::message(Role::Assistant, event, id, parts)
 }
 
 /// The thoughts of a reply, which the model reads before anything else in it. `reasoning_content` and the router's
 /// `reasoning_details` repeat the blocks of the provider.
 fn thoughts(reply: Value<'_>) -> Vec<Part<'_>> {
-    let blocks = reply.get("thinking_blocks").into_iter().flat_map(Value::items);
+    let blocks = reply.items_under("thinking_blocks");
     let mut parts: Vec<Part<'_>> = blocks
         .zip(reply.span().start + 1..)
         .map(|(block, read_at)| {
-            let thought = block.get_text("thinking").unwrap_or(Text::Escaped(""));
-            let part = Part::from_source(Content::Reasoning(thought), PartPlace::element(block));
+            let thought = block.text_or_empty("thinking");
+            let part = blocks::whole(block, Content::Reasoning(thought));
             part.bound_to_prefix(anthropic::is_signed(block)).read_at(read_at)
         })
         .collect();
     if let Some(item) = reply.some("responses_reasoning_item") {
         let summary = blocks::texts(item.some("summary")).into_iter().next().unwrap_or(Text::Escaped(""));
-        parts.push(Part::from_source(Content::Reasoning(summary), PartPlace::element(item)));
+        parts.push(blocks::whole(item, Content::Reasoning(summary)));
     }
     for value in ["reasoning_content", "reasoning_details"].iter().filter_map(|key| reply.some(key)) {
         match parts.first_mut() {
             Some(part) => part.add_copy(value),
             None => {
                 let text = value.text().unwrap_or(Text::Escaped(""));
-                parts.push(Part::from_source(Content::Reasoning(text), PartPlace::element(value)));
+                parts.push(blocks::whole(value, Content::Reasoning(text)));
             }
         }
     }
@@ -289,14 +274,9 @@ fn read_observation(event: Value<'_>) -> Item<'_> {
 }
 
 fn read_result<'a>(event: Value<'a>, content: Option<Value<'a>>) -> Item<'a> {
-    let result = events::result(event.get_text("tool_call_id"), event.get_text("tool_name"), content);
-    let place = PartPlace::element(event);
-    let place = match content {
-        Some(list) if list.is_array() => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
-        Some(text) if text.text().is_some() => place.with_text(Some(text)),
-        _ => place,
-    };
-    events::message(Role::Tool, event, event.get_text("id"), vec![Part::from_source(result, place)])
+    let result = blocks::result(event.get_text("tool_call_id"), event.get_text("tool_name"), content);
+    let part = blocks::answer(event, result, blocks::text_or_list(content));
+    blocks::message(Role::Tool, event, event.get_text("id"), vec![part])
 }
 
 /// An event without id: `OpenHands` assigns one when it reads the log.
@@ -365,7 +345,7 @@ impl<'a> Condensation<'a> {
         } else {
             return None;
         };
-        let forgotten = held.get("forgotten_event_ids").into_iter().flat_map(Value::items).map(id_text).collect();
+        let forgotten = held.items_under("forgotten_event_ids").map(id_text).collect();
         let end = |key: &str| held.some(key).and_then(|number| number.raw().parse::<u64>().ok());
         let range = end("forgotten_events_start_id").zip(end("forgotten_events_end_id"));
         let summary = held.some("summary").filter(|summary| summary.text().is_some_and(|text| text.len_bound() > 0));
@@ -391,14 +371,19 @@ impl<'a> Condensation<'a> {
         message.automatic = true;
         message.parts = blocks::content(self.summary, blocks::plain_block);
         if message.parts.is_empty() {
-            message.parts.push(Part::from_source(Content::Other, PartPlace::element(event)));
+            message.parts.push(blocks::whole(event, Content::Other));
         }
         Item::Message(message)
     }
 }
 
+/// The id of an event: a text, or a number in version 0.
+pub(super) fn id_of(id: Value<'_>) -> Text<'_> {
+    id.text().unwrap_or(Text::Json(id.raw()))
+}
+
 fn id_text(id: Value<'_>) -> String {
-    id.text().unwrap_or(Text::Json(id.raw())).decode().into_owned()
+    id_of(id).into_decoded().into_owned()
 }
 
 /// The id under which a condensation names an event; a summary has one of its own.
@@ -501,7 +486,7 @@ fn usages(events: &[Value<'_>]) -> Vec<Option<Usage>> {
             replies.push(id);
         }
         let Some(metrics) = metrics(event) else { continue };
-        for figures in metrics.get("token_usages").into_iter().flat_map(Value::items) {
+        for figures in metrics.items_under("token_usages") {
             by_reply(figures, &events[..at], &mut found);
         }
         let Some(now) = metrics.some("accumulated_token_usage").map(figures).filter(|now| *now != sums) else {

@@ -1,12 +1,9 @@
 //! Logs of Qwen Code: records with `uuid` and `parentUuid` like those of Claude Code, with Gemini's parts in `message`.
 
 use super::tree::Tree;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, gemini, provenance};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, gemini, provenance};
 use crate::json::{Text, Value, list, object};
-use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, Part, PartPlace, ResultPlace, Role,
-    Usage,
-};
+use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, PairingRules, ResultPlace, Role, Usage};
 
 /// The dialect `qwen`.
 pub(super) struct Qwen;
@@ -15,12 +12,14 @@ const TREE: Tree =
     Tree { own: "uuid", parent: "parentUuid", others: &[], open: false, path: true, sides: None, trees: None };
 
 impl Dialect for Qwen {
-    fn name(&self) -> &'static str {
-        "qwen"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`uuid`, `parentUuid` and `message.parts`; `type` `user`, `assistant`, `tool_result`, `system` with `systemPayload`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "qwen",
+            signature: "`uuid`, `parentUuid` and `message.parts`; `type` `user`, `assistant`, `tool_result`, `system` with `systemPayload`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -29,20 +28,16 @@ impl Dialect for Qwen {
         if own { Fit::Certain } else { Fit::No }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let kind = events::kind(item);
-        let role = match kind.as_str() {
+        let kind = item.word("type");
+        let role = match &*kind {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "tool_result" => Role::Tool,
             "system" => {
                 return history_of(item).map_or(Item::Metadata, |history| Item::Message(boundary(item, history)));
             }
-            _ => return events::unknown(kind),
+            _ => return blocks::unknown_kind(kind),
         };
         let list = item.get("message").and_then(|said| said.get("parts"));
         let mut message = Message::from_source(role, item);
@@ -57,11 +52,9 @@ impl Dialect for Qwen {
         Item::Message(message)
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         // Qwen Code resumes with the path to the newest record alone.
-        TREE.abandon(items, &mut read);
-        read
+        TREE.abandon(items, read);
     }
 }
 
@@ -82,24 +75,12 @@ impl DialectWriter for Qwen {
         gemini::write_part(part)
     }
 
-    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        Some(TREE.links(draft, anchor))
-    }
-
-    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        TREE.name_drafts(layout, remaining);
-    }
-
-    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(layout, remaining)
+    fn tree(&self) -> Option<&'static Tree> {
+        Some(&TREE)
     }
 }
 
 impl LogHabits for Qwen {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         provenance::gemini_usage(item.some("usageMetadata")?)
     }
@@ -124,7 +105,7 @@ fn history_of(item: Value<'_>) -> Option<Value<'_>> {
 fn boundary<'a>(item: Value<'a>, history: Value<'a>) -> Message<'a> {
     let mut message = Message::from_source(Role::User, item);
     message.id = item.get_text("uuid");
-    message.parts = vec![Part::from_source(Content::Text(Text::Json(history.raw())), PartPlace::element(history))];
+    message.parts = vec![blocks::whole(history, Content::Text(Text::Json(history.raw())))];
     message.kind = MessageKind::Boundary;
     message.automatic = true;
     message

@@ -330,7 +330,7 @@ fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
         let fit = dialect.fit(item);
         (worst, best) = (worst.min(fit), best.max(fit));
     }
-    let mut others = ALL.iter().filter(|other| other.has_marks() && other.name() != dialect.name());
+    let mut others = ALL.iter().filter(|other| other.format().has_marks && other.name() != dialect.name());
     let has_mark = |other: &dyn Dialect| row.items.iter().any(|&item| other.fit(item) == Fit::Marked);
     worst > Fit::No && best >= Fit::Certain && !others.any(|other| has_mark(*other))
 }

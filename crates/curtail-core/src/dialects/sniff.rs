@@ -143,7 +143,7 @@ pub(super) fn role_of_plain(item: Value<'_>) -> Option<Text<'_>> {
 fn is_own(dialect: &'static dyn Dialect, item: Value<'_>) -> bool {
     match dialect.fit(item) {
         Fit::Marked => true,
-        Fit::Certain => !ALL.iter().any(|other| other.has_marks() && other.fit(item) == Fit::Marked),
+        Fit::Certain => !ALL.iter().any(|other| other.format().has_marks && other.fit(item) == Fit::Marked),
         Fit::No | Fit::Possible => false,
     }
 }
@@ -275,9 +275,9 @@ fn has_plain_texts(item: Value<'_>) -> bool {
 
 /// Results of Amp name their call as `toolUseID`, and hold what the tool did in `run`; the other blocks are those of Anthropic.
 fn is_amp(item: Value<'_>) -> bool {
-    let mut blocks = item.get("content").into_iter().flat_map(Value::items);
+    let mut blocks = item.items_under("content");
     blocks.any(|block| {
-        let result = block.get("type").is_some_and(|kind| kind.is("tool_result"));
+        let result = block.member_is("type", "tool_result");
         result && block.get("toolUseID").is_some() && block.get("run").is_some()
     })
 }

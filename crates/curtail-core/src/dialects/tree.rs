@@ -23,7 +23,7 @@ use crate::json::{ObjectWriter, Text, Value, or_null, quote};
 use crate::transcript::{Draft, DraftId, DraftPart, Layout, Links, SlotKind, Standing};
 
 /// The keys that link the records of a log.
-pub(super) struct Tree {
+pub struct Tree {
     /// The record's own id.
     pub(super) own: &'static str,
     /// The id of the parent record.
