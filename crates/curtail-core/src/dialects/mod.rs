@@ -49,11 +49,11 @@ mod zed;
 pub use answers::along_branches;
 pub(crate) use answers::write_both;
 pub use assemble::{Row, assemble};
-pub use framing::{Framing, NoMessages, detect_framing, framing_of_first, rows};
+pub use framing::{Framing, detect_framing, framing_of_first, rows};
 pub use homes::{AGENTS, Agent, agent_named, agent_of, project};
 pub use provenance::{iso_8601, models, record_model};
 pub use reading::{ReadError, Reading, UnknownDialect, refuse_to_write};
-pub use sniff::{SniffError, Sniffed, sniff};
+
 pub use vscode_copilot::rebuilt;
 
 use crate::json::{Span, Text, Value};

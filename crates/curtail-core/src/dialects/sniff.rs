@@ -1,93 +1,35 @@
 //! Which dialect a transcript is in, or which format that none reads: detected from its messages, never from the name of a file.
 
-use super::{ALL, Dialect, Fit};
+use super::{ALL, Dialect, Fit, ReadError};
 use crate::json::{Text, Value};
 
 /// The dialect of a transcript, as far as its items decide.
-pub enum Sniffed {
+pub(super) enum Sniffed<'a> {
     /// An item fits this dialect alone.
     Certain(&'static dyn Dialect),
     /// The items fit this dialect, and others that read them in the same way.
     Plain(&'static dyn Dialect),
     /// There is no item.
     Empty,
+    /// This item, the first one, fits no dialect.
+    Unrecognized(Value<'a>),
 }
-
-/// No single dialect fits the items of a transcript.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SniffError {
-    /// The first item fits no dialect.
-    Unrecognized {
-        /// Byte offset of the item in the text.
-        offset: usize,
-        /// The first keys of the item; empty if it is no object.
-        keys: Vec<String>,
-    },
-    /// An item is in a format that is known by sight, and cannot be read.
-    Foreign {
-        /// Byte offset of the item in the text.
-        offset: usize,
-        /// Name of the format.
-        format: &'static str,
-        /// What to do instead.
-        advice: &'static str,
-    },
-    /// Items fit different dialects.
-    Mixed {
-        /// Byte offset of the item that contradicts the ones before it.
-        offset: usize,
-        /// Name of the dialect that the items before it fit.
-        before: &'static str,
-        /// Name of the dialect that this item fits.
-        now: &'static str,
-    },
-}
-
-impl SniffError {
-    /// Byte offset in the text of the item that the error is about.
-    #[must_use]
-    pub const fn offset(&self) -> usize {
-        match self {
-            Self::Unrecognized { offset, .. } | Self::Foreign { offset, .. } | Self::Mixed { offset, .. } => *offset,
-        }
-    }
-}
-
-impl std::fmt::Display for SniffError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Mixed { before, now, .. } => {
-                write!(f, "this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME")
-            }
-            Self::Foreign { format, advice, .. } => {
-                write!(f, "this is written as {format}, which curtail does not read; {advice}")
-            }
-            Self::Unrecognized { keys, .. } => {
-                let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
-                let seen = listed(keys);
-                write!(f, "the first message fits no dialect: {seen}; pass --dialect NAME: {}", names.join(", "))
-            }
-        }
-    }
-}
-
-impl std::error::Error for SniffError {}
 
 /// Detects the dialect of `items`, or of the record around them if there are none.
 ///
 /// The first item that fits only one dialect decides.
 ///
 /// # Errors
-/// A later item fits only another dialect, the items fit none, or they are in a format that cannot be read.
-pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, SniffError> {
-    let flat: Vec<Value<'_>> = items.iter().flat_map(|&item| flattened(item)).collect();
+/// A later item fits only another dialect, or an item is in a format that is known by sight and cannot be read.
+pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Result<Sniffed<'a>, ReadError> {
+    let flat: Vec<Value<'a>> = items.iter().flat_map(|&item| flattened(item)).collect();
     let mut decided: Option<&'static dyn Dialect> = None;
     let mut readers: Vec<&'static dyn Dialect> = Vec::new();
     if let Some(&texts) = flat.first().filter(|item| record.is_none() && is_list_of_texts(**item)) {
-        return Err(unrecognized(texts));
+        return Ok(Sniffed::Unrecognized(texts));
     }
     if let Some((offset, foreign)) = format_of(&flat) {
-        return Err(SniffError::Foreign { offset, format: foreign.format, advice: foreign.advice });
+        return Err(ReadError { offset, what: foreign.refusal() });
     }
     let mut plain: Vec<Text<'_>> = Vec::new();
     for &item in &flat {
@@ -108,8 +50,10 @@ pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, 
         match (certain.as_slice(), decided) {
             ([(one, _)], None) => decided = Some(*one),
             ([(one, _)], Some(before)) if one.name() != before.name() => {
-                let offset = item.span().start as usize;
-                return Err(SniffError::Mixed { offset, before: before.name(), now: one.name() });
+                let (before, now) = (before.name(), one.name());
+                let what =
+                    format!("this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME");
+                return Err(ReadError { offset: item.span().start as usize, what });
             }
             _ => {}
         }
@@ -119,7 +63,7 @@ pub fn sniff(items: &[Value<'_>], record: Option<Value<'_>>) -> Result<Sniffed, 
         (Some(dialect), ..) => Ok(Sniffed::Certain(dialect)),
         (None, Some(&dialect), _) => Ok(Sniffed::Plain(dialect)),
         (None, None, None) => Ok(by_record(record)),
-        (None, None, Some(&item)) => Err(unrecognized(item)),
+        (None, None, Some(&item)) => Ok(Sniffed::Unrecognized(item)),
     }
 }
 
@@ -176,26 +120,22 @@ fn narrowed(
     }
 }
 
-fn by_record(record: Option<Value<'_>>) -> Sniffed {
+fn by_record<'a>(record: Option<Value<'_>>) -> Sniffed<'a> {
     let fits = |record| ALL.iter().copied().find(|dialect| dialect.fits_record(record));
     record.and_then(fits).map_or(Sniffed::Empty, Sniffed::Plain)
 }
 
-fn unrecognized(item: Value<'_>) -> SniffError {
-    SniffError::Unrecognized { offset: item.span().start as usize, keys: first_keys(item) }
-}
-
-fn first_keys(item: Value<'_>) -> Vec<String> {
-    item.members().take(8).map(|member| member.key.decode().into_owned()).collect()
+/// The error for a transcript whose first item fits no dialect.
+pub(super) fn unrecognized(item: Value<'_>) -> ReadError {
+    let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
+    let what =
+        format!("the first message fits no dialect: {}; pass --dialect NAME: {}", keys_of(item), names.join(", "));
+    ReadError { offset: item.span().start as usize, what }
 }
 
 /// The first keys of `item`, as words.
 pub(super) fn keys_of(item: Value<'_>) -> String {
-    listed(&first_keys(item))
-}
-
-fn listed(keys: &[String]) -> String {
-    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    let keys: Vec<String> = item.members().take(8).map(|member| format!("`{}`", member.key.decode())).collect();
     if keys.is_empty() { String::from("it is not an object") } else { format!("its keys are {}", keys.join(", ")) }
 }
 
@@ -205,9 +145,16 @@ fn listed(keys: &[String]) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Foreign {
     /// Its name.
-    pub(super) format: &'static str,
+    format: &'static str,
     /// What to do instead.
-    pub(super) advice: &'static str,
+    advice: &'static str,
+}
+
+impl Foreign {
+    /// Why a transcript in this format is refused.
+    pub(super) fn refusal(self) -> String {
+        format!("this is written as {}, which curtail does not read; {}", self.format, self.advice)
+    }
 }
 
 const IFLOW: Foreign = like("iFlow");
