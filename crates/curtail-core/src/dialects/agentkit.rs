@@ -34,7 +34,7 @@ impl Dialect for AgentKit {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let Some(kind) = item.get_text("type") else { return Item::Unknown(Unknown::NoType) };
-        let role = item.get_text("role").map(|role| role.decode().into_owned());
+        let role = item.get_text("role").map(Text::into_decoded);
         let (role, parts) = match (&*kind.decode(), role.as_deref()) {
             ("tool_result", _) => (Role::Tool, vec![read_result(item)]),
             ("tool_call", Some("user")) => (Role::User, read_calls(item)),

@@ -120,8 +120,27 @@ impl Dialect for ClaudeCode {
 }
 
 impl DialectWriter for ClaudeCode {
+    /// Writes a record whose parent link is still `null`.
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        write_message(draft, anchor)
+        let content = match draft.parts.as_slice() {
+            [DraftPart::Text(text)] if draft.role != Role::Assistant => Json(quote(text)),
+            _ => list(draft.parts.iter().map(anthropic::write_block)),
+        };
+        // User records contain results. Instructions from the application are written as user records, before other content.
+        let kind = if draft.role == Role::Assistant { "assistant" } else { "user" };
+        // Who reads a log expects an id of a reply, which no other reply has.
+        let beside = anchor.and_then(|anchor| anchor.get("uuid")).map_or("", Value::raw);
+        let reply = (draft.role == Role::Assistant).then(|| blocks::draft_id(&[&content.0, beside].concat()));
+        let message = object! {
+            "id": reply,
+            "model": reply.is_some().then_some("<synthetic>"),
+            "type": reply.is_some().then_some("message"),
+            "role": kind,
+            "content": content,
+        };
+        let record =
+            TREE.begin(draft, anchor).copied(anchor, ENVELOPE).member("type", kind).member("message", &message);
+        record.copied(anchor, &["timestamp"]).end().0
     }
 
     fn write_part(&self, part: &DraftPart) -> String {
@@ -148,7 +167,7 @@ impl LogHabits for ClaudeCode {
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        is_boundary(item) || is_set(item, "isCompactSummary")
+        is_boundary(item) || item.is_true("isCompactSummary")
     }
 
     fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
@@ -190,11 +209,6 @@ fn has_arguments(text: &str) -> bool {
     rest.and_then(|rest| rest.split_once("</command-args>")).is_some_and(|(words, _)| !words.trim().is_empty())
 }
 
-/// Whether the member `key` is `true`.
-fn is_set(item: Value<'_>, key: &str) -> bool {
-    item.get(key).is_some_and(is_true)
-}
-
 fn is_true(flag: Value<'_>) -> bool {
     flag.raw() == "true"
 }
@@ -216,7 +230,7 @@ fn close_at_compactions<'a>(items: &[Value<'a>], threads: &[u32], trees: &[Optio
             compactions.closes = closes;
         }
         let Item::Message(message) = &mut read[at] else { continue };
-        let summary = is_set(item, "isCompactSummary");
+        let summary = item.is_true("isCompactSummary");
         let compactions = open.remove(&conversation);
         if summary || compactions.is_some() {
             message.kind = MessageKind::Boundary;
@@ -532,7 +546,7 @@ struct Trees<'a> {
 impl<'a> Trees<'a> {
     /// The place of the next item.
     fn add(&mut self, at: usize, item: Value<'a>) -> Node {
-        if is_set(item, "isSidechain") {
+        if item.is_true("isSidechain") {
             return Node::default();
         }
         let node = self.place(at, item);
@@ -566,8 +580,6 @@ impl<'a> Trees<'a> {
     }
 }
 
-// Drafts as records, in the envelope of the anchor.
-
 /// The keys that a record copies from its anchor, in the order in which the program writes them.
 const ENVELOPE: &[&str] = &[
     "isSidechain",
@@ -581,26 +593,3 @@ const ENVELOPE: &[&str] = &[
     "gitBranch",
     "slug",
 ];
-
-/// Writes a record whose parent link is still `null`.
-fn write_message(draft: &Draft, anchor: Option<Value<'_>>) -> String {
-    let blocks: Vec<String> = draft.parts.iter().map(anthropic::write_block).collect();
-    let content = match draft.parts.as_slice() {
-        [DraftPart::Text(text)] if draft.role != Role::Assistant => Json(quote(text)),
-        _ => list(blocks),
-    };
-    // User records contain results. Instructions from the application are written as user records, before other content.
-    let kind = if draft.role == Role::Assistant { "assistant" } else { "user" };
-    // Who reads a log expects an id of a reply, which no other reply has.
-    let beside = anchor.and_then(|anchor| anchor.get("uuid")).map_or("", Value::raw);
-    let reply = (draft.role == Role::Assistant).then(|| blocks::draft_id(&[&content.0, beside].concat()));
-    let message = object! {
-        "id": reply,
-        "model": reply.is_some().then_some("<synthetic>"),
-        "type": reply.is_some().then_some("message"),
-        "role": kind,
-        "content": content,
-    };
-    let record = TREE.begin(draft, anchor).copied(anchor, ENVELOPE).member("type", kind).member("message", &message);
-    record.copied(anchor, &["timestamp"]).end().0
-}

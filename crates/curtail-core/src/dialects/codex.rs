@@ -12,8 +12,7 @@ use super::{
 };
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, SlotKind,
-    Standing, Usage,
+    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing, Usage,
 };
 
 /// The dialect `codex`.
@@ -185,7 +184,7 @@ fn bind_events<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     }
     for (at, item) in items.iter().enumerate() {
         let Some(payload) = item.get("payload").filter(|_| matches!(read[at], Item::Message(_))) else { continue };
-        let blocks = ["content", "summary"].into_iter().filter_map(|key| payload.get(key)).flat_map(Value::items);
+        let blocks = ["content", "summary"].into_iter().flat_map(|key| payload.items_under(key));
         for text in blocks.filter_map(|block| block.get_text("text")) {
             if let Some(event) = events.get_mut(&*text.decode()).and_then(VecDeque::pop_front) {
                 read[event] = Item::With(at);
@@ -297,11 +296,7 @@ fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 
 /// Whether the line is a compaction. A damaged one without a payload replaces nothing.
 fn is_compaction(item: Value<'_>) -> bool {
-    is(item, "compacted") && item.get("payload").is_some()
-}
-
-fn is(item: Value<'_>, kind: &str) -> bool {
-    item.get("type").is_some_and(|own| own.is(kind))
+    item.member_is("type", "compacted") && item.get("payload").is_some()
 }
 
 /// Marks the turns that a `thread_rolled_back` event removes. The event and the other messages of these turns are kept or
@@ -341,7 +336,7 @@ fn rollbacks(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<Rollback> {
             turns.push(at);
         }
         // The items of the last compaction's list have no envelope.
-        if is(items[at], "compacted") || items[at].get("payload").is_none() {
+        if items[at].member_is("type", "compacted") || items[at].get("payload").is_none() {
             turns.clear();
         }
         let Some(count) = turn_count(items[at]).filter(|count| *count > 0) else { continue };
@@ -365,17 +360,17 @@ fn turn_count(item: Value<'_>) -> Option<usize> {
 
 /// Where an event says how many turns it rolls back.
 fn number_of_turns(item: Value<'_>) -> Option<Value<'_>> {
-    let payload = item.get("payload").filter(|payload| is(item, "event_msg") && is(*payload, "thread_rolled_back"))?;
+    let payload = item
+        .get("payload")
+        .filter(|payload| item.member_is("type", "event_msg") && payload.member_is("type", "thread_rolled_back"))?;
     payload.get("num_turns")
 }
 
 /// Makes every event roll back as many turns as it did, if only some of them are written.
 fn recount(layout: &Layout<'_>, read: &[Item<'_>], kept: &[bool]) -> Vec<Patch> {
-    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
-    let is_written: Vec<bool> =
-        slots.map(|slot| matches!(slot.what, SlotKind::Message(index) if kept[index])).collect();
+    let stays = layout.stays(kept);
     let patch = |Rollback { event, turns }: Rollback| {
-        let left = turns.iter().filter(|turn| is_written[**turn]).count();
+        let left = turns.iter().filter(|turn| stays[**turn]).count();
         let number = number_of_turns(layout.elements[event]).filter(|_| left < turns.len())?;
         Some(Patch { span: number.span(), text: left.to_string() })
     };
@@ -392,7 +387,9 @@ fn is_context(message: &Message<'_>) -> bool {
 }
 
 fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {
-    let Some(payload) = item.get("payload").filter(|payload| is(item, "response_item") && is(*payload, "message"))
+    let Some(payload) = item
+        .get("payload")
+        .filter(|payload| item.member_is("type", "response_item") && payload.member_is("type", "message"))
     else {
         return false;
     };

@@ -227,29 +227,24 @@ fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
     calls.into_iter().enumerate().map(part).collect()
 }
 
-fn items_under<'a>(holder: Option<Value<'a>>, key: &str) -> impl Iterator<Item = Value<'a>> {
-    holder.and_then(|holder| holder.get(key)).into_iter().flat_map(Value::items)
-}
-
 fn own(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
-    items_under(Some(body), "tool_calls").chain(items_under(Some(body), "invalid_tool_calls"))
+    body.items_under("tool_calls").chain(body.items_under("invalid_tool_calls"))
 }
 
 /// Other places of calls. If `tool_calls` lacks a call, the first of these places that has it is read.
 fn elsewhere(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     let extra = body.get("additional_kwargs");
-    let blocks = items_under(Some(body), "content").filter(|block| is_call(*block));
+    let blocks = body.items_under("content").filter(|block| is_call(*block));
     let legacy = extra.and_then(|extra| extra.some("function_call"));
-    blocks.chain(items_under(extra, "tool_calls")).chain(legacy)
+    blocks.chain(extra.into_iter().flat_map(|extra| extra.items_under("tool_calls"))).chain(legacy)
 }
 
 /// Copies of a call in places that are never read as calls: chunks, and the raw reply.
 fn traces<'a>(body: Value<'a>, call: Value<'a>) -> Vec<Value<'a>> {
     let Some(id) = id_of(call) else { return Vec::new() };
     let id = id.decode();
-    let chunks =
-        items_under(Some(body), "tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|own| own.is(&id)));
-    let output = items_under(body.get("response_metadata"), "output");
+    let chunks = body.items_under("tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|own| own.is(&id)));
+    let output = body.get("response_metadata").into_iter().flat_map(|reply| reply.items_under("output"));
     let raw = output.filter(|item| item.get("call_id").is_some_and(|own| own.is(&id)));
     chunks.chain(raw).collect()
 }
@@ -289,14 +284,10 @@ fn part<'a>(call: Value<'a>, copies: Vec<Value<'a>>) -> Part<'a> {
 
 /// The reasoning, if the content does not contain it: a summary in blocks, or a text.
 fn reasoning(body: Value<'_>) -> Vec<Part<'_>> {
-    let Some(extra) = body.get("additional_kwargs") else { return Vec::new() };
-    let thought = extra.some("reasoning").or_else(|| extra.some("reasoning_content"));
+    let extra = body.get("additional_kwargs");
+    let thought = extra.and_then(|extra| extra.some("reasoning").or_else(|| extra.some("reasoning_content")));
     let Some(thought) = thought else { return Vec::new() };
-    let blocks = thought.items_under("summary");
-    let text = thought.text().unwrap_or_else(|| {
-        let texts: Vec<String> =
-            blocks.filter_map(|block| block.get_text("text")).map(|text| text.decode().into_owned()).collect();
-        Text::Owned(texts.join("\n"))
-    });
+    let summary = || blocks::joined(thought.items_under("summary").filter_map(|block| block.get_text("text")));
+    let text = thought.text().unwrap_or_else(summary);
     vec![blocks::whole(thought, Content::Reasoning(text))]
 }

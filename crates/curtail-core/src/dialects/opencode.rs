@@ -57,8 +57,19 @@ impl Dialect for OpenCode {
 }
 
 impl DialectWriter for OpenCode {
+    /// Exports have no role for instructions, and results are written inside their calls.
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        write_message(draft, anchor)
+        let id = id_text(DraftId(first_id(draft, anchor)));
+        let texts = draft.parts.iter().map(|part| match part {
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } | DraftPart::Verbatim(text) => text.as_str(),
+        });
+        let text = texts.collect::<Vec<_>>().join("\n");
+        match anchor {
+            Some(anchor) if !anchor.has("info") && !anchor.has("parts") => {
+                write_version2(draft.role, &id, &text, anchor)
+            }
+            _ => write_version1(draft.role, &id, &text, anchor),
+        }
     }
 
     fn write_part(&self, part: &DraftPart) -> String {
@@ -378,19 +389,6 @@ fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 
 // Drafts as messages, in the session and with the model of their anchor.
 
-/// Writes a message. Exports have no role for instructions, and results are written inside their calls.
-fn write_message(draft: &Draft, anchor: Option<Value<'_>>) -> String {
-    let id = id_text(DraftId(first_id(draft, anchor)));
-    let texts = draft.parts.iter().map(|part| match part {
-        DraftPart::Text(text) | DraftPart::ToolResult { text, .. } | DraftPart::Verbatim(text) => text.as_str(),
-    });
-    let text = texts.collect::<Vec<_>>().join("\n");
-    match anchor {
-        Some(anchor) if !anchor.has("info") && !anchor.has("parts") => write_version2(draft.role, &id, &text, anchor),
-        _ => write_version1(draft.role, &id, &text, anchor),
-    }
-}
-
 fn write_version1(role: Role, id: &str, text: &str, anchor: Option<Value<'_>>) -> String {
     let info = anchor.and_then(|anchor| anchor.get("info"));
     let session = info.and_then(|info| info.get("sessionID")).map_or("\"\"", Value::raw);
@@ -531,7 +529,7 @@ fn name(written: &mut Written, follows: bool, taken: &mut HashSet<String>) {
     written.id = Some(id);
 }
 
-/// The id of a message that [`write_message`] wrote, without `msg_`.
+/// The id of a message that `write_message` wrote, without `msg_`.
 fn own_id(text: &str) -> Option<&str> {
     let from = text.find("\"id\":\"msg_")? + "\"id\":\"msg_".len();
     text.get(from..from + 32)

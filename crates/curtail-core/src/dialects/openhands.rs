@@ -100,7 +100,9 @@ impl LogHabits for OpenHands {
     }
 
     fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        kept(compaction, before)
+        let Some(condensation) = Condensation::from_event(compaction) else { return Vec::new() };
+        let forgotten = forgotten(before, condensation);
+        (0..before.len()).filter(|&at| !forgotten[at]).collect()
     }
 }
 
@@ -419,13 +421,6 @@ fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             message.standing = if is_forgotten { Standing::Superseded } else { Standing::Preserved };
         }
     }
-}
-
-/// The events before `item`, a condensation, that the model still reads after it.
-fn kept(item: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-    let Some(condensation) = Condensation::from_event(item) else { return Vec::new() };
-    let forgotten = forgotten(before, condensation);
-    (0..before.len()).filter(|&at| !forgotten[at]).collect()
 }
 
 /// Gives each draft that the model no longer reads the id of the event that it replaces: a condensation names that one, and

@@ -65,10 +65,10 @@ impl DialectWriter for Qwen {
             Role::Tool => ("tool_result", "user"),
             _ => ("user", "user"),
         };
-        let spelled = list(draft.parts.iter().map(|part| self.write_part(part)));
+        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
         let record = TREE.begin(draft, anchor);
         let record = record.copied(anchor, &["sessionId", "timestamp", "cwd", "version", "gitBranch"]);
-        record.member("type", kind).member("message", &object! { "role": role, "parts": spelled }).end().0
+        record.member("type", kind).member("message", &object! { "role": role, "parts": parts }).end().0
     }
 
     fn write_part(&self, part: &DraftPart) -> String {

@@ -217,9 +217,8 @@ fn each(value: Value<'_>) -> impl Iterator<Item = Value<'_>> {
 
 fn owned<'a>(value: Value<'_>) -> ToolCall<'a> {
     let inner = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
-    let name = inner.get_text("name").map(|name| name.decode().into_owned());
     let arguments = blocks::arguments(inner.get("arguments").or_else(|| inner.get("parameters")));
-    call(name.unwrap_or_default(), arguments.decode().into_owned())
+    call(inner.word("name").into_owned(), arguments.decode().into_owned())
 }
 
 fn call<'a>(name: String, arguments: String) -> ToolCall<'a> {
