@@ -67,10 +67,6 @@ impl DialectWriter for AgentKit {
             object! { "type": "text", "role": role, "content": draft.joined_text() }.0
         }
     }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        self.write_message(&Draft::part(Role::Assistant, part.clone()), None)
-    }
 }
 
 impl LogHabits for AgentKit {}

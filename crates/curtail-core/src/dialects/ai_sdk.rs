@@ -15,7 +15,8 @@ impl Dialect for AiSdk {
     fn format(&self) -> &'static Format {
         &Format {
             name: "ai-sdk",
-            signature: "`role` and `content` parts `tool-call`, `tool-result`; or `role` and `parts`, each with `type`: `text`, `tool-…`, `dynamic-tool`",
+            signature: "`role` and `content` parts `tool-call`, `tool-result`; or `role` and `parts`, \
+                each with `type`: `text`, `tool-…`, `dynamic-tool`",
             pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             provider: ProviderRules { provider: "ai-sdk", ..NO_RULES },
             ..Format::PLAIN
@@ -36,7 +37,7 @@ impl Dialect for AiSdk {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        blocks::read(item, item.get_text("role"), blocks::role_of, |message| {
+        blocks::read_message(item, item.get_text("role"), blocks::role_of, |message| {
             message.id = item.get_text("id");
             message.parts = match item.some("parts") {
                 Some(parts) => parts.items().flat_map(read_ui_part).collect(),
@@ -52,16 +53,16 @@ impl Dialect for AiSdk {
 
 impl DialectWriter for AiSdk {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let parts: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
+        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
         let role = blocks::role_name(draft);
         if anchor.is_some_and(|anchor| anchor.has("parts")) {
             // `validateUIMessages` refuses a message without an id.
             let id = draft.links.as_ref().map(|links| links.id.to_string());
-            return object! { "id": id, "role": role, "parts": list(parts) }.0;
+            return object! { "id": id, "role": role, "parts": parts }.0;
         }
         match draft.parts.as_slice() {
             [DraftPart::Text(text)] => blocks::role_and_content(role, text),
-            _ => object! { "role": role, "content": list(parts) }.0,
+            _ => object! { "role": role, "content": parts }.0,
         }
     }
 

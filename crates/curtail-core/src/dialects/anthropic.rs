@@ -15,7 +15,8 @@ impl Dialect for Anthropic {
     fn format(&self) -> &'static Format {
         &Format {
             name: "anthropic",
-            signature: "`role` and `content` with blocks `tool_use`, `tool_result` with `tool_use_id`, `thinking` or `server_tool_use`",
+            signature: "`role` and `content` with blocks `tool_use`, `tool_result` with `tool_use_id`, \
+                `thinking` or `server_tool_use`",
             pairing: PairingRules { results: ResultPlace::NextMessageFirst, unique_ids: true, ..BY_ID },
             provider: RULES,
             ..Format::PLAIN
@@ -45,7 +46,7 @@ impl Dialect for Anthropic {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        blocks::read(item, item.get_text("role"), blocks::speaker_of, |message| {
+        blocks::read_message(item, item.get_text("role"), blocks::speaker_of, |message| {
             message.id = item.get_text("id");
             message.parts = read_content(item.get("content"));
             mark_compaction(message);

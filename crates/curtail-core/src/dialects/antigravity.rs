@@ -12,7 +12,8 @@ impl Dialect for Antigravity {
     fn format(&self) -> &'static Format {
         &Format {
             name: "antigravity",
-            signature: "`step_index`, `source` and `type` `USER_INPUT`, `PLANNER_RESPONSE` with `tool_calls`, tool steps by position",
+            signature: "`step_index`, `source` and `type` `USER_INPUT`, `PLANNER_RESPONSE` with `tool_calls`, \
+                tool steps by position",
             pairing: PairingRules { results: ResultPlace::Anywhere, ids: false, ..BY_ID },
             is_log: true,
             ..Format::PLAIN
@@ -64,10 +65,6 @@ impl DialectWriter for Antigravity {
         let head = ObjectWriter::new().member("step_index", &Json(step)).member("source", source);
         let head = head.member("type", kind).member("status", "DONE");
         head.copied(anchor, &["created_at"]).member("content", &text).end().0
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        self.write_message(&Draft::part(Role::Assistant, part.clone()), None)
     }
 }
 

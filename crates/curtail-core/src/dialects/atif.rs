@@ -14,7 +14,8 @@ impl Dialect for Atif {
     fn format(&self) -> &'static Format {
         &Format {
             name: "atif",
-            signature: "`steps` of a record with `schema_version` and `agent`; each with `step_id`, `source`, `message`, `tool_calls`, `observation.results`",
+            signature: "`steps` of a record with `schema_version` and `agent`; each with `step_id`, `source`, \
+                `message`, `tool_calls`, `observation.results`",
             pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
             provider: ProviderRules { system_anywhere: true, ..NO_RULES },
             ..Format::PLAIN
@@ -34,8 +35,8 @@ impl Dialect for Atif {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        blocks::read(item, item.some_text("source"), role_of, |message| {
-            message.parts.extend(blocks::beside(item, "reasoning_content", Content::Reasoning));
+        blocks::read_message(item, item.some_text("source"), role_of, |message| {
+            message.parts.extend(blocks::text_beside(item, "reasoning_content", Content::Reasoning));
             message.parts.extend(blocks::content(item.get("message"), blocks::plain_block));
             message.parts.extend(calls(item));
             observe(item, message);
@@ -273,5 +274,5 @@ fn answer_together<'a>(message: &mut Message<'a>, nameless: Vec<Value<'a>>) {
 
 fn answer<'a>(result: Value<'a>, id: Option<Text<'a>>) -> Part<'a> {
     let content = result.get("content");
-    blocks::answer(result, blocks::result(id, None, content), blocks::text_or_list(content))
+    blocks::result_part(result, blocks::result(id, None, content), blocks::text_or_list(content))
 }

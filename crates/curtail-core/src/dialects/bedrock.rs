@@ -30,7 +30,8 @@ impl Dialect for Bedrock {
     fn format(&self) -> &'static Format {
         &Format {
             name: "bedrock",
-            signature: "`role` and `content` blocks without `type`: `text`, `toolUse`, `toolResult` with `toolUseId`, `reasoningContent`",
+            signature: "`role` and `content` blocks without `type`: `text`, `toolUse`, `toolResult` with `toolUseId`, \
+                `reasoningContent`",
             pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
             provider: ProviderRules {
                 provider: "bedrock",
@@ -52,8 +53,8 @@ impl Dialect for Bedrock {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        blocks::read(item, item.get_text("role"), blocks::speaker_of, |message| {
-            message.parts = blocks::text_or(item.get("content"), read_block);
+        blocks::read_message(item, item.get_text("role"), blocks::speaker_of, |message| {
+            message.parts = blocks::text_or_parts(item.get("content"), read_block);
         })
     }
 

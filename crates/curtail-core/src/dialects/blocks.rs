@@ -125,7 +125,7 @@ pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> 
 }
 
 /// The parts of a `content` that is a string, or a list of blocks, each of which `read` reads as a part.
-pub(super) fn text_or<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> Part<'a>) -> Vec<Part<'a>> {
+pub(super) fn text_or_parts<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> Part<'a>) -> Vec<Part<'a>> {
     match value {
         Some(list) if list.is_array() => list.items().map(read).collect(),
         value => content(value, plain_block),
@@ -181,7 +181,7 @@ pub(super) fn rewritable<'a>(element: Value<'a>, content: Content<'a>, text: Opt
 }
 
 /// What `read` makes of a text beside the content of a message, such as reasoning.
-pub(super) fn beside<'a>(message: Value<'a>, key: &str, read: fn(Text<'a>) -> Content<'a>) -> Option<Part<'a>> {
+pub(super) fn text_beside<'a>(message: Value<'a>, key: &str, read: fn(Text<'a>) -> Content<'a>) -> Option<Part<'a>> {
     let value = message.get(key)?;
     value.text().map(|text| whole(value, read(text)))
 }
@@ -192,7 +192,7 @@ pub(super) fn in_shell<'a>(element: Value<'a>, content: Content<'a>) -> Part<'a>
 }
 
 /// A result with its text at `text`, which can be rewritten: a list of blocks as one block.
-pub(super) fn answer<'a>(element: Value<'a>, result: Content<'a>, text: Option<Value<'a>>) -> Part<'a> {
+pub(super) fn result_part<'a>(element: Value<'a>, result: Content<'a>, text: Option<Value<'a>>) -> Part<'a> {
     let place = PartPlace::element(element);
     let place = match text {
         Some(list) if list.is_array() => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
@@ -305,7 +305,7 @@ pub(super) fn prepend_parts(content: Value<'_>, parts: &[String], block: impl Fn
 
 /// Reads `item` as a message of the role called `name`, with what `read` finds in it. An item without a name, or with another
 /// one, is unknown.
-pub(super) fn read<'a>(
+pub(super) fn read_message<'a>(
     item: Value<'a>,
     name: Option<Text<'a>>,
     role_of: impl Fn(&str) -> Option<Role>,

@@ -56,7 +56,8 @@ impl Dialect for ClaudeCode {
     fn format(&self) -> &'static Format {
         &Format {
             name: "claude-code",
-            signature: "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, `isSidechain`",
+            signature: "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, \
+                `isSidechain`",
             // Before it sends a message, the program collects its records and results.
             pairing: PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ..BY_ID },
             provider: ProviderRules { first_speaker: None, ..anthropic::RULES },
@@ -141,10 +142,6 @@ impl DialectWriter for ClaudeCode {
         let record =
             TREE.begin(draft, anchor).copied(anchor, ENVELOPE).member("type", kind).member("message", &message);
         record.copied(anchor, &["timestamp"]).end().0
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        anthropic::write_block(part)
     }
 
     fn tree(&self) -> Option<&'static Tree> {

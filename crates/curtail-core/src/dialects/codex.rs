@@ -25,7 +25,8 @@ impl Dialect for Codex {
     fn format(&self) -> &'static Format {
         &Format {
             name: "codex",
-            signature: "`type` `session_meta`, `response_item`, `event_msg`, `turn_context` or `compacted`, with a `payload`",
+            signature: "`type` `session_meta`, `response_item`, `event_msg`, `turn_context` or `compacted`, \
+                with a `payload`",
             pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
             provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
             is_log: true,
@@ -106,10 +107,6 @@ impl DialectWriter for Codex {
                 object! { "timestamp": Json(time), "type": "response_item", "payload": Json(payload) }.0
             }
         }
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        write_payload(&Draft::part(Role::Assistant, part.clone()))
     }
 }
 

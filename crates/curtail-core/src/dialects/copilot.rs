@@ -87,10 +87,6 @@ impl DialectWriter for Copilot {
         event.copied(anchor, &["timestamp"]).end().0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        self.write_message(&Draft::part(Role::Assistant, part.clone()), None)
-    }
-
     fn tree(&self) -> Option<&'static Tree> {
         Some(&TREE)
     }
@@ -175,7 +171,7 @@ fn said(data: Value<'_>) -> Vec<Part<'_>> {
 }
 
 fn read_reply(data: Value<'_>) -> Vec<Part<'_>> {
-    let thought = blocks::beside(data, "reasoningText", Content::Reasoning);
+    let thought = blocks::text_beside(data, "reasoningText", Content::Reasoning);
     let calls = data.items_under("toolRequests").map(|call| {
         blocks::whole(call, blocks::call(call.get_text("toolCallId"), call.get_text("name"), call.get("arguments")))
     });

@@ -28,7 +28,7 @@ impl Dialect for Cursor {
         match item.get_text("role") {
             None if item.member_is("type", "turn_ended") => Item::Metadata,
             None => blocks::unknown_kind(item.word("type")),
-            name => blocks::read(item, name, blocks::speaker_of, |message| {
+            name => blocks::read_message(item, name, blocks::speaker_of, |message| {
                 let content = item.get("message").and_then(|said| said.get("content"));
                 message.parts = blocks::content(content, read_block);
             }),

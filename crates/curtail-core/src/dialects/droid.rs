@@ -19,7 +19,8 @@ impl Dialect for Droid {
     fn format(&self) -> &'static Format {
         &Format {
             name: "droid",
-            signature: "`session_start`, then `message` with Anthropic blocks; or lines `tool_call` and `tool_result` with `toolName`, `value`",
+            signature: "`session_start`, then `message` with Anthropic blocks; \
+                or lines `tool_call` and `tool_result` with `toolName`, `value`",
             pairing: PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ..BY_ID },
             is_log: true,
             ..Format::PLAIN
@@ -84,10 +85,6 @@ impl DialectWriter for Droid {
         line.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        anthropic::write_block(part)
-    }
-
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
         is_linked(anchor).then(|| TREE.links(draft, anchor))
     }
@@ -115,7 +112,7 @@ fn fit_message(message: Value<'_>) -> Fit {
 
 fn read_message(item: Value<'_>) -> Item<'_> {
     let said = item.get("message").unwrap_or(item);
-    blocks::read(item, said.some_text("role"), blocks::speaker_of, |message| {
+    blocks::read_message(item, said.some_text("role"), blocks::speaker_of, |message| {
         message.id = item.get_text("id");
         message.parts = anthropic::read_content(said.get("content").or_else(|| said.get("text")));
     })

@@ -22,7 +22,8 @@ impl Dialect for Gemini {
     fn format(&self) -> &'static Format {
         &Format {
             name: "gemini",
-            signature: "`role`: `user` or `model` with `parts`; ADK events with `author`; CLI records of `type`: `gemini` with `toolCalls`",
+            signature: "`role`: `user` or `model` with `parts`; ADK events with `author`; \
+                CLI records of `type`: `gemini` with `toolCalls`",
             pairing: PairingRules { results: ResultPlace::NextMessage, ids: false, ..BY_ID },
             provider: ProviderRules {
                 provider: "gemini",

@@ -44,9 +44,9 @@ impl Dialect for Goose {
         }
         let told = item.some("metadata");
         let is_false = |key: &str| told.and_then(|told| told.get(key)).is_some_and(|flag| flag.raw() == "false");
-        blocks::read(item, item.some_text("role"), blocks::speaker_of, |message| {
+        blocks::read_message(item, item.some_text("role"), blocks::speaker_of, |message| {
             message.id = item.get_text("id");
-            message.parts = blocks::text_or(item.get("content"), read_block);
+            message.parts = blocks::text_or_parts(item.get("content"), read_block);
             // What only the model sees, a program wrote.
             message.automatic = message.role == Role::User && is_false("userVisible");
             if is_false("agentVisible") {
@@ -155,5 +155,5 @@ fn result(block: Value<'_>) -> Part<'_> {
     let value = result.and_then(|result| result.some("value"));
     let list = value.and_then(|value| if value.is_object() { value.get("content") } else { Some(value) });
     let said = list.or_else(|| result?.get("error"));
-    blocks::answer(block, blocks::result(block.get_text("id"), None, said), said)
+    blocks::result_part(block, blocks::result(block.get_text("id"), None, said), said)
 }

@@ -12,7 +12,8 @@ impl Dialect for Grok {
     fn format(&self) -> &'static Format {
         &Format {
             name: "grok",
-            signature: "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, `backend_tool_call`",
+            signature: "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, \
+                `backend_tool_call`",
             pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             is_log: true,
             ..Format::PLAIN

@@ -12,7 +12,8 @@ impl Dialect for Inspect {
     fn format(&self) -> &'static Format {
         &Format {
             name: "inspect",
-            signature: "`role` and `content` with `source`: `input` or `generate`; `tool_calls` and role `tool` with `function`: a plain name",
+            signature: "`role` and `content` with `source`: `input` or `generate`; \
+                `tool_calls` and role `tool` with `function`: a plain name",
             pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             has_marks: true,
             ..Format::PLAIN
@@ -36,7 +37,7 @@ impl Dialect for Inspect {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        blocks::read(item, item.some_text("role"), blocks::role_of, |message| {
+        blocks::read_message(item, item.some_text("role"), blocks::role_of, |message| {
             message.id = item.get_text("id");
             message.parts = match message.role {
                 // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
@@ -130,7 +131,7 @@ fn is_own_block(block: Value<'_>) -> bool {
 
 fn said(item: Value<'_>) -> Vec<Part<'_>> {
     // In older logs, the reasoning is beside the content.
-    let mut parts: Vec<Part<'_>> = blocks::beside(item, "reasoning", Content::Reasoning).into_iter().collect();
+    let mut parts: Vec<Part<'_>> = blocks::text_beside(item, "reasoning", Content::Reasoning).into_iter().collect();
     let claude = item.get_text("model").is_none_or(|model| model.decode().contains("claude"));
     match item.get("content") {
         Some(list) if list.is_array() => parts.extend(list.items().flat_map(|block| read_block(block, claude))),
@@ -181,5 +182,5 @@ fn read_result(item: Value<'_>) -> Part<'_> {
     {
         result.content.extend(error.get_text("message"));
     }
-    blocks::answer(item, result, blocks::text_or_list(content))
+    blocks::result_part(item, result, blocks::text_or_list(content))
 }

@@ -13,7 +13,8 @@ impl Dialect for Interactions {
     fn format(&self) -> &'static Format {
         &Format {
             name: "gemini-interactions",
-            signature: "`type`: `user_input`, `model_output`, `thought`, `function_call` with `id`, `function_result` with `call_id`",
+            signature: "`type`: `user_input`, `model_output`, `thought`, `function_call` with `id`, \
+                `function_result` with `call_id`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
             ..Format::PLAIN

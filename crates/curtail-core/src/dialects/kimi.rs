@@ -12,7 +12,8 @@ impl Dialect for Kimi {
     fn format(&self) -> &'static Format {
         &Format {
             name: "kimi",
-            signature: "`type` `context.append_message`, `context.append_loop_event` with `tool.call` and `tool.result`",
+            signature: "`type` `context.append_message`, \
+                `context.append_loop_event` with `tool.call` and `tool.result`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             is_log: true,
             ..Format::PLAIN
@@ -66,8 +67,8 @@ impl DialectWriter for Kimi {
             line("context.append_loop_event", "event", &event, anchor)
         } else {
             let role = blocks::speaker(draft);
-            let content: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
-            let said = object! { "role": role, "content": list(content), "toolCalls": Json("[]") };
+            let content = list(draft.parts.iter().map(|part| self.write_part(part)));
+            let said = object! { "role": role, "content": content, "toolCalls": Json("[]") };
             line("context.append_message", "message", &said, anchor)
         }
     }
@@ -108,7 +109,7 @@ impl LogHabits for Kimi {
 
 fn read_message(item: Value<'_>) -> Item<'_> {
     let Some(said) = item.get("message") else { return Item::Metadata };
-    blocks::read(item, said.some_text("role"), blocks::speaker_of, |message| {
+    blocks::read_message(item, said.some_text("role"), blocks::speaker_of, |message| {
         message.parts = blocks::content(said.get("content"), blocks::plain_block);
         message.parts.extend(said.items_under("toolCalls").map(|call| {
             let inner = call.get("function").unwrap_or(call);

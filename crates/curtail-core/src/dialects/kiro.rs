@@ -15,7 +15,8 @@ impl Dialect for Kiro {
     fn format(&self) -> &'static Format {
         &Format {
             name: "kiro",
-            signature: "`kind` `Prompt`, `AssistantMessage`, `ToolResults` and `data`; or `user` and `assistant` with `Response` or `ToolUse`",
+            signature: "`kind` `Prompt`, `AssistantMessage`, `ToolResults` and `data`; \
+                or `user` and `assistant` with `Response` or `ToolUse`",
             pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
             is_log: true,
@@ -46,7 +47,7 @@ impl Dialect for Kiro {
         };
         let mut message = Message::from_source(role, item);
         message.id = item.some("data").and_then(|data| data.get_text("message_id"));
-        message.parts = blocks::text_or(Some(content), read_block);
+        message.parts = blocks::text_or_parts(Some(content), read_block);
         Item::Message(message)
     }
 }

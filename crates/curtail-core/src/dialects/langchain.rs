@@ -14,7 +14,8 @@ impl Dialect for LangChain {
     fn format(&self) -> &'static Format {
         &Format {
             name: "langchain",
-            signature: "`lc` with `kwargs`; `type`: `human`, `ai` with `data` or `content`; `tool` with `tool_call_id`; LangGraph events",
+            signature: "`lc` with `kwargs`; `type`: `human`, `ai` with `data` or `content`; \
+                `tool` with `tool_call_id`; LangGraph events",
             pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             ..Format::PLAIN
         }

@@ -247,7 +247,8 @@ pub trait DialectWriter {
     /// transcript.
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
 
-    /// Writes `part` as an element of a list of parts: by default, a result as a message of its own.
+    /// Writes `part` as an element of a list of parts, in formats whose messages have such lists: by default, a result as a
+    /// message of its own.
     fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => blocks::text_block(text),

@@ -15,7 +15,8 @@ impl Dialect for OpenAi {
     fn format(&self) -> &'static Format {
         &Format {
             name: "openai",
-            signature: "`role` and `content`; `tool_calls`, role `tool` with `tool_call_id`; legacy `function_call`, role `function`",
+            signature: "`role` and `content`; `tool_calls`, role `tool` with `tool_call_id`; legacy `function_call`, \
+                role `function`",
             pairing: PairingRules { results: ResultPlace::RightAfter, developer: true, ..BY_ID },
             provider: ProviderRules { provider: "openai", ..NO_RULES },
             ..Format::PLAIN
@@ -140,7 +141,7 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
     parts.extend(blocks::content(item.get("content"), blocks::plain_block));
-    parts.extend(blocks::beside(item, "refusal", Content::Text));
+    parts.extend(blocks::text_beside(item, "refusal", Content::Text));
     parts
 }
 

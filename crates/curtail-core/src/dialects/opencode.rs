@@ -21,7 +21,8 @@ impl Dialect for OpenCode {
     fn format(&self) -> &'static Format {
         &Format {
             name: "opencode",
-            signature: "`info` with `role` and `sessionID`, and `parts`, each with `messageID`; or `type`, `time` and `content` blocks `tool` with `state`",
+            signature: "`info` with `role` and `sessionID`, and `parts`, each with `messageID`; or `type`, \
+                `time` and `content` blocks `tool` with `state`",
             pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
             ..Format::PLAIN
@@ -69,13 +70,6 @@ impl DialectWriter for OpenCode {
                 write_version2(draft.role, &id, &text, anchor)
             }
             _ => write_version1(draft.role, &id, &text, anchor),
-        }
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
         }
     }
 
@@ -168,7 +162,7 @@ fn is_version1(item: Value<'_>) -> bool {
 fn read_version1(item: Value<'_>) -> Item<'_> {
     let Some(info) = item.get("info").filter(|info| info.is_object()) else { return Item::Unknown(Unknown::NoRole) };
     let speaker = |name: &str| blocks::speaker_of(name).filter(|role| *role != Role::System);
-    blocks::read(item, info.some_text("role"), speaker, |message| {
+    blocks::read_message(item, info.some_text("role"), speaker, |message| {
         message.id = info.get_text("id");
         message.parts = item.items_under("parts").flat_map(read_part).collect();
         message.automatic = message.role == Role::User && is_automatic(message);
@@ -261,7 +255,7 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
         "error" => state.get("error").or_else(|| state.get("content")),
         _ => return vec![open_call(block, call, Some(state))],
     };
-    vec![blocks::whole(block, call), blocks::answer(block, blocks::result(id, name, said), said)]
+    vec![blocks::whole(block, call), blocks::result_part(block, blocks::result(id, name, said), said)]
 }
 
 // Compactions and reverts. A compaction is a message of the user with nothing but a mark, and a summary of the assistant that

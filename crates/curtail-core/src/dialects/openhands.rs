@@ -22,7 +22,8 @@ impl Dialect for OpenHands {
     fn format(&self) -> &'static Format {
         &Format {
             name: "openhands",
-            signature: "`source` and `kind`: `MessageEvent`, `ActionEvent`, `ObservationEvent`; or `source` and `action` with `args`, `observation` with `cause`",
+            signature: "`source` and `kind`: `MessageEvent`, `ActionEvent`, `ObservationEvent`; \
+                or `source` and `action` with `args`, `observation` with `cause`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             // The program updates its instructions when its tools change.
             provider: ProviderRules { log: true, system_anywhere: true, ..NO_RULES },
@@ -62,13 +63,6 @@ impl DialectWriter for OpenHands {
         match before {
             Some(anchor) => openhands_version0::write_message(draft, anchor),
             None => write_event(draft, anchor),
-        }
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Verbatim(raw) => raw.clone(),
-            part => self.write_message(&Draft::part(Role::Assistant, part.clone()), None),
         }
     }
 
@@ -206,7 +200,7 @@ fn whole_text<'a>(event: Value<'a>, text: Value<'a>) -> Option<Part<'a>> {
 
 fn read_message(event: Value<'_>) -> Item<'_> {
     let Some(said) = event.get("llm_message") else { return Item::Unknown(Unknown::NoMessage) };
-    blocks::read(event, said.some_text("role"), blocks::speaker_of, |message| {
+    blocks::read_message(event, said.some_text("role"), blocks::speaker_of, |message| {
         message.id = reply_id(event).or_else(|| event.get_text("id"));
         message.parts = thoughts(said);
         message.parts.extend(blocks::content(said.get("content"), blocks::plain_block));
@@ -277,7 +271,7 @@ fn read_observation(event: Value<'_>) -> Item<'_> {
 
 fn read_result<'a>(event: Value<'a>, content: Option<Value<'a>>) -> Item<'a> {
     let result = blocks::result(event.get_text("tool_call_id"), event.get_text("tool_name"), content);
-    let part = blocks::answer(event, result, blocks::text_or_list(content));
+    let part = blocks::result_part(event, result, blocks::text_or_list(content));
     blocks::message(Role::Tool, event, event.get_text("id"), vec![part])
 }
 

@@ -12,7 +12,8 @@ impl Dialect for Otel {
     fn format(&self) -> &'static Format {
         &Format {
             name: "otel",
-            signature: "`role` and `parts` with `type`: `text` with `content`, `tool_call`, `tool_call_response`; under `gen_ai.input.messages`",
+            signature: "`role` and `parts` with `type`: `text` with `content`, `tool_call`, `tool_call_response`; \
+                under `gen_ai.input.messages`",
             pairing: PairingRules { results: ResultPlace::RightAfterTurn, ..BY_ID },
             has_marks: true,
             ..Format::PLAIN
@@ -33,7 +34,7 @@ impl Dialect for Otel {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        blocks::read(item, item.some_text("role"), blocks::role_of, |message| {
+        blocks::read_message(item, item.some_text("role"), blocks::role_of, |message| {
             message.parts = item.items_under("parts").map(read_part).collect();
         })
     }

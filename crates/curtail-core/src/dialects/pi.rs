@@ -28,7 +28,8 @@ impl Dialect for Pi {
     fn format(&self) -> &'static Format {
         &Format {
             name: "pi",
-            signature: "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, `model_change`",
+            signature: "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, \
+                `model_change`",
             pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             is_log: true,
             ..Format::PLAIN
@@ -289,7 +290,7 @@ fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {
     let content = said.get("content");
     let result = blocks::result(said.get_text("toolCallId"), said.get_text("toolName"), content);
     // If the content was a list of blocks, the log requires one.
-    let mut part = blocks::answer(item, result, blocks::text_or_list(content));
+    let mut part = blocks::result_part(item, result, blocks::text_or_list(content));
     said.some("details").into_iter().for_each(|copy| part.add_copy(copy));
     part
 }
@@ -403,7 +404,7 @@ fn traced_result<'a>(entry: Value<'a>, said: Value<'a>) -> Part<'a> {
     let content = said.get("content");
     let id = member(said, &CALL_ID).and_then(Value::text);
     let result = blocks::result(id, said.get_text("toolName").or_else(|| said.get_text("name")), content);
-    blocks::answer(entry, result, blocks::text_or_list(content))
+    blocks::result_part(entry, result, blocks::text_or_list(content))
 }
 
 /// Whether an entry is a line of a trace and not of pi, whose entries have a time or an id.

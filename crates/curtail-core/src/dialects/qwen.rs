@@ -15,7 +15,8 @@ impl Dialect for Qwen {
     fn format(&self) -> &'static Format {
         &Format {
             name: "qwen",
-            signature: "`uuid`, `parentUuid` and `message.parts`; `type` `user`, `assistant`, `tool_result`, `system` with `systemPayload`",
+            signature: "`uuid`, `parentUuid` and `message.parts`; `type` `user`, `assistant`, `tool_result`, \
+                `system` with `systemPayload`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             is_log: true,
             ..Format::PLAIN

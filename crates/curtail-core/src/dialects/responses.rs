@@ -49,7 +49,8 @@ impl Dialect for Responses {
     fn format(&self) -> &'static Format {
         &Format {
             name: "responses",
-            signature: "`type`: `message`, `reasoning`, `function_call` and other calls, each with `…_output`, joined by `call_id`",
+            signature: "`type`: `message`, `reasoning`, `function_call` and other calls, each with `…_output`, \
+                joined by `call_id`",
             pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
             provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
             ..Format::PLAIN
@@ -104,10 +105,6 @@ impl DialectWriter for Responses {
 
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         write_item(draft)
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        write_item(&Draft::part(Role::Assistant, part.clone()))
     }
 }
 

@@ -15,7 +15,8 @@ impl Dialect for ShareGpt {
     fn format(&self) -> &'static Format {
         &Format {
             name: "sharegpt",
-            signature: "`from` and `value`; `role` and `content` blocks with `type` and `value`; `history` of pairs beside `instruction`",
+            signature: "`from` and `value`; `role` and `content` blocks with `type` and `value`; \
+                `history` of pairs beside `instruction`",
             pairing: PairingRules { results: ResultPlace::RightAfter, ids: false, ..BY_ID },
             // Trainers read messages by position: user messages at odd positions, assistant messages at even ones.
             provider: ProviderRules {

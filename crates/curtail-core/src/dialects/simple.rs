@@ -2,8 +2,8 @@
 //! fits for certain takes precedence.
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
-use crate::json::{Value, object, quote};
-use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
+use crate::json::{Value, object};
+use crate::transcript::{Draft, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `simple`.
 pub(super) struct Simple;
@@ -18,7 +18,8 @@ impl Dialect for Simple {
     fn format(&self) -> &'static Format {
         &Format {
             name: "simple",
-            signature: "`role`, `from`, `speaker`, `author` or `type`, and `content`, `text`, `value` or `message`; no tool calls",
+            signature: "`role`, `from`, `speaker`, `author` or `type`, and `content`, `text`, `value` or `message`; \
+                no tool calls",
             pairing: PairingRules { results: ResultPlace::Anywhere, ids: false, developer: true, ..BY_ID },
             // No provider takes this format, so items that are not messages are not reported.
             provider: ProviderRules { log: true, ..NO_RULES },
@@ -50,13 +51,6 @@ impl DialectWriter for Simple {
         let named = anchor.and_then(|anchor| anchor.get_text(role_key)).filter(|_| role == draft.role);
         let name = named.map_or_else(|| draft.role.name().to_owned(), |name| name.decode().into_owned());
         object! { role_key: name, text_key: draft.joined_text() }.0
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => quote(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-        }
     }
 }
 
