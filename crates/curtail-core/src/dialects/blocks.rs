@@ -367,6 +367,11 @@ pub(super) fn hosted(mut content: Content<'_>) -> Content<'_> {
     content
 }
 
+/// The first text of a message.
+pub(super) fn first_text<'m, 'a>(message: &'m Message<'a>) -> Option<&'m Text<'a>> {
+    message.parts.iter().find_map(|part| if let Content::Text(text) = &part.content { Some(text) } else { None })
+}
+
 /// For formats without ids: closes open calls at the next calls, because later results belong to those.
 pub(super) fn close_rounds(items: &mut [Item<'_>]) {
     for message in items.iter_mut().filter_map(Item::message_mut) {

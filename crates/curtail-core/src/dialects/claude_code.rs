@@ -11,8 +11,7 @@ use super::tree::{self, Sides, Tree};
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks};
 use crate::json::{Json, Text, Value, ValueKind, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role, Standing, Unknown,
-    Usage,
+    Draft, DraftPart, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role, Standing, Unknown, Usage,
 };
 
 /// The dialect `claude-code`.
@@ -190,11 +189,9 @@ const OWN_TAGS: &[&str] = &[
 ];
 
 fn begins_with_tag(message: &Message<'_>) -> bool {
-    let text =
-        message.parts.iter().find_map(|part| if let Content::Text(text) = &part.content { Some(text) } else { None });
     // Most texts begin with something else and need not be decoded.
     let is_other = |text: &Text<'_>| matches!(text, Text::Escaped(raw) if !raw.starts_with(['<', ' ', '\\']));
-    text.is_some_and(|text| {
+    blocks::first_text(message).is_some_and(|text| {
         let text = if is_other(text) { return false } else { text.decode() };
         OWN_TAGS.iter().any(|tag| text.trim_start().starts_with(tag)) && !has_arguments(&text)
     })

@@ -376,11 +376,8 @@ fn recount(layout: &Layout<'_>, read: &[Item<'_>], kept: &[bool]) -> Vec<Patch> 
 
 /// Whether the program wrote the message for the user.
 fn is_context(message: &Message<'_>) -> bool {
-    let mut texts = message.parts.iter().filter_map(|part| match &part.content {
-        Content::Text(text) => Some(text.decode()),
-        _ => None,
-    });
-    texts.next().is_some_and(|text| CONTEXT.iter().any(|context| text.trim_start().starts_with(context)))
+    let text = blocks::first_text(message).map(Text::decode);
+    text.is_some_and(|text| CONTEXT.iter().any(|context| text.trim_start().starts_with(context)))
 }
 
 fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {

@@ -222,23 +222,20 @@ fn boundary(item: Value<'_>) -> Item<'_> {
     Item::Message(message)
 }
 
-/// The events after the list that `item` is an element of, if it is the list of a `$set` line.
-fn lines_after(item: Value<'_>) -> Vec<Value<'_>> {
-    let line = item.parent().and_then(Value::parent).and_then(Value::parent);
-    line.filter(|line| list_of(*line).is_some()).map_or_else(Vec::new, |line| line.roots_after().collect())
+/// The `$set` line of whose list `item` is an element.
+fn line_around(item: Value<'_>) -> Option<Value<'_>> {
+    item.parent()?.parent()?.parent().filter(|line| list_of(*line).is_some())
 }
 
 /// Whether `item` is an element of the list of a `$set` line.
 pub(super) fn is_in_list(item: Value<'_>) -> bool {
-    let line = item.parent().and_then(Value::parent).and_then(Value::parent);
-    line.is_some_and(|line| list_of(line).is_some())
+    line_around(item).is_some()
 }
 
 /// Marks what the program does not read any more, and unites the results that stand twice.
 pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let inner = items.first().is_some_and(|item| is_in_list(*item));
-    if inner {
-        let lines = lines_after(items[0]);
+    if let Some(line) = items.first().and_then(|item| line_around(*item)) {
+        let lines: Vec<Value<'a>> = line.roots_after().collect();
         let until = lines.iter().position(|line| list_of(*line).is_some()).unwrap_or(lines.len());
         let all: Vec<Value<'a>> = items.iter().chain(&lines[..until]).copied().collect();
         blocks::put_in_compaction(read);
@@ -434,9 +431,5 @@ pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 
 /// Whether the program wrote the message for the user: the context of the session.
 pub(super) fn is_context(message: &Message<'_>) -> bool {
-    let mut texts = message.parts.iter().filter_map(|part| match &part.content {
-        Content::Text(text) => Some(text),
-        _ => None,
-    });
-    texts.next().is_some_and(|text| text.decode().trim_start().starts_with("<session_context>"))
+    blocks::first_text(message).is_some_and(|text| text.decode().trim_start().starts_with("<session_context>"))
 }

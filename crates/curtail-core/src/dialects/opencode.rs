@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, Written, blocks,
-    provenance,
+    provenance, tree,
 };
 use crate::digest::fnv1a_128;
 use crate::json::{Json, ObjectWriter, Text, Value, list, object, quote, raw, removal};
@@ -456,16 +456,10 @@ const RANDOM: u32 = 80;
 /// The first id for a draft, in front of its anchor in the order of ids. The text is not part of it, because it may be shortened
 /// before it is written.
 fn first_id(draft: &Draft, anchor: Option<Value<'_>>) -> u128 {
-    let own = anchor.and_then(|anchor| info(anchor).get_text("id"));
-    let own = own.map(|id| id.decode().into_owned()).unwrap_or_default();
+    let own = anchor.map(|anchor| info(anchor).word("id").into_owned()).unwrap_or_default();
     let sorted = own.get(4..16).and_then(|digits| u128::from_str_radix(digits, 16).ok()).unwrap_or(0);
     let beside = draft.beside.map_or(own, id_text);
-    let parts = draft.parts.iter().map(|part| match part {
-        DraftPart::Text(_) => "",
-        DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
-        DraftPart::Verbatim(raw) => raw,
-    });
-    let what: Vec<&str> = [draft.role.name(), &beside].into_iter().chain(parts).collect();
+    let what: Vec<&str> = [draft.role.name(), &beside].into_iter().chain(tree::part_names(draft)).collect();
     (sorted.saturating_sub(1) << RANDOM) | digest(&what.join("\n"), 0)
 }
 

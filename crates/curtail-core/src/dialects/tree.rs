@@ -221,15 +221,19 @@ impl Tree {
 /// No parent, and an id derived from the role, the parts and the id of `anchor`, which its record has under the key `own`. The
 /// text is not part of the id, because it may be shortened before it is written.
 pub(super) fn first_links(own: &str, draft: &Draft, anchor: Option<Value<'_>>) -> Links {
-    let read = || anchor.and_then(|anchor| anchor.get_text(own)).map(|own| own.decode().into_owned());
-    let parts = draft.parts.iter().map(|part| match part {
+    let read = || anchor.map(|anchor| anchor.word(own).into_owned());
+    let what: Vec<&str> = std::iter::once(draft.role.name()).chain(part_names(draft)).collect();
+    let anchor = draft.beside.map(|id| id.to_string()).or_else(read).unwrap_or_default();
+    Links { id: id(fingerprint(&what.join("\n"), &anchor), 0), parent: None }
+}
+
+/// What tells the parts of a draft from those of another: not their texts, because these may be shortened before they are written.
+pub(super) fn part_names(draft: &Draft) -> impl Iterator<Item = &str> {
+    draft.parts.iter().map(|part| match part {
         DraftPart::Text(_) => "",
         DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
         DraftPart::Verbatim(raw) => raw,
-    });
-    let what: Vec<&str> = std::iter::once(draft.role.name()).chain(parts).collect();
-    let anchor = draft.beside.map(|id| id.to_string()).or_else(read).unwrap_or_default();
-    Links { id: id(fingerprint(&what.join("\n"), &anchor), 0), parent: None }
+    })
 }
 
 /// Gives drafts of records that have ids under the key `own`, but no parents, different ones.
