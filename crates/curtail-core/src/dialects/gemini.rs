@@ -80,7 +80,7 @@ impl Dialect for Gemini {
             gemini_cli::mark(items, read);
         }
         if read.iter().any(lacks_id) {
-            let shared = shared_ids(&read);
+            let shared = shared_ids(read);
             read.iter_mut().for_each(|item| forget_ids(item, &shared));
         }
     }

@@ -50,10 +50,7 @@ pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Resul
         match (certain.as_slice(), decided) {
             ([(one, _)], None) => decided = Some(*one),
             ([(one, _)], Some(before)) if one.name() != before.name() => {
-                let (before, now) = (before.name(), one.name());
-                let what =
-                    format!("this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME");
-                return Err(ReadError { offset: item.span().start as usize, what });
+                return Err(mixed(item, *one, before));
             }
             _ => {}
         }
@@ -123,6 +120,13 @@ fn narrowed(
 fn by_record<'a>(record: Option<Value<'_>>) -> Sniffed<'a> {
     let fits = |record| ALL.iter().copied().find(|dialect| dialect.fits_record(record));
     record.and_then(fits).map_or(Sniffed::Empty, Sniffed::Plain)
+}
+
+/// The error for a message that fits another dialect than those before it.
+fn mixed(item: Value<'_>, now: &dyn Dialect, before: &dyn Dialect) -> ReadError {
+    let (now, before) = (now.name(), before.name());
+    let what = format!("this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME");
+    ReadError { offset: item.span().start as usize, what }
 }
 
 /// The error for a transcript whose first item fits no dialect.
