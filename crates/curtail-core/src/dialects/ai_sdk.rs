@@ -1,23 +1,26 @@
 //! The AI SDK: `ModelMessage`s, whose calls and results are separate parts, and `UIMessage`s, whose tool parts contain a
 //! call and later also its result.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, tree};
-use crate::json::{Json, Span, Text, Value, list, object};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, tree};
+use crate::json::{Span, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartPlace, ProviderRules,
-    ResultPlace, Rewrite, Role, ToolCall, ToolResult, Unknown,
+    Content, Draft, DraftPart, Family, Layout, Links, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
+    Rewrite, ToolCall, ToolResult,
 };
 
 /// The dialect `ai-sdk`.
 pub(super) struct AiSdk;
 
 impl Dialect for AiSdk {
-    fn name(&self) -> &'static str {
-        "ai-sdk"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`role` and `content` parts `tool-call`, `tool-result`; or `role` and `parts`, each with `type`: `text`, `tool-…`, `dynamic-tool`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "ai-sdk",
+            signature: "`role` and `content` parts `tool-call`, `tool-result`; or `role` and `parts`, \
+                each with `type`: `text`, `tool-…`, `dynamic-tool`",
+            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
+            provider: ProviderRules { provider: "ai-sdk", ..NO_RULES },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -33,26 +36,14 @@ impl Dialect for AiSdk {
         }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { provider: "ai-sdk", ..ProviderRules::default() }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
-        let Some(role) = blocks::role_of(&role.decode()) else {
-            return Item::Unknown(Unknown::Named(role.decode().into_owned()));
-        };
-        let mut message = Message::from_source(role, item);
-        message.id = item.get_text("id");
-        message.parts = match item.some("parts") {
-            Some(parts) => parts.items().flat_map(read_ui_part).collect(),
-            None => read_content(item.get("content")),
-        };
-        Item::Message(message)
+        blocks::read_message(item, item.get_text("role"), blocks::role_of, |message| {
+            message.id = item.get_text("id");
+            message.parts = match item.some("parts") {
+                Some(parts) => parts.items().flat_map(read_ui_part).collect(),
+                None => read_content(item.get("content")),
+            };
+        })
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -62,16 +53,16 @@ impl Dialect for AiSdk {
 
 impl DialectWriter for AiSdk {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let parts: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
-        let role = if draft.role == Role::Developer { Role::System } else { draft.role };
+        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
+        let role = blocks::role_name(draft);
         if anchor.is_some_and(|anchor| anchor.has("parts")) {
             // `validateUIMessages` refuses a message without an id.
             let id = draft.links.as_ref().map(|links| links.id.to_string());
-            return object! { "id": id, "role": role.name(), "parts": list(parts) }.0;
+            return object! { "id": id, "role": role, "parts": parts }.0;
         }
         match draft.parts.as_slice() {
-            [DraftPart::Text(text)] => blocks::role_and_content(role.name(), text),
-            _ => object! { "role": role.name(), "content": list(parts) }.0,
+            [DraftPart::Text(text)] => blocks::role_and_content(role, text),
+            _ => object! { "role": role, "content": parts }.0,
         }
     }
 
@@ -92,8 +83,7 @@ impl DialectWriter for AiSdk {
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        let list = message.some("content").or_else(|| message.get("parts"))?;
-        blocks::prepend_parts(list, parts, |json| object! { "type": "text", "text": Json(json) }.0)
+        blocks::prepend_blocks(message.some("content").or_else(|| message.get("parts")), parts)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
@@ -103,11 +93,6 @@ impl DialectWriter for AiSdk {
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
         tree::name_records("id", layout, remaining);
-    }
-
-    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        self.name_drafts(layout, remaining);
-        Vec::new()
     }
 }
 
@@ -124,8 +109,7 @@ impl LogHabits for AiSdk {
 
 /// Whether no other dialect has this part.
 fn is_own_part(part: Value<'_>) -> bool {
-    let Some(kind) = part.get_text("type") else { return false };
-    match &*kind.decode() {
+    match &*part.word("type") {
         "tool-call" | "tool-result" => part.has("toolCallId"),
         "tool-approval-request" | "tool-approval-response" => part.has("approvalId"),
         "reasoning" => part.has("text"),
@@ -144,57 +128,51 @@ fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
 }
 
 fn read_part<'a>(list: Value<'a>, part: Value<'a>) -> Part<'a> {
-    let kind = part.get_text("type").map(|kind| kind.decode().into_owned());
-    let content = match kind.as_deref() {
-        Some("tool-call") => Content::ToolCall(read_call(part)),
-        Some("tool-result") => return read_result(part),
-        Some("tool-approval-request") => Content::ToolCall(read_request(list, part)),
-        Some("tool-approval-response") => return read_response(part),
-        Some("reasoning") => Content::Reasoning(part.get_text("text").unwrap_or(Text::Escaped(""))),
-        Some("reasoning-file") => Content::Reasoning(Text::Escaped("")),
+    let content = match &*part.word("type") {
+        "tool-call" => read_call(part, part.text_or_empty("toolName"), part.get("args")),
+        "tool-result" => return read_result(part),
+        "tool-approval-request" => read_request(list, part),
+        "tool-approval-response" => return read_response(part),
+        "reasoning" => Content::Reasoning(part.text_or_empty("text")),
+        "reasoning-file" => Content::Reasoning(Text::Escaped("")),
         _ => return blocks::part(part, blocks::plain_block(part)),
     };
     let bound = matches!(content, Content::Reasoning(_)) && is_signed_by_claude(part);
-    Part::from_source(content, PartPlace::element(part)).bound_to_prefix(bound)
+    blocks::whole(part, content).bound_to_prefix(bound)
 }
 
 /// Whether the provider options contain the signature of Claude's reasoning.
 fn is_signed_by_claude(part: Value<'_>) -> bool {
-    let options = ["providerOptions", "providerMetadata"].iter().filter_map(|key| part.get(key));
-    let mut claude =
-        options.flat_map(|options| ["anthropic", "bedrock"].map(|provider| options.get(provider))).flatten();
+    let mut options = ["providerOptions", "providerMetadata"].iter().filter_map(|key| part.get(key));
     // Version 4 of the SDK writes the signature beside the text.
-    part.has("signature")
-        || claude.any(|proof| proof.some("signature").is_some() || proof.some("redactedData").is_some())
+    part.has("signature") || options.any(blocks::is_signed_by_claude)
 }
 
-fn read_call(part: Value<'_>) -> ToolCall<'_> {
-    ToolCall {
+/// Reads a call; version 4 of the SDK calls its input `args`.
+fn read_call<'a>(part: Value<'a>, name: Text<'a>, args: Option<Value<'a>>) -> Content<'a> {
+    Content::ToolCall(ToolCall {
         id: part.get_text("toolCallId"),
-        name: part.get_text("toolName").unwrap_or(Text::Escaped("")),
-        // Version 4 of the SDK calls them `args`.
-        arguments: blocks::arguments(part.some("input").or_else(|| part.get("args"))),
+        name,
+        arguments: blocks::arguments(part.some("input").or(args)),
         family: Family::Function,
-        hosted: part.get("providerExecuted").is_some_and(|flag| flag.raw() == "true"),
-    }
+        hosted: part.is_true("providerExecuted"),
+    })
 }
 
 /// An approval request has the id of its call, so both are dropped together.
-fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> ToolCall<'a> {
-    let about = part.get_text("toolCallId").map(|id| id.decode().into_owned());
-    let is_it = |other: &Value<'_>| other.has("toolName") && same_id(*other, about.as_deref());
+fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> Content<'a> {
+    let about = part.get_text("toolCallId").map(Text::into_decoded);
+    let is_it = |other: &Value<'_>| {
+        other.has("toolName") && about.as_ref().is_some_and(|about| other.member_is("toolCallId", about))
+    };
     let call = list.items().find(is_it);
-    ToolCall {
+    Content::ToolCall(ToolCall {
         id: part.get_text("approvalId"),
-        name: call.and_then(|call| call.get_text("toolName")).unwrap_or(Text::Escaped("")),
+        name: call.map_or(Text::Escaped(""), |call| call.text_or_empty("toolName")),
         arguments: Text::Escaped(""),
         family: Family::Approval,
         hosted: false,
-    }
-}
-
-fn same_id(part: Value<'_>, id: Option<&str>) -> bool {
-    id.is_some_and(|id| part.get("toolCallId").is_some_and(|own| own.is(id)))
+    })
 }
 
 fn read_response(part: Value<'_>) -> Part<'_> {
@@ -207,7 +185,7 @@ fn read_response(part: Value<'_>) -> Part<'_> {
         family: Family::Approval,
         same_message: false,
     };
-    Part::from_source(Content::ToolResult(answer), PartPlace::element(part).with_text(reason))
+    blocks::rewritable(part, Content::ToolResult(answer), reason)
 }
 
 fn read_result(part: Value<'_>) -> Part<'_> {
@@ -216,15 +194,8 @@ fn read_result(part: Value<'_>) -> Part<'_> {
         Some(output) => read_output(output),
         None => (blocks::texts(part.get("result")), 0, part.get("result").map(plainly)),
     };
-    let answer = ToolResult {
-        id: part.get_text("toolCallId"),
-        name: part.get_text("toolName"),
-        content,
-        media,
-        family: Family::Function,
-        same_message: false,
-    };
-    Part::from_source(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::element(part) })
+    let answer = blocks::result_of(part.get_text("toolCallId"), part.get_text("toolName"), content, media);
+    Part::from_source(answer, PartPlace { rewrite, ..PartPlace::element(part) })
 }
 
 fn plainly(value: Value<'_>) -> Rewrite {
@@ -238,7 +209,7 @@ fn read_output(output: Value<'_>) -> (Vec<Text<'_>>, usize, Option<Rewrite>) {
         return (vec![text], 0, value.map(plainly));
     }
     let rewrite = Rewrite { span: output.span(), before: "{\"type\":\"text\",\"value\":", after: "}" };
-    if !output.get("type").is_some_and(|kind| kind.is("content")) {
+    if !output.member_is("type", "content") {
         let json = value.map(|value| Text::Json(value.raw()));
         return (json.into_iter().collect(), 0, Some(rewrite));
     }
@@ -263,8 +234,7 @@ fn fit_of_ui(parts: Value<'_>) -> Fit {
 
 /// Whether a part is of a type that a `UIMessage` has.
 fn is_ui_part(part: Value<'_>) -> bool {
-    let kind = part.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
-    match &*kind {
+    match &*part.word("type") {
         "text" => part.has("text"),
         "reasoning" => part.has("text") || part.has("reasoning"),
         "file" => part.has("url") || part.has("data"),
@@ -275,9 +245,9 @@ fn is_ui_part(part: Value<'_>) -> bool {
 
 /// Reads a part. A tool part is a call and, in the later states, also its result; both have the same bytes.
 fn read_ui_part(part: Value<'_>) -> Vec<Part<'_>> {
-    let kind = part.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
+    let kind = part.word("type");
     if let Some(tool) = part.some("toolInvocation") {
-        let name = tool.get_text("toolName").unwrap_or(Text::Escaped(""));
+        let name = tool.text_or_empty("toolName");
         return read_tool(part, tool, name);
     }
     let named = kind.strip_prefix("tool-").map(|name| Text::Owned(name.to_owned()));
@@ -289,17 +259,15 @@ fn read_ui_part(part: Value<'_>) -> Vec<Part<'_>> {
         "reasoning" => {
             // Version 4 of the SDK writes the text under `reasoning`.
             let text = part.get_text("text").or_else(|| part.get_text("reasoning")).unwrap_or(Text::Escaped(""));
-            let thought = Part::from_source(Content::Reasoning(text), PartPlace::element(part));
+            let thought = blocks::whole(part, Content::Reasoning(text));
             vec![thought.bound_to_prefix(is_signed_by_claude(part))]
         }
         "text" => vec![blocks::part(part, blocks::plain_block(part))],
-        "file" => vec![Part::from_source(Content::Media(Text::Json(part.raw())), PartPlace::element(part))],
+        "file" => vec![blocks::whole(part, Content::Media(Text::Json(part.raw())))],
         // Marks, sources and data of the page, which are not sent to the model.
-        "step-start" | "source" | "source-url" | "source-document" => {
-            vec![Part::from_source(Content::Other, PartPlace::element(part))]
-        }
-        kind if kind.starts_with("data-") => vec![Part::from_source(Content::Other, PartPlace::element(part))],
-        _ => vec![Part::from_source(blocks::unknown(part), PartPlace::element(part))],
+        "step-start" | "source" | "source-url" | "source-document" => vec![blocks::whole(part, Content::Other)],
+        kind if kind.starts_with("data-") => vec![blocks::whole(part, Content::Other)],
+        _ => vec![blocks::whole(part, blocks::unknown(part))],
     }
 }
 
@@ -307,22 +275,12 @@ fn read_ui_part(part: Value<'_>) -> Vec<Part<'_>> {
 /// SDK.
 fn read_tool<'a>(part: Value<'a>, tool: Value<'a>, name: Text<'a>) -> Vec<Part<'a>> {
     let result = result_of(tool);
-    let id = tool.get_text("toolCallId");
-    let call = ToolCall {
-        id: id.clone(),
-        name: name.clone(),
-        arguments: blocks::arguments(tool.some("input").or_else(|| tool.some("args"))),
-        family: Family::Function,
-        hosted: tool.get("providerExecuted").is_some_and(|flag| flag.raw() == "true"),
-    };
-    let open = if result.is_none() { room_for_result(tool) } else { None };
-    let mut parts =
-        vec![Part::from_source(Content::ToolCall(call), PartPlace { rewrite: open, ..PartPlace::element(part) })];
+    let call = read_call(tool, name.clone(), tool.some("args"));
+    let rewrite = if result.is_none() { room_for_result(tool) } else { None };
+    let mut parts = vec![Part::from_source(call, PartPlace { rewrite, ..PartPlace::element(part) })];
     if let Some(said) = result {
-        let content = blocks::texts(said);
-        let answer =
-            ToolResult { id, name: Some(name), content, media: 0, family: Family::Function, same_message: false };
-        parts.push(Part::from_source(Content::ToolResult(answer), PartPlace::element(part).with_text(said)));
+        let answer = blocks::result_of(tool.get_text("toolCallId"), Some(name), blocks::texts(said), 0);
+        parts.push(blocks::rewritable(part, answer, said));
     }
     parts
 }

@@ -12,25 +12,24 @@ const ROLLOUT: &[&str] = &["reward", "info", "task", "trajectory"];
 const LABELS: &[&str] = &["kto_tag", "label"];
 
 /// The row of a record with answers; `None` for other records.
-pub(super) fn row<'a>(source: &'a str, record: Value<'a>) -> Option<Row<'a>> {
+pub(super) fn row(record: Value<'_>) -> Option<Row<'_>> {
     let (first, second) = pair(record).map_or_else(|| (alone(record), None), |[one, other]| (Some(one), Some(other)));
-    let Some(first) = first else { return labelled(source, record) };
-    let branches: Vec<Vec<Value<'a>>> = std::iter::once(first).chain(second).map(messages).collect();
-    let answers = Answers { branches, mirror: None };
-    let Some(prompt) = prompt(record) else { return Some(repeated(source, record, first, second?)) };
-    let items = prompt.items().collect();
-    Some(Row { source, span: prompt.span(), items, style: Style::List, record: Some(record), answers })
+    let Some(first) = first else { return labelled(record) };
+    let Some(prompt) = prompt(record) else { return Some(repeated(record, first, second?)) };
+    let branches = std::iter::once(first).chain(second).map(messages).collect();
+    Some(Row { answers: Answers { branches, mirror: None }, ..Row::of_list(prompt, Some(record)) })
 }
 
 /// A conversation with a label beside it: its last reply is the answer, and what is before it is cut.
-fn labelled<'a>(source: &'a str, record: Value<'a>) -> Option<Row<'a>> {
+fn labelled(record: Value<'_>) -> Option<Row<'_>> {
     let is_label = |key: &&&str| record.get(key).is_some_and(|label| matches!(label.raw(), "true" | "false"));
     LABELS.iter().find(is_label)?;
     let list = ["conversations", "messages"].iter().find_map(|key| record.get(key)).filter(|list| list.is_array())?;
-    let items: Vec<Value<'a>> = list.items().collect();
-    let (last, before) = items.split_last().filter(|(last, _)| is_reply(**last))?;
-    let (count, answers) = (before.len(), Answers { branches: vec![vec![*last]], mirror: None });
-    Some(first_of(Row { source, span: list.span(), items, style: Style::List, record: Some(record), answers }, count))
+    let mut row = Row::of_list(list, Some(record));
+    let last = row.items.last().copied().filter(|last| is_reply(*last))?;
+    row.answers.branches = vec![vec![last]];
+    let count = row.items.len() - 1;
+    Some(first_of(row, count))
 }
 
 /// Whether an assistant says something without calling a tool.
@@ -103,22 +102,16 @@ fn prompt(record: Value<'_>) -> Option<Value<'_>> {
 }
 
 /// A row whose answers are whole conversations: what they begin with, equally, is cut.
-fn repeated<'a>(source: &'a str, record: Value<'a>, one: Value<'a>, other: Value<'a>) -> Row<'a> {
+fn repeated<'a>(record: Value<'a>, one: Value<'a>, other: Value<'a>) -> Row<'a> {
     let (first, second) = if one.span().start <= other.span().start { (one, other) } else { (other, one) };
     let [own, others]: [Vec<Value<'a>>; 2] = [first.items().collect(), second.items().collect()];
     let most = own.len().min(others.len()).saturating_sub(1);
-    let until = |list: Value<'a>, last: Value<'a>| Span::new(list.span().start, last.span().end).slice(source);
+    let until = |list: Value<'a>, last: Value<'a>| Span::new(list.span().start, last.span().end).slice(list.source());
     let same = |at: &usize| until(first, own[*at]) == until(second, others[*at]);
     let shared = (0..most).take_while(same).count();
-    let row = Row {
-        source,
-        span: first.span(),
-        items: own.clone(),
-        style: Style::List,
-        record: Some(record),
-        answers: Answers { branches: vec![own[shared..].to_vec(), others[shared..].to_vec()], mirror: Some(second) },
-    };
-    first_of(row, shared)
+    let branches = vec![own[shared..].to_vec(), others[shared..].to_vec()];
+    let answers = Answers { branches, mirror: Some(second) };
+    first_of(Row { answers, ..Row::of_list(first, Some(record)) }, shared)
 }
 
 /// The row with only the first `count` of its messages.
@@ -155,9 +148,7 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
 /// What a model reads of the longest answer.
 pub(super) fn texts<'a>(dialect: &dyn Dialect, answers: &Answers<'a>) -> Vec<Text<'a>> {
     let read = |branch: &Vec<Value<'a>>| -> Vec<Text<'a>> {
-        let items = dialect.read_all(branch).into_iter();
-        let messages =
-            items.filter_map(|item| if let super::Item::Message(message) = item { Some(message) } else { None });
+        let messages = dialect.read_all(branch).into_iter().filter_map(super::Item::into_message);
         messages.flat_map(|message| message.parts).flat_map(|part| said(part.content)).collect()
     };
     let length = |texts: &Vec<Text<'a>>| texts.iter().map(|text| text.decode().len()).sum::<usize>();

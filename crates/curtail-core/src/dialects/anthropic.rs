@@ -1,30 +1,33 @@
 //! Anthropic Messages: `role` and a `content` of blocks; `tool_use` answered by `tool_result` at the head of the next user
 //! message, server tools answered inside the same message.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
-use crate::json::{Json, Text, Value, list, object};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
+use crate::json::{Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, IdFormat, Leader, Message, PairingRules, Part, PartOrigin, PartPlace,
-    ProviderRules, ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown, Usage,
+    Content, Draft, DraftPart, Family, IdFormat, Leader, Message, PairingRules, Part, PartOrigin, ProviderRules,
+    ResultPlace, Role, ToolCall, ToolResult, Usage,
 };
 
 /// The dialect `anthropic`.
 pub(super) struct Anthropic;
 
 impl Dialect for Anthropic {
-    fn name(&self) -> &'static str {
-        "anthropic"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`role` and `content` with blocks `tool_use`, `tool_result` with `tool_use_id`, `thinking` or `server_tool_use`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "anthropic",
+            signature: "`role` and `content` with blocks `tool_use`, `tool_result` with `tool_use_id`, \
+                `thinking` or `server_tool_use`",
+            pairing: PairingRules { results: ResultPlace::NextMessageFirst, unique_ids: true, ..BY_ID },
+            provider: RULES,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
         if !item.has("role") {
             return Fit::No;
         }
-        if item.get("type").is_some_and(|kind| kind.is("message")) && item.get("stop_reason").is_some() {
+        if item.member_is("type", "message") && item.get("stop_reason").is_some() {
             return Fit::Certain;
         }
         match item.get("content") {
@@ -42,31 +45,19 @@ impl Dialect for Anthropic {
         }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::NextMessageFirst, unique_ids: true, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        RULES
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
-        let Some(role) = blocks::speaker_of(&role.decode()) else {
-            return Item::Unknown(Unknown::Named(role.decode().into_owned()));
-        };
-        let mut message = Message::from_source(role, item);
-        message.id = item.get_text("id");
-        message.parts = read_content(item.get("content"));
-        mark_compaction(&mut message);
-        // A message of the system can set nothing but the effort from there on.
-        if role == Role::System && message.parts.is_empty() && item.has("output_config") {
-            message.parts.push(Part::from_source(Content::Other, PartPlace::element(item)));
-        }
-        if role == Role::User {
-            mark_instructions(&mut message);
-        }
-        Item::Message(message)
+        blocks::read_message(item, item.get_text("role"), blocks::speaker_of, |message| {
+            message.id = item.get_text("id");
+            message.parts = read_content(item.get("content"));
+            mark_compaction(message);
+            // A message of the system can set nothing but the effort from there on.
+            if message.role == Role::System && message.parts.is_empty() && item.has("output_config") {
+                message.parts.push(blocks::whole(item, Content::Other));
+            }
+            if message.role == Role::User {
+                mark_instructions(message);
+            }
+        })
     }
 }
 
@@ -74,7 +65,7 @@ impl DialectWriter for Anthropic {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         // User messages contain results. Instructions from the application are written as user messages, before other
         // content.
-        let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+        let role = blocks::speaker(draft);
         if let [DraftPart::Text(text)] = draft.parts.as_slice() {
             return blocks::role_and_content(role, text);
         }
@@ -87,7 +78,7 @@ impl DialectWriter for Anthropic {
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        blocks::prepend_parts(message.get("content")?, parts, |json| object! { "type": "text", "text": Json(json) }.0)
+        blocks::prepend_blocks(message.get("content"), parts)
     }
 }
 
@@ -111,17 +102,12 @@ const INSTRUCTIONS: &[&str] = &["mid_conv_system", "tool_addition", "tool_remova
 /// The constraints of the Messages API, for all dialects with its blocks.
 pub(super) const RULES: ProviderRules = ProviderRules {
     provider: "anthropic",
-    log: false,
     first_speaker: Some(Role::User),
-    system_beside: false,
-    turns: Turns::Free,
-    results_together: false,
-    server_state: false,
     // The signature of redacted reasoning is its `data`.
     signatures: &["signature", "data"],
-    call_signatures: &[],
     system_anywhere: true,
     ids: Some(IdFormat { symbols: "_-", longest: usize::MAX }),
+    ..NO_RULES
 };
 
 /// Writes a part as a content block.
@@ -163,7 +149,7 @@ pub(super) fn mark_compaction(message: &mut Message<'_>) {
     let mut is_boundary = false;
     for part in &mut message.parts {
         let PartOrigin::Source(place) = &mut part.origin else { continue };
-        if !place.element.get("type").is_some_and(|kind| kind.is("compaction")) {
+        if !place.element.member_is("type", "compaction") {
             continue;
         }
         place.rewrite = None;
@@ -188,7 +174,7 @@ pub(super) fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
         let block = place.element;
         match &part.content {
             Content::Reasoning(_) => place.prefix_bound = is_signed(block),
-            Content::Other => place.prefix_bound = block.get("type").is_some_and(|kind| kind.is("fallback")),
+            Content::Other => place.prefix_bound = block.member_is("type", "fallback"),
             // A call that a program at the provider makes names that program.
             Content::ToolCall(_) => {
                 let program = block.some("caller").and_then(|caller| caller.get("tool_id"));
@@ -202,7 +188,7 @@ pub(super) fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
 
 /// Whether a block has a signature that is not empty.
 pub(super) fn is_signed(block: Value<'_>) -> bool {
-    RULES.signatures.iter().any(|key| block.get_text(key).is_some_and(|text| text.len_bound() > 0))
+    RULES.signatures.iter().any(|key| block.some_text(key).is_some())
 }
 
 /// Reads a content block.
@@ -210,26 +196,21 @@ pub(super) fn read_block(block: Value<'_>) -> Content<'_> {
     let Some(kind) = block.get_text("type") else { return blocks::plain_block(block) };
     let kind = kind.decode();
     match &*kind {
-        "thinking" => Content::Reasoning(block.get_text("thinking").unwrap_or(Text::Escaped(""))),
+        "thinking" => Content::Reasoning(block.text_or_empty("thinking")),
         "redacted_thinking" => Content::Reasoning(Text::Escaped("")),
         "text" => blocks::plain_block(block),
-        "mid_conv_system" => block.get("content").map_or(Content::Other, |said| {
-            let texts: Vec<String> = blocks::texts(Some(said)).iter().map(|text| text.decode().into_owned()).collect();
-            Content::Text(Text::Owned(texts.join("\n")))
-        }),
-        "search_result" => Content::Text(Text::Owned(found(block))),
+        "mid_conv_system" => {
+            block.get("content").map_or(Content::Other, |said| Content::Text(blocks::joined(blocks::texts(Some(said)))))
+        }
+        // What a search of the application found: where, and what it says there.
+        "search_result" => {
+            let place = ["title", "source"].into_iter().filter_map(|key| block.get_text(key));
+            Content::Text(blocks::joined(place.chain(blocks::texts(block.get("content")))))
+        }
         kind if kind.ends_with("tool_use") => read_call(block, family(kind)),
         kind if kind.ends_with("tool_result") => read_result(block, family(kind)),
         _ => blocks::plain_block(block),
     }
-}
-
-/// What a search of the application found: where, and what it says there.
-fn found(block: Value<'_>) -> String {
-    let place = ["title", "source"].into_iter().filter_map(|key| block.get_text(key));
-    let texts: Vec<String> =
-        place.chain(blocks::texts(block.get("content"))).map(|text| text.decode().into_owned()).collect();
-    texts.join("\n")
 }
 
 /// `tool_use` and `tool_result` belong to the caller's tools; every other prefix (`server_`, `mcp_`, `web_search_`, …) to
@@ -245,7 +226,7 @@ fn family(kind: &str) -> Family {
 fn read_call(block: Value<'_>, family: Family) -> Content<'_> {
     Content::ToolCall(ToolCall {
         id: block.get_text("id"),
-        name: block.get_text("name").unwrap_or(Text::Escaped("")),
+        name: block.text_or_empty("name"),
         arguments: blocks::arguments(block.get("input")),
         family,
         hosted: family != Family::Function,

@@ -1,20 +1,23 @@
 //! Logs of the Antigravity CLI: numbered steps. A `PLANNER_RESPONSE` calls tools without ids; the tool steps after it are
 //! the results, in the same order.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
 use crate::json::{Json, ObjectWriter, Text, Value};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftPart, Message, PairingRules, Part, ResultPlace, Role};
 
 /// The dialect `antigravity`.
 pub(super) struct Antigravity;
 
 impl Dialect for Antigravity {
-    fn name(&self) -> &'static str {
-        "antigravity"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`step_index`, `source` and `type` `USER_INPUT`, `PLANNER_RESPONSE` with `tool_calls`, tool steps by position"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "antigravity",
+            signature: "`step_index`, `source` and `type` `USER_INPUT`, `PLANNER_RESPONSE` with `tool_calls`, \
+                tool steps by position",
+            pairing: PairingRules { results: ResultPlace::Anywhere, ids: false, ..BY_ID },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -22,37 +25,27 @@ impl Dialect for Antigravity {
         if own { Fit::Certain } else { Fit::No }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: false, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let kind = events::kind(item);
-        let by_model = item.get("source").is_some_and(|source| source.is("MODEL"));
-        match kind.as_str() {
-            "USER_INPUT" => events::message(Role::User, item, None, said(item)),
-            // Messages from the program to the model.
-            "CHECKPOINT" | "SYSTEM_MESSAGE" => events::message(Role::User, item, None, said(item)),
-            "PLANNER_RESPONSE" => events::message(Role::Assistant, item, None, read_plan(item)),
+        let kind = item.word("type");
+        let by_model = item.member_is("source", "MODEL");
+        match &*kind {
+            // The last two are messages from the program to the model.
+            "USER_INPUT" | "CHECKPOINT" | "SYSTEM_MESSAGE" => blocks::message(Role::User, item, None, said(item)),
+            "PLANNER_RESPONSE" => blocks::message(Role::Assistant, item, None, read_plan(item)),
             _ if by_model && item.get("content").is_some() => {
                 let content = item.get("content");
-                let part =
-                    Part::from_source(events::result(None, None, content), PartPlace::element(item).with_text(content));
-                let mut read = events::message(Role::Tool, item, None, vec![part]);
+                let mut message = Message::from_source(Role::Tool, item);
+                message.parts = vec![blocks::rewritable(item, blocks::result(None, None, content), content)];
                 // The log contains steps of tools without a call. Such a step answers nothing.
-                if let Item::Message(message) = &mut read {
-                    message.call_rules.unasked = true;
-                }
-                read
+                message.call_rules.unasked = true;
+                Item::Message(message)
             }
             _ => Item::Metadata,
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        events::close_rounds(&mut read);
-        read
+    fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
+        blocks::close_rounds(read);
     }
 }
 
@@ -73,32 +66,18 @@ impl DialectWriter for Antigravity {
         let head = head.member("type", kind).member("status", "DONE");
         head.copied(anchor, &["created_at"]).member("content", &text).end().0
     }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        self.write_message(&Draft::part(Role::Assistant, part.clone()), None)
-    }
 }
 
-impl LogHabits for Antigravity {
-    fn is_log(&self) -> bool {
-        true
-    }
-}
+impl LogHabits for Antigravity {}
 
 fn said(item: Value<'_>) -> Vec<Part<'_>> {
     blocks::content(item.get("content"), blocks::plain_block)
 }
 
-fn read_plan(item: Value<'_>) -> Vec<Part<'_>> {
-    let mut parts = Vec::new();
-    if let Some(thought) = item.get("thinking") {
-        let text = thought.text().unwrap_or(Text::Escaped(""));
-        parts.push(Part::from_source(Content::Reasoning(text), PartPlace::element(thought)));
-    }
-    parts.extend(said(item));
-    let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
-    parts.extend(calls.map(|call| {
-        Part::from_source(events::call(None, call.get_text("name"), call.get("args")), PartPlace::in_shell(call))
-    }));
-    parts
+fn read_plan<'a>(item: Value<'a>) -> Vec<Part<'a>> {
+    let thought = |thought: Value<'a>| Content::Reasoning(thought.text().unwrap_or(Text::Escaped("")));
+    let thought = item.get("thinking").map(|value| blocks::whole(value, thought(value)));
+    let call = |call: Value<'a>| blocks::call(None, call.get_text("name"), call.get("args"));
+    let calls = item.items_under("tool_calls").map(|value| blocks::in_shell(value, call(value)));
+    thought.into_iter().chain(said(item)).chain(calls).collect()
 }

@@ -24,6 +24,14 @@ pub struct Row<'a> {
     pub answers: Answers<'a>,
 }
 
+impl<'a> Row<'a> {
+    /// The items of `list`, in `record` if there is one.
+    pub(super) fn of_list(list: Value<'a>, record: Option<Value<'a>>) -> Self {
+        let (source, span, items) = (list.source(), list.span(), list.items().collect());
+        Row { source, span, items, style: Style::List, record, answers: Answers::default() }
+    }
+}
+
 /// Reads a row as a transcript of `dialect`.
 #[must_use]
 pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {

@@ -1,27 +1,29 @@
 //! The Agent Trajectory Interchange Format of Harbor: `steps`, each with a `source` and a `message`. A step of the agent holds
 //! its tool calls and, under `observation`, their results.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks};
 use crate::json::{Json, Span, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
-    SlotKind, Unknown, Usage,
+    Content, Draft, DraftPart, Layout, Message, PairingRules, Part, ProviderRules, ResultPlace, Role, SlotKind, Usage,
 };
 
 /// The dialect `atif`.
 pub(super) struct Atif;
 
 impl Dialect for Atif {
-    fn name(&self) -> &'static str {
-        "atif"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`steps` of a record with `schema_version` and `agent`; each with `step_id`, `source`, `message`, `tool_calls`, `observation.results`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "atif",
+            signature: "`steps` of a record with `schema_version` and `agent`; each with `step_id`, `source`, \
+                `message`, `tool_calls`, `observation.results`",
+            pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
+            provider: ProviderRules { system_anywhere: true, ..NO_RULES },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let known = item.get_text("source").is_some_and(|source| role_of(&source).is_some());
+        let known = role_of(&item.word("source")).is_some();
         if !known || !item.has("step_id") || item.has("kind") {
             return Fit::No;
         }
@@ -32,26 +34,13 @@ impl Dialect for Atif {
         record.has("steps") && record.has("schema_version") && record.has("agent")
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::SameMessage, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { system_anywhere: true, ..ProviderRules::default() }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(source) = item.get_text("source") else { return Item::Unknown(Unknown::NoRole) };
-        let Some(role) = role_of(&source) else { return Item::Unknown(Unknown::role(source.decode().into_owned())) };
-        let mut message = Message::from_source(role, item);
-        if let Some(thought) = item.some("reasoning_content").filter(|thought| thought.text().is_some()) {
-            let text = thought.text().unwrap_or(Text::Escaped(""));
-            message.parts.push(Part::from_source(Content::Reasoning(text), PartPlace::element(thought)));
-        }
-        message.parts.extend(blocks::content(item.get("message"), blocks::plain_block));
-        message.parts.extend(calls(item));
-        observe(item, &mut message);
-        Item::Message(message)
+        blocks::read_message(item, item.some_text("source"), role_of, |message| {
+            message.parts.extend(blocks::text_beside(item, "reasoning_content", Content::Reasoning));
+            message.parts.extend(blocks::content(item.get("message"), blocks::plain_block));
+            message.parts.extend(calls(item));
+            observe(item, message);
+        })
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -199,8 +188,8 @@ fn write_result(part: &DraftPart) -> Option<String> {
     }
 }
 
-fn role_of(source: &Text<'_>) -> Option<Role> {
-    match &*source.decode() {
+fn role_of(source: &str) -> Option<Role> {
+    match source {
         "system" => Some(Role::System),
         "user" => Some(Role::User),
         "agent" => Some(Role::Assistant),
@@ -209,11 +198,11 @@ fn role_of(source: &Text<'_>) -> Option<Role> {
 }
 
 fn calls(step: Value<'_>) -> impl Iterator<Item = Part<'_>> {
-    let calls = step.get("tool_calls").into_iter().flat_map(Value::items);
+    let calls = step.items_under("tool_calls");
     calls.map(|call| {
         let id = call.get_text("tool_call_id").or_else(|| call.get_text("id"));
         let name = call.get_text("function_name").or_else(|| call.get_text("name"));
-        Part::from_source(events::call(id, name, call.get("arguments")), PartPlace::in_shell(call))
+        blocks::in_shell(call, blocks::call(id, name, call.get("arguments")))
     })
 }
 
@@ -285,11 +274,5 @@ fn answer_together<'a>(message: &mut Message<'a>, nameless: Vec<Value<'a>>) {
 
 fn answer<'a>(result: Value<'a>, id: Option<Text<'a>>) -> Part<'a> {
     let content = result.get("content");
-    let place = PartPlace::element(result);
-    let place = match content {
-        Some(list) if list.is_array() => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
-        Some(text) if text.text().is_some() => place.with_text(Some(text)),
-        _ => place,
-    };
-    Part::from_source(events::result(id, None, content), place)
+    blocks::result_part(result, blocks::result(id, None, content), blocks::text_or_list(content))
 }

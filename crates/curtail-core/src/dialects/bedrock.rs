@@ -1,11 +1,10 @@
 //! Bedrock Converse: `role` and `content` blocks without a type, each named by its key; `toolUse` answered by `toolResult` in
 //! the next user message.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, IdFormat, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
-    Rewrite, Role, ToolCall, ToolResult, Turns, Unknown,
+    Content, Draft, DraftPart, IdFormat, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Turns,
 };
 
 /// The dialect `bedrock`.
@@ -28,12 +27,22 @@ const BLOCKS: &[&str] = &[
 ];
 
 impl Dialect for Bedrock {
-    fn name(&self) -> &'static str {
-        "bedrock"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`role` and `content` blocks without `type`: `text`, `toolUse`, `toolResult` with `toolUseId`, `reasoningContent`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "bedrock",
+            signature: "`role` and `content` blocks without `type`: `text`, `toolUse`, `toolResult` with `toolUseId`, \
+                `reasoningContent`",
+            pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
+            provider: ProviderRules {
+                provider: "bedrock",
+                first_speaker: Some(Role::User),
+                turns: Turns::Alternate,
+                system_beside: true,
+                ids: Some(IdFormat { symbols: "_.:-", longest: 64 }),
+                ..NO_RULES
+            },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -43,32 +52,10 @@ impl Dialect for Bedrock {
         if fits { Fit::Certain } else { Fit::No }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::NextMessage, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules {
-            provider: "bedrock",
-            first_speaker: Some(Role::User),
-            turns: Turns::Alternate,
-            system_beside: true,
-            ids: Some(IdFormat { symbols: "_.:-", longest: 64 }),
-            ..ProviderRules::default()
-        }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
-        let Some(role) = blocks::speaker_of(&role.decode()) else {
-            return Item::Unknown(Unknown::Named(role.decode().into_owned()));
-        };
-        let mut message = Message::from_source(role, item);
-        message.parts = match item.get("content") {
-            Some(list) if list.is_array() => list.items().map(read_block).collect(),
-            said => blocks::content(said, blocks::plain_block),
-        };
-        Item::Message(message)
+        blocks::read_message(item, item.get_text("role"), blocks::speaker_of, |message| {
+            message.parts = blocks::text_or_parts(item.get("content"), read_block);
+        })
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -78,7 +65,7 @@ impl Dialect for Bedrock {
 
 impl DialectWriter for Bedrock {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+        let role = blocks::speaker(draft);
         let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
         object! { "role": role, "content": blocks }.0
     }
@@ -120,40 +107,33 @@ fn is_block(block: Value<'_>) -> bool {
 fn read_block(block: Value<'_>) -> Part<'_> {
     // A table fills members that are absent with null.
     let Some(member) = block.members().find(|member| member.value.raw() != "null") else {
-        return Part::from_source(Content::Other, PartPlace::element(block));
+        return blocks::whole(block, Content::Other);
     };
     let value = member.value;
     let content = match &*member.key.decode() {
         "text" => return blocks::part(block, blocks::plain_block(block)),
-        "toolUse" => Content::ToolCall(read_call(value)),
+        "toolUse" => read_call(value),
         "toolResult" => return read_result(block, value),
         "reasoningContent" => Content::Reasoning(reasoning(value)),
-        "citationsContent" => Content::Text(cited(value)),
-        "searchResult" => Content::Text(cited(value)),
+        "citationsContent" | "searchResult" => Content::Text(cited(value)),
         "guardContent" => guarded(value).map_or_else(|| blocks::unknown(block), Content::Text),
         "image" | "document" | "video" | "audio" => Content::Media(Text::Json(block.raw())),
         "cachePoint" => Content::Other,
         _ => blocks::unknown(block),
     };
     let bound = matches!(content, Content::Reasoning(_)) && is_signed(value);
-    Part::from_source(content, PartPlace::element(block)).bound_to_prefix(bound)
+    blocks::whole(block, content).bound_to_prefix(bound)
 }
 
 /// Whether Claude's reasoning is signed.
 fn is_signed(thought: Value<'_>) -> bool {
-    let signature = thought.get("reasoningText").and_then(|inner| inner.get_text("signature"));
-    signature.is_some_and(|signature| signature.len_bound() > 0) || thought.has("redactedContent")
+    let signature = thought.get("reasoningText").and_then(|inner| inner.some_text("signature"));
+    signature.is_some() || thought.has("redactedContent")
 }
 
-fn read_call(call: Value<'_>) -> ToolCall<'_> {
-    let hosted = is_servers(call);
-    ToolCall {
-        id: call.get_text("toolUseId"),
-        name: call.get_text("name").unwrap_or(Text::Escaped("")),
-        arguments: blocks::arguments(call.get("input")),
-        family: if hosted { Family::Server } else { Family::Function },
-        hosted,
-    }
+fn read_call(call: Value<'_>) -> Content<'_> {
+    let content = blocks::call(call.get_text("toolUseId"), call.get_text("name"), call.get("input"));
+    if is_servers(call) { blocks::hosted(content) } else { content }
 }
 
 /// Whether the provider runs the tool: `server_tool_use`, `web_search_tool_result` and the like.
@@ -162,19 +142,14 @@ fn is_servers(block: Value<'_>) -> bool {
 }
 
 fn read_result<'a>(block: Value<'a>, result: Value<'a>) -> Part<'a> {
-    let content = result.get("content");
-    let hosted = is_servers(result);
-    let answer = ToolResult {
-        id: result.get_text("toolUseId"),
-        name: None,
-        content: content.into_iter().flat_map(Value::items).filter_map(answer_text).collect(),
-        media: content.map_or(0, |content| content.items().filter(|block| answer_text(*block).is_none()).count()),
-        family: if hosted { Family::Server } else { Family::Function },
-        same_message: hosted,
-    };
-    let rewrite =
-        content.filter(|_| !hosted).map(|list| Rewrite { span: list.span(), before: "[{\"text\":", after: "}]" });
-    Part::from_source(Content::ToolResult(answer), PartPlace { rewrite, ..PartPlace::element(block) })
+    let texts: Vec<Text<'a>> = result.items_under("content").filter_map(answer_text).collect();
+    let media = result.items_under("content").count() - texts.len();
+    let answer = blocks::result_of(result.get_text("toolUseId"), None, texts, media);
+    match result.get("content") {
+        _ if is_servers(result) => blocks::whole(block, blocks::hosted(answer)),
+        Some(list) => Part::from_source(answer, PartPlace::element(block).with_text_in(list, "[{\"text\":", "}]")),
+        None => blocks::whole(block, answer),
+    }
 }
 
 fn answer_text(block: Value<'_>) -> Option<Text<'_>> {
@@ -182,7 +157,7 @@ fn answer_text(block: Value<'_>) -> Option<Text<'_>> {
 }
 
 fn reasoning(value: Value<'_>) -> Text<'_> {
-    value.get("reasoningText").and_then(|inner| inner.get_text("text")).unwrap_or(Text::Escaped(""))
+    value.get("reasoningText").map_or(Text::Escaped(""), |inner| inner.text_or_empty("text"))
 }
 
 /// A text that a guardrail checks.
@@ -191,6 +166,6 @@ fn guarded(value: Value<'_>) -> Option<Text<'_>> {
 }
 
 fn cited(value: Value<'_>) -> Text<'_> {
-    let texts = value.get("content").into_iter().flat_map(Value::items).filter_map(|block| block.get_text("text"));
+    let texts = value.items_under("content").filter_map(|block| block.get_text("text"));
     Text::Owned(texts.map(|text| text.decode().into_owned()).collect())
 }

@@ -1,7 +1,58 @@
-//! Parts of messages that several wire formats write in the same way.
+//! What several wire formats write in the same way: members of objects, parts of messages, calls and results.
 
-use crate::json::{Span, Text, Value, object};
-use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, Role, blocks_in_text, media};
+use std::borrow::Cow;
+
+use super::{Item, Patch};
+use crate::json::{Json, Span, Text, Value, object};
+use crate::transcript::{
+    Closes, Content, Draft, Family, Message, Origin, Part, PartPlace, Rewrite, Role, ToolCall, ToolResult, Unknown,
+    blocks_in_text, media,
+};
+
+// Members of an object.
+
+impl<'a> Value<'a> {
+    /// The characters of the string under `key`; none if there is no string.
+    pub(super) fn word(self, key: &str) -> Cow<'a, str> {
+        self.get_text(key).map(Text::into_decoded).unwrap_or_default()
+    }
+
+    /// The string under `key`, as a text; an empty one if there is none.
+    pub(super) fn text_or_empty(self, key: &str) -> Text<'a> {
+        self.get_text(key).unwrap_or(Text::Escaped(""))
+    }
+
+    /// The string under `key`, unless it is empty.
+    pub(super) fn some_text(self, key: &str) -> Option<Text<'a>> {
+        self.get_text(key).filter(|text| text.len_bound() > 0)
+    }
+
+    /// Whether the member `key` is the string `word`.
+    pub(super) fn member_is(self, key: &str, word: &str) -> bool {
+        self.get(key).is_some_and(|member| member.is(word))
+    }
+
+    /// Whether the member `key` is `true`.
+    pub(super) fn is_true(self, key: &str) -> bool {
+        self.get(key).is_some_and(|flag| flag.raw() == "true")
+    }
+
+    /// The values of the list under `key`, in order; none if there is no list.
+    pub(super) fn items_under(self, key: &str) -> impl Iterator<Item = Value<'a>> {
+        self.get(key).into_iter().flat_map(Value::items)
+    }
+}
+
+/// A member that is an integer; 0 if it is missing or has another type.
+pub(super) fn number(object: Value<'_>, key: &str) -> u64 {
+    object.get(key).and_then(|value| value.raw().parse().ok()).unwrap_or(0)
+}
+
+/// The texts as one, a line break between each two.
+pub(super) fn joined<'a>(texts: impl IntoIterator<Item = Text<'a>>) -> Text<'a> {
+    let texts: Vec<Cow<'a, str>> = texts.into_iter().map(Text::into_decoded).collect();
+    Text::Owned(texts.join("\n"))
+}
 
 /// The text of a string or of a list of `{"text": …}` blocks. Any other value is read as its JSON.
 pub(super) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
@@ -53,11 +104,6 @@ pub(super) fn model(item: Value<'_>) -> Option<Text<'_>> {
     (named.len_bound() > 0 && !named.decode().starts_with('<')).then_some(named)
 }
 
-/// A member that is an integer; 0 if it is missing or has another type.
-pub(super) fn number(object: Value<'_>, key: &str) -> u64 {
-    object.get(key).and_then(|value| value.raw().parse().ok()).unwrap_or(0)
-}
-
 /// The number of media blocks in a list.
 pub(super) fn count_media(value: Option<Value<'_>>) -> usize {
     value.map_or(0, |value| value.items().filter(|&block| is_media(block)).count())
@@ -76,6 +122,14 @@ pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> 
         return vec![Part::from_source(Content::Text(text), PartPlace::element(value).with_text(Some(value)))];
     }
     value.items().map(|block| part(block, read(block))).collect()
+}
+
+/// The parts of a `content` that is a string, or a list of blocks, each of which `read` reads as a part.
+pub(super) fn text_or_parts<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> Part<'a>) -> Vec<Part<'a>> {
+    match value {
+        Some(list) if list.is_array() => list.items().map(read).collect(),
+        value => content(value, plain_block),
+    }
 }
 
 /// The parts of a text that begins with blocks of this program: each of them, and what somebody said; `None` if it does not.
@@ -97,11 +151,11 @@ pub(super) fn pieces(value: Value<'_>) -> Option<Vec<Part<'_>>> {
 }
 
 /// The patch that writes `texts`, the insides of JSON strings, in front of the text `value`.
-pub(super) fn prepend_texts(value: Value<'_>, texts: &[&str]) -> Option<super::Patch> {
+pub(super) fn prepend_texts(value: Value<'_>, texts: &[&str]) -> Option<Patch> {
     value.text()?;
     let inside = value.span().start + 1;
     let text = texts.iter().flat_map(|text| [text, "\\n\\n"]).collect();
-    Some(super::Patch { span: Span::new(inside, inside), text })
+    Some(Patch { span: Span::new(inside, inside), text })
 }
 
 /// A block of a list as a part; its text, if any, can be rewritten. The result of a tool that the provider runs is a list or an
@@ -114,6 +168,42 @@ pub(super) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
         _ => None,
     };
     Part::from_source(content, PartPlace::element(block).with_text(text))
+}
+
+/// A part that is cut with all of `element`, and whose text is not rewritten.
+pub(super) const fn whole<'a>(element: Value<'a>, content: Content<'a>) -> Part<'a> {
+    Part::from_source(content, PartPlace::element(element))
+}
+
+/// The same, with its text at `text`, where it can be rewritten.
+pub(super) fn rewritable<'a>(element: Value<'a>, content: Content<'a>, text: Option<Value<'a>>) -> Part<'a> {
+    Part::from_source(content, PartPlace::element(element).with_text(text))
+}
+
+/// What `read` makes of a text beside the content of a message, such as reasoning.
+pub(super) fn text_beside<'a>(message: Value<'a>, key: &str, read: fn(Text<'a>) -> Content<'a>) -> Option<Part<'a>> {
+    let value = message.get(key)?;
+    value.text().map(|text| whole(value, read(text)))
+}
+
+/// A part in a list or object that is removed with its last element.
+pub(super) fn in_shell<'a>(element: Value<'a>, content: Content<'a>) -> Part<'a> {
+    Part::from_source(content, PartPlace::in_shell(element))
+}
+
+/// A result with its text at `text`, which can be rewritten: a list of blocks as one block.
+pub(super) fn result_part<'a>(element: Value<'a>, result: Content<'a>, text: Option<Value<'a>>) -> Part<'a> {
+    let place = PartPlace::element(element);
+    let place = match text {
+        Some(list) if list.is_array() => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
+        text => place.with_text(text),
+    };
+    Part::from_source(result, place)
+}
+
+/// `content`, if it is a text or a list of blocks: only those are rewritten where a format requires one of them.
+pub(super) fn text_or_list(content: Option<Value<'_>>) -> Option<Value<'_>> {
+    content.filter(|content| content.is_array() || content.text().is_some())
 }
 
 /// A text or media block, or a mark without text; any other block is unknown.
@@ -187,31 +277,147 @@ pub(super) fn preamble<'a>(record: Value<'a>, keys: &[&str]) -> Vec<Text<'a>> {
     keys.iter().flat_map(|key| texts(record.some(key))).collect()
 }
 
+/// Whether what a provider says of reasoning proves that Claude wrote it.
+pub(super) fn is_signed_by_claude(metadata: Value<'_>) -> bool {
+    let mut claude = ["anthropic", "bedrock"].iter().filter_map(|provider| metadata.get(provider));
+    claude.any(|proof| proof.has("signature") || proof.has("redactedData"))
+}
+
 /// The arguments of a call: the text of a string, or the JSON of any other value.
 pub(super) fn arguments(value: Option<Value<'_>>) -> Text<'_> {
     value.map_or(Text::Escaped(""), |value| value.text().unwrap_or(Text::Json(value.raw())))
 }
 
 /// Puts `parts` before a `content` that is a string or a list; `block` turns the JSON string into an element of the list.
-pub(super) fn prepend_parts(
-    content: Value<'_>,
-    parts: &[String],
-    block: impl Fn(&str) -> String,
-) -> Option<super::Patch> {
+pub(super) fn prepend_parts(content: Value<'_>, parts: &[String], block: impl Fn(&str) -> String) -> Option<Patch> {
     let parts = parts.join(",");
     let span = content.span();
     if content.is_array() {
         let comma = if content.items().next().is_some() { "," } else { "" };
         let inside = Span::new(span.start + 1, span.start + 1);
-        return Some(super::Patch { span: inside, text: format!("{parts}{comma}") });
+        return Some(Patch { span: inside, text: format!("{parts}{comma}") });
     }
     content.text()?;
-    Some(super::Patch { span, text: format!("[{parts},{}]", block(content.raw())) })
+    Some(Patch { span, text: format!("[{parts},{}]", block(content.raw())) })
+}
+
+// Messages, calls and results, each read from the element that contains it.
+
+/// Reads `item` as a message of the role called `name`, with what `read` finds in it. An item without a name, or with another
+/// one, is unknown.
+pub(super) fn read_message<'a>(
+    item: Value<'a>,
+    name: Option<Text<'a>>,
+    role_of: impl Fn(&str) -> Option<Role>,
+    read: impl FnOnce(&mut Message<'a>),
+) -> Item<'a> {
+    let Some(name) = name.map(Text::into_decoded) else { return Item::Unknown(Unknown::NoRole) };
+    let Some(role) = role_of(&name) else { return Item::Unknown(Unknown::Named(name.into_owned())) };
+    let mut message = Message::from_source(role, item);
+    read(&mut message);
+    Item::Message(message)
+}
+
+/// An event of a type that the dialect does not define.
+pub(super) fn unknown_kind<'a>(kind: Cow<'_, str>) -> Item<'a> {
+    Item::Unknown(Unknown::kind(kind.into_owned()))
+}
+
+/// A message that `event` contains.
+pub(super) fn message<'a>(role: Role, event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Item<'a> {
+    let mut message = Message::from_source(role, event);
+    message.id = id;
+    message.parts = parts;
+    Item::Message(message)
+}
+
+/// A call of a function.
+pub(super) fn call<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, arguments: Option<Value<'a>>) -> Content<'a> {
+    Content::ToolCall(ToolCall {
+        id,
+        name: name.unwrap_or(Text::Escaped("")),
+        arguments: self::arguments(arguments),
+        family: Family::Function,
+        hosted: false,
+    })
+}
+
+/// The result of a function.
+pub(super) fn result<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, content: Option<Value<'a>>) -> Content<'a> {
+    result_of(id, name, texts(content), count_media(content))
+}
+
+/// The result of a function with these texts and so many media.
+pub(super) const fn result_of<'a>(
+    id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    content: Vec<Text<'a>>,
+    media: usize,
+) -> Content<'a> {
+    Content::ToolResult(ToolResult { id, name, content, media, family: Family::Function, same_message: false })
+}
+
+/// The same call or result, of a tool that the provider ran: its result has a fixed form.
+pub(super) fn hosted(mut content: Content<'_>) -> Content<'_> {
+    match &mut content {
+        Content::ToolCall(call) => (call.family, call.hosted) = (Family::Server, true),
+        Content::ToolResult(result) => (result.family, result.same_message) = (Family::Server, true),
+        _ => {}
+    }
+    content
+}
+
+/// The first text of a message.
+pub(super) fn first_text<'m, 'a>(message: &'m Message<'a>) -> Option<&'m Text<'a>> {
+    message.parts.iter().find_map(|part| if let Content::Text(text) = &part.content { Some(text) } else { None })
+}
+
+/// For formats without ids: closes open calls at the next calls, because later results belong to those.
+pub(super) fn close_rounds(items: &mut [Item<'_>]) {
+    for message in items.iter_mut().filter_map(Item::message_mut) {
+        message.call_rules.closes = message.call_rules.closes.max(Closes::AtCalls);
+    }
+}
+
+/// For the list inside a compaction, which replaces what precedes it: no call before it can be answered in it.
+pub(super) fn put_in_compaction(items: &mut [Item<'_>]) {
+    if let Some(Item::Message(first)) = items.first_mut() {
+        first.begin_context();
+    }
+    for message in items.iter_mut().filter_map(Item::message_mut) {
+        if let Origin::Source(source) = &mut message.origin {
+            source.in_compaction = true;
+        }
+    }
+}
+
+// What is written.
+
+/// Puts `parts` before a `content` that is a string or a list of blocks with a type.
+pub(super) fn prepend_blocks(content: Option<Value<'_>>, parts: &[String]) -> Option<Patch> {
+    prepend_parts(content?, parts, |json| object! { "type": "text", "text": Json(json) }.0)
 }
 
 /// An id for a message with these parts: the same input gives the same id on every machine.
 pub(super) fn draft_id(parts: &str) -> String {
     format!("curtail-{:016x}", crate::digest::fnv1a_64(parts.bytes()))
+}
+
+/// Who speaks in a draft, in formats that write the results of tools and the instructions of an application as messages of the
+/// user.
+pub(super) const fn speaker(draft: &Draft) -> &'static str {
+    match draft.role {
+        Role::Assistant => "assistant",
+        _ => "user",
+    }
+}
+
+/// The role of a draft, in formats without a role of the developer.
+pub(super) const fn role_name(draft: &Draft) -> &'static str {
+    match draft.role {
+        Role::Developer => "system",
+        role => role.name(),
+    }
 }
 
 /// `{"role": …, "content": "…"}`

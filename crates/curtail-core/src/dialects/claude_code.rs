@@ -4,14 +4,14 @@
 //! (`toolUseResult`, `progress`) are copies: they are neither counted nor paired.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use super::tree::{Sides, Tree};
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks, claude_trees};
+use foldhash::{HashMap, HashMapExt as _};
+
+use super::tree::{self, Sides, Tree};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks};
 use crate::json::{Json, Text, Value, ValueKind, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role,
-    Standing, Unknown, Usage,
+    Draft, DraftPart, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role, Standing, Unknown, Usage,
 };
 
 /// The dialect `claude-code`.
@@ -25,7 +25,7 @@ const TREE: Tree = Tree {
     open: false,
     path: false,
     sides: Some(Sides { flag: "isSidechain", name: "agentId" }),
-    trees: Some(claude_trees::trees_of),
+    trees: Some(trees_of),
 };
 
 /// Types of records that are not messages.
@@ -52,12 +52,17 @@ const METADATA: &[&str] = &[
 ];
 
 impl Dialect for ClaudeCode {
-    fn name(&self) -> &'static str {
-        "claude-code"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, `isSidechain`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "claude-code",
+            signature: "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, \
+                `isSidechain`",
+            // Before it sends a message, the program collects its records and results.
+            pairing: PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ..BY_ID },
+            provider: ProviderRules { first_speaker: None, ..anthropic::RULES },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -77,15 +82,6 @@ impl Dialect for ClaudeCode {
             kind => METADATA.contains(&kind) && (has("isSidechain") || has("sessionId")),
         };
         if own { Fit::Certain } else { Fit::No }
-    }
-
-    fn pairing_rules(&self) -> PairingRules {
-        // Before it sends a message, the program collects its records and results.
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { first_speaker: None, ..anthropic::RULES }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -113,47 +109,48 @@ impl Dialect for ClaudeCode {
         Item::Message(message)
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        let threads = number_threads(items, &mut read);
-        let trees = claude_trees::trees_of(items);
-        close_at_compactions(items, &threads, &trees, &mut read);
-        bind_snapshots(items, &mut read);
-        claude_trees::roll_back(&trees, &mut read);
-        pin_states(items, &mut read);
-        read
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        let threads = number_threads(items, read);
+        let trees = trees_of(items);
+        close_at_compactions(items, &threads, &trees, read);
+        bind_snapshots(items, read);
+        roll_back(&trees, read);
+        pin_states(items, read);
     }
 }
 
 impl DialectWriter for ClaudeCode {
+    /// Writes a record whose parent link is still `null`.
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        write_message(draft, anchor)
+        let content = match draft.parts.as_slice() {
+            [DraftPart::Text(text)] if draft.role != Role::Assistant => Json(quote(text)),
+            _ => list(draft.parts.iter().map(anthropic::write_block)),
+        };
+        // User records contain results. Instructions from the application are written as user records, before other content.
+        let kind = if draft.role == Role::Assistant { "assistant" } else { "user" };
+        // Who reads a log expects an id of a reply, which no other reply has.
+        let beside = anchor.and_then(|anchor| anchor.get("uuid")).map_or("", Value::raw);
+        let reply = (draft.role == Role::Assistant).then(|| blocks::draft_id(&[&content.0, beside].concat()));
+        let message = object! {
+            "id": reply,
+            "model": reply.is_some().then_some("<synthetic>"),
+            "type": reply.is_some().then_some("message"),
+            "role": kind,
+            "content": content,
+        };
+        let record =
+            TREE.begin(draft, anchor).copied(anchor, ENVELOPE).member("type", kind).member("message", &message);
+        record.copied(anchor, &["timestamp"]).end().0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        anthropic::write_block(part)
-    }
-
-    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        Some(TREE.links(draft, anchor))
-    }
-
-    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        TREE.name_drafts(layout, remaining);
-    }
-
-    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(layout, remaining)
+    fn tree(&self) -> Option<&'static Tree> {
+        Some(&TREE)
     }
 }
 
 impl LogHabits for ClaudeCode {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let is_reply = item.get_text("type").is_some_and(|kind| kind.is("assistant"));
+        let is_reply = item.member_is("type", "assistant");
         item.get("message").filter(|_| is_reply)?.get_text("id")
     }
 
@@ -166,7 +163,7 @@ impl LogHabits for ClaudeCode {
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        is_boundary(item) || is_set(item, "isCompactSummary")
+        is_boundary(item) || item.is_true("isCompactSummary")
     }
 
     fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
@@ -177,7 +174,7 @@ impl LogHabits for ClaudeCode {
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        claude_trees::rollbacks(items)
+        rollbacks(items)
     }
 }
 
@@ -192,11 +189,9 @@ const OWN_TAGS: &[&str] = &[
 ];
 
 fn begins_with_tag(message: &Message<'_>) -> bool {
-    let text =
-        message.parts.iter().find_map(|part| if let Content::Text(text) = &part.content { Some(text) } else { None });
     // Most texts begin with something else and need not be decoded.
     let is_other = |text: &Text<'_>| matches!(text, Text::Escaped(raw) if !raw.starts_with(['<', ' ', '\\']));
-    text.is_some_and(|text| {
+    blocks::first_text(message).is_some_and(|text| {
         let text = if is_other(text) { return false } else { text.decode() };
         OWN_TAGS.iter().any(|tag| text.trim_start().starts_with(tag)) && !has_arguments(&text)
     })
@@ -208,11 +203,6 @@ fn has_arguments(text: &str) -> bool {
     rest.and_then(|rest| rest.split_once("</command-args>")).is_some_and(|(words, _)| !words.trim().is_empty())
 }
 
-/// Whether the member `key` is `true`.
-pub(super) fn is_set(item: Value<'_>, key: &str) -> bool {
-    item.get(key).is_some_and(is_true)
-}
-
 fn is_true(flag: Value<'_>) -> bool {
     flag.raw() == "true"
 }
@@ -220,7 +210,7 @@ fn is_true(flag: Value<'_>) -> bool {
 /// Calls that are open at a compaction are never answered: the next message of its conversation closes them. The boundary
 /// belongs to that message. `trees` are those of the main conversation.
 fn close_at_compactions<'a>(items: &[Value<'a>], threads: &[u32], trees: &[Option<usize>], read: &mut [Item<'a>]) {
-    let newest = claude_trees::newest(trees, read);
+    let newest = newest(trees, read);
     let mut open: HashMap<(u32, Option<usize>), Compactions> = HashMap::new();
     let mut previous = 0;
     for (at, &item) in items.iter().enumerate() {
@@ -234,7 +224,7 @@ fn close_at_compactions<'a>(items: &[Value<'a>], threads: &[u32], trees: &[Optio
             compactions.closes = closes;
         }
         let Item::Message(message) = &mut read[at] else { continue };
-        let summary = is_set(item, "isCompactSummary");
+        let summary = item.is_true("isCompactSummary");
         let compactions = open.remove(&conversation);
         if summary || compactions.is_some() {
             message.kind = MessageKind::Boundary;
@@ -280,9 +270,8 @@ fn is_state(item: Value<'_>) -> bool {
     !title && session.is_some() && linked.iter().all(Option::is_none)
 }
 
-pub(super) fn is_boundary(item: Value<'_>) -> bool {
-    item.get("type").is_some_and(|kind| kind.is("system"))
-        && item.get("subtype").is_some_and(|kind| kind.is("compact_boundary"))
+fn is_boundary(item: Value<'_>) -> bool {
+    item.member_is("type", "system") && item.member_is("subtype", "compact_boundary")
 }
 
 /// Marks the messages of `before` that a compaction preserved, and returns whether there are any. Their calls may be
@@ -439,7 +428,151 @@ impl<'a> Threads<'a> {
     }
 }
 
-// Drafts as records, in the envelope of the anchor.
+// The trees inside one log. A program that begins again links the next message to none, and what it sends no longer contains
+// the tree before. A user who goes back to an earlier message leaves a branch, which is not sent either.
+//
+//     a <- b <- c <- d          the user went back to b: c and d are a branch, and a tree of their own here
+//          b <- e <- f          f is the newest message; the program resumes with a, b, e, f
+//
+// Not every fork is a rewind: each result of parallel calls hangs off the record of its own call, and the next message off one
+// of them. All of these are sent. So only a prompt or a compaction begins a branch.
+
+/// Marks the messages of the main conversation that are not in the tree of the newest one.
+fn roll_back(trees: &[Option<usize>], read: &mut [Item<'_>]) {
+    let newest = newest(trees, read);
+    // A branch is dropped with its first message: without that, it would no longer begin with a prompt.
+    let mut first: HashMap<usize, usize> = HashMap::new();
+    for (at, (read, tree)) in read.iter_mut().zip(trees).enumerate() {
+        let (Item::Message(message), Some(tree)) = (read, tree) else { continue };
+        let first = *first.entry(*tree).or_insert(at);
+        if newest.is_some_and(|newest| newest != *tree) {
+            message.roll_back(Standing::Abandoned);
+            message.dropped_with = Some(first).filter(|first| *first < at);
+        }
+    }
+}
+
+/// The tree of the newest message of the main conversation.
+fn newest(trees: &[Option<usize>], read: &[Item<'_>]) -> Option<usize> {
+    trees.iter().zip(read).rev().find_map(|(tree, read)| tree.filter(|_| matches!(read, Item::Message(_))))
+}
+
+/// The messages that begin another tree, return to an earlier one or go back to an earlier message, each with the first item
+/// that is no longer read.
+fn rollbacks(items: &[Value<'_>]) -> Vec<(usize, usize)> {
+    let mut current = None;
+    // For each tree: the index behind its last message, and its last prompt.
+    let (mut ends, mut prompts): (HashMap<usize, usize>, HashMap<usize, usize>) = Default::default();
+    let mut found = Vec::new();
+    for (at, node) in nodes(items).into_iter().enumerate() {
+        let Some(tree) = node.tree.filter(|_| is_message(items[at])) else { continue };
+        let end = ends.insert(tree, at + 1).unwrap_or_default();
+        let turned = current.replace(tree).is_some_and(|last| last != tree);
+        let last = if is_prompt(items[at]) { prompts.insert(tree, at) } else { None };
+        let back = node.parent.filter(|parent| last.is_some_and(|last| *parent < last)).map(|parent| parent + 1);
+        found.extend(back.or(turned.then_some(end)).map(|first| (at, first)));
+    }
+    found
+}
+
+/// The tree of each item of the main conversation, as the index of its first record. A branch that the path to the newest
+/// message left is a tree of its own.
+fn trees_of(items: &[Value<'_>]) -> Vec<Option<usize>> {
+    let nodes = nodes(items);
+    let mut trees: Vec<Option<usize>> = nodes.iter().map(|node| node.tree).collect();
+    let is_read = |at: &usize| nodes[*at].tree.is_some() && is_message(items[*at]);
+    let Some(newest) = (0..items.len()).rev().find(is_read) else { return trees };
+    let parents: Vec<Option<usize>> = nodes.iter().map(|node| node.parent).collect();
+    let path = tree::path(newest, &parents);
+    for at in 0..nodes.len() {
+        let Node { tree, parent: Some(parent), first } = nodes[at] else { continue };
+        if tree != nodes[newest].tree || path[at] {
+            continue;
+        }
+        let begins = first && trees[parent] == tree && (is_boundary(items[at]) || is_prompt(items[at]));
+        trees[at] = if begins { Some(at) } else { trees[parent] };
+    }
+    trees
+}
+
+/// Whether an item is a message.
+fn is_message(item: Value<'_>) -> bool {
+    let [kind, message] = item.get_each(["type", "message"]);
+    kind.is_some_and(|kind| kind.is("user") || kind.is("assistant")) && message.is_some_and(Value::is_object)
+}
+
+/// Whether a person typed an item, or the program wrote it as the summary of what was said. What is beside a result is no
+/// prompt, also if a cut drops the result: the record still names the call.
+fn is_prompt(item: Value<'_>) -> bool {
+    let [kind, call] = item.get_each(["type", "sourceToolAssistantUUID"]);
+    let is_prompt =
+        |read| matches!(read, Item::Message(message) if message.begins_turn() && message.results().next().is_none());
+    call.is_none() && kind.is_some_and(|kind| kind.is("user")) && is_prompt(ClaudeCode.read(item))
+}
+
+/// The place of a record in the trees.
+#[derive(Clone, Copy, Default)]
+struct Node {
+    /// Its tree, as the index of the first record of that, branches included; `None` for a record of a side conversation.
+    tree: Option<usize>,
+    /// Index of its parent, or of the record before it in its tree if the log does not contain the parent, or of the record that
+    /// it repeats.
+    parent: Option<usize>,
+    /// Whether it is the first record with its id.
+    first: bool,
+}
+
+fn nodes(items: &[Value<'_>]) -> Vec<Node> {
+    let mut trees = Trees::default();
+    items.iter().enumerate().map(|(at, &item)| trees.add(at, item)).collect()
+}
+
+#[derive(Default)]
+struct Trees<'a> {
+    /// Index and tree of the first record with each id.
+    by_record: HashMap<Cow<'a, str>, (usize, usize)>,
+    /// Index of the last record of each tree that has an id.
+    last: HashMap<usize, usize>,
+    /// The tree of the last message.
+    current: Option<usize>,
+}
+
+impl<'a> Trees<'a> {
+    /// The place of the next item.
+    fn add(&mut self, at: usize, item: Value<'a>) -> Node {
+        if item.is_true("isSidechain") {
+            return Node::default();
+        }
+        let node = self.place(at, item);
+        if is_message(item) {
+            self.current = node.tree;
+        }
+        node
+    }
+
+    fn place(&mut self, at: usize, item: Value<'a>) -> Node {
+        let last = |tree: Option<usize>| self.last.get(&tree?).copied();
+        // A damaged record without an id continues the last tree, because nothing can hang off it.
+        let Some(id) = item.get_text("uuid").map(Text::into_decoded) else {
+            return Node { tree: self.current, parent: last(self.current), first: false };
+        };
+        if let Some(&(parent, tree)) = self.by_record.get(&id) {
+            return Node { tree: Some(tree), parent: Some(parent), first: false };
+        }
+        let parent = item.get("parentUuid");
+        let is_null = |link: Option<Value<'_>>| link.is_some_and(|link| link.kind() == ValueKind::Null);
+        // A boundary names what it stands after by another key.
+        let begins = is_null(parent) && (!is_boundary(item) || is_null(item.get("logicalParentUuid")));
+        let after = parent.and_then(Value::text).or_else(|| item.get_text("logicalParentUuid"));
+        let known = after.and_then(|after| self.by_record.get(&after.decode()).copied());
+        // A record whose parent is not in the log continues the last tree.
+        let above = known.or_else(|| Some((last(self.current)?, self.current?))).filter(|_| !begins);
+        let tree = above.map_or(at, |(_, tree)| tree);
+        self.by_record.insert(id, (at, tree));
+        self.last.insert(tree, at);
+        Node { tree: Some(tree), parent: above.map(|(parent, _)| parent), first: true }
+    }
+}
 
 /// The keys that a record copies from its anchor, in the order in which the program writes them.
 const ENVELOPE: &[&str] = &[
@@ -454,26 +587,3 @@ const ENVELOPE: &[&str] = &[
     "gitBranch",
     "slug",
 ];
-
-/// Writes a record whose parent link is still `null`.
-fn write_message(draft: &Draft, anchor: Option<Value<'_>>) -> String {
-    let blocks: Vec<String> = draft.parts.iter().map(anthropic::write_block).collect();
-    let content = match draft.parts.as_slice() {
-        [DraftPart::Text(text)] if draft.role != Role::Assistant => Json(quote(text)),
-        _ => list(blocks),
-    };
-    // User records contain results. Instructions from the application are written as user records, before other content.
-    let kind = if draft.role == Role::Assistant { "assistant" } else { "user" };
-    // Who reads a log expects an id of a reply, which no other reply has.
-    let beside = anchor.and_then(|anchor| anchor.get("uuid")).map_or("", Value::raw);
-    let reply = (draft.role == Role::Assistant).then(|| blocks::draft_id(&[&content.0, beside].concat()));
-    let message = object! {
-        "id": reply,
-        "model": reply.is_some().then_some("<synthetic>"),
-        "type": reply.is_some().then_some("message"),
-        "role": kind,
-        "content": content,
-    };
-    let record = TREE.begin(draft, anchor).copied(anchor, ENVELOPE).member("type", kind).member("message", &message);
-    record.copied(anchor, &["timestamp"]).end().0
-}

@@ -6,11 +6,10 @@ use std::borrow::Cow;
 use foldhash::HashMap;
 
 use super::tree::Tree;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
 use crate::json::{Json, Text, Value, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, Part, PartPlace, ResultPlace, Role,
-    Standing,
+    Content, Draft, DraftPart, Message, MessageKind, PairingRules, Part, ResultPlace, Role, Standing,
 };
 
 /// The dialect `copilot`.
@@ -24,51 +23,44 @@ const METADATA: &[&str] =
     &["session.", "assistant.", "tool.", "hook.", "subagent.", "system.", "user.", "skill.", "abort", "permission."];
 
 impl Dialect for Copilot {
-    fn name(&self) -> &'static str {
-        "copilot"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`type` `user.message`, `assistant.message` with `data.toolRequests`, `tool.execution_complete`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "copilot",
+            signature: "`type` `user.message`, `assistant.message` with `data.toolRequests`, `tool.execution_complete`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let kind = events::kind(item);
+        let kind = item.word("type");
         let known = kind.contains('.') && METADATA.iter().any(|word| kind.starts_with(word));
         if known && item.get("data").is_some_and(Value::is_object) { Fit::Certain } else { Fit::No }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let kind = events::kind(item);
-        let Some(data) = item.get("data") else { return events::unknown(kind) };
+        let kind = item.word("type");
+        let Some(data) = item.get("data") else { return blocks::unknown_kind(kind) };
         let id = item.get_text("id");
-        match kind.as_str() {
-            "system.message" => events::message(Role::System, item, id, said(data)),
-            "user.message" => events::message(Role::User, item, id, said(data)),
-            "assistant.message" => events::message(Role::Assistant, item, id, read_reply(data)),
-            "tool.execution_complete" => events::message(Role::Tool, item, id, vec![read_result(item, data)]),
+        match &*kind {
+            "system.message" => blocks::message(Role::System, item, id, said(data)),
+            "user.message" => blocks::message(Role::User, item, id, said(data)),
+            "assistant.message" => blocks::message(Role::Assistant, item, id, read_reply(data)),
+            "tool.execution_complete" => blocks::message(Role::Tool, item, id, vec![read_result(item, data)]),
             // What is said from here on is kept by the compaction.
             "session.compaction_start" => Item::Pinned,
             "session.compaction_complete" if summary_of(item).is_some() => Item::Message(boundary(item)),
             kind if METADATA.iter().any(|word| kind.starts_with(word)) => Item::Metadata,
-            _ => events::unknown(kind),
+            _ => blocks::unknown_kind(kind),
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        number_threads(items, &mut read);
-        let Some(last) = items.iter().rposition(|item| summary_of(*item).is_some()) else { return read };
-        for item in first_kept(&items[..last]).map_or(&mut [][..], |first| &mut read[first..last]) {
-            if let Item::Message(message) = item {
-                message.standing = Standing::Preserved;
-            }
-        }
-        read
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        number_threads(items, read);
+        let Some(last) = items.iter().rposition(|item| summary_of(*item).is_some()) else { return };
+        let kept = first_kept(&items[..last]).map_or(&mut [][..], |first| &mut read[first..last]);
+        kept.iter_mut().filter_map(Item::message_mut).for_each(|message| message.standing = Standing::Preserved);
     }
 }
 
@@ -95,28 +87,12 @@ impl DialectWriter for Copilot {
         event.copied(anchor, &["timestamp"]).end().0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        self.write_message(&Draft::part(Role::Assistant, part.clone()), None)
-    }
-
-    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        Some(TREE.links(draft, anchor))
-    }
-
-    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        TREE.name_drafts(layout, remaining);
-    }
-
-    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(layout, remaining)
+    fn tree(&self) -> Option<&'static Tree> {
+        Some(&TREE)
     }
 }
 
 impl LogHabits for Copilot {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     fn replaces_past(&self, item: Value<'_>) -> bool {
         summary_of(item).is_some()
     }
@@ -144,9 +120,8 @@ fn number_threads<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
 
 /// The summary of a compaction that succeeded.
 fn summary_of(item: Value<'_>) -> Option<Value<'_>> {
-    let data =
-        item.get("data").filter(|_| item.get("type").is_some_and(|kind| kind.is("session.compaction_complete")))?;
-    let success = data.get("success").is_some_and(|success| success.raw() == "true");
+    let data = item.get("data").filter(|_| item.member_is("type", "session.compaction_complete"))?;
+    let success = data.is_true("success");
     data.get("summaryContent").filter(|summary| success && summary.text().is_some_and(|text| text.len_bound() > 0))
 }
 
@@ -190,17 +165,15 @@ fn said(data: Value<'_>) -> Vec<Part<'_>> {
     if let (Some(copy), [part]) = (data.get("transformedContent"), parts.as_mut_slice()) {
         part.add_copy(copy);
     }
-    let files = data.get("attachments").into_iter().flat_map(Value::items);
-    parts.extend(files.map(|file| Part::from_source(Content::Media(Text::Json(file.raw())), PartPlace::element(file))));
+    let files = data.items_under("attachments");
+    parts.extend(files.map(|file| blocks::whole(file, Content::Media(Text::Json(file.raw())))));
     parts
 }
 
 fn read_reply(data: Value<'_>) -> Vec<Part<'_>> {
-    let thought = data.some("reasoningText").and_then(|thought| Some((thought, thought.text()?)));
-    let thought = thought.map(|(value, text)| Part::from_source(Content::Reasoning(text), PartPlace::element(value)));
-    let calls = data.get("toolRequests").into_iter().flat_map(Value::items).map(|call| {
-        let content = events::call(call.get_text("toolCallId"), call.get_text("name"), call.get("arguments"));
-        Part::from_source(content, PartPlace::element(call))
+    let thought = blocks::text_beside(data, "reasoningText", Content::Reasoning);
+    let calls = data.items_under("toolRequests").map(|call| {
+        blocks::whole(call, blocks::call(call.get_text("toolCallId"), call.get_text("name"), call.get("arguments")))
     });
     thought.into_iter().chain(said(data)).chain(calls).collect()
 }
@@ -212,10 +185,8 @@ fn read_result<'a>(item: Value<'a>, data: Value<'a>) -> Part<'a> {
     let error = data.some("error").map(|error| error.get("message").unwrap_or(error));
     let content = error.filter(|_| failed).or_else(|| result?.get("content")).or(error);
     let text = content.filter(|content| content.text().is_some());
-    let mut part = Part::from_source(
-        events::result(data.get_text("toolCallId"), data.get_text("toolName"), content),
-        PartPlace::element(item).with_text(text),
-    );
+    let mut part =
+        blocks::rewritable(item, blocks::result(data.get_text("toolCallId"), data.get_text("toolName"), content), text);
     let details = result.and_then(|result| result.some("detailedContent"));
     details.into_iter().for_each(|copy| part.add_copy(copy));
     part

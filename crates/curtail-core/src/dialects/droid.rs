@@ -2,9 +2,9 @@
 //! `tool_call` and `tool_result` are separate lines.
 
 use super::tree::Tree;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, anthropic, blocks, events};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks};
 use crate::json::{ObjectWriter, Value, list, object, or_null};
-use crate::transcript::{Draft, DraftPart, Layout, Links, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown};
+use crate::transcript::{Draft, DraftPart, Links, PairingRules, ResultPlace, Role};
 
 /// The dialect `droid`.
 pub(super) struct Droid;
@@ -16,18 +16,21 @@ const TREE: Tree =
 const METADATA: &[&str] = &["session_start", "system", "error", "todo_state", "session_end", "compaction_state"];
 
 impl Dialect for Droid {
-    fn name(&self) -> &'static str {
-        "droid"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`session_start`, then `message` with Anthropic blocks; or lines `tool_call` and `tool_result` with `toolName`, `value`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "droid",
+            signature: "`session_start`, then `message` with Anthropic blocks; \
+                or lines `tool_call` and `tool_result` with `toolName`, `value`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ..BY_ID },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
         let has = |key: &str| item.get(key).is_some();
         let streamed = has("session_id") || has("sessionId");
-        match events::kind(item).as_str() {
+        match &*item.word("type") {
             "session_start" if has("cwd") || has("title") => Fit::Certain,
             "tool_call" if has("toolName") && has("parameters") => Fit::Certain,
             "tool_result" if has("value") && (has("toolCallId") || has("toolId")) => Fit::Certain,
@@ -40,43 +43,34 @@ impl Dialect for Droid {
         }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let kind = events::kind(item);
+        let kind = item.word("type");
         let id = item.get_text("id");
         let call_id = item.get_text("toolCallId").or_else(|| item.get_text("id"));
-        match kind.as_str() {
+        match &*kind {
             "message" => read_message(item),
             "tool_call" => {
-                let call = events::call(call_id, item.get_text("toolName"), item.get("parameters"));
-                events::message(Role::Assistant, item, id, vec![Part::from_source(call, PartPlace::element(item))])
+                let call = blocks::call(call_id, item.get_text("toolName"), item.get("parameters"));
+                blocks::message(Role::Assistant, item, id, vec![blocks::whole(item, call)])
             }
             "tool_result" => {
                 let value = item.get("value");
-                let result = events::result(call_id, item.get_text("toolId"), value);
-                events::message(
-                    Role::Tool,
-                    item,
-                    id,
-                    vec![Part::from_source(result, PartPlace::element(item).with_text(value))],
-                )
+                let result = blocks::result(call_id, item.get_text("toolId"), value);
+                blocks::message(Role::Tool, item, id, vec![blocks::rewritable(item, result, value)])
             }
             "completion" => {
                 let parts = blocks::content(item.get("finalText"), blocks::plain_block);
-                events::message(Role::Assistant, item, id, parts)
+                blocks::message(Role::Assistant, item, id, parts)
             }
             kind if METADATA.contains(&kind) => Item::Metadata,
-            _ => events::unknown(kind),
+            _ => blocks::unknown_kind(kind),
         }
     }
 }
 
 impl DialectWriter for Droid {
     fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
-        let mut lines = items.iter().filter(|item| matches!(&*events::kind(**item), "tool_call" | "tool_result"));
+        let mut lines = items.iter().filter(|item| matches!(&*item.word("type"), "tool_call" | "tool_result"));
         lines.next().filter(|line| line.some("toolCallId").is_none()).map(|_| ID)
     }
 
@@ -84,35 +78,23 @@ impl DialectWriter for Droid {
         if anchor.is_some_and(|anchor| anchor.get("message").is_none()) {
             return write_line(draft, anchor);
         }
-        let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+        let role = blocks::speaker(draft);
         let blocks = list(draft.parts.iter().map(anthropic::write_block));
         let said = object! { "role": role, "content": blocks };
         let line = if is_linked(anchor) { TREE.begin(draft, anchor) } else { ObjectWriter::new() };
         line.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        anthropic::write_block(part)
-    }
-
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
         is_linked(anchor).then(|| TREE.links(draft, anchor))
     }
 
-    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        TREE.name_drafts(layout, remaining);
-    }
-
-    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(layout, remaining)
+    fn tree(&self) -> Option<&'static Tree> {
+        Some(&TREE)
     }
 }
 
-impl LogHabits for Droid {
-    fn is_log(&self) -> bool {
-        true
-    }
-}
+impl LogHabits for Droid {}
 
 fn fit_message(message: Value<'_>) -> Fit {
     let own = |block: Value<'_>| {
@@ -130,10 +112,10 @@ fn fit_message(message: Value<'_>) -> Fit {
 
 fn read_message(item: Value<'_>) -> Item<'_> {
     let said = item.get("message").unwrap_or(item);
-    let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
-    let Some(role) = blocks::speaker_of(&role) else { return Item::Unknown(Unknown::role(role)) };
-    let content = said.get("content").or_else(|| said.get("text"));
-    events::message(role, item, item.get_text("id"), anthropic::read_content(content))
+    blocks::read_message(item, said.some_text("role"), blocks::speaker_of, |message| {
+        message.id = item.get_text("id");
+        message.parts = anthropic::read_content(said.get("content").or_else(|| said.get("text")));
+    })
 }
 
 /// The key of a call's id in lines without `toolCallId`.
@@ -153,7 +135,7 @@ fn write_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
             line.member("isError", &true).member("value", text)
         }
         _ => {
-            let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+            let role = blocks::speaker(draft);
             begun("message").member("role", role).member("text", &draft.joined_text())
         }
     };

@@ -1,6 +1,7 @@
 //! How transcripts are laid out in a text, and under which key a record keeps its messages.
 
-use super::{Row, answers, foreign};
+use super::sniff::format_of_item;
+use super::{ReadError, Row, answers};
 use crate::json::{Document, ParseErrorKind, Span, Value};
 use crate::transcript::{Answers, Style};
 
@@ -123,7 +124,7 @@ pub fn rows<'a>(
     document: &'a Document<'a>,
     framing: Framing,
     messages_key: Option<&str>,
-) -> Result<Vec<Row<'a>>, NoMessages> {
+) -> Result<Vec<Row<'a>>, ReadError> {
     let mut roots = document.roots();
     let everything = Span::new(0, end_of(document));
     if framing == Framing::Lines {
@@ -144,7 +145,7 @@ pub fn rows<'a>(
         // An interrupted write may leave two records on a line.
         None => first.into_iter().chain(roots).collect(),
     };
-    records.into_iter().map(|record| row(document, record, messages_key)).collect()
+    records.into_iter().map(|record| row(record, messages_key)).collect()
 }
 
 /// Offsets fit, because the text of a document is shorter than 4 GiB.
@@ -152,26 +153,24 @@ fn end_of(document: &Document<'_>) -> u32 {
     u32::try_from(document.text().len()).unwrap_or(u32::MAX)
 }
 
-fn row<'a>(document: &'a Document<'a>, record: Value<'a>, messages_key: Option<&str>) -> Result<Row<'a>, NoMessages> {
-    let (source, style, answers) = (document.text(), Style::List, Answers::default());
-    if let (true, Some(row)) = (messages_key.is_none(), answers::row(source, record)) {
+fn row<'a>(record: Value<'a>, messages_key: Option<&str>) -> Result<Row<'a>, ReadError> {
+    let unnamed = messages_key.is_none();
+    if let Some(row) = answers::row(record).filter(|_| unnamed) {
         return Ok(row);
     }
-    let list = if record.is_array() { Some(record) } else { find_list(record, messages_key) };
-    if let Some(list) = list {
-        let record = Some(record).filter(|record| !record.is_array());
-        return Ok(Row { source, span: list.span(), items: list.items().collect(), style, record, answers });
+    if record.is_array() {
+        return Ok(Row::of_list(record, None));
     }
-    let unnamed = messages_key.is_none();
+    if let Some(list) = find_list(record, messages_key) {
+        return Ok(Row::of_list(list, Some(record)));
+    }
     if let Some([prompt, completion]) = two_lists(record).filter(|_| unnamed) {
         let span = Span::new(prompt.span().start, completion.span().end);
-        return Ok(Row { source, span, items: vec![prompt, completion], style, record: Some(record), answers });
+        return Ok(Row { span, items: vec![prompt, completion], ..Row::of_list(prompt, Some(record)) });
     }
     // Questions without an answer, as TRL keeps them.
-    let Some(list) = answers::prompt_alone(record).filter(|_| unnamed) else {
-        return Err(NoMessages::in_record(record, messages_key));
-    };
-    Ok(Row { source, span: list.span(), items: list.items().collect(), style, record: Some(record), answers })
+    let list = answers::prompt_alone(record).filter(|_| unnamed).ok_or_else(|| no_messages(record, messages_key))?;
+    Ok(Row::of_list(list, Some(record)))
 }
 
 /// The lists of a row whose transcript is divided: what was asked, and what a model made of it. Other members may stand
@@ -184,47 +183,23 @@ fn two_lists(record: Value<'_>) -> Option<[Value<'_>; 2]> {
     (in_order && lists.iter().all(holds)).then_some(lists)
 }
 
-/// A record without a list of messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoMessages {
-    /// Byte offset of the record in the text.
-    pub offset: usize,
-    /// The key that the user named; `None` if the usual keys were tried.
-    pub messages_key: Option<String>,
-    /// Whether the record is a span or an export of OpenTelemetry whose messages are text.
-    pub encoded: bool,
-    /// The format of the record, and what to do instead, if it is one that is known and not read.
-    pub foreign: Option<(&'static str, &'static str)>,
+/// The error for a record without a list of messages.
+fn no_messages(record: Value<'_>, messages_key: Option<&str>) -> ReadError {
+    let what = if let Some(key) = messages_key {
+        format!("no list of messages under `{key}`; check --messages-key")
+    } else if let Some(foreign) = format_of_item(record) {
+        foreign.refusal()
+    } else if is_encoded(record) {
+        format!(
+            "the messages are JSON inside a string (`{INPUT_MESSAGES}`); decode them first: \
+             jq -c '.attributes[\"{INPUT_MESSAGES}\"] | fromjson'"
+        )
+    } else {
+        let keys = LIST_KEYS.join(", ");
+        format!("no list of messages in this object (looked under {keys}); pass --messages-key KEY")
+    };
+    ReadError { offset: record.span().start as usize, what }
 }
-
-impl NoMessages {
-    fn in_record(record: Value<'_>, messages_key: Option<&str>) -> Self {
-        let (offset, messages_key) = (record.span().start as usize, messages_key.map(str::to_owned));
-        let foreign = foreign::format_of_item(record).map(|foreign| (foreign.format, foreign.advice));
-        Self { offset, messages_key, encoded: is_encoded(record), foreign }
-    }
-}
-
-impl std::fmt::Display for NoMessages {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some(key) = &self.messages_key {
-            write!(f, "no list of messages under `{key}`; check --messages-key")
-        } else if let Some((format, advice)) = self.foreign {
-            write!(f, "this is written as {format}, which curtail does not read; {advice}")
-        } else if self.encoded {
-            write!(
-                f,
-                "the messages are JSON inside a string (`{INPUT_MESSAGES}`); decode them first: \
-                 jq -c '.attributes[\"{INPUT_MESSAGES}\"] | fromjson'"
-            )
-        } else {
-            let keys = LIST_KEYS.join(", ");
-            write!(f, "no list of messages in this object (looked under {keys}); pass --messages-key KEY")
-        }
-    }
-}
-
-impl std::error::Error for NoMessages {}
 
 /// The list of records that a document is or contains. The first element decides whether they are records or messages.
 fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Value<'a>> {

@@ -1,23 +1,27 @@
 //! Sessions of Goose: a head line, and messages whose blocks are `toolRequest` and, in a message of the user, `toolResponse`
 //! with the same `id`.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events};
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, provenance,
+};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
-    Standing, Unknown,
+    Content, Draft, DraftPart, Layout, PairingRules, Part, ProviderRules, ResultPlace, Role, Standing,
 };
 
 /// The dialect `goose`.
 pub(super) struct Goose;
 
 impl Dialect for Goose {
-    fn name(&self) -> &'static str {
-        "goose"
-    }
-
-    fn signature(&self) -> &'static str {
-        "a line with `working_dir`; `role` and `content` with blocks `toolRequest`, `toolResponse`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "goose",
+            signature: "a line with `working_dir`; `role` and `content` with blocks `toolRequest`, `toolResponse`",
+            pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
+            provider: ProviderRules { system_beside: true, ..NO_RULES },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -34,54 +38,38 @@ impl Dialect for Goose {
         }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::NextMessage, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { system_beside: true, ..ProviderRules::default() }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(name) = item.get_text("role") else {
-            return if is_head(item) { Item::Pinned } else { Item::Unknown(Unknown::NoRole) };
-        };
-        let Some(role) = blocks::speaker_of(&name.decode()) else {
-            return Item::Unknown(Unknown::role(name.decode().into_owned()));
-        };
-        let mut message = Message::from_source(role, item);
-        message.id = item.get_text("id");
-        message.parts = match item.get("content") {
-            Some(list) if list.is_array() => list.items().map(read_block).collect(),
-            content => blocks::content(content, blocks::plain_block),
-        };
+        if item.get_text("role").is_none() && is_head(item) {
+            return Item::Pinned;
+        }
         let told = item.some("metadata");
         let is_false = |key: &str| told.and_then(|told| told.get(key)).is_some_and(|flag| flag.raw() == "false");
-        // What only the model sees, a program wrote.
-        message.automatic = role == Role::User && is_false("userVisible");
-        if is_false("agentVisible") {
-            message.standing = Standing::RolledBack;
-        }
-        Item::Message(message)
+        blocks::read_message(item, item.some_text("role"), blocks::speaker_of, |message| {
+            message.id = item.get_text("id");
+            message.parts = blocks::text_or_parts(item.get("content"), read_block);
+            // What only the model sees, a program wrote.
+            message.automatic = message.role == Role::User && is_false("userVisible");
+            if is_false("agentVisible") {
+                message.standing = Standing::RolledBack;
+            }
+        })
     }
 
     /// A compaction hides all messages before it from the model. Any other hidden message is a notice to the user.
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        for item in &mut read {
+    fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
+        for item in read {
             match item {
                 Item::Message(message) if message.standing == Standing::Live => break,
                 Item::Message(message) => message.standing = Standing::Superseded,
                 _ => {}
             }
         }
-        read
     }
 }
 
 impl DialectWriter for Goose {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
+        let role = blocks::speaker(draft);
         let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
         let created = anchor.and_then(|anchor| anchor.get("created")).map_or("0", Value::raw);
         let told = anchor.and_then(|anchor| anchor.some("metadata")).is_some_and(|told| told.has("agentVisible"));
@@ -101,7 +89,7 @@ impl DialectWriter for Goose {
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        blocks::prepend_parts(message.get("content")?, parts, |json| object! { "type": "text", "text": Json(json) }.0)
+        blocks::prepend_blocks(message.get("content"), parts)
     }
 
     /// The head line says how many messages follow.
@@ -118,12 +106,8 @@ impl DialectWriter for Goose {
 }
 
 impl LogHabits for Goose {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     fn time(&self, item: Value<'_>) -> Option<String> {
-        item.get("created").and_then(super::times::written)
+        item.get("created").and_then(provenance::written_time)
     }
 }
 
@@ -133,8 +117,7 @@ fn is_head(item: Value<'_>) -> bool {
 }
 
 fn is_own_block(block: Value<'_>) -> bool {
-    let Some(kind) = block.get_text("type") else { return false };
-    match &*kind.decode() {
+    match &*block.word("type") {
         "toolRequest" | "frontendToolRequest" => block.has("toolCall"),
         "toolResponse" => block.has("toolResult"),
         "toolConfirmationRequest" | "systemNotification" | "redactedThinking" | "conversationCompacted" => true,
@@ -143,22 +126,16 @@ fn is_own_block(block: Value<'_>) -> bool {
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
-    let place = PartPlace::element(block);
-    let text = |key: &str| block.get_text(key).unwrap_or(Text::Escaped(""));
-    match block.get_text("type").as_ref().map(Text::decode).as_deref() {
-        Some("toolRequest" | "frontendToolRequest") => Part::from_source(call(block), place),
-        Some("toolResponse") => result(block),
-        Some("thinking") => {
-            let signed = block.get_text("signature").is_some_and(|signature| signature.len_bound() > 0);
-            Part::from_source(Content::Reasoning(text("thinking")), place).bound_to_prefix(signed)
-        }
-        Some("redactedThinking") => {
-            Part::from_source(Content::Reasoning(Text::Escaped("")), place).bound_to_prefix(true)
-        }
-        Some("reasoning") => Part::from_source(Content::Reasoning(text("text")), place),
+    let reasoning = |key: &str| blocks::whole(block, Content::Reasoning(block.text_or_empty(key)));
+    match &*block.word("type") {
+        "toolRequest" | "frontendToolRequest" => blocks::whole(block, call(block)),
+        "toolResponse" => result(block),
+        "thinking" => reasoning("thinking").bound_to_prefix(block.some_text("signature").is_some()),
+        "redactedThinking" => blocks::whole(block, Content::Reasoning(Text::Escaped(""))).bound_to_prefix(true),
+        "reasoning" => reasoning("text"),
         // Requests and notices of the program to its user.
-        Some("toolConfirmationRequest" | "actionRequired" | "systemNotification" | "conversationCompacted") => {
-            Part::from_source(Content::Other, place)
+        "toolConfirmationRequest" | "actionRequired" | "systemNotification" | "conversationCompacted" => {
+            blocks::whole(block, Content::Other)
         }
         _ => blocks::part(block, blocks::plain_block(block)),
     }
@@ -169,7 +146,7 @@ fn call(block: Value<'_>) -> Content<'_> {
     let call = block.some("toolCall");
     let value = call.and_then(|call| call.some("value"));
     let arguments = value.and_then(|value| value.some("arguments")).or_else(|| call?.get("error"));
-    events::call(block.get_text("id"), value.and_then(|value| value.get_text("name")), arguments)
+    blocks::call(block.get_text("id"), value.and_then(|value| value.get_text("name")), arguments)
 }
 
 /// A result. In files of 2025 up to April, the value is the list of blocks itself.
@@ -178,11 +155,5 @@ fn result(block: Value<'_>) -> Part<'_> {
     let value = result.and_then(|result| result.some("value"));
     let list = value.and_then(|value| if value.is_object() { value.get("content") } else { Some(value) });
     let said = list.or_else(|| result?.get("error"));
-    let content = events::result(block.get_text("id"), None, said);
-    let place = PartPlace::element(block);
-    let place = match said {
-        Some(list) if list.is_array() => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
-        said => place.with_text(said),
-    };
-    Part::from_source(content, place)
+    blocks::result_part(block, blocks::result(block.get_text("id"), None, said), said)
 }

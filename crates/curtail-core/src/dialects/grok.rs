@@ -1,25 +1,28 @@
 //! Chat histories of the Grok CLI: lines of `type` `system`, `user`, `reasoning`, `assistant` with `tool_calls`, and
 //! `tool_result`.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events, responses};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, responses};
 use crate::json::{Value, object};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, PartPlace, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ResultPlace, Role};
 
 /// The dialect `grok`.
 pub(super) struct Grok;
 
 impl Dialect for Grok {
-    fn name(&self) -> &'static str {
-        "grok"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, `backend_tool_call`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "grok",
+            signature: "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, \
+                `backend_tool_call`",
+            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
         let has = |key: &str| item.get(key).is_some();
-        match events::kind(item).as_str() {
+        match &*item.word("type") {
             "assistant" if has("content") && (has("tool_calls") || has("model_id")) => Fit::Certain,
             "tool_result" if has("tool_call_id") && has("content") => Fit::Certain,
             "backend_tool_call" if has("kind") => Fit::Certain,
@@ -33,40 +36,31 @@ impl Dialect for Grok {
         }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let kind = events::kind(item);
+        let kind = item.word("type");
         let said = || blocks::content(item.get("content"), blocks::plain_block);
-        match kind.as_str() {
-            "system" => events::message(Role::System, item, None, said()),
-            "user" => events::message(Role::User, item, None, said()),
+        match &*kind {
+            "system" => blocks::message(Role::System, item, None, said()),
+            "user" => blocks::message(Role::User, item, None, said()),
             "assistant" => {
-                let mut parts = said();
-                parts.extend(item.get("tool_calls").into_iter().flat_map(Value::items).map(read_call));
-                events::message(Role::Assistant, item, None, parts)
+                let calls = item.items_under("tool_calls").map(read_call);
+                blocks::message(Role::Assistant, item, None, said().into_iter().chain(calls).collect())
             }
             "tool_result" => {
                 let content = item.get("content");
-                let result = events::result(item.get_text("tool_call_id"), None, content);
-                let part = Part::from_source(result, PartPlace::element(item).with_text(content));
-                events::message(Role::Tool, item, None, vec![part])
+                let result = blocks::result(item.get_text("tool_call_id"), None, content);
+                blocks::message(Role::Tool, item, None, vec![blocks::rewritable(item, result, content)])
             }
             "reasoning" => responses::read_item(item, item),
-            "backend_tool_call" => events::message(
-                Role::Assistant,
-                item,
-                None,
-                vec![Part::from_source(read_hosted(item), PartPlace::element(item))],
-            ),
-            _ => events::unknown(kind),
+            "backend_tool_call" => {
+                blocks::message(Role::Assistant, item, None, vec![blocks::whole(item, read_hosted(item))])
+            }
+            _ => blocks::unknown_kind(kind),
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        responses::bind_reasoning(items.iter().map(|&item| self.read(item)).collect())
+    fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
+        responses::bind_reasoning(read);
     }
 }
 
@@ -96,15 +90,10 @@ impl DialectWriter for Grok {
     }
 }
 
-impl LogHabits for Grok {
-    fn is_log(&self) -> bool {
-        true
-    }
-}
+impl LogHabits for Grok {}
 
 fn read_call(call: Value<'_>) -> Part<'_> {
-    let content = events::call(call.get_text("id"), call.get_text("name"), call.get("arguments"));
-    Part::from_source(content, PartPlace::in_shell(call))
+    blocks::in_shell(call, blocks::call(call.get_text("id"), call.get_text("name"), call.get("arguments")))
 }
 
 /// A tool that the provider ran; the log does not contain its result.
@@ -112,7 +101,7 @@ fn read_hosted(item: Value<'_>) -> Content<'_> {
     let kind = item.get("kind");
     let get = |key: &str| kind.and_then(|kind| kind.get(key));
     let mut content =
-        events::call(get("id").and_then(Value::text), get("tool_type").and_then(Value::text), get("action"));
+        blocks::call(get("id").and_then(Value::text), get("tool_type").and_then(Value::text), get("action"));
     if let Content::ToolCall(call) = &mut content {
         call.hosted = true;
     }

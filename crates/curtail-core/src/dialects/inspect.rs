@@ -1,38 +1,33 @@
 //! Samples of `inspect_ai`: messages in OpenAI's format, except that a call has the name of its tool as text under
 //! `function`, and a result repeats that name. Reasoning and tools of the provider are blocks of the content.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events, usage};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, provenance};
 use crate::json::{Text, Value, object};
-use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ResultPlace, Role, ToolCall, ToolResult,
-    Unknown, Usage,
-};
+use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ResultPlace, Role, Usage};
 
 /// The dialect `inspect`.
 pub(super) struct Inspect;
 
 impl Dialect for Inspect {
-    fn name(&self) -> &'static str {
-        "inspect"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`role` and `content` with `source`: `input` or `generate`; `tool_calls` and role `tool` with `function`: a plain name"
-    }
-
-    fn has_marks(&self) -> bool {
-        true
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "inspect",
+            signature: "`role` and `content` with `source`: `input` or `generate`; \
+                `tool_calls` and role `tool` with `function`: a plain name",
+            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
+            has_marks: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
         if is_own(item) {
             return Fit::Marked;
         }
-        let known = item.get_text("role").is_some_and(|role| blocks::role_of(&role.decode()).is_some());
+        let known = blocks::role_of(&item.word("role")).is_some();
         let plain = |content: Value<'_>| {
             content.text().is_some()
-                || content.is_array()
-                    && content.items().all(|block| block.get("type").is_some_and(|kind| kind.is("text")))
+                || content.is_array() && content.items().all(|block| block.member_is("type", "text"))
         };
         if known && item.get("content").is_some_and(plain) { Fit::Possible } else { Fit::No }
     }
@@ -41,23 +36,15 @@ impl Dialect for Inspect {
         record.has("epoch") && record.has("target")
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(role) = item.get_text("role") else { return Item::Unknown(Unknown::NoRole) };
-        let Some(role) = blocks::role_of(&role.decode()) else {
-            return Item::Unknown(Unknown::role(role.decode().into_owned()));
-        };
-        let mut message = Message::from_source(role, item);
-        message.id = item.get_text("id");
-        message.parts = match role {
-            // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
-            Role::Tool => vec![read_result(item)],
-            _ => said(item).into_iter().chain(calls(item)).collect(),
-        };
-        Item::Message(message)
+        blocks::read_message(item, item.some_text("role"), blocks::role_of, |message| {
+            message.id = item.get_text("id");
+            message.parts = match message.role {
+                // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
+                Role::Tool => vec![read_result(item)],
+                _ => said(item).into_iter().chain(calls(item)).collect(),
+            };
+        })
     }
 }
 
@@ -67,8 +54,8 @@ impl DialectWriter for Inspect {
             let id = id.as_deref().unwrap_or_default();
             return object! { "role": "tool", "tool_call_id": id, "function": name, "content": text }.0;
         }
-        let role = if draft.role == Role::Developer { Role::System } else { draft.role };
-        blocks::role_and_content(role.name(), &draft.joined_text())
+        let role = blocks::role_name(draft);
+        blocks::role_and_content(role, &draft.joined_text())
     }
 }
 
@@ -87,7 +74,7 @@ impl LogHabits for Inspect {
                 |reply: &ModelReply<'_>| item.get_text("id").is_some_and(|id| reply.message.as_ref() == Some(&id));
             replies.iter().find(|reply| named(reply)).or(replies.get(nth).filter(|reply| reply.message.is_none()))
         };
-        let is_reply = |item: &Value<'_>| item.get("role").is_some_and(|role| role.is("assistant"));
+        let is_reply = |item: &Value<'_>| item.member_is("role", "assistant");
         // Without names, the replies are those messages, in order, if there are as many.
         let in_order = items.iter().filter(|item| is_reply(item)).count() == replies.len();
         let mut nth = 0;
@@ -114,7 +101,7 @@ fn replies<'a>(items: &[Value<'a>]) -> Vec<ModelReply<'a>> {
     let events = sample.and_then(|sample| sample.some("events").or_else(|| sample.some("transcript")?.some("events")));
     let replies = events.into_iter().flat_map(Value::items).filter_map(|event| {
         let output = event.get("event").filter(|kind| kind.is("model")).and_then(|_| event.some("output"))?;
-        let usage = usage::inspect(output.some("usage")?)?;
+        let usage = provenance::inspect_usage(output.some("usage")?)?;
         let message = output.get("choices").and_then(|choices| choices.items().next()?.some("message")?.get_text("id"));
         Some(ModelReply { message, usage })
     });
@@ -130,13 +117,12 @@ fn is_own(item: Value<'_>) -> bool {
     let sourced = item.get("source").is_some_and(|source| source.is("input") || source.is("generate"));
     sourced
         || item.get("tool_calls").is_some_and(|calls| calls.items().any(names))
-        || item.get("role").is_some_and(|role| role.is("tool")) && names(item)
+        || item.member_is("role", "tool") && names(item)
         || item.get("content").is_some_and(|content| content.items().any(is_own_block))
 }
 
 fn is_own_block(block: Value<'_>) -> bool {
-    let Some(kind) = block.get_text("type") else { return false };
-    match &*kind.decode() {
+    match &*block.word("type") {
         "reasoning" => block.get_text("reasoning").is_some(),
         "tool_use" => block.has("tool_type"),
         _ => false,
@@ -145,12 +131,7 @@ fn is_own_block(block: Value<'_>) -> bool {
 
 fn said(item: Value<'_>) -> Vec<Part<'_>> {
     // In older logs, the reasoning is beside the content.
-    let beside = item.some("reasoning").filter(|thought| thought.text().is_some());
-    let mut parts: Vec<Part<'_>> = Vec::new();
-    if let Some(thought) = beside {
-        let text = thought.text().unwrap_or(Text::Escaped(""));
-        parts.push(Part::from_source(Content::Reasoning(text), PartPlace::element(thought)));
-    }
+    let mut parts: Vec<Part<'_>> = blocks::text_beside(item, "reasoning", Content::Reasoning).into_iter().collect();
     let claude = item.get_text("model").is_none_or(|model| model.decode().contains("claude"));
     match item.get("content") {
         Some(list) if list.is_array() => parts.extend(list.items().flat_map(|block| read_block(block, claude))),
@@ -161,25 +142,25 @@ fn said(item: Value<'_>) -> Vec<Part<'_>> {
 
 /// The calls of a message. They are read after the content, wherever they are.
 fn calls(item: Value<'_>) -> impl Iterator<Item = Part<'_>> {
-    let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
+    let calls = item.items_under("tool_calls");
     let after = item.get("content").map_or(0, |content| content.span().end);
     calls.map(move |call| {
-        let content = events::call(call.get_text("id"), call.get_text("function"), call.get("arguments"));
-        Part::from_source(content, PartPlace::in_shell(call)).read_at(after.max(call.span().start))
+        let content = blocks::call(call.get_text("id"), call.get_text("function"), call.get("arguments"));
+        blocks::in_shell(call, content).read_at(after.max(call.span().start))
     })
 }
 
 fn read_block(block: Value<'_>, claude: bool) -> Vec<Part<'_>> {
-    match block.get_text("type").as_ref().map(Text::decode).as_deref() {
-        Some("reasoning") => {
-            let redacted = block.get("redacted").is_some_and(|flag| flag.raw() == "true");
+    match &*block.word("type") {
+        "reasoning" => {
+            let redacted = block.is_true("redacted");
             // Redacted reasoning is encrypted; only its summary can be read.
             let text = block.get_text(if redacted { "summary" } else { "reasoning" }).unwrap_or(Text::Escaped(""));
-            let signed = redacted || block.get_text("signature").is_some_and(|signature| signature.len_bound() > 0);
-            let part = Part::from_source(Content::Reasoning(text), PartPlace::element(block));
+            let signed = redacted || block.some_text("signature").is_some();
+            let part = blocks::whole(block, Content::Reasoning(text));
             vec![part.bound_to_prefix(claude && signed)]
         }
-        Some("tool_use") => tool_use(block),
+        "tool_use" => tool_use(block),
         _ => vec![blocks::part(block, blocks::plain_block(block))],
     }
 }
@@ -187,32 +168,19 @@ fn read_block(block: Value<'_>, claude: bool) -> Vec<Part<'_>> {
 /// A tool that the provider ran: the call and its result are one block.
 fn tool_use(block: Value<'_>) -> Vec<Part<'_>> {
     let (id, name) = (block.get_text("id"), block.get_text("name"));
-    let call = Content::ToolCall(ToolCall {
-        id: id.clone(),
-        name: name.clone().unwrap_or(Text::Escaped("")),
-        arguments: blocks::arguments(block.get("arguments")),
-        family: Family::Server,
-        hosted: true,
-    });
-    let content = blocks::texts(block.some("result"));
-    let result =
-        Content::ToolResult(ToolResult { id, name, content, media: 0, family: Family::Server, same_message: true });
-    [call, result].map(|content| Part::from_source(content, PartPlace::element(block))).into()
+    let call = blocks::call(id.clone(), name.clone(), block.get("arguments"));
+    let result = blocks::result_of(id, name, blocks::texts(block.some("result")), 0);
+    [call, result].map(|content| blocks::whole(block, blocks::hosted(content))).into()
 }
 
 /// The result of a tool. If the tool failed, the model reads the error.
 fn read_result(item: Value<'_>) -> Part<'_> {
     let content = item.get("content");
-    let mut result = events::result(item.get_text("tool_call_id"), item.get_text("function"), content);
+    let mut result = blocks::result(item.get_text("tool_call_id"), item.get_text("function"), content);
     if let (Content::ToolResult(result), Some(error)) = (&mut result, item.some("error"))
         && result.content.iter().all(Text::is_blank)
     {
         result.content.extend(error.get_text("message"));
     }
-    let place = PartPlace::element(item);
-    let place = match content {
-        Some(list) if list.is_array() => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
-        content => place.with_text(content.filter(|content| content.text().is_some())),
-    };
-    Part::from_source(result, place)
+    blocks::result_part(item, result, blocks::text_or_list(content))
 }

@@ -2,23 +2,23 @@
 //! thought, a call, or a result.
 
 use super::responses::bind_reasoning;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Text, Value, list, object};
-use crate::transcript::{
-    Content, Draft, DraftPart, Family, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, ToolCall,
-    ToolResult, Usage,
-};
+use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ProviderRules, ResultPlace, Role, Usage};
 
 /// The dialect `gemini-interactions`.
 pub(super) struct Interactions;
 
 impl Dialect for Interactions {
-    fn name(&self) -> &'static str {
-        "gemini-interactions"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`type`: `user_input`, `model_output`, `thought`, `function_call` with `id`, `function_result` with `call_id`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "gemini-interactions",
+            signature: "`type`: `user_input`, `model_output`, `thought`, `function_call` with `id`, \
+                `function_result` with `call_id`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
+            provider: ProviderRules { system_beside: true, ..NO_RULES },
+            ..Format::PLAIN
+        }
     }
 
     /// Items are what other formats write as parts of messages.
@@ -30,48 +30,35 @@ impl Dialect for Interactions {
         if item.has("role") || item.has("payload") {
             return Fit::No;
         }
-        if item.get_text("type").is_some_and(|kind| is_step(item, &kind)) { Fit::Certain } else { Fit::No }
+        if is_step(item, &item.word("type")) { Fit::Certain } else { Fit::No }
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
-        record.get("object").is_some_and(|object| object.is("interaction"))
-    }
-
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { system_beside: true, ..ProviderRules::default() }
+        record.member_is("object", "interaction")
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let kind = events::kind(item);
+        let kind = item.word("type");
         let content = || blocks::content(item.get("content"), blocks::plain_block);
-        let (role, parts) = match kind.as_str() {
+        let (role, parts) = match &*kind {
             "user_input" => (Role::User, content()),
             "model_output" => (Role::Assistant, content()),
             "thought" => (Role::Assistant, vec![thought(item)]),
             "function_call" => (Role::Assistant, vec![call(item)]),
             "function_result" => (Role::Tool, vec![result(item)]),
             kind if is_hosted(kind) => (Role::Assistant, vec![hosted(item, kind)]),
-            _ => return events::unknown(kind),
+            _ => return blocks::unknown_kind(kind),
         };
-        events::message(role, item, None, parts)
+        blocks::message(role, item, None, parts)
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read = bind_reasoning(items.iter().map(|&item| self.read(item)).collect());
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        bind_reasoning(read);
         // The server has the steps before the first one.
         let stateful = blocks::record_of(items).is_some_and(|record| record.some("previous_interaction_id").is_some());
         if stateful {
-            for item in &mut read {
-                if let Item::Message(message) = item {
-                    message.call_rules.unasked = true;
-                }
-            }
+            read.iter_mut().filter_map(Item::message_mut).for_each(|message| message.call_rules.unasked = true);
         }
-        read
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -137,9 +124,8 @@ fn is_hosted(kind: &str) -> bool {
 }
 
 /// Whether an item is a step. A call of the Responses API has its arguments as text, and a `call_id`.
-fn is_step(item: Value<'_>, kind: &Text<'_>) -> bool {
-    let kind = kind.decode();
-    match &*kind {
+fn is_step(item: Value<'_>, kind: &str) -> bool {
+    match kind {
         "user_input" | "model_output" => item.some("content").is_some(),
         "function_call" => {
             let named = item.some("id").is_some() && item.has("name");
@@ -159,44 +145,32 @@ fn names_call(item: Value<'_>) -> bool {
 
 /// A thought: its summary can be read. The signature must be sent back as it was received, with the step after it.
 fn thought(item: Value<'_>) -> Part<'_> {
-    let texts = blocks::texts(item.some("summary"));
-    let texts: Vec<String> = texts.iter().map(|text| text.decode().into_owned()).collect();
-    let text = if texts.is_empty() { Text::Escaped("") } else { Text::Owned(texts.join("\n")) };
-    Part::from_source(Content::Reasoning(text), PartPlace::element(item))
+    blocks::whole(item, Content::Reasoning(blocks::joined(blocks::texts(item.some("summary")))))
 }
 
 fn call(item: Value<'_>) -> Part<'_> {
-    let call = events::call(item.get_text("id"), item.get_text("name"), item.get("arguments"));
-    Part::from_source(call, PartPlace::element(item))
+    blocks::whole(item, blocks::call(item.get_text("id"), item.get_text("name"), item.get("arguments")))
 }
 
 fn result(item: Value<'_>) -> Part<'_> {
     let said = item.get("result");
-    let result = events::result(item.get_text("call_id"), item.get_text("name"), said);
-    Part::from_source(result, PartPlace::element(item).with_text(said))
+    let result = blocks::result(item.get_text("call_id"), item.get_text("name"), said);
+    blocks::rewritable(item, result, said)
 }
 
 /// A call of a tool that the provider runs, or its result, which is of a fixed form.
 fn hosted<'a>(item: Value<'a>, kind: &str) -> Part<'a> {
-    let name = || item.get_text("name").unwrap_or_else(|| Text::Owned(kind.trim_end_matches("_call").to_owned()));
-    let content = if kind.ends_with("_call") {
-        Content::ToolCall(ToolCall {
-            id: item.get_text("id"),
-            name: name(),
-            arguments: blocks::arguments(item.get("arguments")),
-            family: Family::Server,
-            hosted: true,
-        })
-    } else {
-        let said = item.get("result");
-        Content::ToolResult(ToolResult {
-            id: item.get_text("call_id"),
-            name: item.get_text("name"),
-            content: blocks::texts(said),
-            media: blocks::count_media(said),
-            family: Family::Server,
-            same_message: false,
-        })
+    let named = || Text::Owned(kind.trim_end_matches("_call").to_owned());
+    let content = match kind.ends_with("_call") {
+        true => {
+            blocks::call(item.get_text("id"), item.get_text("name").or_else(|| Some(named())), item.get("arguments"))
+        }
+        false => blocks::result(item.get_text("call_id"), item.get_text("name"), item.get("result")),
     };
-    Part::from_source(content, PartPlace::element(item))
+    let mut part = blocks::whole(item, blocks::hosted(content));
+    // The result is a step of its own.
+    if let Content::ToolResult(result) = &mut part.content {
+        result.same_message = false;
+    }
+    part
 }

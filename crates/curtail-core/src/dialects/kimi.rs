@@ -1,39 +1,36 @@
 //! Wire logs of the Kimi CLI, an event per line. The model reads `context.append_message` and `context.append_loop_event`;
 //! all other events are for the screen.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
 use crate::json::{Json, ObjectWriter, Text, Value, list, object};
-use crate::transcript::{
-    Content, Draft, DraftPart, Message, PairingRules, Part, PartPlace, ResultPlace, Role, Unknown, Usage,
-};
+use crate::transcript::{Content, Draft, DraftPart, Message, PairingRules, Part, ResultPlace, Role, Usage};
 
 /// The dialect `kimi`.
 pub(super) struct Kimi;
 
 impl Dialect for Kimi {
-    fn name(&self) -> &'static str {
-        "kimi"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`type` `context.append_message`, `context.append_loop_event` with `tool.call` and `tool.result`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "kimi",
+            signature: "`type` `context.append_message`, \
+                `context.append_loop_event` with `tool.call` and `tool.result`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let kind = events::kind(item);
+        let kind = item.word("type");
         let own = kind.starts_with("context.") && (item.get("time").is_some() || item.get("event").is_some())
             || kind == "metadata" && item.get("protocol_version").is_some()
             || kind.starts_with("turn.") && item.get("origin").is_some();
         if own { Fit::Certain } else { Fit::No }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let kind = events::kind(item);
-        match kind.as_str() {
+        let kind = item.word("type");
+        match &*kind {
             "context.append_message" => read_message(item),
             "context.append_loop_event" => item.get("event").map_or(Item::Metadata, |event| read_event(item, event)),
             "context.apply_compaction" => {
@@ -47,7 +44,7 @@ impl Dialect for Kimi {
             "config.update" | "metadata" => Item::Pinned,
             kind if kind.starts_with("tools.") || kind.starts_with("profile.") => Item::Pinned,
             kind if kind.contains('.') => Item::Metadata,
-            _ => events::unknown(kind),
+            _ => blocks::unknown_kind(kind),
         }
     }
 
@@ -69,9 +66,9 @@ impl DialectWriter for Kimi {
             };
             line("context.append_loop_event", "event", &event, anchor)
         } else {
-            let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-            let content: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
-            let said = object! { "role": role, "content": list(content), "toolCalls": Json("[]") };
+            let role = blocks::speaker(draft);
+            let content = list(draft.parts.iter().map(|part| self.write_part(part)));
+            let said = object! { "role": role, "content": content, "toolCalls": Json("[]") };
             line("context.append_message", "message", &said, anchor)
         }
     }
@@ -90,10 +87,6 @@ fn line(kind: &str, key: &str, value: &Json, anchor: Option<Value<'_>>) -> Strin
 }
 
 impl LogHabits for Kimi {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     /// The step that an event is part of.
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         item.get("event")?.get_text("stepUuid")
@@ -101,7 +94,7 @@ impl LogHabits for Kimi {
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         // `usage.record` repeats the figures of a step, and has those of requests that are not part of the conversation.
-        let figures = item.get("event").filter(|event| event.get("type").is_some_and(|kind| kind.is("step.end")))?;
+        let figures = item.get("event").filter(|event| event.member_is("type", "step.end"))?;
         let figures = figures.some("usage")?;
         let number = |key: &str| blocks::number(figures, key);
         let (cache_read, cache_write) = (number("inputCacheRead"), number("inputCacheCreation"));
@@ -110,47 +103,44 @@ impl LogHabits for Kimi {
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        item.get_text("type").is_some_and(|kind| kind.is("context.apply_compaction"))
+        item.member_is("type", "context.apply_compaction")
     }
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {
     let Some(said) = item.get("message") else { return Item::Metadata };
-    let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
-    let Some(role) = blocks::speaker_of(&role) else { return Item::Unknown(Unknown::role(role)) };
-    let mut parts = blocks::content(said.get("content"), blocks::plain_block);
-    let calls = said.get("toolCalls").into_iter().flat_map(Value::items).map(|call| {
-        let inner = call.get("function").unwrap_or(call);
-        let content = events::call(call.get_text("id"), inner.get_text("name"), inner.get("arguments"));
-        Part::from_source(content, PartPlace::element(call))
-    });
-    parts.extend(calls);
-    events::message(role, item, None, parts)
+    blocks::read_message(item, said.some_text("role"), blocks::speaker_of, |message| {
+        message.parts = blocks::content(said.get("content"), blocks::plain_block);
+        message.parts.extend(said.items_under("toolCalls").map(|call| {
+            let inner = call.get("function").unwrap_or(call);
+            blocks::whole(call, blocks::call(call.get_text("id"), inner.get_text("name"), inner.get("arguments")))
+        }));
+    })
 }
 
 /// An event of a step. The events of a step form one assistant message.
 fn read_event<'a>(item: Value<'a>, event: Value<'a>) -> Item<'a> {
     let step = event.get_text("stepUuid");
-    let (role, part) = match events::kind(event).as_str() {
+    let (role, part) = match &*event.word("type") {
         "content.part" => (Role::Assistant, read_content(item, event.get("part"))),
         "tool.call" => {
-            let call = events::call(event.get_text("toolCallId"), event.get_text("name"), event.get("args"));
-            (Role::Assistant, Part::from_source(call, PartPlace::element(item)))
+            let call = blocks::call(event.get_text("toolCallId"), event.get_text("name"), event.get("args"));
+            (Role::Assistant, blocks::whole(item, call))
         }
         "tool.result" => {
             let output = event.get("result").map(|result| result.get("output").unwrap_or(result));
-            let result = events::result(event.get_text("toolCallId"), None, output);
-            (Role::Tool, Part::from_source(result, PartPlace::element(item).with_text(output)))
+            let result = blocks::result(event.get_text("toolCallId"), None, output);
+            (Role::Tool, blocks::rewritable(item, result, output))
         }
         _ => return Item::Metadata,
     };
-    events::message(role, item, step, vec![part])
+    blocks::message(role, item, step, vec![part])
 }
 
 fn read_content<'a>(item: Value<'a>, part: Option<Value<'a>>) -> Part<'a> {
-    let Some(part) = part else { return Part::from_source(Content::Other, PartPlace::element(item)) };
+    let Some(part) = part else { return blocks::whole(item, Content::Other) };
     match part.get_text("think") {
-        Some(thought) => Part::from_source(Content::Reasoning(thought), PartPlace::element(item)),
-        None => Part::from_source(blocks::plain_block(part), PartPlace::element(item).with_text(part.get("text"))),
+        Some(thought) => blocks::whole(item, Content::Reasoning(thought)),
+        None => blocks::rewritable(item, blocks::plain_block(part), part.get("text")),
     }
 }

@@ -1,7 +1,7 @@
 //! Kiro CLI, and Amazon Q before it: lines with `kind` and `data`, or a stored conversation with a `history` of entries, each a
 //! message of the user and the answer.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks, events};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
 use crate::json::{Document, Json, Text, Value, list, object, raw};
 use crate::transcript::{
     Content, Draft, DraftPart, Message, MessageKind, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
@@ -12,12 +12,16 @@ use crate::transcript::{
 pub(super) struct Kiro;
 
 impl Dialect for Kiro {
-    fn name(&self) -> &'static str {
-        "kiro"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`kind` `Prompt`, `AssistantMessage`, `ToolResults` and `data`; or `user` and `assistant` with `Response` or `ToolUse`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "kiro",
+            signature: "`kind` `Prompt`, `AssistantMessage`, `ToolResults` and `data`; \
+                or `user` and `assistant` with `Response` or `ToolUse`",
+            pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
+            provider: ProviderRules { system_beside: true, ..NO_RULES },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -32,29 +36,18 @@ impl Dialect for Kiro {
         }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::NextMessage, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { system_beside: true, ..ProviderRules::default() }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         if is_entry(item) {
             return read_entry(item);
         }
-        let kind = item.get_text("kind").map(|kind| kind.decode().into_owned()).unwrap_or_default();
-        let Some(role) = role_of(&kind) else { return Item::Unknown(Unknown::kind(kind)) };
+        let kind = item.word("kind");
+        let Some(role) = role_of(&kind) else { return blocks::unknown_kind(kind) };
         let Some(content) = item.some("data").and_then(|data| data.get("content")) else {
             return Item::Unknown(Unknown::NoMessage);
         };
         let mut message = Message::from_source(role, item);
         message.id = item.some("data").and_then(|data| data.get_text("message_id"));
-        message.parts = match content.is_array() {
-            true => content.items().map(read_block).collect(),
-            false => blocks::content(Some(content), blocks::plain_block),
-        };
+        message.parts = blocks::text_or_parts(Some(content), read_block);
         Item::Message(message)
     }
 }
@@ -98,11 +91,7 @@ impl DialectWriter for Kiro {
     }
 }
 
-impl LogHabits for Kiro {
-    fn is_log(&self) -> bool {
-        true
-    }
-}
+impl LogHabits for Kiro {}
 
 /// An entry that says what `draft` does in one of its halves.
 fn write_entry(draft: &Draft) -> String {
@@ -137,30 +126,23 @@ fn role_of(kind: &str) -> Option<Role> {
 fn read_block(block: Value<'_>) -> Part<'_> {
     let data = block.get("data");
     let place = PartPlace::element(block);
-    match (block.get_text("kind").as_ref().map(Text::decode).as_deref(), data) {
-        (Some("text"), Some(said)) if said.text().is_some() => {
+    match (&*block.word("kind"), data) {
+        ("text", Some(said)) if said.text().is_some() => {
             Part::from_source(Content::Text(said.text().unwrap_or(Text::Escaped(""))), place.with_text(data))
         }
-        (Some("toolUse"), Some(call)) => {
-            let call = events::call(call.get_text("toolUseId"), call.get_text("name"), call.get("input"));
+        ("toolUse", Some(call)) => {
+            let call = blocks::call(call.get_text("toolUseId"), call.get_text("name"), call.get("input"));
             Part::from_source(call, place)
         }
-        (Some("toolResult"), Some(result)) => {
-            let content = Content::ToolResult(crate::transcript::ToolResult {
-                id: result.get_text("toolUseId"),
-                name: None,
-                content: said(result.get("content")),
-                media: 0,
-                family: crate::transcript::Family::Function,
-                same_message: false,
-            });
+        ("toolResult", Some(result)) => {
+            let content = blocks::result_of(result.get_text("toolUseId"), None, said(result.get("content")), 0);
             let place = match result.get("content") {
                 Some(list) if list.is_array() => place.with_text_in(list, "[{\"kind\":\"text\",\"data\":", "}]"),
                 content => place.with_text(content),
             };
             Part::from_source(content, place)
         }
-        (Some("image" | "document"), _) => Part::from_source(Content::Media(Text::Json(block.raw())), place),
+        ("image" | "document", _) => Part::from_source(Content::Media(Text::Json(block.raw())), place),
         _ => Part::from_source(blocks::unknown(block), place),
     }
 }
@@ -190,11 +172,11 @@ fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     let prompt = asked.and_then(|asked| asked.some("Prompt")).and_then(|prompt| prompt.get("prompt"));
     let written = |value: Value<'a>| value.text().filter(|text| text.len_bound() > 0).map(|text| (value, text));
     if let Some((prompt, text)) = prompt.and_then(written) {
-        message.parts.push(Part::from_source(Content::Text(text), PartPlace::element(item).with_text(Some(prompt))));
+        message.parts.push(blocks::rewritable(item, Content::Text(text), Some(prompt)));
     }
     let results = asked.and_then(results_in);
     if prompt.is_none() && results.is_none() {
-        message.parts.extend(asked.map(|asked| Part::from_source(blocks::unknown(asked), PartPlace::element(item))));
+        message.parts.extend(asked.map(|asked| blocks::whole(item, blocks::unknown(asked))));
     }
     let results = results.into_iter().flat_map(Value::items);
     message.parts.extend(results.map(|result| answer(item, result)));
@@ -202,12 +184,12 @@ fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     let said = reply.and_then(|reply| reply.get("content"));
     let answered = message.parts.len();
     if let Some((said, text)) = said.and_then(written) {
-        message.parts.push(Part::from_source(Content::Text(text), PartPlace::element(item).with_text(Some(said))));
+        message.parts.push(blocks::rewritable(item, Content::Text(text), Some(said)));
     }
     let calls = reply.and_then(|reply| reply.get("tool_uses")).into_iter().flat_map(Value::items);
     message.parts.extend(calls.map(|call| {
-        let content = events::call(call.get_text("id"), call.get_text("name"), call.get("args"));
-        Part::from_source(content, PartPlace::element(item))
+        let content = blocks::call(call.get_text("id"), call.get_text("name"), call.get("args"));
+        blocks::whole(item, content)
     }));
     // A question without an answer, or an answer without a question.
     if answered == message.parts.len() {
@@ -225,15 +207,7 @@ fn results_in(asked: Value<'_>) -> Option<Value<'_>> {
 }
 
 fn answer<'a>(item: Value<'a>, result: Value<'a>) -> Part<'a> {
-    let blocks = result.get("content").into_iter().flat_map(Value::items);
+    let blocks = result.items_under("content");
     let texts = blocks.map(|block| block.get_text("Text").unwrap_or(Text::Json(block.raw())));
-    let content = Content::ToolResult(crate::transcript::ToolResult {
-        id: result.get_text("tool_use_id"),
-        name: None,
-        content: texts.collect(),
-        media: 0,
-        family: crate::transcript::Family::Function,
-        same_message: false,
-    });
-    Part::from_source(content, PartPlace::element(item))
+    blocks::whole(item, blocks::result_of(result.get_text("tool_use_id"), None, texts.collect(), 0))
 }

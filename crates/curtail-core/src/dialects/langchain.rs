@@ -1,23 +1,24 @@
 //! LangChain messages as LangChain serializes them: constructors (`lc`, `kwargs`), `{"type": "ai", "data": …}`, or flat;
 //! and event streams of LangGraph, of which the last state is read.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, anthropic, blocks, usage};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
 use crate::json::{ObjectWriter, Text, Value, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, ToolCall,
-    ToolResult, Unknown, Usage,
+    Content, Draft, DraftPart, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, Unknown, Usage,
 };
 
 /// The dialect `langchain`.
 pub(super) struct LangChain;
 
 impl Dialect for LangChain {
-    fn name(&self) -> &'static str {
-        "langchain"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`lc` with `kwargs`; `type`: `human`, `ai` with `data` or `content`; `tool` with `tool_call_id`; LangGraph events"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "langchain",
+            signature: "`lc` with `kwargs`; `type`: `human`, `ai` with `data` or `content`; \
+                `tool` with `tool_call_id`; LangGraph events",
+            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -41,10 +42,6 @@ impl Dialect for LangChain {
         }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         if item.is_array() {
             return Item::Pinned;
@@ -58,13 +55,11 @@ impl Dialect for LangChain {
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let last = items.iter().rposition(|&item| state(item).is_some());
-        let read = items.iter().enumerate().map(|(at, &item)| match state(item) {
-            Some(messages) if last == Some(at) => Item::Nested(messages.items().collect()),
-            _ => self.read(item),
-        });
-        read.collect()
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        let last = items.iter().zip(read).rev().find_map(|(item, read)| Some((state(*item)?, read)));
+        if let Some((messages, read)) = last {
+            *read = Item::Nested(messages.items().collect());
+        }
     }
 }
 
@@ -97,8 +92,8 @@ impl DialectWriter for LangChain {
 impl LogHabits for LangChain {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let body = body(item);
-        let reply = || usage::chat(body.some("response_metadata")?.some("token_usage")?);
-        body.some("usage_metadata").and_then(usage::langchain).or_else(reply)
+        let reply = || provenance::chat_usage(body.some("response_metadata")?.some("token_usage")?);
+        body.some("usage_metadata").and_then(provenance::langchain_usage).or_else(reply)
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
@@ -139,13 +134,12 @@ fn body(item: Value<'_>) -> Value<'_> {
 fn role_of(kind: &str, body: Value<'_>) -> Result<Option<Role>, String> {
     let name = kind.strip_suffix("Chunk").unwrap_or(kind);
     let name = name.strip_suffix("Message").unwrap_or(name).to_ascii_lowercase();
-    let role = body.get_text("role").map(|role| role.decode().into_owned());
-    match (name.as_str(), role.as_deref()) {
-        ("human", _) | ("chat", Some("user" | "human")) => Ok(Some(Role::User)),
-        ("ai", _) | ("chat", Some("assistant" | "ai")) => Ok(Some(Role::Assistant)),
-        ("system", _) | ("chat", Some("system")) => Ok(Some(Role::System)),
-        ("developer", _) | ("chat", Some("developer")) => Ok(Some(Role::Developer)),
-        ("tool" | "function", _) | ("chat", Some("tool")) => Ok(Some(Role::Tool)),
+    match (name.as_str(), &*body.word("role")) {
+        ("human", _) | ("chat", "user" | "human") => Ok(Some(Role::User)),
+        ("ai", _) | ("chat", "assistant" | "ai") => Ok(Some(Role::Assistant)),
+        ("system", _) | ("chat", "system") => Ok(Some(Role::System)),
+        ("developer", _) | ("chat", "developer") => Ok(Some(Role::Developer)),
+        ("tool" | "function", _) | ("chat", "tool") => Ok(Some(Role::Tool)),
         ("remove", _) => Ok(None),
         _ => Err(kind.to_owned()),
     }
@@ -156,41 +150,28 @@ fn read_message<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Message<'a>
     message.id = body.get_text("id");
     let content = body.get("content");
     if role == Role::Tool {
-        message.parts =
-            vec![Part::from_source(read_result(body, content), PartPlace::element(item).with_text(content))];
+        let result = blocks::result(body.get_text("tool_call_id"), body.get_text("name"), content);
+        message.parts = vec![blocks::rewritable(item, result, content)];
         return message;
     }
     message.parts = reasoning(body);
-    let said = content.map(|content| content.items().filter(|block| !is_call(*block)).collect::<Vec<_>>());
-    message.parts.extend(match (content, said) {
-        (Some(list), Some(blocks)) if list.is_array() => blocks.into_iter().map(read_block).collect(),
-        (text, _) => blocks::content(text, blocks::plain_block),
+    message.parts.extend(match content {
+        Some(list) if list.is_array() => list.items().filter(|block| !is_call(*block)).map(read_block).collect(),
+        text => blocks::content(text, blocks::plain_block),
     });
     message.parts.extend(call_parts(body));
     message
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
-    match block.get_text("type") {
-        Some(kind) if kind.is("reasoning") || kind.is("thinking") || kind.is("redacted_thinking") => {
+    match &*block.word("type") {
+        "reasoning" | "thinking" | "redacted_thinking" => {
             let text = ["reasoning", "thinking", "text"].iter().find_map(|key| block.get_text(key));
             let signed = anthropic::is_signed(block) || block.get("extras").is_some_and(anthropic::is_signed);
-            Part::from_source(Content::Reasoning(text.unwrap_or(Text::Escaped(""))), PartPlace::element(block))
-                .bound_to_prefix(signed)
+            blocks::whole(block, Content::Reasoning(text.unwrap_or(Text::Escaped("")))).bound_to_prefix(signed)
         }
         _ => blocks::part(block, blocks::plain_block(block)),
     }
-}
-
-fn read_result<'a>(body: Value<'a>, content: Option<Value<'a>>) -> Content<'a> {
-    Content::ToolResult(ToolResult {
-        id: body.get_text("tool_call_id"),
-        name: body.get_text("name"),
-        content: blocks::texts(content),
-        media: blocks::count_media(content),
-        family: Family::Function,
-        same_message: false,
-    })
 }
 
 /// An event of a LangGraph stream: its name and its content.
@@ -213,8 +194,7 @@ fn state(item: Value<'_>) -> Option<Value<'_>> {
 
 /// Whether a block of the content is a call.
 fn is_call(block: Value<'_>) -> bool {
-    const TYPES: &[&str] = &["tool_use", "tool_call", "function_call"];
-    block.get_text("type").is_some_and(|kind| TYPES.iter().any(|name| kind.is(name)))
+    matches!(&*block.word("type"), "tool_use" | "tool_call" | "function_call")
 }
 
 /// The calls of a message: those of `tool_calls` and `invalid_tool_calls`, and those that are only in other places.
@@ -248,29 +228,24 @@ fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
     calls.into_iter().enumerate().map(part).collect()
 }
 
-fn items_under<'a>(holder: Option<Value<'a>>, key: &str) -> impl Iterator<Item = Value<'a>> {
-    holder.and_then(|holder| holder.get(key)).into_iter().flat_map(Value::items)
-}
-
 fn own(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
-    items_under(Some(body), "tool_calls").chain(items_under(Some(body), "invalid_tool_calls"))
+    body.items_under("tool_calls").chain(body.items_under("invalid_tool_calls"))
 }
 
 /// Other places of calls. If `tool_calls` lacks a call, the first of these places that has it is read.
 fn elsewhere(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     let extra = body.get("additional_kwargs");
-    let blocks = items_under(Some(body), "content").filter(|block| is_call(*block));
+    let blocks = body.items_under("content").filter(|block| is_call(*block));
     let legacy = extra.and_then(|extra| extra.some("function_call"));
-    blocks.chain(items_under(extra, "tool_calls")).chain(legacy)
+    blocks.chain(extra.into_iter().flat_map(|extra| extra.items_under("tool_calls"))).chain(legacy)
 }
 
 /// Copies of a call in places that are never read as calls: chunks, and the raw reply.
 fn traces<'a>(body: Value<'a>, call: Value<'a>) -> Vec<Value<'a>> {
     let Some(id) = id_of(call) else { return Vec::new() };
     let id = id.decode();
-    let chunks =
-        items_under(Some(body), "tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|own| own.is(&id)));
-    let output = items_under(body.get("response_metadata"), "output");
+    let chunks = body.items_under("tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|own| own.is(&id)));
+    let output = body.get("response_metadata").into_iter().flat_map(|reply| reply.items_under("output"));
     let raw = output.filter(|item| item.get("call_id").is_some_and(|own| own.is(&id)));
     chunks.chain(raw).collect()
 }
@@ -304,26 +279,16 @@ fn same_call(one: Value<'_>, other: Value<'_>) -> bool {
 fn part<'a>(call: Value<'a>, copies: Vec<Value<'a>>) -> Part<'a> {
     let inner = call.some("function").unwrap_or(call);
     let arguments = ["args", "arguments", "input"].iter().find_map(|key| inner.some(key));
-    let content = Content::ToolCall(ToolCall {
-        id: id_of(call),
-        name: name_of(call).unwrap_or(Text::Escaped("")),
-        arguments: blocks::arguments(arguments),
-        family: Family::Function,
-        hosted: false,
-    });
+    let content = blocks::call(id_of(call), name_of(call), arguments);
     Part::from_source(content, PartPlace { copies, ..PartPlace::in_shell(call) })
 }
 
 /// The reasoning, if the content does not contain it: a summary in blocks, or a text.
 fn reasoning(body: Value<'_>) -> Vec<Part<'_>> {
-    let Some(extra) = body.get("additional_kwargs") else { return Vec::new() };
-    let thought = extra.some("reasoning").or_else(|| extra.some("reasoning_content"));
+    let extra = body.get("additional_kwargs");
+    let thought = extra.and_then(|extra| extra.some("reasoning").or_else(|| extra.some("reasoning_content")));
     let Some(thought) = thought else { return Vec::new() };
-    let blocks = thought.get("summary").into_iter().flat_map(Value::items);
-    let text = thought.text().unwrap_or_else(|| {
-        let texts: Vec<String> =
-            blocks.filter_map(|block| block.get_text("text")).map(|text| text.decode().into_owned()).collect();
-        Text::Owned(texts.join("\n"))
-    });
-    vec![Part::from_source(Content::Reasoning(text), PartPlace::element(thought))]
+    let summary = || blocks::joined(thought.items_under("summary").filter_map(|block| block.get_text("text")));
+    let text = thought.text().unwrap_or_else(summary);
+    vec![blocks::whole(thought, Content::Reasoning(text))]
 }

@@ -12,17 +12,14 @@ mod assemble;
 mod atif;
 mod bedrock;
 mod blocks;
-mod branches;
 mod claude_code;
-mod claude_trees;
 mod codex;
 mod copilot;
 mod cursor;
 mod droid;
-mod events;
-mod foreign;
 mod framing;
 mod gemini;
+mod gemini_cli;
 mod goose;
 mod grok;
 mod homes;
@@ -31,40 +28,38 @@ mod interactions;
 mod kimi;
 mod kiro;
 mod langchain;
-mod models;
 mod openai;
 mod opencode;
 mod openhands;
+mod openhands_version0;
 mod otel;
 mod pi;
+mod provenance;
 mod pydantic_ai;
 mod qwen;
 mod reading;
 mod responses;
-mod session_trace;
 mod sharegpt;
 mod simple;
 mod sniff;
-mod times;
 mod tree;
-mod usage;
 mod vscode_copilot;
 mod zed;
 
 pub use answers::along_branches;
 pub(crate) use answers::write_both;
 pub use assemble::{Row, assemble};
-pub use framing::{Framing, NoMessages, detect_framing, framing_of_first, rows};
+pub use framing::{Framing, detect_framing, framing_of_first, rows};
 pub use homes::{AGENTS, Agent, agent_named, agent_of, project};
-pub use models::{models, record_model};
+pub use provenance::{iso_8601, models, record_model};
 pub use reading::{ReadError, Reading, UnknownDialect, refuse_to_write};
-pub use sniff::{SniffError, Sniffed, sniff};
-pub use times::iso_8601;
+
 pub use vscode_copilot::rebuilt;
 
 use crate::json::{Span, Text, Value};
 use crate::transcript::{
-    Draft, DraftId, DraftPart, Layout, Links, Message, PairingRules, ProviderRules, Reread, Role, Unknown, Usage,
+    Draft, DraftId, DraftPart, Layout, Links, Message, PairingRules, ProviderRules, Reread, ResultPlace, Role, Turns,
+    Unknown, Usage,
 };
 
 /// Every dialect, in the order in which they are listed to the user.
@@ -109,24 +104,98 @@ pub fn dialect_named(name: &str) -> Option<&'static dyn Dialect> {
     ALL.iter().copied().find(|dialect| dialect.name() == name)
 }
 
+/// What is true of a wire format whatever its items contain.
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// Its name, as `--dialect` takes it.
+    pub name: &'static str,
+    /// The keys and values by which users recognize it, in one line.
+    pub signature: &'static str,
+    /// The rules of the format for calls and results.
+    pub pairing: PairingRules,
+    /// Further constraints of the provider; none by default.
+    pub provider: ProviderRules,
+    /// Whether programs append it line by line while they run. The last line of a log may be incomplete, because the
+    /// program may have been killed while it wrote the line.
+    pub is_log: bool,
+    /// Whether transcripts in this format are written. What is only read can be looked at and checked.
+    pub is_writable: bool,
+    /// Whether [`fit`](Dialect::fit) can find a mark, which outranks what other dialects find.
+    pub has_marks: bool,
+}
+
+/// Results that name their calls by ids, right after those.
+const BY_ID: PairingRules =
+    PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false };
+
+/// No constraints of a provider.
+const NO_RULES: ProviderRules = ProviderRules {
+    provider: "",
+    log: false,
+    first_speaker: None,
+    turns: Turns::Free,
+    results_together: false,
+    server_state: false,
+    signatures: &[],
+    call_signatures: &[],
+    system_anywhere: false,
+    system_beside: false,
+    ids: None,
+};
+
+impl Format {
+    /// What most formats have in common.
+    const PLAIN: Self = Self {
+        name: "",
+        signature: "",
+        pairing: BY_ID,
+        provider: NO_RULES,
+        is_log: false,
+        is_writable: true,
+        has_marks: false,
+    };
+}
+
 /// A wire format: how its items are recognized and read.
 pub trait Dialect: DialectWriter + LogHabits + Sync {
+    /// What is true of it whatever its items contain.
+    fn format(&self) -> &'static Format;
+
     /// Its name, as `--dialect` takes it.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.format().name
+    }
 
     /// The keys and values by which users recognize it, in one line.
-    fn signature(&self) -> &'static str;
+    fn signature(&self) -> &'static str {
+        self.format().signature
+    }
+
+    /// Whether programs append it line by line while they run.
+    fn is_log(&self) -> bool {
+        self.format().is_log
+    }
+
+    /// Whether transcripts in this format are written.
+    fn is_writable(&self) -> bool {
+        self.format().is_writable
+    }
+
+    /// The rules of the format for calls and results.
+    fn pairing_rules(&self) -> PairingRules {
+        self.format().pairing
+    }
+
+    /// Further constraints of the provider.
+    fn provider_rules(&self) -> ProviderRules {
+        self.format().provider
+    }
 
     /// What a model may read of `item`, although its role or type is unknown: by default its content, if it names who speaks. In
     /// a log, unknown lines are usually events.
     fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         let content = blocks::content_of(item).filter(|_| blocks::names_speaker(item, self.is_log()))?;
         Some(content.text().unwrap_or(Text::Json(content.raw())))
-    }
-
-    /// Whether [`fit`](Self::fit) can find a mark, which outranks what other dialects find.
-    fn has_marks(&self) -> bool {
-        false
     }
 
     /// How well `item` fits, without the items around it. It names no other dialect: the best score decides.
@@ -137,14 +206,6 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
         false
     }
 
-    /// The rules of the format for calls and results.
-    fn pairing_rules(&self) -> PairingRules;
-
-    /// Further constraints of the provider; none by default.
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules::default()
-    }
-
     /// Reads one item.
     fn read<'a>(&self, item: Value<'a>) -> Item<'a>;
 
@@ -153,9 +214,14 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
         None
     }
 
-    /// Reads the items of a transcript, for formats in which an item depends on its neighbors.
+    /// Changes what was read of `items` where it depends on their neighbors.
+    fn connect<'a>(&self, _items: &[Value<'a>], _read: &mut [Item<'a>]) {}
+
+    /// Reads the items of a transcript.
     fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        items.iter().map(|&item| self.read(item)).collect()
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        self.connect(items, &mut read);
+        read
     }
 
     /// Instructions and tool definitions of `record`, which a model reads in addition to the messages.
@@ -171,11 +237,6 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
 
 /// How messages and links are written in a wire format.
 pub trait DialectWriter {
-    /// Whether transcripts in this format are written. What is only read can be looked at and checked.
-    fn is_writable(&self) -> bool {
-        true
-    }
-
     /// The key by which the results of `items` name their calls, if it is not the one that
     /// [`write_message`](Self::write_message) writes by itself: some formats have several.
     fn result_key(&self, _items: &[Value<'_>]) -> Option<&'static str> {
@@ -186,7 +247,8 @@ pub trait DialectWriter {
     /// transcript.
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
 
-    /// Writes `part` as an element of a list of parts: by default, a result as a message of its own.
+    /// Writes `part` as an element of a list of parts, in formats whose messages have such lists: by default, a result as a
+    /// message of its own.
     fn write_part(&self, part: &DraftPart) -> String {
         match part {
             DraftPart::Text(text) => blocks::text_block(text),
@@ -201,28 +263,35 @@ pub trait DialectWriter {
         None
     }
 
-    /// The links of a record for `draft` before it has neighbors, in formats whose records have ids and parents.
-    fn links(&self, _draft: &Draft, _anchor: Option<Value<'_>>) -> Option<Links> {
+    /// The keys that link the records, in formats whose records have ids and parents.
+    fn tree(&self) -> Option<&'static tree::Tree> {
         None
     }
 
-    /// Sets the ids of the drafts in `remaining` that have none, in formats whose records have ids.
-    fn name_drafts(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) {}
+    /// The links of a record for `draft` before it has neighbors, in formats whose records have ids.
+    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
+        Some(self.tree()?.links(draft, anchor))
+    }
 
-    /// The patches that keep links between records valid when only `remaining` is written. The links of drafts are set.
-    fn relink(&self, _layout: &Layout<'_>, _remaining: &mut Remaining<'_>) -> Vec<Patch> {
+    /// Sets the ids of the drafts in `remaining` that have none, in formats whose records have ids.
+    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+        if let Some(tree) = self.tree() {
+            tree.name_drafts(layout, remaining);
+        }
+    }
+
+    /// The patches that keep links between records valid when only `remaining` is written. The ids and links of drafts are set.
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        if let Some(tree) = self.tree() {
+            return tree.relink(layout, remaining);
+        }
+        self.name_drafts(layout, remaining);
         Vec::new()
     }
 }
 
 /// What the program that writes a format adds to the messages: models, usage, compactions, rewinds.
 pub trait LogHabits {
-    /// Whether programs append it line by line while they run. The last line of a log may be incomplete, because the
-    /// program may have been killed while it wrote the line.
-    fn is_log(&self) -> bool {
-        false
-    }
-
     /// The model that wrote `item`, or that is used from `item` on, if it says so.
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         blocks::model(item)
@@ -236,7 +305,7 @@ pub trait LogHabits {
 
     /// The time of `item` as ISO 8601, if it has one.
     fn time(&self, item: Value<'_>) -> Option<String> {
-        times::time(item)
+        provenance::time(item)
     }
 
     /// The provider's id of the reply that `item` is part of. Items that share it are one reply.
@@ -363,4 +432,16 @@ pub enum Item<'a> {
     Unknown(Unknown),
     /// A list of items inside the item; the bytes around the list are always kept.
     Nested(Vec<Value<'a>>),
+}
+
+impl<'a> Item<'a> {
+    /// The message, if it is one.
+    fn into_message(self) -> Option<Message<'a>> {
+        if let Self::Message(message) = self { Some(message) } else { None }
+    }
+
+    /// The same, to change it.
+    const fn message_mut(&mut self) -> Option<&mut Message<'a>> {
+        if let Self::Message(message) = self { Some(message) } else { None }
+    }
 }

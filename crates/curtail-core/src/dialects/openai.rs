@@ -1,23 +1,26 @@
 //! OpenAI chat completions: `role` and `content`, `tool_calls` answered by messages with role `tool`; and the legacy
 //! `function_call` answered by role `function`, without ids.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, times, usage};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks, provenance};
 use crate::json::{Document, Text, Value, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
-    ToolCall, ToolResult, Unknown, Usage,
+    ToolCall, Unknown, Usage,
 };
 
 /// The dialect `openai`.
 pub(super) struct OpenAi;
 
 impl Dialect for OpenAi {
-    fn name(&self) -> &'static str {
-        "openai"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`role` and `content`; `tool_calls`, role `tool` with `tool_call_id`; legacy `function_call`, role `function`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "openai",
+            signature: "`role` and `content`; `tool_calls`, role `tool` with `tool_call_id`; legacy `function_call`, \
+                role `function`",
+            pairing: PairingRules { results: ResultPlace::RightAfter, developer: true, ..BY_ID },
+            provider: ProviderRules { provider: "openai", ..NO_RULES },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -31,14 +34,6 @@ impl Dialect for OpenAi {
             Some(_) => Fit::Possible,
             None => Fit::No,
         }
-    }
-
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: true }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { provider: "openai", ..ProviderRules::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -60,18 +55,16 @@ impl Dialect for OpenAi {
         Item::Message(message)
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         if are_paired_by_place(items) {
-            read.iter_mut().for_each(forget_ids);
+            read.iter_mut().filter_map(Item::message_mut).for_each(forget_ids);
         }
-        read
     }
 }
 
 impl DialectWriter for OpenAi {
     fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
-        let results = items.iter().filter(|item| item.get("role").is_some_and(|role| role.is("tool")));
+        let results = items.iter().filter(|item| item.member_is("role", "tool"));
         let named = results.filter_map(|item| {
             ["tool_call_id", TOOL_CALL_IDS, TAU2_ID].into_iter().find(|key| item.some(key).is_some())
         });
@@ -107,11 +100,11 @@ impl DialectWriter for OpenAi {
 
 impl LogHabits for OpenAi {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        usage::chat(item.some("usage").or_else(|| response(item)?.some("usage"))?)
+        provenance::chat_usage(item.some("usage").or_else(|| response(item)?.some("usage"))?)
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
-        times::time(item).or_else(|| times::written(item.some("extra")?.get("timestamp")?))
+        provenance::time(item).or_else(|| provenance::written_time(item.some("extra")?.get("timestamp")?))
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
@@ -134,7 +127,7 @@ const BY_PLACE: &str = "content";
 const TOOL_CALL_IDS: &str = "tool_call_ids";
 
 fn is_chat_block(block: Value<'_>) -> bool {
-    block.get_text("type").is_some_and(|kind| kind.is("text") || kind.is("refusal")) || blocks::is_media(block)
+    matches!(&*block.word("type"), "text" | "refusal") || blocks::is_media(block)
 }
 
 fn role_of(role: &Text<'_>) -> Option<Role> {
@@ -148,11 +141,7 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
     parts.extend(blocks::content(item.get("content"), blocks::plain_block));
-    if let Some(refusal) = item.some("refusal")
-        && let Some(text) = refusal.text()
-    {
-        parts.push(Part::from_source(Content::Text(text), PartPlace::element(refusal)));
-    }
+    parts.extend(blocks::text_beside(item, "refusal", Content::Text));
     parts
 }
 
@@ -185,14 +174,12 @@ fn is_claudes(list: Value<'_>) -> bool {
             format == "unknown" || format.starts_with("anthropic")
         })
     };
-    list.items().filter(claude).any(|thought| {
-        ["signature", "data"].iter().any(|key| thought.get_text(key).is_some_and(|text| text.len_bound() > 0))
-    })
+    list.items().filter(claude).any(|thought| ["signature", "data"].iter().any(|key| thought.some_text(key).is_some()))
 }
 
 /// Whether only the first of several calls is signed, as in Gemini's OpenAI-compatible format.
 fn only_first_is_signed(item: Value<'_>) -> bool {
-    let mut calls = item.get("tool_calls").into_iter().flat_map(Value::items).map(|call| {
+    let mut calls = item.items_under("tool_calls").map(|call| {
         let extra = call.some("extra_content").and_then(|extra| extra.some("google"));
         extra.is_some_and(|google| google.some("thought_signature").is_some())
     });
@@ -200,11 +187,11 @@ fn only_first_is_signed(item: Value<'_>) -> bool {
 }
 
 fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {
-    let calls = item.get("tool_calls").into_iter().flat_map(Value::items);
+    let calls = item.items_under("tool_calls");
     let mut parts: Vec<Part<'_>> =
-        calls.map(|call| Part::from_source(read_call(call, Family::Function), PartPlace::in_shell(call))).collect();
+        calls.map(|call| blocks::in_shell(call, read_call(call, Family::Function))).collect();
     if let Some(call) = item.some("function_call").filter(|call| call.is_object()) {
-        parts.push(Part::from_source(read_call(call, Family::Positional), PartPlace::element(call)));
+        parts.push(blocks::whole(call, read_call(call, Family::Positional)));
     }
     parts
 }
@@ -212,14 +199,13 @@ fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {
 /// Whether calls are JSON inside strings, as verifiers writes them, and results name no call: the results after a message
 /// answer its calls in order.
 fn are_paired_by_place(items: &[Value<'_>]) -> bool {
-    let mut results = items.iter().filter(|item| item.get("role").is_some_and(|role| role.is("tool")));
+    let mut results = items.iter().filter(|item| item.member_is("role", "tool"));
     let mut lists = items.iter().filter_map(|item| item.some("tool_calls"));
     lists.any(|list| list.items().any(|call| call.text().is_some()))
         && results.all(|result| result.some("tool_call_id").is_none())
 }
 
-fn forget_ids(item: &mut Item<'_>) {
-    let Item::Message(message) = item else { return };
+fn forget_ids(message: &mut Message<'_>) {
     for part in &mut message.parts {
         match &mut part.content {
             Content::ToolCall(call) => (call.id, call.family) = (None, Family::Positional),
@@ -254,7 +240,7 @@ fn read_call(call: Value<'_>, family: Family) -> Content<'_> {
     let arguments = inner.some("arguments").or_else(|| inner.get("input"));
     Content::ToolCall(ToolCall {
         id: call.get_text("id"),
-        name: inner.get_text("name").unwrap_or(Text::Escaped("")),
+        name: inner.text_or_empty("name"),
         arguments: blocks::arguments(arguments),
         family,
         hosted: false,
@@ -263,33 +249,26 @@ fn read_call(call: Value<'_>, family: Family) -> Content<'_> {
 
 /// The result in a `tool` or `function` message. SWE-agent writes a list of ids: one part for each.
 fn result_parts(item: Value<'_>) -> Vec<Part<'_>> {
-    let listed = item.get("tool_call_ids").into_iter().flat_map(Value::items);
+    let listed = item.items_under("tool_call_ids");
     let mut parts: Vec<Part<'_>> = Vec::new();
     for id in listed {
         let content = item.get("content").filter(|_| parts.is_empty());
-        parts.push(Part::from_source(read_result(item, id.text(), content), PartPlace::element(id).with_text(content)));
+        parts.push(blocks::rewritable(id, read_result(item, id.text(), content), content));
     }
     if parts.is_empty() {
-        let legacy = item.get("role").is_some_and(|role| role.is("function"));
+        let legacy = item.member_is("role", "function");
         // tau2-bench writes the id of the call under `id`.
         let id = item.get_text("tool_call_id").or_else(|| item.get_text("id").filter(|_| !legacy));
         let content = item.get("content");
-        parts.push(Part::from_source(read_result(item, id, content), PartPlace::element(item).with_text(content)));
+        parts.push(blocks::rewritable(item, read_result(item, id, content), content));
     }
     parts
 }
 
 fn read_result<'a>(item: Value<'a>, id: Option<Text<'a>>, content: Option<Value<'a>>) -> Content<'a> {
-    Content::ToolResult(ToolResult {
-        id,
-        name: item.get_text("name"),
-        content: blocks::texts(content),
-        media: blocks::count_media(content),
-        family: if item.get("role").is_some_and(|role| role.is("function")) {
-            Family::Positional
-        } else {
-            Family::Function
-        },
-        same_message: false,
-    })
+    let mut result = blocks::result(id, item.get_text("name"), content);
+    if let (Content::ToolResult(result), true) = (&mut result, item.member_is("role", "function")) {
+        result.family = Family::Positional;
+    }
+    result
 }

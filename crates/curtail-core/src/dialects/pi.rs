@@ -5,13 +5,12 @@ use std::borrow::Cow;
 
 use foldhash::HashMap;
 
-use super::branches;
 use super::tree::Tree;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks, session_trace};
-use crate::json::{ObjectWriter, Text, Value, list, object};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, Remaining, Written, blocks};
+use crate::json::{Json, ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Links, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace,
-    Role, SlotKind, Standing, ToolCall, ToolResult, Unknown, Usage,
+    Content, Draft, DraftPart, Layout, Links, Message, PairingRules, Part, PartOrigin, ResultPlace, Role, SlotKind,
+    Standing, Unknown, Usage,
 };
 
 /// The dialect `pi`.
@@ -26,18 +25,20 @@ const METADATA: &[&str] =
     &["session", "model_change", "thinking_level_change", "custom", "label", "session_info", "branch", "compact"];
 
 impl Dialect for Pi {
-    fn name(&self) -> &'static str {
-        "pi"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, `model_change`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "pi",
+            signature: "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, \
+                `model_change`",
+            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let Some(kind) = item.get_text("type") else { return Fit::No };
-        match &*kind.decode() {
-            "session" if item.get("cwd").is_some() || session_trace::is_header(item) => Fit::Certain,
+        match &*item.word("type") {
+            "session" if item.get("cwd").is_some() || is_trace_header(item) => Fit::Certain,
             "model_change" | "thinking_level_change" => Fit::Certain,
             "compaction" | "branch_summary" if item.get("summary").is_some() => Fit::Certain,
             "custom" | "custom_message" if item.get("customType").is_some() => Fit::Certain,
@@ -46,44 +47,35 @@ impl Dialect for Pi {
         }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let kind = item.get_text("type").map(|kind| kind.decode().into_owned()).unwrap_or_default();
-        match kind.as_str() {
+        let kind = item.word("type");
+        match &*kind {
             "message" => read_message(item),
             "custom_message" => said_to_model(item, item.get("content")),
             "branch_summary" => said_to_model(item, item.get("summary")),
-            "compaction" => match said_to_model(item, item.get("summary")) {
-                Item::Message(mut message) => {
-                    message.set_boundary();
-                    Item::Message(message)
-                }
-                other => other,
-            },
+            "compaction" => {
+                let mut read = said_to_model(item, item.get("summary"));
+                read.message_mut().into_iter().for_each(Message::set_boundary);
+                read
+            }
             kind if METADATA.contains(&kind) => Item::Metadata,
-            _ => Item::Unknown(Unknown::kind(kind)),
+            _ => blocks::unknown_kind(kind),
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         if is_tree(items) {
-            branches::abandon(&TREE, items, &mut read);
+            TREE.abandon(items, read);
         }
-        preserve(items, &mut read);
-        read
+        preserve(items, read);
     }
 }
 
 impl DialectWriter for Pi {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        if let Some(anchor) = anchor.filter(|anchor| session_trace::is_line(*anchor)) {
-            return session_trace::write_message(draft, anchor);
+        if let Some(anchor) = anchor.filter(|anchor| is_trace_line(*anchor)) {
+            return write_trace_line(draft, anchor);
         }
-        let content: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
         let said = if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
             object! {
                 "role": "toolResult",
@@ -93,8 +85,8 @@ impl DialectWriter for Pi {
                 "isError": true,
             }
         } else {
-            let role = if draft.role == Role::Assistant { "assistant" } else { "user" };
-            object! { "role": role, "content": list(content) }
+            let content = list(draft.parts.iter().map(|part| self.write_part(part)));
+            object! { "role": blocks::speaker(draft), "content": content }
         };
         let entry = if is_linked(anchor) { TREE.begin(draft, anchor) } else { ObjectWriter::new() };
         entry.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
@@ -111,13 +103,13 @@ impl DialectWriter for Pi {
         is_linked(anchor).then(|| TREE.links(draft, anchor))
     }
 
-    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        TREE.name_drafts(layout, remaining);
+    fn tree(&self) -> Option<&'static Tree> {
+        Some(&TREE)
     }
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         let mut patches = TREE.relink(layout, remaining);
-        let stays = stays(layout, remaining.kept);
+        let stays = layout.stays(remaining.kept);
         patches.extend(rename(layout, &stays));
         patches.extend(renumber(layout, &stays, &remaining.written));
         patches
@@ -125,10 +117,6 @@ impl DialectWriter for Pi {
 }
 
 impl LogHabits for Pi {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.get("message")?.some("usage")?;
         let number = |key: &str| blocks::number(figures, key);
@@ -138,7 +126,7 @@ impl LogHabits for Pi {
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        item.get_text("type").is_some_and(|kind| kind.is("compaction"))
+        item.member_is("type", "compaction")
     }
 
     fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
@@ -146,7 +134,7 @@ impl LogHabits for Pi {
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        if is_tree(items) { branches::rollbacks(&TREE, items) } else { Vec::new() }
+        if is_tree(items) { TREE.rollbacks(items) } else { Vec::new() }
     }
 
     fn provider(&self, item: Value<'_>) -> Option<&'static str> {
@@ -163,7 +151,7 @@ impl LogHabits for Pi {
 /// Whether `parentId` makes the log a tree. In logs of OpenClaw it names the session as well, and the calls that results answer:
 /// no path through them leads back to every message.
 fn is_tree(entries: &[Value<'_>]) -> bool {
-    let is_session = |entry: &&Value<'_>| entry.get_text("type").is_some_and(|kind| kind.is("session"));
+    let is_session = |entry: &&Value<'_>| entry.member_is("type", "session");
     let session = entries.iter().find(is_session).and_then(|entry| entry.get_text("id")).map(Text::into_decoded);
     let names =
         |entry: &Value<'_>| entry.get_text("parentId").zip(session.as_ref()).is_some_and(|(id, own)| id.is(own));
@@ -175,10 +163,8 @@ fn preserve<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let compaction = |read: &Item<'_>| matches!(read, Item::Message(message) if message.is_boundary());
     let Some(at) = read.iter().rposition(compaction) else { return };
     let Some(first) = first_kept(items[at], &items[..at]) else { return };
-    for item in read.iter_mut().take(at).skip(first) {
-        if let Item::Message(message) = item
-            && message.standing == Standing::Live
-        {
+    for message in read.iter_mut().take(at).skip(first).filter_map(Item::message_mut) {
+        if message.standing == Standing::Live {
             message.standing = Standing::Preserved;
         }
     }
@@ -226,35 +212,33 @@ impl<'a> Names<'a> {
 
 /// Whether an entry can be a message.
 fn is_read(entry: Value<'_>) -> bool {
-    const READ: &[&str] = &["message", "custom_message", "branch_summary", "compaction"];
-    entry.get_text("type").is_some_and(|kind| READ.iter().any(|read| kind.is(read)))
+    matches!(&*entry.word("type"), "message" | "custom_message" | "branch_summary" | "compaction")
 }
 
 fn fit_message(message: Value<'_>) -> Fit {
     let Some(role) = message.get_text("role") else { return Fit::No };
-    let calls = |block: Value<'_>| block.get("type").is_some_and(|kind| kind.is("toolCall"));
-    if role.is("toolResult") || role.is("bashExecution") || message.get("content").is_some_and(|c| c.items().any(calls))
-    {
-        return Fit::Certain;
-    }
-    let certain = message.get("stopReason").is_some() || message.get("api").is_some() || session_trace::is_own(message);
+    let certain = role.is("toolResult")
+        || role.is("bashExecution")
+        || message.items_under("content").any(|block| block.member_is("type", "toolCall"))
+        || message.get("stopReason").or_else(|| message.get("api")).is_some()
+        || is_traced(message);
     if certain { Fit::Certain } else { Fit::Possible }
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {
     let Some(said) = item.get("message") else { return Item::Unknown(Unknown::NoMessage) };
-    let role = said.get_text("role").map(|role| role.decode().into_owned()).unwrap_or_default();
-    let (role, parts) = match role.as_str() {
+    let role = said.word("role");
+    let (role, parts) = match &*role {
         "user" => (Role::User, content(said)),
         "system" => (Role::System, content(said)),
         "assistant" => {
-            let parts = session_trace::thought(said).into_iter().chain(content(said));
-            (Role::Assistant, parts.chain(session_trace::calls(said)).collect())
+            let parts = traced_thought(said).into_iter().chain(content(said));
+            (Role::Assistant, parts.chain(traced_calls(said)).collect())
         }
-        "tool" => (Role::Tool, vec![session_trace::result(item, said)]),
+        "tool" => (Role::Tool, vec![traced_result(item, said)]),
         "toolResult" => (Role::Tool, vec![read_result(item, said)]),
         // `!!` runs a command without showing it to the model.
-        "bashExecution" if said.get("excludeFromContext").is_some_and(|flag| flag.raw() == "true") => {
+        "bashExecution" if said.is_true("excludeFromContext") => {
             return Item::Metadata;
         }
         "bashExecution" => (Role::User, read_shell(said)),
@@ -262,20 +246,18 @@ fn read_message(item: Value<'_>) -> Item<'_> {
             let text = said.get("content").or_else(|| said.get("summary"));
             return said_to_model(item, text);
         }
-        _ => return Item::Unknown(Unknown::role(role)),
+        _ => return Item::Unknown(Unknown::role(role.into_owned())),
     };
-    let mut message = Message::from_source(role, item);
-    message.id = item.get_text("id");
-    message.parts = parts;
-    if failed(said) {
+    let mut read = blocks::message(role, item, item.get_text("id"), parts);
+    if let Some(message) = read.message_mut().filter(|_| failed(said)) {
         message.standing = Standing::RolledBack;
     }
-    Item::Message(message)
+    read
 }
 
 /// Whether pi sends a reply no more, because it was interrupted or ended in an error.
 fn failed(said: Value<'_>) -> bool {
-    said.get_text("stopReason").is_some_and(|reason| ["error", "aborted"].iter().any(|failed| reason.is(failed)))
+    matches!(&*said.word("stopReason"), "error" | "aborted")
 }
 
 /// An entry whose text the model reads as a user message.
@@ -291,23 +273,14 @@ fn content(said: Value<'_>) -> Vec<Part<'_>> {
         let api = api.decode();
         api.starts_with("anthropic") || api.starts_with("bedrock")
     });
-    let mut parts = blocks::content(said.get("content"), |block| {
-        match block.get_text("type").as_ref().map(Text::decode).as_deref() {
-            Some("thinking") => Content::Reasoning(block.get_text("thinking").unwrap_or(Text::Escaped(""))),
-            Some("toolCall") => Content::ToolCall(ToolCall {
-                id: block.get_text("id"),
-                name: block.get_text("name").unwrap_or(Text::Escaped("")),
-                arguments: blocks::arguments(block.get("arguments")),
-                family: Family::Function,
-                hosted: false,
-            }),
-            _ => blocks::plain_block(block),
-        }
+    let mut parts = blocks::content(said.get("content"), |block| match &*block.word("type") {
+        "thinking" => Content::Reasoning(block.text_or_empty("thinking")),
+        "toolCall" => blocks::call(block.get_text("id"), block.get_text("name"), block.get("arguments")),
+        _ => blocks::plain_block(block),
     });
     for part in parts.iter_mut().filter(|part| claude && matches!(part.content, Content::Reasoning(_))) {
         if let PartOrigin::Source(place) = &mut part.origin {
-            let signature = place.element.get_text("thinkingSignature");
-            place.prefix_bound = signature.is_some_and(|signature| signature.len_bound() > 0);
+            place.prefix_bound = place.element.some_text("thinkingSignature").is_some();
         }
     }
     parts
@@ -315,23 +288,9 @@ fn content(said: Value<'_>) -> Vec<Part<'_>> {
 
 fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {
     let content = said.get("content");
-    let result = ToolResult {
-        id: said.get_text("toolCallId"),
-        name: said.get_text("toolName"),
-        content: blocks::texts(content),
-        media: blocks::count_media(content),
-        family: Family::Function,
-        same_message: false,
-    };
-    let text = content.filter(|content| content.text().is_some());
-    let place = PartPlace::element(item).with_text(text);
+    let result = blocks::result(said.get_text("toolCallId"), said.get_text("toolName"), content);
     // If the content was a list of blocks, the log requires one.
-    let list = content.filter(|content| content.is_array());
-    let place = match list {
-        Some(list) => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
-        None => place,
-    };
-    let mut part = Part::from_source(Content::ToolResult(result), place);
+    let mut part = blocks::result_part(item, result, blocks::text_or_list(content));
     said.some("details").into_iter().for_each(|copy| part.add_copy(copy));
     part
 }
@@ -344,17 +303,7 @@ fn read_shell(said: Value<'_>) -> Vec<Part<'_>> {
 
 /// Whether a record beside `anchor` has links.
 fn is_linked(anchor: Option<Value<'_>>) -> bool {
-    anchor.is_some_and(|anchor| !session_trace::is_line(anchor) && anchor.get("parentId").is_some())
-}
-
-/// Which entries are written.
-fn stays(layout: &Layout<'_>, kept: &[bool]) -> Vec<bool> {
-    let slots = layout.slots.iter().filter_map(|slot| match slot.what {
-        SlotKind::Message(index) | SlotKind::With(index) => Some(kept[index]),
-        SlotKind::Pinned => Some(true),
-        SlotKind::Frame { .. } => None,
-    });
-    slots.collect()
+    anchor.is_some_and(|anchor| !is_trace_line(anchor) && anchor.get("parentId").is_some())
 }
 
 /// A compaction names the first entry that it kept: if that is dropped, the next one that is written.
@@ -407,4 +356,76 @@ fn renumber(layout: &Layout<'_>, stays: &[bool], drafts: &[Written]) -> Vec<Patc
         (now != first).then(|| Patch { span: number.span(), text: now.to_string() })
     });
     moved.collect()
+}
+
+// The session traces of the Hugging Face Hub: pi's envelope around messages with `toolCalls` and role `tool`, in the spelling of
+// the hub or of OpenAI.
+
+/// How a member is written: as the hub writes it, and as OpenAI does.
+type Key = [&'static str; 2];
+
+const CALLS: Key = ["toolCalls", "tool_calls"];
+const CALL_ID: Key = ["toolCallId", "tool_call_id"];
+const THOUGHT: Key = ["reasoningContent", "reasoning_content"];
+
+fn member<'a>(said: Value<'a>, key: &Key) -> Option<Value<'a>> {
+    key.iter().find_map(|key| said.some(key))
+}
+
+/// Whether an entry is the header of a trace.
+fn is_trace_header(entry: Value<'_>) -> bool {
+    entry.get("harness").is_some_and(|harness| harness.text().is_some())
+}
+
+/// Whether a message is written as only traces write it.
+fn is_traced(said: Value<'_>) -> bool {
+    let called = || said.member_is("role", "tool") && member(said, &CALL_ID).is_some();
+    called() || member(said, &CALLS).or_else(|| member(said, &THOUGHT)).is_some()
+}
+
+/// The thought beside the content of a message.
+fn traced_thought(said: Value<'_>) -> Option<Part<'_>> {
+    let thought = member(said, &THOUGHT)?;
+    thought.text().map(|text| blocks::whole(thought, Content::Reasoning(text)))
+}
+
+/// The calls beside the content of a message.
+fn traced_calls(said: Value<'_>) -> impl Iterator<Item = Part<'_>> {
+    let calls = member(said, &CALLS).into_iter().flat_map(Value::items);
+    calls.map(|call| {
+        let made = call.some("function").filter(|function| function.is_object()).unwrap_or(call);
+        let content = blocks::call(call.get_text("id"), made.get_text("name"), made.get("arguments"));
+        blocks::in_shell(call, content)
+    })
+}
+
+/// The result that a message with role `tool` is.
+fn traced_result<'a>(entry: Value<'a>, said: Value<'a>) -> Part<'a> {
+    let content = said.get("content");
+    let id = member(said, &CALL_ID).and_then(Value::text);
+    let result = blocks::result(id, said.get_text("toolName").or_else(|| said.get_text("name")), content);
+    blocks::result_part(entry, result, blocks::text_or_list(content))
+}
+
+/// Whether an entry is a line of a trace and not of pi, whose entries have a time or an id.
+fn is_trace_line(entry: Value<'_>) -> bool {
+    let bare = ["id", "timestamp", "parentId"].iter().all(|key| !entry.has(key));
+    bare && entry.get("message").is_some_and(|said| said.get_text("content").is_some() || is_traced(said))
+}
+
+/// A line with the draft, in the spelling of `anchor`.
+fn write_trace_line(draft: &Draft, anchor: Value<'_>) -> String {
+    let openai =
+        anchor.get("message").is_some_and(|said| [CALLS, CALL_ID].iter().any(|key| said.get(key[1]).is_some()));
+    let said = match draft.parts.as_slice() {
+        [DraftPart::ToolResult { id, text, .. }] => {
+            let key = CALL_ID[usize::from(openai)];
+            object! { "role": "tool", key: id.as_deref().unwrap_or_default(), "content": text }.0
+        }
+        _ => {
+            let role = blocks::role_name(draft);
+            blocks::role_and_content(role, &draft.joined_text())
+        }
+    };
+    object! { "type": "message", "message": Json(said) }.0
 }

@@ -1,41 +1,39 @@
 //! Messages of pydantic-ai: requests and responses with `parts`. A request contains instructions, what the user said, and the
 //! results for the calls of the response before it.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Reread, blocks, events, times};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Reread, blocks, provenance};
 use crate::json::{Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace,
-    Role, Unknown, Usage,
+    Content, Draft, DraftPart, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace, Role,
+    Usage,
 };
 
 /// The dialect `pydantic-ai`.
 pub(super) struct PydanticAi;
 
 impl Dialect for PydanticAi {
-    fn name(&self) -> &'static str {
-        "pydantic-ai"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`kind` `request` or `response`, and `parts`, each with `part_kind`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "pydantic-ai",
+            signature: "`kind` `request` or `response`, and `parts`, each with `part_kind`",
+            pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
+            provider: ProviderRules { system_anywhere: true, ..NO_RULES },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let known = item.get_text("kind").is_some_and(|kind| role_of(&kind).is_some());
+        let known = role_of(&item.word("kind")).is_some();
         let Some(parts) = item.get("parts").filter(|parts| known && parts.is_array()) else { return Fit::No };
         let own = parts.items().all(|part| part.has("part_kind"));
         if own && !item.has("role") { Fit::Certain } else { Fit::No }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::NextMessage, unique_ids: false, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let Some(kind) = item.get_text("kind") else { return Item::Unknown(Unknown::NoType) };
-        let Some(role) = role_of(&kind) else { return Item::Unknown(Unknown::kind(kind.decode().into_owned())) };
+        let kind = item.word("kind");
+        let Some(role) = role_of(&kind) else { return blocks::unknown_kind(kind) };
         let mut message = Message::from_source(role, item);
-        message.parts = item.get("parts").into_iter().flat_map(Value::items).flat_map(read_part).collect();
+        message.parts = item.items_under("parts").flat_map(read_part).collect();
         if role == Role::User {
             message.automatic = is_automatic(&message);
             message.instructs_alone();
@@ -52,17 +50,13 @@ impl Dialect for PydanticAi {
         let last = items.iter().rev().find_map(|item| item.get_text("instructions"));
         last.into_iter().collect()
     }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { system_anywhere: true, ..ProviderRules::default() }
-    }
 }
 
 impl DialectWriter for PydanticAi {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let parts: Vec<String> = draft.parts.iter().map(|part| write_part(part, draft.role)).collect();
+        let parts = list(draft.parts.iter().map(|part| write_part(part, draft.role)));
         let kind = if draft.role == Role::Assistant { "response" } else { "request" };
-        object! { "parts": list(parts), "kind": kind }.0
+        object! { "parts": parts, "kind": kind }.0
     }
 
     fn write_part(&self, part: &DraftPart) -> String {
@@ -80,8 +74,8 @@ impl LogHabits for PydanticAi {
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
-        let part = || item.get("parts")?.items().find_map(times::time);
-        times::time(item).or_else(part)
+        let part = || item.get("parts")?.items().find_map(provenance::time);
+        provenance::time(item).or_else(part)
     }
 
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
@@ -120,8 +114,8 @@ fn write_part(part: &DraftPart, role: Role) -> String {
     }
 }
 
-fn role_of(kind: &Text<'_>) -> Option<Role> {
-    match &*kind.decode() {
+fn role_of(kind: &str) -> Option<Role> {
+    match kind {
         "request" => Some(Role::User),
         "response" => Some(Role::Assistant),
         _ => None,
@@ -138,7 +132,7 @@ fn is_automatic(message: &Message<'_>) -> bool {
 
 /// Whether a part is a prompt, as those are that a cut adds.
 fn is_typed(part: &Part<'_>) -> bool {
-    let kind = |place: &PartPlace<'_>| place.element.get("part_kind").is_some_and(|kind| kind.is("user-prompt"));
+    let kind = |place: &PartPlace<'_>| place.element.member_is("part_kind", "user-prompt");
     part.place().is_none_or(kind)
 }
 
@@ -150,32 +144,28 @@ fn forget_results(messages: &mut [Message<'_>]) {
 }
 
 fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
-    let place = PartPlace::element(part);
     let content = part.get("content");
     let text = || content.and_then(Value::text).unwrap_or(Text::Escaped(""));
-    let content = match part.get_text("part_kind").as_ref().map(Text::decode).as_deref() {
-        Some("user-prompt") => return said(part, content),
-        Some("text") => return vec![Part::from_source(Content::Text(text()), place.with_text(content))],
-        Some("retry-feedback") => return tried(part, content),
-        Some("system-prompt") => return vec![instructing(part, content)],
-        Some(kind) if kind.starts_with("instruction") => return vec![instructing(part, content)],
-        Some("thinking") => {
-            return vec![
-                Part::from_source(Content::Reasoning(text()), place).bound_to_prefix(is_signed_by_claude(part)),
-            ];
+    let content = match &*part.word("part_kind") {
+        "user-prompt" => return said(part, content),
+        "text" => return vec![blocks::rewritable(part, Content::Text(text()), content)],
+        "retry-feedback" => return tried(part, content),
+        kind if kind == "system-prompt" || kind.starts_with("instruction") => return vec![instructing(part, content)],
+        "thinking" => {
+            let thought = blocks::whole(part, Content::Reasoning(text()));
+            return vec![thought.bound_to_prefix(is_signed_by_claude(part))];
         }
-        Some("tool-call") => call(part),
-        Some("builtin-tool-call") => hosted(call(part)),
-        Some("builtin-tool-return") => hosted(result(part, content)),
-        Some("tool-return") => return vec![answer(part, content)],
+        "tool-call" => call(part),
+        "builtin-tool-call" => blocks::hosted(call(part)),
+        "builtin-tool-return" => blocks::hosted(result(part, content)),
         // Without the name of a tool, it answers no call, although it has an id.
-        Some("retry-prompt") if part.some("tool_name").is_none() => return tried(part, content),
-        Some("retry-prompt") => return vec![answer(part, content)],
-        Some("file") => Content::Media(Text::Json(part.raw())),
-        Some("tool-availability-delta" | "capability-load-delta" | "model-settings-delta") => Content::Other,
+        "retry-prompt" if part.some("tool_name").is_none() => return tried(part, content),
+        "tool-return" | "retry-prompt" => return vec![blocks::rewritable(part, result(part, content), content)],
+        "file" => Content::Media(Text::Json(part.raw())),
+        "tool-availability-delta" | "capability-load-delta" | "model-settings-delta" => Content::Other,
         _ => blocks::unknown(part),
     };
-    vec![Part::from_source(content, place)]
+    vec![blocks::whole(part, content)]
 }
 
 /// Text and media of a user: a string, or a list of strings and of objects with a `kind`.
@@ -183,9 +173,9 @@ fn said<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
     let read = |value: Value<'a>| match value.text().or_else(|| value.get_text("content")) {
         Some(text) => {
             let place = if value.text().is_some() { Some(value) } else { value.get("content") };
-            Part::from_source(Content::Text(text), PartPlace::element(part).with_text(place))
+            blocks::rewritable(part, Content::Text(text), place)
         }
-        None => Part::from_source(Content::Media(Text::Json(value.raw())), PartPlace::element(part)),
+        None => blocks::whole(part, Content::Media(Text::Json(value.raw()))),
     };
     match content {
         Some(list) if list.is_array() => list.items().map(read).collect(),
@@ -196,12 +186,12 @@ fn said<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
 /// What the program tells the model after a reply that it could not take.
 fn tried<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
     let texts = blocks::texts(content).into_iter();
-    texts.map(|text| Part::from_source(Content::Text(text), PartPlace::element(part))).collect()
+    texts.map(|text| blocks::whole(part, Content::Text(text))).collect()
 }
 
 fn instructing<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Part<'a> {
     let text = content.and_then(Value::text).unwrap_or(Text::Escaped(""));
-    let mut part = Part::from_source(Content::Text(text), PartPlace::element(part).with_text(content));
+    let mut part = blocks::rewritable(part, Content::Text(text), content);
     if let PartOrigin::Source(place) = &mut part.origin {
         place.instructs = true;
     }
@@ -209,29 +199,13 @@ fn instructing<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Part<'a> {
 }
 
 fn call(part: Value<'_>) -> Content<'_> {
-    events::call(part.get_text("tool_call_id"), part.get_text("tool_name"), part.some("args"))
+    blocks::call(part.get_text("tool_call_id"), part.get_text("tool_name"), part.some("args"))
 }
 
 fn result<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Content<'a> {
-    events::result(part.get_text("tool_call_id"), part.get_text("tool_name"), content)
-}
-
-fn answer<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Part<'a> {
-    Part::from_source(result(part, content), PartPlace::element(part).with_text(content))
-}
-
-/// A tool that the provider ran: its result has a fixed form.
-fn hosted(mut content: Content<'_>) -> Content<'_> {
-    match &mut content {
-        Content::ToolCall(call) => (call.family, call.hosted) = (Family::Server, true),
-        Content::ToolResult(result) => (result.family, result.same_message) = (Family::Server, true),
-        _ => {}
-    }
-    content
+    blocks::result(part.get_text("tool_call_id"), part.get_text("tool_name"), content)
 }
 
 fn is_signed_by_claude(part: Value<'_>) -> bool {
-    let provider = part.get_text("provider_name");
-    let claude = provider.is_some_and(|name| name.is("anthropic") || name.is("bedrock"));
-    claude && part.get_text("signature").is_some_and(|signature| signature.len_bound() > 0)
+    matches!(&*part.word("provider_name"), "anthropic" | "bedrock") && part.some_text("signature").is_some()
 }

@@ -1,13 +1,9 @@
 //! Logs of Qwen Code: records with `uuid` and `parentUuid` like those of Claude Code, with Gemini's parts in `message`.
 
-use super::branches;
 use super::tree::Tree;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, events, gemini, usage};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, gemini, provenance};
 use crate::json::{Text, Value, list, object};
-use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Links, Message, MessageKind, PairingRules, Part, PartPlace, ResultPlace, Role,
-    Usage,
-};
+use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, PairingRules, ResultPlace, Role, Usage};
 
 /// The dialect `qwen`.
 pub(super) struct Qwen;
@@ -16,12 +12,15 @@ const TREE: Tree =
     Tree { own: "uuid", parent: "parentUuid", others: &[], open: false, path: true, sides: None, trees: None };
 
 impl Dialect for Qwen {
-    fn name(&self) -> &'static str {
-        "qwen"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`uuid`, `parentUuid` and `message.parts`; `type` `user`, `assistant`, `tool_result`, `system` with `systemPayload`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "qwen",
+            signature: "`uuid`, `parentUuid` and `message.parts`; `type` `user`, `assistant`, `tool_result`, \
+                `system` with `systemPayload`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -30,20 +29,16 @@ impl Dialect for Qwen {
         if own { Fit::Certain } else { Fit::No }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let kind = events::kind(item);
-        let role = match kind.as_str() {
+        let kind = item.word("type");
+        let role = match &*kind {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "tool_result" => Role::Tool,
             "system" => {
                 return history_of(item).map_or(Item::Metadata, |history| Item::Message(boundary(item, history)));
             }
-            _ => return events::unknown(kind),
+            _ => return blocks::unknown_kind(kind),
         };
         let list = item.get("message").and_then(|said| said.get("parts"));
         let mut message = Message::from_source(role, item);
@@ -58,11 +53,9 @@ impl Dialect for Qwen {
         Item::Message(message)
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         // Qwen Code resumes with the path to the newest record alone.
-        branches::abandon(&TREE, items, &mut read);
-        read
+        TREE.abandon(items, read);
     }
 }
 
@@ -73,36 +66,24 @@ impl DialectWriter for Qwen {
             Role::Tool => ("tool_result", "user"),
             _ => ("user", "user"),
         };
-        let spelled = list(draft.parts.iter().map(|part| self.write_part(part)));
+        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
         let record = TREE.begin(draft, anchor);
         let record = record.copied(anchor, &["sessionId", "timestamp", "cwd", "version", "gitBranch"]);
-        record.member("type", kind).member("message", &object! { "role": role, "parts": spelled }).end().0
+        record.member("type", kind).member("message", &object! { "role": role, "parts": parts }).end().0
     }
 
     fn write_part(&self, part: &DraftPart) -> String {
         gemini::write_part(part)
     }
 
-    fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        Some(TREE.links(draft, anchor))
-    }
-
-    fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
-        TREE.name_drafts(layout, remaining);
-    }
-
-    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        TREE.relink(layout, remaining)
+    fn tree(&self) -> Option<&'static Tree> {
+        Some(&TREE)
     }
 }
 
 impl LogHabits for Qwen {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        usage::gemini(item.some("usageMetadata")?)
+        provenance::gemini_usage(item.some("usageMetadata")?)
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
@@ -110,7 +91,7 @@ impl LogHabits for Qwen {
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        branches::rollbacks(&TREE, items)
+        TREE.rollbacks(items)
     }
 }
 
@@ -125,7 +106,7 @@ fn history_of(item: Value<'_>) -> Option<Value<'_>> {
 fn boundary<'a>(item: Value<'a>, history: Value<'a>) -> Message<'a> {
     let mut message = Message::from_source(Role::User, item);
     message.id = item.get_text("uuid");
-    message.parts = vec![Part::from_source(Content::Text(Text::Json(history.raw())), PartPlace::element(history))];
+    message.parts = vec![blocks::whole(history, Content::Text(Text::Json(history.raw())))];
     message.kind = MessageKind::Boundary;
     message.automatic = true;
     message

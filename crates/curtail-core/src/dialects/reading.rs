@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::framing::names_messages;
-use super::sniff::{keys_of, role_of_plain};
-use super::{ALL, Dialect, Fit, Framing, Row, SniffError, Sniffed, assemble, dialect_named, rows, sniff};
+use super::sniff::{Sniffed, keys_of, role_of_plain, sniff, unrecognized};
+use super::{ALL, Dialect, Fit, Framing, Row, assemble, dialect_named, rows};
 use crate::json::{Document, ParseError, ParseErrorKind, Value};
 use crate::suggest;
 use crate::transcript::Transcript;
@@ -154,8 +154,7 @@ impl Reading {
         if self.framing == Framing::Document {
             document.roots().next().map_or(Ok(()), refuse_tiny_records)?;
         }
-        let rows = rows(document, self.framing, self.messages_key.as_deref())
-            .map_err(|error| ReadError { offset: error.offset, what: error.to_string() })?;
+        let rows = rows(document, self.framing, self.messages_key.as_deref())?;
         let read = |row: &Row<'a>| {
             let dialect = self.dialect_of(row)?;
             match document.torn() {
@@ -176,8 +175,7 @@ impl Reading {
         document: &'a Document<'a>,
         dialects: &[&'static dyn Dialect],
     ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
-        let rows = rows(document, self.framing, self.messages_key.as_deref())
-            .map_err(|error| ReadError { offset: error.offset, what: error.to_string() })?;
+        let rows = rows(document, self.framing, self.messages_key.as_deref())?;
         Ok(rows.iter().zip(dialects).map(|(row, &dialect)| (dialect, assemble(dialect, row))).collect())
     }
 
@@ -213,7 +211,7 @@ impl Reading {
         let Ok(document) = self.parse(text) else { return names_messages(text) };
         let Ok(rows) = rows(&document, self.framing, self.messages_key.as_deref()) else { return false };
         rows.iter().any(|row| match sniff(&row.items, row.record) {
-            Err(SniffError::Unrecognized { .. }) => self.named && row.items.iter().any(|item| item.is_object()),
+            Ok(Sniffed::Unrecognized(_)) => self.named && row.items.iter().any(|item| item.is_object()),
             _ => true,
         })
     }
@@ -230,9 +228,8 @@ impl Reading {
             _ => {}
         }
         let items: Vec<_> = row.items.iter().chain(row.answers.branches.iter().flatten()).copied().collect();
-        let sniffed =
-            sniff(&items, row.record).map_err(|error| ReadError { offset: error.offset(), what: error.to_string() })?;
-        match (sniffed, self.dialect) {
+        match (sniff(&items, row.record)?, self.dialect) {
+            (Sniffed::Unrecognized(item), _) => Err(unrecognized(item)),
             (Sniffed::Certain(now), Some(before)) if now.name() != before.name() => Err(wrong(format!(
                 "the file began as `{}`, this transcript is written as `{}`; pass --dialect NAME",
                 before.name(),
@@ -330,7 +327,7 @@ fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
         let fit = dialect.fit(item);
         (worst, best) = (worst.min(fit), best.max(fit));
     }
-    let mut others = ALL.iter().filter(|other| other.has_marks() && other.name() != dialect.name());
+    let mut others = ALL.iter().filter(|other| other.format().has_marks && other.name() != dialect.name());
     let has_mark = |other: &dyn Dialect| row.items.iter().any(|&item| other.fit(item) == Fit::Marked);
     worst > Fit::No && best >= Fit::Certain && !others.any(|other| has_mark(*other))
 }

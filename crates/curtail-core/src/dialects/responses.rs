@@ -1,7 +1,7 @@
 //! OpenAI Responses items: `message`, `reasoning`, and several families of calls, each with its own `…_output`, joined by
 //! `call_id` (also spelled `callId`).
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Json, Text, Value, list, object, or_null};
 use crate::transcript::{
     Binding, Content, Draft, DraftPart, Family, Leader, Message, PairingRules, Part, PartPlace, ProviderRules,
@@ -46,12 +46,15 @@ const RESULTS: &[(&str, Family)] = &[
 ];
 
 impl Dialect for Responses {
-    fn name(&self) -> &'static str {
-        "responses"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`type`: `message`, `reasoning`, `function_call` and other calls, each with `…_output`, joined by `call_id`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "responses",
+            signature: "`type`: `message`, `reasoning`, `function_call` and other calls, each with `…_output`, \
+                joined by `call_id`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
+            provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
+            ..Format::PLAIN
+        }
     }
 
     /// Items are what other formats write as parts of messages.
@@ -60,8 +63,7 @@ impl Dialect for Responses {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let Some(kind) = item.get_text("type") else { return Fit::No };
-        let kind = kind.decode();
+        let kind = item.word("type");
         if is_call(&kind).is_some() || is_result(&kind).is_some() {
             let named = ["call_id", "callId", "id", "name", "approval_request_id"].iter().any(|key| item.has(key));
             let named = named && !is_interaction(item);
@@ -82,20 +84,12 @@ impl Dialect for Responses {
         }
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: true }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { provider: "responses", server_state: true, ..ProviderRules::default() }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         read_item(item, item)
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        bind_reasoning(items.iter().map(|&item| self.read(item)).collect())
+    fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
+        bind_reasoning(read);
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -111,10 +105,6 @@ impl DialectWriter for Responses {
 
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         write_item(draft)
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        write_item(&Draft::part(Role::Assistant, part.clone()))
     }
 }
 
@@ -140,70 +130,64 @@ fn is_result(kind: &str) -> Option<Family> {
 
 /// Whether a call is a step of the Gemini API: its arguments are an object, and its id is the one that results name.
 fn is_interaction(item: Value<'_>) -> bool {
-    let call = item.get("type").is_some_and(|kind| kind.is("function_call"));
+    let call = item.member_is("type", "function_call");
     call && item.some("id").is_some() && item.get("arguments").is_some_and(Value::is_object) && call_id(item).is_none()
 }
 
 fn is_own_block(block: Value<'_>) -> bool {
-    block.get_text("type").is_some_and(|kind| kind.is("input_text") || kind.is("output_text") || kind.is("input_image"))
+    matches!(&*block.word("type"), "input_text" | "output_text" | "input_image")
 }
 
 /// A compaction: the model reads it in place of everything before it. Its text is encrypted.
 fn boundary<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     let mut message = Message::from_source(Role::Assistant, whole);
     message.id = item.get_text("id");
-    message.parts = vec![Part::from_source(Content::Other, PartPlace::element(whole))];
+    message.parts = vec![blocks::whole(whole, Content::Other)];
     message.set_boundary();
     Item::Message(message)
 }
 
 /// Reads `item` as a message whose bytes are `whole`: the item itself, or an envelope around it.
 pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
-    let kind = item.get_text("type").map(|kind| kind.decode().into_owned());
-    let kind = kind.as_deref().unwrap_or("message");
+    let kind = item.get_text("type").map_or("message".into(), Text::into_decoded);
+    let kind = &*kind;
     let (role, parts) = if let Some((family, hosted)) = is_call(kind) {
         let mut place = PartPlace::element(whole);
         place.set_leader(caller(item).map(Leader::Program));
         (Role::Assistant, vec![Part::from_source(read_call(item, kind, family, hosted), place)])
     } else if let Some(family) = is_result(kind) {
         let text = item.get("output").filter(|_| !matches!(family, Family::Computer | Family::Shell));
-        (Role::Tool, vec![Part::from_source(read_result(item, family), PartPlace::element(whole).with_text(text))])
+        (Role::Tool, vec![blocks::rewritable(whole, read_result(item, family), text)])
     } else {
         match kind {
-            "message" => match item.get_text("role").map(|role| role_of(&role.decode())) {
-                Some(Some(role)) => (role, blocks::content(item.get("content"), blocks::plain_block)),
-                Some(None) => {
-                    let named = item.get_text("role").map(|role| role.decode().into_owned());
-                    return Item::Unknown(Unknown::role(named.unwrap_or_default()));
-                }
-                None => return Item::Unknown(Unknown::NoRole),
-            },
+            "message" => {
+                let named = item.word("role");
+                let Some(role) = role_of(&named) else { return Item::Unknown(Unknown::role(named.into_owned())) };
+                (role, blocks::content(item.get("content"), blocks::plain_block))
+            }
             "agent_message" => (addressed(item), blocks::content(item.get("content"), blocks::plain_block)),
             "additional_tools" => (Role::Developer, tools(item)),
-            "reasoning" => (Role::Assistant, vec![Part::from_source(read_reasoning(item), PartPlace::element(whole))]),
+            "reasoning" => (Role::Assistant, vec![blocks::whole(whole, read_reasoning(item))]),
             "compaction" | "context_compaction" => return boundary(item, whole),
             "mcp_list_tools" | "item_reference" => return Item::Metadata,
             "compaction_trigger" => return Item::Pinned,
             other => return Item::Unknown(Unknown::Named(other.to_owned())),
         }
     };
-    let mut message = Message::from_source(role, whole);
-    message.id = item.get_text("id");
-    message.parts = parts;
-    Item::Message(message)
+    blocks::message(role, whole, item.get_text("id"), parts)
 }
 
 /// The role of a message between agents: a message to this agent is read as a user message.
 fn addressed(item: Value<'_>) -> Role {
-    let mut blocks = item.get("content").into_iter().flat_map(Value::items);
-    let said = blocks.any(|block| block.get_text("type").is_some_and(|kind| kind.is("output_text")));
+    let mut blocks = item.items_under("content");
+    let said = blocks.any(|block| block.member_is("type", "output_text"));
     if said { Role::Assistant } else { Role::User }
 }
 
 /// Definitions of tools that are added during a conversation: counted, never rewritten.
 fn tools(item: Value<'_>) -> Vec<Part<'_>> {
-    let tools = item.get("tools").into_iter();
-    tools.map(|tools| Part::from_source(Content::Text(Text::Json(tools.raw())), PartPlace::element(tools))).collect()
+    let tools = item.get("tools").map(|tools| blocks::whole(tools, Content::Text(Text::Json(tools.raw()))));
+    tools.into_iter().collect()
 }
 
 /// The id of the program that makes this call.
@@ -248,10 +232,8 @@ fn hosted_id(item: Value<'_>, hosted: bool) -> Option<Text<'_>> {
 
 /// A shell in the provider's container, or a tool search that the provider ran, needs no output from the caller.
 fn is_hosted_elsewhere(item: Value<'_>) -> bool {
-    let container = item
-        .some("environment")
-        .is_some_and(|place| place.get("type").is_some_and(|kind| kind.is("container_reference")));
-    container || item.get("execution").is_some_and(|place| place.is("server"))
+    let container = item.some("environment").is_some_and(|place| place.member_is("type", "container_reference"));
+    container || item.member_is("execution", "server")
 }
 
 fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
@@ -268,20 +250,16 @@ fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
 }
 
 fn read_reasoning(item: Value<'_>) -> Content<'_> {
-    let blocks = ["content", "summary"].iter().filter_map(|key| item.get(key)).flat_map(Value::items);
-    let mut texts = blocks.filter_map(|block| block.get_text("text"));
-    match (texts.next(), texts.next()) {
-        (None, _) => Content::Reasoning(Text::Escaped("")),
-        (Some(only), None) => Content::Reasoning(only),
-        (Some(first), Some(second)) => {
-            let all = [first, second].into_iter().chain(texts).map(|text| text.decode().into_owned());
-            Content::Reasoning(Text::Owned(all.collect::<Vec<_>>().join("\n")))
-        }
-    }
+    let blocks = ["content", "summary"].iter().flat_map(|key| item.items_under(key));
+    let mut texts: Vec<Text<'_>> = blocks.filter_map(|block| block.get_text("text")).collect();
+    Content::Reasoning(match texts.len() {
+        0 | 1 => texts.pop().unwrap_or(Text::Escaped("")),
+        _ => blocks::joined(texts),
+    })
 }
 
 /// Reasoning must be kept with the item after it; metadata between them does not matter, and a compaction does.
-pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
+pub(super) fn bind_reasoning(items: &mut [Item<'_>]) {
     let mut next_is_theirs = false;
     for item in items.iter_mut().rev() {
         if let Item::Nested(_) = item {
@@ -294,7 +272,6 @@ pub(super) fn bind_reasoning(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
             next_is_theirs = message.role == Role::Assistant && !message.is_boundary();
         }
     }
-    items
 }
 
 /// Writes a draft as an item.

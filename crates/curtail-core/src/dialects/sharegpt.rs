@@ -1,23 +1,32 @@
 //! ShareGPT and similar formats, in which calls are answered by position: `from` and `value`; LLaMA-Factory's `role` with
 //! blocks of `type` and `value`; Alpaca's `history` of pairs.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
 use crate::json::{Document, Json, Text, Value, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, MessageKind, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
-    Reread, ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
+    Content, Draft, DraftPart, Family, Message, MessageKind, PairingRules, Part, PartOrigin, ProviderRules, Reread,
+    ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
 };
 
 /// The dialect `sharegpt`.
 pub(super) struct ShareGpt;
 
 impl Dialect for ShareGpt {
-    fn name(&self) -> &'static str {
-        "sharegpt"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`from` and `value`; `role` and `content` blocks with `type` and `value`; `history` of pairs beside `instruction`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "sharegpt",
+            signature: "`from` and `value`; `role` and `content` blocks with `type` and `value`; \
+                `history` of pairs beside `instruction`",
+            pairing: PairingRules { results: ResultPlace::RightAfter, ids: false, ..BY_ID },
+            // Trainers read messages by position: user messages at odd positions, assistant messages at even ones.
+            provider: ProviderRules {
+                provider: "llama-factory",
+                first_speaker: Some(Role::User),
+                turns: Turns::Alternate,
+                ..NO_RULES
+            },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -29,20 +38,6 @@ impl Dialect for ShareGpt {
 
     fn fits_record(&self, record: Value<'_>) -> bool {
         record.has("instruction") && record.has("history")
-    }
-
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::RightAfter, unique_ids: false, ids: false, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        // Trainers read messages by position: user messages at odd positions, assistant messages at even ones.
-        ProviderRules {
-            provider: "llama-factory",
-            first_speaker: Some(Role::User),
-            turns: Turns::Alternate,
-            ..ProviderRules::default()
-        }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -66,11 +61,8 @@ impl Dialect for ShareGpt {
         Item::Message(message)
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut items: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        let mut messages: Vec<&mut Message<'a>> = items.iter_mut().filter_map(as_message).collect();
-        share_answers(&mut messages);
-        items
+    fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
+        share_answers(&mut read.iter_mut().filter_map(Item::message_mut).collect::<Vec<_>>());
     }
 
     fn reread(&self) -> Option<Reread> {
@@ -127,10 +119,6 @@ impl DialectWriter for ShareGpt {
 
 impl LogHabits for ShareGpt {}
 
-fn as_message<'i, 'a>(item: &'i mut Item<'a>) -> Option<&'i mut Message<'a>> {
-    if let Item::Message(message) = item { Some(message) } else { None }
-}
-
 /// The whole text of a draft, results included: the format has no other place for them.
 fn spoken(draft: &Draft) -> String {
     let texts = draft.parts.iter().filter_map(|part| match part {
@@ -164,18 +152,17 @@ fn read_blocks(list: Value<'_>) -> Vec<Part<'_>> {
 }
 
 fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
-    let kind = block.get_text("type").map(|kind| kind.decode().into_owned());
-    let text = || block.get_text("value").unwrap_or(Text::Escaped(""));
-    let (content, said) = match kind.as_deref() {
-        Some("tool_call") => return read_calls(block.get("value"), block),
-        Some("reasoning") => (Content::Reasoning(text()), None),
-        Some("text") => (Content::Text(text()), block.get("value")),
-        Some("image_url" | "image" | "video_url" | "video" | "audio_url" | "audio") => {
+    let text = || block.text_or_empty("value");
+    let (content, said) = match &*block.word("type") {
+        "tool_call" => return read_calls(block.get("value"), block),
+        "reasoning" => (Content::Reasoning(text()), None),
+        "text" => (Content::Text(text()), block.get("value")),
+        "image_url" | "image" | "video_url" | "video" | "audio_url" | "audio" => {
             (Content::Media(Text::Json(block.raw())), None)
         }
         _ => (blocks::unknown(block), None),
     };
-    vec![Part::from_source(content, PartPlace::element(block).with_text(said))]
+    vec![blocks::rewritable(block, content, said)]
 }
 
 /// The place of a message's text: the string itself, or the value of its first block.
@@ -207,10 +194,10 @@ fn read_pair(item: Value<'_>) -> Item<'_> {
 fn read_calls<'a>(said: Option<Value<'a>>, element: Value<'a>) -> Vec<Part<'a>> {
     let calls = match said {
         Some(said) if said.text().is_none() => each(said).map(|call| owned(call)).collect(),
-        Some(said) => spelled(&said.text().map(|text| text.decode().into_owned()).unwrap_or_default()),
+        Some(said) => spelled(&said.text().map(Text::into_decoded).unwrap_or_default()),
         None => vec![call(String::new(), String::new())],
     };
-    calls.into_iter().map(|call| Part::from_source(Content::ToolCall(call), PartPlace::element(element))).collect()
+    calls.into_iter().map(|call| blocks::whole(element, Content::ToolCall(call))).collect()
 }
 
 /// `{"name": …, "arguments": …}`, a list of these, or a text that names the function in a tag.
@@ -231,9 +218,8 @@ fn each(value: Value<'_>) -> impl Iterator<Item = Value<'_>> {
 
 fn owned<'a>(value: Value<'_>) -> ToolCall<'a> {
     let inner = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
-    let name = inner.get_text("name").map(|name| name.decode().into_owned());
     let arguments = blocks::arguments(inner.get("arguments").or_else(|| inner.get("parameters")));
-    call(name.unwrap_or_default(), arguments.decode().into_owned())
+    call(inner.word("name").into_owned(), arguments.decode().into_owned())
 }
 
 fn call<'a>(name: String, arguments: String) -> ToolCall<'a> {
@@ -249,7 +235,7 @@ fn tagged(text: &str) -> &str {
 
 /// Reads a message that answers a call.
 fn read_result<'a>(item: Value<'a>, said: Option<Value<'a>>) -> Part<'a> {
-    Part::from_source(Content::ToolResult(result(blocks::texts(said))), PartPlace::element(item).with_text(said))
+    blocks::rewritable(item, Content::ToolResult(result(blocks::texts(said))), said)
 }
 
 fn result(content: Vec<Text<'_>>) -> ToolResult<'_> {
@@ -305,8 +291,7 @@ fn is_shared(part: &Part<'_>) -> bool {
 fn share(messages: &mut [&mut Message<'_>], asked: usize, answered: usize, calls: usize) {
     messages[asked].call_rules.indivisible = true;
     if let Some(element) = messages[answered].parts.first().and_then(Part::place).map(|place| place.element) {
-        let more =
-            (1..calls).map(|_| Part::from_source(Content::ToolResult(result(Vec::new())), PartPlace::element(element)));
+        let more = (1..calls).map(|_| blocks::whole(element, Content::ToolResult(result(Vec::new()))));
         messages[answered].parts.extend(more);
     }
 }

@@ -1,9 +1,9 @@
 //! Any object with a role under one of the usual keys and a text under another. It has no tool calls. Another dialect that
 //! fits for certain takes precedence.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks};
-use crate::json::{Value, object, quote};
-use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
+use crate::json::{Value, object};
+use crate::transcript::{Draft, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `simple`.
 pub(super) struct Simple;
@@ -15,26 +15,21 @@ const SPEAKERS: &[&str] = &["role", "from", "speaker", "author", "sender", "type
 const TEXTS: &[&str] = &["content", "text", "value", "message", "body", "system_prompt"];
 
 impl Dialect for Simple {
-    fn name(&self) -> &'static str {
-        "simple"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`role`, `from`, `speaker`, `author` or `type`, and `content`, `text`, `value` or `message`; no tool calls"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "simple",
+            signature: "`role`, `from`, `speaker`, `author` or `type`, and `content`, `text`, `value` or `message`; \
+                no tool calls",
+            pairing: PairingRules { results: ResultPlace::Anywhere, ids: false, developer: true, ..BY_ID },
+            // No provider takes this format, so items that are not messages are not reported.
+            provider: ProviderRules { log: true, ..NO_RULES },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
         let says = text(item).is_some_and(|(_, text)| text.text().is_some());
         if says && speaker(item).is_some() { Fit::Possible } else { Fit::No }
-    }
-
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: false, developer: true }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        // No provider takes this format, so items that are not messages are not reported.
-        ProviderRules { log: true, ..ProviderRules::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -56,13 +51,6 @@ impl DialectWriter for Simple {
         let named = anchor.and_then(|anchor| anchor.get_text(role_key)).filter(|_| role == draft.role);
         let name = named.map_or_else(|| draft.role.name().to_owned(), |name| name.decode().into_owned());
         object! { role_key: name, text_key: draft.joined_text() }.0
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => quote(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-        }
     }
 }
 

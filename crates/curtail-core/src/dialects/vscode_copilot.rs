@@ -3,20 +3,23 @@
 
 use serde_json::Value as Json;
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, ReadError, blocks, events};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, ReadError, blocks, provenance};
 use crate::json::{Document, Text, Value, list, object};
-use crate::transcript::{Content, Draft, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown};
+use crate::transcript::{Content, Draft, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `vscode-copilot`.
 pub(super) struct VsCodeCopilot;
 
 impl Dialect for VsCodeCopilot {
-    fn name(&self) -> &'static str {
-        "vscode-copilot"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`requests` with `requestId`, `message` and `response`; or lines `kind` and `v`, `k`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "vscode-copilot",
+            signature: "`requests` with `requestId`, `message` and `response`; or lines `kind` and `v`, `k`",
+            pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
+            provider: ProviderRules { system_beside: true, ..NO_RULES },
+            is_writable: false,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -29,33 +32,21 @@ impl Dialect for VsCodeCopilot {
         record.get("requests").is_some_and(Value::is_array)
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::SameMessage, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { system_beside: true, ..ProviderRules::default() }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         if item.get("requestId").is_some() {
             return Item::Nested(messages(item));
         }
         if item.is_array() {
-            return events::message(Role::Assistant, item, None, item.items().flat_map(read_part).collect());
+            return blocks::message(Role::Assistant, item, None, item.items().flat_map(read_part).collect());
         }
         if item.is_object() || item.text().is_some() {
-            return events::message(Role::User, item, None, said(item));
+            return blocks::message(Role::User, item, None, said(item));
         }
         Item::Unknown(Unknown::NoRole)
     }
 }
 
 impl DialectWriter for VsCodeCopilot {
-    fn is_writable(&self) -> bool {
-        false
-    }
-
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let text = draft.joined_text();
         match draft.role {
@@ -71,7 +62,7 @@ impl LogHabits for VsCodeCopilot {
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
-        item.parent()?.get("timestamp").and_then(super::times::written)
+        item.parent()?.get("timestamp").and_then(provenance::written_time)
     }
 }
 
@@ -88,9 +79,7 @@ fn messages(request: Value<'_>) -> Vec<Value<'_>> {
 /// What the user typed: a text, or the texts of its parts.
 fn said(message: Value<'_>) -> Vec<Part<'_>> {
     match message.get_text("text") {
-        Some(text) => {
-            vec![Part::from_source(Content::Text(text), PartPlace::element(message).with_text(message.get("text")))]
-        }
+        Some(text) => vec![blocks::rewritable(message, Content::Text(text), message.get("text"))],
         None if message.is_object() => blocks::content(message.get("parts"), blocks::plain_block),
         None => blocks::content(Some(message), blocks::plain_block),
     }
@@ -98,31 +87,23 @@ fn said(message: Value<'_>) -> Vec<Part<'_>> {
 
 /// The parts of a piece of a response. Markdown has no kind.
 fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
-    let place = || PartPlace::element(part);
-    match part.get_text("kind").as_ref().map(Text::decode).as_deref() {
+    let content = match part.get_text("kind").as_ref().map(Text::decode).as_deref() {
         None | Some("markdownContent") => {
             let said = part.get_text("value").or_else(|| part.some("content")?.get_text("value"));
-            let content = said.map_or_else(|| blocks::unknown(part), Content::Text);
-            vec![Part::from_source(content, place())]
+            said.map_or_else(|| blocks::unknown(part), Content::Text)
         }
         Some("thinking") => {
-            let thoughts = part.get("value").into_iter().flat_map(|value| {
-                value.text().into_iter().chain(value.items().filter_map(Value::text)).collect::<Vec<_>>()
-            });
-            thoughts
-                .filter(|thought| thought.len_bound() > 0)
-                .map(|thought| Part::from_source(Content::Reasoning(thought), place()))
-                .collect()
+            let thoughts = part.get_text("value").into_iter().chain(part.items_under("value").filter_map(Value::text));
+            let written = thoughts.filter(|thought| thought.len_bound() > 0);
+            return written.map(|thought| blocks::whole(part, Content::Reasoning(thought))).collect();
         }
         // The name of a file or a symbol in the middle of a sentence.
-        Some("inlineReference") => {
-            let name = part.get_text("name").map_or(Content::Other, Content::Text);
-            vec![Part::from_source(name, place())]
-        }
-        Some("toolInvocationSerialized") => read_tool(part),
+        Some("inlineReference") => part.get_text("name").map_or(Content::Other, Content::Text),
+        Some("toolInvocationSerialized") => return read_tool(part),
         // What the editor shows: progress, edits, questions.
-        Some(_) => vec![Part::from_source(Content::Other, place())],
-    }
+        Some(_) => Content::Other,
+    };
+    vec![blocks::whole(part, content)]
 }
 
 /// A call, and its result once it is complete. The editor keeps what a tool returned for some tools only.
@@ -130,14 +111,11 @@ fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
     let [id, tool, complete, details, specific] =
         part.get_each(["toolCallId", "toolId", "isComplete", "resultDetails", "toolSpecificData"]);
     let details = details.filter(|details| details.raw() != "null");
-    let call = events::call(text_of(id), text_of(tool), arguments(details, specific));
-    let mut parts = vec![Part::from_source(call, PartPlace::element(part))];
+    let call = blocks::call(text_of(id), text_of(tool), arguments(details, specific));
+    let mut parts = vec![blocks::whole(part, call)];
     if details.is_some() || complete.is_some_and(|complete| complete.raw() == "true") {
-        let mut result = events::result(text_of(id), text_of(tool), None);
-        if let Content::ToolResult(result) = &mut result {
-            result.content = output(details, specific);
-        }
-        parts.push(Part::from_source(result, PartPlace::element(part)));
+        let result = blocks::result_of(text_of(id), text_of(tool), output(details, specific), 0);
+        parts.push(blocks::whole(part, result));
     }
     parts
 }

@@ -1,35 +1,28 @@
 //! Threads of Zed: `User` and `Agent`, each with `content`, and with the results of an agent's calls under `tool_results`, by the
 //! id of the call. They are only read.
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, blocks, events};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Text, Value, list, object};
-use crate::transcript::{
-    Content, Draft, DraftPart, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Unknown,
-};
+use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `zed`.
 pub(super) struct Zed;
 
 impl Dialect for Zed {
-    fn name(&self) -> &'static str {
-        "zed"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`User` or `Agent` with `content` blocks `Text`, `Thinking`, `ToolUse`, and `tool_results`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "zed",
+            signature: "`User` or `Agent` with `content` blocks `Text`, `Thinking`, `ToolUse`, and `tool_results`",
+            pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
+            provider: ProviderRules { system_beside: true, ..NO_RULES },
+            is_writable: false,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
         let said = speaker(item).and_then(|(_, said)| said.get("content"));
         if said.is_some_and(Value::is_array) { Fit::Certain } else { Fit::No }
-    }
-
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::SameMessage, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { system_beside: true, ..ProviderRules::default() }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -38,18 +31,14 @@ impl Dialect for Zed {
             return Item::Metadata;
         }
         let Some((role, said)) = speaker(item) else { return Item::Unknown(Unknown::NoRole) };
-        let mut parts: Vec<Part<'a>> = said.get("content").into_iter().flat_map(Value::items).map(read_block).collect();
+        let mut parts: Vec<Part<'a>> = said.items_under("content").map(read_block).collect();
         let results = said.get("tool_results").into_iter().flat_map(Value::members);
         parts.extend(results.map(|member| read_result(member.key, member.value)));
-        events::message(role, item, said.get_text("id"), parts)
+        blocks::message(role, item, said.get_text("id"), parts)
     }
 }
 
 impl DialectWriter for Zed {
-    fn is_writable(&self) -> bool {
-        false
-    }
-
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let speaker = if draft.role == Role::Assistant { "Agent" } else { "User" };
         let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
@@ -82,17 +71,17 @@ fn read_block(block: Value<'_>) -> Part<'_> {
         block.get_each(["Text", "Thinking", "RedactedThinking", "ToolUse", "Mention", "Image"]);
     let content = match (text.and_then(Value::text), thought, call, mention) {
         (Some(text), ..) => Content::Text(text),
-        (_, Some(thought), ..) => Content::Reasoning(thought.get_text("text").unwrap_or(Text::Escaped(""))),
+        (_, Some(thought), ..) => Content::Reasoning(thought.text_or_empty("text")),
         (_, _, Some(call), _) => {
             let arguments = call.some("input").or_else(|| call.some("raw_input"));
-            events::call(call.get_text("id"), call.get_text("name"), arguments)
+            blocks::call(call.get_text("id"), call.get_text("name"), arguments)
         }
         (.., Some(mention)) => mention.get_text("content").map_or_else(|| blocks::unknown(block), Content::Text),
         _ if hidden.is_some() => Content::Reasoning(Text::Escaped("")),
         _ if image.is_some() => Content::Media(Text::Json(block.raw())),
         _ => blocks::unknown(block),
     };
-    Part::from_source(content, PartPlace::element(block))
+    blocks::whole(block, content)
 }
 
 /// A result: its content is a block, or a list of them.
@@ -101,10 +90,6 @@ fn read_result<'a>(id: Text<'a>, result: Value<'a>) -> Part<'a> {
     let list = said.map_or_else(Vec::new, |said| if said.is_array() { said.items().collect() } else { vec![said] });
     let (media, texts): (Vec<_>, Vec<_>) = list.into_iter().partition(|block| block.get("Image").is_some());
     let text = |block: Value<'a>| block.text().or_else(|| block.get_text("Text")).unwrap_or(Text::Json(block.raw()));
-    let mut content = events::result(Some(id), result.get_text("tool_name"), None);
-    if let Content::ToolResult(content) = &mut content {
-        content.content = texts.into_iter().map(text).collect();
-        content.media = media.len();
-    }
-    Part::from_source(content, PartPlace::element(result))
+    let texts = texts.into_iter().map(text).collect();
+    blocks::whole(result, blocks::result_of(Some(id), result.get_text("tool_name"), texts, media.len()))
 }

@@ -1,72 +1,66 @@
 //! Gemini: `contents` of `parts` as the API has them, events of the Agent Development Kit (ADK) around them, and recordings
 //! of the Gemini CLI, in which a call and its result are one record. Keys are in camel case or snake case.
 
-mod history;
-mod recording;
-
 use std::borrow::Cow;
 
 use foldhash::HashSet;
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, blocks, tree, usage};
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, gemini_cli,
+    provenance, tree,
+};
 use crate::json::{Json, ObjectWriter, Text, Value, ValueKind, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Family, Layout, Links, Message, MessageKind, PairingRules, Part, PartOrigin, PartPlace,
     ProviderRules, ResultPlace, Rewrite, Role, ToolCall, ToolResult, Unknown, Usage,
 };
-use history::History;
 
 /// The dialect `gemini`.
 pub(super) struct Gemini;
 
 impl Dialect for Gemini {
-    fn name(&self) -> &'static str {
-        "gemini"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`role`: `user` or `model` with `parts`; ADK events with `author`; CLI records of `type`: `gemini` with `toolCalls`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "gemini",
+            signature: "`role`: `user` or `model` with `parts`; ADK events with `author`; \
+                CLI records of `type`: `gemini` with `toolCalls`",
+            pairing: PairingRules { results: ResultPlace::NextMessage, ids: false, ..BY_ID },
+            provider: ProviderRules {
+                provider: "gemini",
+                first_speaker: Some(Role::User),
+                results_together: true,
+                call_signatures: &["thoughtSignature", "thought_signature"],
+                ..NO_RULES
+            },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if is_event(item) || is_exchange(item) || recording::is_header(item) {
+        if is_event(item) || is_exchange(item) || gemini_cli::is_header(item) {
             return Fit::Certain;
         }
         if item.get("parts").is_some_and(|list| list.items().any(is_part)) {
             return if item.has("uuid") { Fit::No } else { Fit::Certain };
         }
-        recording::fit(item)
+        gemini_cli::fit(item)
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
         record.has("contents") || record.has("events") && record.has("app_name")
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::NextMessage, unique_ids: false, ids: false, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules {
-            provider: "gemini",
-            first_speaker: Some(Role::User),
-            results_together: true,
-            call_signatures: &["thoughtSignature", "thought_signature"],
-            ..ProviderRules::default()
-        }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         if is_exchange(item) {
             return read_exchange(item);
         }
-        if let Some(list) = history::list_of(item) {
-            return history::read_list(list);
+        if let Some(list) = gemini_cli::list_of(item) {
+            return gemini_cli::read_list(list);
         }
-        if recording::is_header(item) && !recording::is_passing(item) {
+        if gemini_cli::is_header(item) && !gemini_cli::is_passing(item) {
             return Item::Pinned;
         }
-        if recording::is_metadata(item) {
+        if gemini_cli::is_metadata(item) {
             return Item::Metadata;
         }
         let content = match item.get("author") {
@@ -81,16 +75,14 @@ impl Dialect for Gemini {
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        if items.iter().any(|item| recording::is_record(*item)) {
-            history::mark(items, &mut read);
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        if items.iter().any(|item| gemini_cli::is_record(*item)) {
+            gemini_cli::mark(items, read);
         }
         if read.iter().any(lacks_id) {
-            let shared = shared_ids(&read);
+            let shared = shared_ids(read);
             read.iter_mut().for_each(|item| forget_ids(item, &shared));
         }
-        read
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -115,18 +107,18 @@ impl DialectWriter for Gemini {
     }
 
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let spelled: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
+        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
         let model = draft.role == Role::Assistant;
         let role = if model { "model" } else { "user" };
         match anchor {
-            Some(anchor) if anchor.has("author") => event(anchor, role, &spelled),
+            Some(anchor) if anchor.has("author") => event(anchor, role, &parts),
             Some(anchor) if !anchor.has("role") && anchor.has("type") => {
                 let kind = if model { "gemini" } else { "user" };
                 // Gemini CLI passes over a line without an id when it resumes a recording.
                 let id = draft.links.as_ref().map(|links| links.id.to_string());
-                object! { "id": id, "type": kind, "content": list(spelled) }.0
+                object! { "id": id, "type": kind, "content": parts }.0
             }
-            _ => object! { "role": role, "parts": list(spelled) }.0,
+            _ => object! { "role": role, "parts": parts }.0,
         }
     }
 
@@ -141,7 +133,7 @@ impl DialectWriter for Gemini {
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        let record = |anchor: &Value<'_>| anchor.has("id") && recording::is_record(*anchor);
+        let record = |anchor: &Value<'_>| anchor.has("id") && gemini_cli::is_record(*anchor);
         Some(tree::first_links("id", draft, Some(anchor.filter(record)?)))
     }
 
@@ -151,40 +143,40 @@ impl DialectWriter for Gemini {
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         self.name_drafts(layout, remaining);
-        history::relink(layout, remaining.kept)
+        gemini_cli::relink(layout, remaining.kept)
     }
 }
 
 impl LogHabits for Gemini {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
-        figures.map_or_else(|| recording::usage(item), usage::gemini)
+        figures.map_or_else(|| gemini_cli::usage(item), provenance::gemini_usage)
     }
 
     /// A reply that was written again says its figures again.
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         let mut usages: Vec<Option<Usage>> = items.iter().map(|&item| self.usage(item)).collect();
-        if items.iter().any(|item| recording::is_record(*item)) {
-            History::of(items).rewritten.iter().for_each(|(at, _)| usages[*at] = None);
+        if items.iter().any(|item| gemini_cli::is_record(*item)) {
+            gemini_cli::History::of(items).rewritten.iter().for_each(|(at, _)| usages[*at] = None);
         }
         usages
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        history::list_of(item).is_some()
+        gemini_cli::list_of(item).is_some()
     }
 
     fn is_replacement(&self, item: Value<'_>) -> bool {
-        history::is_in_list(item)
+        gemini_cli::is_in_list(item)
     }
 
     fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {
-        let items = history::list_of(item).into_iter().flat_map(Value::items).map(|item| self.read(item));
-        items.filter_map(|item| if let Item::Message(message) = item { Some(message) } else { None }).collect()
+        let items = gemini_cli::list_of(item).into_iter().flat_map(Value::items);
+        items.filter_map(|item| self.read(item).into_message()).collect()
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        let rewinds = History::of(items).rewinds.into_iter();
+        let rewinds = gemini_cli::History::of(items).rewinds.into_iter();
         rewinds.filter_map(|rewind| Some((rewind.event, *rewind.records.first()?))).collect()
     }
 }
@@ -212,7 +204,7 @@ fn read_exchange(item: Value<'_>) -> Item<'_> {
         message.parts.extend(blocks::content(Some(said), plain));
     }
     let uses = ["expected_tool_use", "intermediate_data", "intermediateData"].iter().filter_map(|key| item.some(key));
-    message.parts.extend(uses.map(|uses| Part::from_source(Content::Other, PartPlace::element(uses))));
+    message.parts.extend(uses.map(|uses| blocks::whole(uses, Content::Other)));
     Item::Message(message)
 }
 
@@ -233,12 +225,12 @@ fn role(item: Value<'_>, content: Value<'_>) -> Result<Role, String> {
 fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<'a> {
     let mut message = Message::from_source(role, item);
     message.id = item.get_text("id");
-    message.parts = recording::thoughts(item);
+    message.parts = gemini_cli::thoughts(item);
     let list = content.some("parts").or_else(|| content.some("content"));
     message.parts.extend(blocks::content(list, plain).into_iter().map(with_place));
     message.call_rules.indivisible = only_first_is_signed(list);
-    message.parts.extend(recording::tool_calls(item));
-    message.automatic = role == Role::User && recording::is_record(item) && history::is_context(&message);
+    message.parts.extend(gemini_cli::tool_calls(item));
+    message.automatic = role == Role::User && gemini_cli::is_record(item) && gemini_cli::is_context(&message);
     message
 }
 
@@ -276,13 +268,13 @@ fn forget_ids(item: &mut Item<'_>, shared: &HashSet<Cow<'_, str>>) {
 }
 
 /// Writes an event in the session of `anchor`.
-fn event(anchor: Value<'_>, role: &str, parts: &[String]) -> String {
+fn event(anchor: Value<'_>, role: &str, parts: &Json) -> String {
     let author = anchor.get_text("author").filter(|author| !author.is("user"));
     let author =
         if role == "user" { String::from("user") } else { author.map_or("model".into(), |a| a.decode().into()) };
     let invocation = ["invocation_id", "invocationId"].into_iter().find(|key| anchor.has(key));
     let event = ObjectWriter::new().copied(Some(anchor), invocation.as_slice()).member("author", &author);
-    event.member("content", &object! { "parts": list(parts), "role": role }).end().0
+    event.member("content", &object! { "parts": parts, "role": role }).end().0
 }
 
 // The parts of a content: their kind, where their text may be rewritten, and whether they are signed.
@@ -317,27 +309,27 @@ fn is_part(part: Value<'_>) -> bool {
 }
 
 /// The member with the key `camel` or `snake`; `null` is the same as missing.
-fn either<'a>(value: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
+pub(super) fn either<'a>(value: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
     value.some(camel).or_else(|| value.some(snake))
 }
 
 /// Reads a part.
-pub(in crate::dialects) fn plain(part: Value<'_>) -> Content<'_> {
+pub(super) fn plain(part: Value<'_>) -> Content<'_> {
     if let Some(call) = either(part, "functionCall", "function_call") {
-        return Content::ToolCall(read_call(call));
+        return blocks::call(call.get_text("id"), call.get_text("name"), call.some("args"));
     }
     if let Some(response) = either(part, "functionResponse", "function_response") {
-        return Content::ToolResult(read_result(response));
+        return read_result(response);
     }
     if let Some(code) = either(part, "executableCode", "executable_code") {
-        return Content::ToolCall(read_code(code));
+        return read_code(code);
     }
     if let Some(result) = either(part, "codeExecutionResult", "code_execution_result") {
-        return Content::ToolResult(read_code_result(result));
+        return read_code_result(result);
     }
     let text = part.text().or_else(|| part.get_text("text"));
     match text {
-        Some(text) if part.get("thought").is_some_and(|thought| thought.raw() == "true") => Content::Reasoning(text),
+        Some(text) if part.is_true("thought") => Content::Reasoning(text),
         Some(text) => Content::Text(text),
         None if is_media(part) => Content::Media(Text::Json(part.raw())),
         // A signature alone.
@@ -350,53 +342,37 @@ fn is_media(part: Value<'_>) -> bool {
     either(part, "inlineData", "inline_data").or_else(|| either(part, "fileData", "file_data")).is_some()
 }
 
-fn read_call(call: Value<'_>) -> ToolCall<'_> {
-    ToolCall {
-        id: call.get_text("id"),
-        name: call.get_text("name").unwrap_or(Text::Escaped("")),
-        arguments: blocks::arguments(call.some("args")),
-        family: Family::Function,
-        hosted: false,
-    }
-}
-
 /// The provider runs the code and writes the result into the same content.
-fn read_code(code: Value<'_>) -> ToolCall<'_> {
-    ToolCall {
+fn read_code(code: Value<'_>) -> Content<'_> {
+    Content::ToolCall(ToolCall {
         id: code.get_text("id"),
         name: Text::Owned(String::from("code_execution")),
-        arguments: code.get_text("code").unwrap_or(Text::Escaped("")),
+        arguments: code.text_or_empty("code"),
         family: Family::Server,
         hosted: true,
-    }
+    })
 }
 
-fn read_result(response: Value<'_>) -> ToolResult<'_> {
+fn read_result(response: Value<'_>) -> Content<'_> {
     let (content, _) = answer(response.some("response"));
-    ToolResult {
-        id: response.get_text("id"),
-        name: response.get_text("name"),
-        content,
-        media: response.get("parts").map_or(0, |parts| parts.items().filter(|&part| is_media(part)).count()),
-        family: Family::Function,
-        same_message: false,
-    }
+    let media = response.items_under("parts").filter(|&part| is_media(part)).count();
+    blocks::result_of(response.get_text("id"), response.get_text("name"), content, media)
 }
 
-fn read_code_result(result: Value<'_>) -> ToolResult<'_> {
-    ToolResult {
+fn read_code_result(result: Value<'_>) -> Content<'_> {
+    Content::ToolResult(ToolResult {
         id: result.get_text("id"),
         name: None,
         content: result.get_text("output").into_iter().collect(),
         media: 0,
         family: Family::Server,
         same_message: false,
-    }
+    })
 }
 
 /// The text of a `response`, and where it may be rewritten. The response must remain an object; if its only member is a
 /// text under a usual key, only that text is read.
-fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewrite>) {
+pub(super) fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewrite>) {
     let Some(response) = response else { return (Vec::new(), None) };
     let mut members = response.members();
     if let (Some(only), None) = (members.next(), members.next())
@@ -411,7 +387,7 @@ fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewrite>) {
 }
 
 /// The same part, with the place where its result may be rewritten.
-pub(in crate::dialects) fn with_place(mut part: Part<'_>) -> Part<'_> {
+pub(super) fn with_place(mut part: Part<'_>) -> Part<'_> {
     if let PartOrigin::Source(place) = &mut part.origin
         && part.content.result().is_some()
     {
@@ -427,7 +403,7 @@ pub(in crate::dialects) fn with_place(mut part: Part<'_>) -> Part<'_> {
 }
 
 /// Whether there are several parallel calls and only the first has a signature, which covers all of them.
-pub(in crate::dialects) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
+pub(super) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
     let calls = parts.into_iter().flat_map(Value::items).filter_map(|part| {
         let call = either(part, "functionCall", "function_call")?;
         Some([part, call].iter().any(|value| either(*value, "thoughtSignature", "thought_signature").is_some()))
@@ -437,7 +413,7 @@ pub(in crate::dialects) fn only_first_is_signed(parts: Option<Value<'_>>) -> boo
 }
 
 /// Writes a part.
-pub(in crate::dialects) fn write_part(part: &DraftPart) -> String {
+pub(super) fn write_part(part: &DraftPart) -> String {
     match part {
         DraftPart::Text(text) => object! { "text": text }.0,
         DraftPart::Verbatim(raw) => raw.clone(),

@@ -1,30 +1,35 @@
 //! Events of `OpenHands`: version 1, which the agent SDK writes (`kind` is the type of an event), and version 0 (`action`
 //! and `observation`). A condensation names the events that the model no longer reads.
 
-mod version0;
-mod version1;
-
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use super::blocks::number;
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks};
-use crate::json::{Text, Value};
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, Written, anthropic,
+    blocks, openhands_version0,
+};
+use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, Layout, Leader, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
-    ResultPlace, Role, SlotKind, Standing, Usage,
+    ResultPlace, Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `openhands`.
 pub(super) struct OpenHands;
 
 impl Dialect for OpenHands {
-    fn name(&self) -> &'static str {
-        "openhands"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`source` and `kind`: `MessageEvent`, `ActionEvent`, `ObservationEvent`; or `source` and `action` with `args`, `observation` with `cause`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "openhands",
+            signature: "`source` and `kind`: `MessageEvent`, `ActionEvent`, `ObservationEvent`; \
+                or `source` and `action` with `args`, `observation` with `cause`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
+            // The program updates its instructions when its tools change.
+            provider: ProviderRules { log: true, system_anywhere: true, ..NO_RULES },
+            is_log: true,
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -32,16 +37,7 @@ impl Dialect for OpenHands {
         if item.has("role") || !item.get("source").is_some_and(|source| SOURCES.iter().any(|s| source.is(s))) {
             return Fit::No;
         }
-        version1::fit(item).max(version0::fit(item))
-    }
-
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::Anywhere, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        // The program updates its instructions when its tools change.
-        ProviderRules { log: true, system_anywhere: true, ..ProviderRules::default() }
+        fit_version1(item).max(openhands_version0::fit(item))
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -50,16 +46,14 @@ impl Dialect for OpenHands {
             return Item::Nested(item.items().collect());
         }
         match item.get_text("kind") {
-            Some(kind) => version1::read_event(item, &kind.decode()),
-            None => version0::read_event(item),
+            Some(kind) => read_event(item, &kind.decode()),
+            None => openhands_version0::read_event(item),
         }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        join_signed(items, &mut read);
-        mark(items, &mut read);
-        read
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        join_signed(items, read);
+        mark(items, read);
     }
 }
 
@@ -67,15 +61,8 @@ impl DialectWriter for OpenHands {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let before = anchor.filter(|anchor| !anchor.has("kind") && !anchor.is_array());
         match before {
-            Some(anchor) => version0::write_message(draft, anchor),
-            None => version1::write_message(draft, anchor),
-        }
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Verbatim(raw) => raw.clone(),
-            part => self.write_message(&Draft::part(Role::Assistant, part.clone()), None),
+            Some(anchor) => openhands_version0::write_message(draft, anchor),
+            None => write_event(draft, anchor),
         }
     }
 
@@ -86,16 +73,12 @@ impl DialectWriter for OpenHands {
 }
 
 impl LogHabits for OpenHands {
-    fn is_log(&self) -> bool {
-        true
-    }
-
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        version1::reply_id(item).or_else(|| version0::reply_id(item))
+        reply_id(item).or_else(|| openhands_version0::reply_id(item))
     }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        version0::usage(item)
+        openhands_version0::usage(item)
     }
 
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
@@ -103,7 +86,7 @@ impl LogHabits for OpenHands {
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        version0::model(item).or_else(|| version1::model(item)).or_else(|| model(item))
+        openhands_version0::model(item).or_else(|| model_of_state(item)).or_else(|| model(item))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
@@ -111,8 +94,202 @@ impl LogHabits for OpenHands {
     }
 
     fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        kept(compaction, before)
+        let Some(condensation) = Condensation::from_event(compaction) else { return Vec::new() };
+        let forgotten = forgotten(before, condensation);
+        (0..before.len()).filter(|&at| !forgotten[at]).collect()
     }
+}
+
+// Events of version 1: one class an event, named by `kind`. A reply with parallel calls is one event per call, with one
+// `llm_response_id`.
+
+/// Kinds of events that the model reads.
+const READ: &[&str] = &[
+    "SystemPromptEvent",
+    "SystemPromptUpdateEvent",
+    "MessageEvent",
+    "ActionEvent",
+    "ObservationEvent",
+    "UserRejectObservation",
+    "AgentErrorEvent",
+    "Condensation",
+    "CondensationSummaryEvent",
+];
+
+/// The model that an update of the state names, in the whole state or in its agent.
+fn model_of_state(event: Value<'_>) -> Option<Text<'_>> {
+    let value = event.get("kind").filter(|kind| kind.is("ConversationStateUpdateEvent")).and(event.some("value"))?;
+    value.some("agent").unwrap_or(value).some("llm")?.get_text("model")
+}
+
+/// Kinds of events that are not messages.
+const METADATA: &[&str] = &[
+    "CondensationRequest",
+    "ConversationStateUpdateEvent",
+    "ConversationErrorEvent",
+    "LLMCompletionLogEvent",
+    "TokenEvent",
+    "PauseEvent",
+    "InterruptEvent",
+    "HookExecutionEvent",
+    "StreamingDeltaEvent",
+    "ACPToolCallEvent",
+    "ServerErrorEvent",
+    "UserActionEvent",
+];
+
+/// How well an event fits by itself.
+fn fit_version1(event: Value<'_>) -> Fit {
+    let kind = event.word("kind");
+    if READ.contains(&&*kind) || METADATA.contains(&&*kind) {
+        Fit::Certain
+    } else if event.get_text("kind").is_some() && event.has("id") && event.has("timestamp") {
+        Fit::Possible
+    } else {
+        Fit::No
+    }
+}
+
+/// The provider's id of the reply that an event is part of.
+fn reply_id(event: Value<'_>) -> Option<Text<'_>> {
+    event.get_text("llm_response_id").filter(|_| matches!(&*event.word("kind"), "ActionEvent" | "MessageEvent"))
+}
+
+/// Reads an event.
+fn read_event<'a>(event: Value<'a>, kind: &str) -> Item<'a> {
+    match kind {
+        "SystemPromptEvent" | "SystemPromptUpdateEvent" => read_prompt(event),
+        "MessageEvent" => read_message(event),
+        "ActionEvent" => read_action(event),
+        "ObservationEvent" => read_observation(event),
+        "UserRejectObservation" => read_result(event, event.get("rejection_reason")),
+        "AgentErrorEvent" => read_result(event, event.get("error")),
+        "Condensation" => {
+            Condensation::from_event(event).map_or(Item::Metadata, |condensation| condensation.summary(event))
+        }
+        "CondensationSummaryEvent" => {
+            let mut message = Message::from_source(Role::User, event);
+            message.automatic = true;
+            message.parts = blocks::content(event.get("summary"), blocks::plain_block);
+            Item::Message(message)
+        }
+        kind if METADATA.contains(&kind) => Item::Metadata,
+        kind => Item::Unknown(Unknown::kind(kind.to_owned())),
+    }
+}
+
+/// The instructions, and the tools that the provider is given beside them.
+fn read_prompt(event: Value<'_>) -> Item<'_> {
+    let mut message = Message::from_source(Role::System, event);
+    message.id = event.get_text("id");
+    if let Some(text) = event.get("system_prompt").and_then(|prompt| prompt.get("text")) {
+        message.parts.extend(whole_text(event, text));
+    }
+    if let Some(context) = event.some("dynamic_context") {
+        message.parts.push(blocks::part(context, blocks::plain_block(context)));
+    }
+    message.attached = blocks::texts(event.some("tools"));
+    Item::Message(message)
+}
+
+/// A text that cannot be cut without the rest of its event.
+fn whole_text<'a>(event: Value<'a>, text: Value<'a>) -> Option<Part<'a>> {
+    let place = PartPlace::element(event).with_text(Some(text));
+    text.text().map(|said| Part::from_source(Content::Text(said), place).read_at(event.span().end))
+}
+
+fn read_message(event: Value<'_>) -> Item<'_> {
+    let Some(said) = event.get("llm_message") else { return Item::Unknown(Unknown::NoMessage) };
+    blocks::read_message(event, said.some_text("role"), blocks::speaker_of, |message| {
+        message.id = reply_id(event).or_else(|| event.get_text("id"));
+        message.parts = thoughts(said);
+        message.parts.extend(blocks::content(said.get("content"), blocks::plain_block));
+        message.parts.extend(blocks::content(event.some("extended_content"), blocks::plain_block));
+        // A hook or the program itself can send a text that the model reads as a user message.
+        message.automatic = message.role == Role::User && !event.member_is("source", "user");
+    })
+}
+
+/// The event is the call, so neither it nor the text before it can be cut alone.
+fn read_action(event: Value<'_>) -> Item<'_> {
+    let mut parts = thoughts(event);
+    let said = event.items_under("thought").filter_map(|block| block.get("text"));
+    parts.extend(said.filter_map(|text| whole_text(event, text)));
+    let call = event.some("tool_call");
+    let arguments = call.and_then(|call| call.get("arguments")).or_else(|| event.some("action"));
+    let name = event.get_text("tool_name").or_else(|| call?.get_text("name"));
+    let id = event.get_text("tool_call_id").or_else(|| call?.get_text("id"));
+    let call = blocks::whole(event, blocks::call(id, name, arguments));
+    parts.push(call.read_at(event.span().end));
+    let id = reply_id(event).or_else(|| event.get_text("id"));
+    blocks::message(Role::Assistant, event, id, parts)
+}
+
+/// The thoughts of a reply, which the model reads before anything else in it. `reasoning_content` and the router's
+/// `reasoning_details` repeat the blocks of the provider.
+fn thoughts(reply: Value<'_>) -> Vec<Part<'_>> {
+    let blocks = reply.items_under("thinking_blocks");
+    let mut parts: Vec<Part<'_>> = blocks
+        .zip(reply.span().start + 1..)
+        .map(|(block, read_at)| {
+            let thought = block.text_or_empty("thinking");
+            let part = blocks::whole(block, Content::Reasoning(thought));
+            part.bound_to_prefix(anthropic::is_signed(block)).read_at(read_at)
+        })
+        .collect();
+    if let Some(item) = reply.some("responses_reasoning_item") {
+        let summary = blocks::texts(item.some("summary")).into_iter().next().unwrap_or(Text::Escaped(""));
+        parts.push(blocks::whole(item, Content::Reasoning(summary)));
+    }
+    for value in ["reasoning_content", "reasoning_details"].iter().filter_map(|key| reply.some(key)) {
+        match parts.first_mut() {
+            Some(part) => part.add_copy(value),
+            None => {
+                let text = value.text().unwrap_or(Text::Escaped(""));
+                parts.push(blocks::whole(value, Content::Reasoning(text)));
+            }
+        }
+    }
+    parts
+}
+
+/// The result of a tool, with the text that the program adds to it for the model.
+fn read_observation(event: Value<'_>) -> Item<'_> {
+    let observation = event.get("observation");
+    let content = observation.map(|observation| observation.some("content").unwrap_or(observation));
+    let mut item = read_result(event, content);
+    if let (Item::Message(message), Some(added)) = (&mut item, event.some("extended_content")) {
+        for part in &mut message.parts {
+            if let Content::ToolResult(result) = &mut part.content {
+                result.content.extend(blocks::texts(Some(added)));
+            }
+            part.add_copy(added);
+        }
+    }
+    item
+}
+
+fn read_result<'a>(event: Value<'a>, content: Option<Value<'a>>) -> Item<'a> {
+    let result = blocks::result(event.get_text("tool_call_id"), event.get_text("tool_name"), content);
+    let part = blocks::result_part(event, result, blocks::text_or_list(content));
+    blocks::message(Role::Tool, event, event.get_text("id"), vec![part])
+}
+
+/// An event without id: `OpenHands` assigns one when it reads the log.
+fn write_event(draft: &Draft, anchor: Option<Value<'_>>) -> String {
+    let event = ObjectWriter::new().copied(anchor, &["timestamp"]);
+    if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
+        let event = event.member("source", "agent").member("tool_name", name);
+        let event = event.member("tool_call_id", id.as_deref().unwrap_or_default()).member("error", text);
+        return event.member("kind", "AgentErrorEvent").end().0;
+    }
+    let (source, role) = match draft.role {
+        Role::User | Role::Tool => ("user", "user"),
+        Role::Assistant => ("agent", "assistant"),
+        Role::System | Role::Developer => ("agent", "system"),
+    };
+    let said = object! { "role": role, "content": list([blocks::text_block(&draft.joined_text())]) };
+    event.member("source", source).member("llm_message", &said).member("kind", "MessageEvent").end().0
 }
 
 /// Joins the parallel calls of a reply with signed thoughts: the event of the first call contains the thoughts.
@@ -120,7 +297,7 @@ fn join_signed<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut first: Option<(Text<'a>, Value<'a>)> = None;
     for (&item, read) in items.iter().zip(read) {
         let Item::Message(message) = read else { continue };
-        let reply = version1::reply_id(item).filter(|_| message.role == Role::Assistant);
+        let reply = reply_id(item).filter(|_| message.role == Role::Assistant);
         match (reply, &first) {
             (Some(reply), Some((own, call))) if reply == *own => name_first(message, *call),
             (Some(reply), _) => {
@@ -144,7 +321,7 @@ fn name_first<'a>(message: &mut Message<'a>, first: Value<'a>) {
 // it still does.
 
 /// The content of a condensation.
-struct Condensation<'a> {
+pub(super) struct Condensation<'a> {
     forgotten: HashSet<String>,
     /// Version 0 can name a range of numbers instead.
     range: Option<RangeInclusive<u64>>,
@@ -155,7 +332,7 @@ struct Condensation<'a> {
 
 impl<'a> Condensation<'a> {
     /// The condensation that `event` is; `None` for any other event, and for one that forgets nothing and has no summary.
-    fn from_event(event: Value<'a>) -> Option<Self> {
+    pub(super) fn from_event(event: Value<'a>) -> Option<Self> {
         let is = |key: &str, name: &str| event.get(key).is_some_and(|value| value.is(name));
         let held = if is("kind", "Condensation") {
             event
@@ -164,7 +341,7 @@ impl<'a> Condensation<'a> {
         } else {
             return None;
         };
-        let forgotten = held.get("forgotten_event_ids").into_iter().flat_map(Value::items).map(id_text).collect();
+        let forgotten = held.items_under("forgotten_event_ids").map(id_text).collect();
         let end = |key: &str| held.some(key).and_then(|number| number.raw().parse::<u64>().ok());
         let range = end("forgotten_events_start_id").zip(end("forgotten_events_end_id"));
         let summary = held.some("summary").filter(|summary| summary.text().is_some_and(|text| text.len_bound() > 0));
@@ -183,21 +360,26 @@ impl<'a> Condensation<'a> {
     }
 
     /// The boundary, with its summary if there is one.
-    fn summary(&self, event: Value<'a>) -> Item<'a> {
+    pub(super) fn summary(&self, event: Value<'a>) -> Item<'a> {
         let mut message = Message::from_source(Role::User, event);
         message.id = event.get_text("id");
         message.set_boundary();
         message.automatic = true;
         message.parts = blocks::content(self.summary, blocks::plain_block);
         if message.parts.is_empty() {
-            message.parts.push(Part::from_source(Content::Other, PartPlace::element(event)));
+            message.parts.push(blocks::whole(event, Content::Other));
         }
         Item::Message(message)
     }
 }
 
+/// The id of an event: a text, or a number in version 0.
+pub(super) fn id_of(id: Value<'_>) -> Text<'_> {
+    id.text().unwrap_or(Text::Json(id.raw()))
+}
+
 fn id_text(id: Value<'_>) -> String {
-    id.text().unwrap_or(Text::Json(id.raw())).decode().into_owned()
+    id_of(id).into_decoded().into_owned()
 }
 
 /// The id under which a condensation names an event; a summary has one of its own.
@@ -233,13 +415,6 @@ fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             message.standing = if is_forgotten { Standing::Superseded } else { Standing::Preserved };
         }
     }
-}
-
-/// The events before `item`, a condensation, that the model still reads after it.
-fn kept(item: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-    let Some(condensation) = Condensation::from_event(item) else { return Vec::new() };
-    let forgotten = forgotten(before, condensation);
-    (0..before.len()).filter(|&at| !forgotten[at]).collect()
 }
 
 /// Gives each draft that the model no longer reads the id of the event that it replaces: a condensation names that one, and
@@ -292,15 +467,15 @@ fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 /// An update of the state contains the sums so far. What it adds to the one before belongs to one request if at most one
 /// reply is between them.
 fn usages(events: &[Value<'_>]) -> Vec<Option<Usage>> {
-    let mut found: Vec<Option<Usage>> = events.iter().map(|&event| version0::usage(event)).collect();
+    let mut found: Vec<Option<Usage>> = events.iter().map(|&event| openhands_version0::usage(event)).collect();
     let mut sums = Usage::default();
     let mut replies: Vec<Text<'_>> = Vec::new();
     for (at, &event) in events.iter().enumerate() {
-        if let Some(id) = version1::reply_id(event).filter(|id| !replies.contains(id)) {
+        if let Some(id) = reply_id(event).filter(|id| !replies.contains(id)) {
             replies.push(id);
         }
         let Some(metrics) = metrics(event) else { continue };
-        for figures in metrics.get("token_usages").into_iter().flat_map(Value::items) {
+        for figures in metrics.items_under("token_usages") {
             by_reply(figures, &events[..at], &mut found);
         }
         let Some(now) = metrics.some("accumulated_token_usage").map(figures).filter(|now| *now != sums) else {
@@ -309,7 +484,7 @@ fn usages(events: &[Value<'_>]) -> Vec<Option<Usage>> {
         let added = difference(now, sums).filter(|added| added.input > 0 && replies.len() <= 1);
         let known = |id: &Text<'_>| {
             let mut events = events[..at].iter().zip(&found);
-            events.any(|(event, usage)| usage.is_some() && version1::reply_id(*event).as_ref() == Some(id))
+            events.any(|(event, usage)| usage.is_some() && reply_id(*event).as_ref() == Some(id))
         };
         if !replies.iter().any(known) {
             found[at] = added;
@@ -346,7 +521,7 @@ fn figures(usage: Value<'_>) -> Usage {
 fn by_reply(usage: Value<'_>, events: &[Value<'_>], found: &mut [Option<Usage>]) {
     let Some(id) = usage.get_text("response_id") else { return };
     for (event, found) in events.iter().zip(found) {
-        if version1::reply_id(*event).is_some_and(|own| own == id) {
+        if reply_id(*event).is_some_and(|own| own == id) {
             *found = Some(figures(usage)).filter(|usage| usage.input > 0);
         }
     }

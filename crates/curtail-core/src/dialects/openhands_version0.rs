@@ -1,10 +1,9 @@
-//! Events of version 0: an `action` with its `args`, and an `observation` that names the action under `cause`.
+//! Events of version 0 of `OpenHands`: an `action` with its `args`, and an `observation` that names the action under `cause`.
 
-use crate::dialects::{Fit, Item, blocks, events, usage};
+use super::openhands::{Condensation, id_of};
+use super::{Fit, Item, blocks, provenance};
 use crate::json::{Json, Text, Value, object, quote, raw};
-use crate::transcript::{Content, Draft, DraftPart, Message, Part, PartPlace, Role, Unknown, Usage};
-
-use super::Condensation;
+use crate::transcript::{Content, Draft, DraftPart, Message, Part, Role, Unknown, Usage};
 
 /// Actions and observations of the program, which are not messages.
 const METADATA: &[&str] =
@@ -43,7 +42,7 @@ pub(super) fn model(event: Value<'_>) -> Option<Text<'_>> {
 
 /// The figures of a reply, in the fields that OpenAI uses.
 pub(super) fn usage(event: Value<'_>) -> Option<Usage> {
-    usage::chat(event.get("action").and_then(|_| response(event)?.some("usage"))?)
+    provenance::chat_usage(event.get("action").and_then(|_| response(event)?.some("usage"))?)
 }
 
 /// Reads an event.
@@ -61,7 +60,7 @@ pub(super) fn read_event(event: Value<'_>) -> Item<'_> {
 
 fn read_action<'a>(event: Value<'a>, action: &str) -> Item<'a> {
     let args = event.get("args");
-    let source = event.get_text("source").map(|source| source.decode().into_owned()).unwrap_or_default();
+    let source = event.word("source");
     let role = if source == "agent" { Role::Assistant } else { Role::User };
     let arg = |key: &str| args.and_then(|args| args.some(key));
     match action {
@@ -78,9 +77,9 @@ fn read_action<'a>(event: Value<'a>, action: &str) -> Item<'a> {
             let mut said: Vec<Part<'_>> =
                 texts.flat_map(|text| blocks::content(Some(text), blocks::plain_block)).collect();
             if said.is_empty() {
-                said.extend(args.map(|args| Part::from_source(Content::Other, PartPlace::element(args))));
+                said.extend(args.map(|args| blocks::whole(args, Content::Other)));
             }
-            events::message(role, event, reply_id(event), said)
+            blocks::message(role, event, reply_id(event), said)
         }
         "condensation" => {
             Condensation::from_event(event).map_or(Item::Metadata, |condensation| condensation.summary(event))
@@ -103,9 +102,7 @@ fn read_message<'a>(event: Value<'a>, role: Role, source: &str) -> Message<'a> {
         part.add_copy(shown);
     }
     let images = args.and_then(|args| args.some("image_urls")).into_iter().flat_map(Value::items);
-    message
-        .parts
-        .extend(images.map(|url| Part::from_source(Content::Media(Text::Json(url.raw())), PartPlace::element(url))));
+    message.parts.extend(images.map(|url| blocks::whole(url, Content::Media(Text::Json(url.raw())))));
     message
 }
 
@@ -115,16 +112,16 @@ fn read_call<'a>(event: Value<'a>, role: Role, action: &str) -> Item<'a> {
     let thought = args.and_then(|args| args.get("thought")).filter(|thought| thought.text().is_some());
     let mut parts: Vec<Part<'_>> = Vec::new();
     if let Some(text) = thought.and_then(Value::text).filter(|text| text.len_bound() > 0) {
-        parts.push(Part::from_source(Content::Text(text), PartPlace::element(event).with_text(thought)));
+        parts.push(blocks::rewritable(event, Content::Text(text), thought));
     }
     let name = event.some("tool_call_metadata").and_then(|made| made.get_text("function_name"));
     let name = name.unwrap_or_else(|| Text::Owned(action.to_owned()));
-    let mut call = events::call(event.get("id").map(number), Some(name), None);
+    let mut call = blocks::call(event.get("id").map(id_of), Some(name), None);
     if let Content::ToolCall(call) = &mut call {
         call.arguments = requested(event).or_else(|| args.map(arguments)).unwrap_or(Text::Escaped(""));
     }
-    parts.push(Part::from_source(call, PartPlace::element(event)));
-    events::message(role, event, reply_id(event), parts)
+    parts.push(blocks::whole(event, call));
+    blocks::message(role, event, reply_id(event), parts)
 }
 
 /// The arguments as the model wrote them.
@@ -146,11 +143,6 @@ fn arguments(args: Value<'_>) -> Text<'_> {
     Text::Owned(format!("{{{}}}", others.join(",")))
 }
 
-/// The number of an event, or the value in its place.
-fn number(id: Value<'_>) -> Text<'_> {
-    id.text().unwrap_or(Text::Json(id.raw()))
-}
-
 /// An observation without a cause is a note of the program.
 fn read_observation(event: Value<'_>) -> Item<'_> {
     let content = event.get("content");
@@ -161,15 +153,15 @@ fn read_observation(event: Value<'_>) -> Item<'_> {
         return Item::Message(message);
     };
     let name = event.some("tool_call_metadata").and_then(|made| made.get_text("function_name"));
-    let result = events::result(Some(number(cause)), name, content);
+    let result = blocks::result(Some(id_of(cause)), name, content);
     let text = content.filter(|content| content.text().is_some());
-    let part = Part::from_source(result, PartPlace::element(event).with_text(text));
-    events::message(Role::Tool, event, None, vec![part])
+    let part = blocks::rewritable(event, result, text);
+    blocks::message(Role::Tool, event, None, vec![part])
 }
 
 fn recalled(event: Value<'_>) -> Vec<Text<'_>> {
     let Some(extras) = event.some("extras") else { return Vec::new() };
-    let known = extras.get("microagent_knowledge").into_iter().flat_map(Value::items);
+    let known = extras.items_under("microagent_knowledge");
     let known = known.filter_map(|known| known.get_text("content"));
     let set = RECALLED.iter().filter_map(|key| extras.some(key)).flat_map(|said| blocks::texts(Some(said)));
     set.filter(|text| text.len_bound() > 2).chain(known).collect()
@@ -181,7 +173,7 @@ pub(super) fn write_message(draft: &Draft, anchor: Value<'_>) -> String {
         let id = id.as_deref().unwrap_or_default();
         let made = anchor
             .some("tool_call_metadata")
-            .filter(|_| anchor.get("id").is_some_and(|own| *number(own).decode() == *id));
+            .filter(|_| anchor.get("id").is_some_and(|own| *id_of(own).decode() == *id));
         let cause = id.parse::<u64>().map_or_else(|_| quote(id), |number| number.to_string());
         let event = object! {
             "source": "environment",

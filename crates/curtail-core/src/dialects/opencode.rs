@@ -1,33 +1,36 @@
 //! Exports of `OpenCode`, and of Kilo, which is built on it: messages with `info` and `parts`. A part of type `tool` is a call,
 //! and its result once there is one. Version 2 writes blocks in `content`.
 
-mod version1;
-mod version2;
-
 use foldhash::{HashMap, HashSet};
 
-use super::{Dialect, DialectWriter, Fit, Item, LogHabits, Patch, Remaining, Written, blocks};
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, Written, blocks,
+    provenance, tree,
+};
 use crate::digest::fnv1a_128;
 use crate::json::{Json, ObjectWriter, Text, Value, list, object, quote, raw, removal};
 use crate::transcript::{
-    Content, Draft, DraftId, DraftPart, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, SlotKind,
-    Standing, Usage,
+    Content, Draft, DraftId, DraftPart, Layout, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
+    Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `opencode`.
 pub(super) struct OpenCode;
 
 impl Dialect for OpenCode {
-    fn name(&self) -> &'static str {
-        "opencode"
-    }
-
-    fn signature(&self) -> &'static str {
-        "`info` with `role` and `sessionID`, and `parts`, each with `messageID`; or `type`, `time` and `content` blocks `tool` with `state`"
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "opencode",
+            signature: "`info` with `role` and `sessionID`, and `parts`, each with `messageID`; or `type`, \
+                `time` and `content` blocks `tool` with `state`",
+            pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
+            provider: ProviderRules { system_beside: true, ..NO_RULES },
+            ..Format::PLAIN
+        }
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let own = version1::is_message(item) || version2::is_message(item);
+        let own = is_version1(item) || is_version2(item);
         if own { Fit::Certain } else { Fit::No }
     }
 
@@ -37,25 +40,15 @@ impl Dialect for OpenCode {
         })
     }
 
-    fn pairing_rules(&self) -> PairingRules {
-        PairingRules { results: ResultPlace::SameMessage, unique_ids: false, ids: true, developer: false }
-    }
-
-    fn provider_rules(&self) -> ProviderRules {
-        ProviderRules { system_beside: true, ..ProviderRules::default() }
-    }
-
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        if item.has("info") { version1::read(item) } else { version2::read(item) }
+        if item.has("info") { read_version1(item) } else { read_version2(item) }
     }
 
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         if let Some(revert) = blocks::record_of(items).and_then(session).and_then(|session| session.some("revert")) {
-            roll_back(revert, items, &mut read);
+            roll_back(revert, items, read);
         }
-        mark(items, &mut read);
-        read
+        mark(items, read);
     }
 
     /// Exports contain no instructions.
@@ -65,14 +58,18 @@ impl Dialect for OpenCode {
 }
 
 impl DialectWriter for OpenCode {
+    /// Exports have no role for instructions, and results are written inside their calls.
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        write_message(draft, anchor)
-    }
-
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
+        let id = id_text(DraftId(first_id(draft, anchor)));
+        let texts = draft.parts.iter().map(|part| match part {
+            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } | DraftPart::Verbatim(text) => text.as_str(),
+        });
+        let text = texts.collect::<Vec<_>>().join("\n");
+        match anchor {
+            Some(anchor) if !anchor.has("info") && !anchor.has("parts") => {
+                write_version2(draft.role, &id, &text, anchor)
+            }
+            _ => write_version1(draft.role, &id, &text, anchor),
         }
     }
 
@@ -88,7 +85,7 @@ impl DialectWriter for OpenCode {
 
 impl LogHabits for OpenCode {
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let info = item.get("info").unwrap_or(item);
+        let info = info(item);
         info.get_text("modelID").or_else(|| {
             let model = info.some("model")?;
             model.get_text("modelID").or_else(|| model.get_text("id"))
@@ -96,13 +93,12 @@ impl LogHabits for OpenCode {
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
-        let info = item.get("info").unwrap_or(item);
-        info.some("time")?.get("created").and_then(super::times::written)
+        info(item).some("time")?.get("created").and_then(provenance::written_time)
     }
 
     /// `input` is what was not in the cache.
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = item.get("info").unwrap_or(item).some("tokens")?;
+        let figures = info(item).some("tokens")?;
         let cache = figures.some("cache");
         let cached = |key: &str| cache.map_or(0, |cache| blocks::number(cache, key));
         let (cache_read, cache_write) = (cached("read"), cached("write"));
@@ -130,16 +126,136 @@ fn info(item: Value<'_>) -> Value<'_> {
     item.get("info").unwrap_or(item)
 }
 
-/// Where the result of an open call is written: its state becomes an error.
-fn room_for_result(state: Value<'_>) -> Option<crate::transcript::Rewrite> {
-    let status = state.get("status")?;
-    Some(crate::transcript::Rewrite { span: status.span(), before: "\"error\",\"error\":", after: "" })
+/// A call without a result, which can be written into it: its state becomes an error.
+fn open_call<'a>(part: Value<'a>, call: Content<'a>, state: Option<Value<'a>>) -> Part<'a> {
+    let place = PartPlace::element(part);
+    Part::from_source(
+        call,
+        match state.and_then(|state| state.get("status")) {
+            Some(status) => place.with_text_in(status, "\"error\",\"error\":", ""),
+            None => place,
+        },
+    )
 }
 
 /// Whether a message says nothing but what the program wrote for the user.
-fn is_automatic(message: &Message<'_>, is_own: impl Fn(Value<'_>) -> bool) -> bool {
+fn is_automatic(message: &Message<'_>) -> bool {
+    let is_own = |part: Value<'_>| part.is_true("synthetic") || is_compaction(part);
     let mut said = message.parts.iter().filter(|part| part.content.speaks()).peekable();
     said.peek().is_some() && said.all(|part| part.place().is_some_and(|place| is_own(place.element)))
+}
+
+// Messages of exports of version 1.
+
+/// What a model reads in place of a result that was pruned.
+const CLEARED: &str = "[Old tool result content cleared]";
+
+/// What a model reads in place of the mark of a compaction.
+const ASKED: &str = "What did we do so far?";
+
+fn is_version1(item: Value<'_>) -> bool {
+    let Some(info) = item.get("info").filter(|_| !item.has("role")) else { return false };
+    let named = info.has("role") && info.has("id");
+    named && item.get("parts").is_some_and(Value::is_array)
+}
+
+fn read_version1(item: Value<'_>) -> Item<'_> {
+    let Some(info) = item.get("info").filter(|info| info.is_object()) else { return Item::Unknown(Unknown::NoRole) };
+    let speaker = |name: &str| blocks::speaker_of(name).filter(|role| *role != Role::System);
+    blocks::read_message(item, info.some_text("role"), speaker, |message| {
+        message.id = info.get_text("id");
+        message.parts = item.items_under("parts").flat_map(read_part).collect();
+        message.automatic = message.role == Role::User && is_automatic(message);
+    })
+}
+
+/// Whether a part is the mark of a compaction.
+fn is_compaction(part: Value<'_>) -> bool {
+    part.member_is("type", "compaction")
+}
+
+fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
+    let text = part.text_or_empty("text");
+    let content = match &*part.word("type") {
+        "text" => return vec![blocks::rewritable(part, Content::Text(text), part.get("text"))],
+        "reasoning" => {
+            let signed = part.get("metadata").is_some_and(blocks::is_signed_by_claude);
+            return vec![blocks::whole(part, Content::Reasoning(text)).bound_to_prefix(signed)];
+        }
+        "tool" => return read_tool(part),
+        "file" => Content::Media(Text::Json(part.raw())),
+        "compaction" => Content::Text(Text::Escaped(ASKED)),
+        "step-start" | "step-finish" | "patch" | "snapshot" | "agent" | "retry" => Content::Other,
+        _ => blocks::unknown(part),
+    };
+    vec![blocks::whole(part, content)]
+}
+
+fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
+    let (id, name) = (part.get_text("callID"), part.get_text("tool"));
+    let state = part.some("state");
+    let call = blocks::call(id.clone(), name.clone(), state.and_then(|state| state.some("input")));
+    let status = state.map(|state| state.word("status")).unwrap_or_default();
+    let said = match (state, &*status) {
+        (Some(state), "completed") => state.get("output"),
+        (Some(state), "error") => state.get("error"),
+        (state, _) => return vec![open_call(part, call, state)],
+    };
+    let pruned = state.and_then(|state| state.some("time")).is_some_and(|time| time.has("compacted"));
+    let result = match pruned {
+        true => {
+            blocks::whole(part, blocks::result_of(id, name, vec![Text::Escaped(CLEARED)], blocks::count_media(said)))
+        }
+        false => blocks::rewritable(part, blocks::result(id, name, said), said),
+    };
+    vec![blocks::whole(part, call), result]
+}
+
+// Messages of exports of version 2. Reasoning, compactions and failed calls were never seen in one.
+
+fn is_version2(item: Value<'_>) -> bool {
+    let [kind, time, role] = item.get_each(["type", "time", "role"]);
+    let timed = role.is_none() && time.is_some_and(|time| time.has("created"));
+    let own = |kind: Value<'_>| kind.is("user") && item.get_text("text").is_some() || kind.is("assistant");
+    timed && kind.is_some_and(own) || role.is_none() && is_reply(item)
+}
+
+/// Whether an item without a time is a reply with a call.
+fn is_reply(item: Value<'_>) -> bool {
+    item.member_is("type", "assistant") && item.get("content").is_some_and(|content| content.items().any(is_tool))
+}
+
+fn is_tool(block: Value<'_>) -> bool {
+    let own = block.has("name") && block.some("state").is_some_and(Value::is_object);
+    own && block.member_is("type", "tool")
+}
+
+fn read_version2(item: Value<'_>) -> Item<'_> {
+    let kind = item.word("type");
+    let (role, parts): (_, Vec<Part<'_>>) = match &*kind {
+        "user" => (Role::User, blocks::content(item.get("text"), blocks::plain_block)),
+        "assistant" => (Role::Assistant, item.items_under("content").flat_map(read_block).collect()),
+        _ => return blocks::unknown_kind(kind),
+    };
+    if parts.is_empty() && item.get("text").or_else(|| item.get("content")).is_none() {
+        return Item::Unknown(Unknown::NoMessage);
+    }
+    let files = item.items_under("files").map(|file| blocks::whole(file, Content::Media(Text::Json(file.raw()))));
+    blocks::message(role, item, item.get_text("id"), parts.into_iter().chain(files).collect())
+}
+
+fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
+    let Some(state) = block.some("state").filter(|_| is_tool(block)) else {
+        return vec![blocks::part(block, blocks::plain_block(block))];
+    };
+    let (id, name) = (block.get_text("id"), block.get_text("name"));
+    let call = blocks::call(id.clone(), name.clone(), state.some("input"));
+    let said = match &*state.word("status") {
+        "completed" => state.get("content"),
+        "error" => state.get("error").or_else(|| state.get("content")),
+        _ => return vec![open_call(block, call, Some(state))],
+    };
+    vec![blocks::whole(block, call), blocks::result_part(block, blocks::result(id, name, said), said)]
 }
 
 // Compactions and reverts. A compaction is a message of the user with nothing but a mark, and a summary of the assistant that
@@ -149,13 +265,13 @@ fn is_automatic(message: &Message<'_>, is_own: impl Fn(Value<'_>) -> bool) -> bo
 fn is_summary(item: Value<'_>) -> bool {
     let Some(info) = item.get("info") else { return false };
     let done = info.some("finish").is_some() && info.some("error").is_none();
-    done && info.get("summary").is_some_and(|flag| flag.raw() == "true")
+    done && info.is_true("summary")
 }
 
 /// The part of an item that marks a compaction.
 fn mark_of(item: Value<'_>) -> Option<Value<'_>> {
     item.get("info")?;
-    item.get("parts")?.items().find(|part| version1::is_compaction(*part))
+    item.get("parts")?.items().find(|part| is_compaction(*part))
 }
 
 /// Whether `summary` is the summary of the compaction that `item` marks.
@@ -174,7 +290,7 @@ fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         }
         if let Item::Message(message) = &mut read[at] {
             message.set_boundary();
-            message.attached.push(Text::Escaped(version1::ASKED));
+            message.attached.push(Text::Escaped(ASKED));
         }
         read[at - 1] = Item::With(at);
         last = Some(at);
@@ -238,7 +354,7 @@ fn roll_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) 
 
 /// Where the part begins that `is_first` matches.
 fn first_part<'a>(item: Value<'a>, is_first: impl Fn(Value<'a>) -> bool) -> Option<u32> {
-    let mut parts = item.get("parts").into_iter().flat_map(Value::items);
+    let mut parts = item.items_under("parts");
     parts.find(|part| is_first(*part)).map(|part| part.span().start)
 }
 
@@ -267,28 +383,7 @@ fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 
 // Drafts as messages, in the session and with the model of their anchor.
 
-/// Writes a message. Exports have no role for instructions, and results are written inside their calls.
-fn write_message(draft: &Draft, anchor: Option<Value<'_>>) -> String {
-    let id = id_text(DraftId(first_id(draft, anchor)));
-    let text = draft_text(draft);
-    match anchor {
-        Some(anchor) if !anchor.has("info") && !anchor.has("parts") => version2(draft.role, &id, &text, anchor),
-        _ => version1(draft.role, &id, &text, anchor),
-    }
-}
-
-fn draft_text(draft: &Draft) -> String {
-    let texts: Vec<&str> = draft
-        .parts
-        .iter()
-        .map(|part| match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } | DraftPart::Verbatim(text) => text.as_str(),
-        })
-        .collect();
-    texts.join("\n")
-}
-
-fn version1(role: Role, id: &str, text: &str, anchor: Option<Value<'_>>) -> String {
+fn write_version1(role: Role, id: &str, text: &str, anchor: Option<Value<'_>>) -> String {
     let info = anchor.and_then(|anchor| anchor.get("info"));
     let session = info.and_then(|info| info.get("sessionID")).map_or("\"\"", Value::raw);
     let (time, own) = (Json(created(info)), format!("msg_{id}"));
@@ -344,7 +439,7 @@ fn names(info: Option<Value<'_>>) -> [&str; 2] {
     })
 }
 
-fn version2(role: Role, id: &str, text: &str, anchor: Value<'_>) -> String {
+fn write_version2(role: Role, id: &str, text: &str, anchor: Value<'_>) -> String {
     let kind = if role == Role::Assistant { "assistant" } else { "user" };
     let message = ObjectWriter::new().member("id", &format!("msg_{id}")).member("type", kind);
     let message = message.copied(Some(anchor), &["time"]);
@@ -361,16 +456,10 @@ const RANDOM: u32 = 80;
 /// The first id for a draft, in front of its anchor in the order of ids. The text is not part of it, because it may be shortened
 /// before it is written.
 fn first_id(draft: &Draft, anchor: Option<Value<'_>>) -> u128 {
-    let own = anchor.and_then(|anchor| info(anchor).get_text("id"));
-    let own = own.map(|id| id.decode().into_owned()).unwrap_or_default();
+    let own = anchor.map(|anchor| info(anchor).word("id").into_owned()).unwrap_or_default();
     let sorted = own.get(4..16).and_then(|digits| u128::from_str_radix(digits, 16).ok()).unwrap_or(0);
     let beside = draft.beside.map_or(own, id_text);
-    let parts = draft.parts.iter().map(|part| match part {
-        DraftPart::Text(_) => "",
-        DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
-        DraftPart::Verbatim(raw) => raw,
-    });
-    let what: Vec<&str> = [draft.role.name(), &beside].into_iter().chain(parts).collect();
+    let what: Vec<&str> = [draft.role.name(), &beside].into_iter().chain(tree::part_names(draft)).collect();
     (sorted.saturating_sub(1) << RANDOM) | digest(&what.join("\n"), 0)
 }
 
@@ -428,7 +517,7 @@ fn name(written: &mut Written, follows: bool, taken: &mut HashSet<String>) {
     written.id = Some(id);
 }
 
-/// The id of a message that [`write_message`] wrote, without `msg_`.
+/// The id of a message that `write_message` wrote, without `msg_`.
 fn own_id(text: &str) -> Option<&str> {
     let from = text.find("\"id\":\"msg_")? + "\"id\":\"msg_".len();
     text.get(from..from + 32)

@@ -1,14 +1,122 @@
-//! A recording as Gemini CLI loads it: a later record of an id is the message's last state, `$set.messages` replaces everything,
-//! `$rewindTo` rolls back a message and all after it, and a result that stands twice is one.
+//! Recordings of the Gemini CLI: what only they have of the dialect `gemini`, and how the program loads them.
 
 use std::borrow::Cow;
 
 use foldhash::{HashMap, HashSet};
 
-use super::recording;
-use crate::dialects::{Item, Patch, events};
-use crate::json::{Text, Value, quote};
-use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Role, Standing};
+use super::{Fit, Item, Patch, blocks, gemini};
+use crate::json::{Span, Text, Value, quote};
+use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Rewrite, Role, Standing, Usage};
+
+// Headers and updates of them, thoughts beside the content, and `toolCalls`, each a call with its result.
+
+/// Whether a line is the header of a recording, or an update of it. What has an id is a message, except a rewind.
+pub(super) fn is_header(item: Value<'_>) -> bool {
+    let [session, project, set, rewind, id] = item.get_each(["sessionId", "projectHash", "$set", "$rewindTo", "id"]);
+    let header = session.is_some() && project.is_some() || set.is_some_and(Value::is_object);
+    rewind.is_some() || header && id.is_none_or(|id| id.text().is_none())
+}
+
+/// Whether a line says nothing but when the recording changed, so that a later one says it again.
+pub(super) fn is_passing(item: Value<'_>) -> bool {
+    let mut set = item.get("$set").into_iter().flat_map(Value::members);
+    item.get("$rewindTo").is_some() || item.get("$set").is_some() && set.all(|member| member.key.is("lastUpdated"))
+}
+
+/// Whether an item is a line of a recording, and no content of the API or event.
+pub(super) fn is_record(item: Value<'_>) -> bool {
+    let [kind, role, author] = item.get_each(["type", "role", "author"]);
+    kind.is_some() && role.is_none() && author.is_none() || is_header(item)
+}
+
+/// Whether a record is metadata: a header, or a notice for the user.
+pub(super) fn is_metadata(item: Value<'_>) -> bool {
+    const NOTICES: &[&str] = &["info", "warning", "error"];
+    let notice = NOTICES.contains(&&*item.word("type"));
+    is_header(item) || notice && item.get("role").is_none()
+}
+
+/// How well a single record fits.
+pub(super) fn fit(item: Value<'_>) -> Fit {
+    let enveloped = ["role", "message", "uuid", "payload", "data"].iter().any(|key| item.get(key).is_some());
+    if enveloped || item.get("content").is_none() {
+        return Fit::No;
+    }
+    match &*item.word("type") {
+        "gemini" => Fit::Certain,
+        "user" | "info" | "warning" | "error" if item.get("timestamp").is_some() => Fit::Possible,
+        _ => Fit::No,
+    }
+}
+
+/// The figures of a reply. The input includes cached tokens.
+pub(super) fn usage(item: Value<'_>) -> Option<Usage> {
+    let figures = item.some("tokens")?;
+    let number = |key: &str| blocks::number(figures, key);
+    let (input, output) = (number("input"), number("output") + number("thoughts"));
+    (input > 0).then(|| Usage { input, cache_read: number("cached"), output, ..Usage::default() })
+}
+
+/// The thoughts beside the content.
+pub(super) fn thoughts(item: Value<'_>) -> Vec<Part<'_>> {
+    let thoughts = item.items_under("thoughts");
+    thoughts.map(|thought| blocks::in_shell(thought, Content::Reasoning(thought_text(thought)))).collect()
+}
+
+fn thought_text(thought: Value<'_>) -> Text<'_> {
+    match (thought.get_text("subject"), thought.get_text("description")) {
+        (Some(subject), Some(description)) => Text::Owned(format!("{}\n{}", subject.decode(), description.decode())),
+        (only, None) | (None, only) => only.unwrap_or(Text::Escaped("")),
+    }
+}
+
+/// A call for each record, and a result if there is one; both have the same bytes.
+pub(super) fn tool_calls(item: Value<'_>) -> Vec<Part<'_>> {
+    let records = item.items_under("toolCalls");
+    records.flat_map(|record| std::iter::once(read_call(record)).chain(read_result(record))).collect()
+}
+
+fn read_call(record: Value<'_>) -> Part<'_> {
+    let call = blocks::call(record.get_text("id"), record.get_text("name"), record.some("args"));
+    Part::from_source(call, PartPlace { rewrite: room_for_result(record), ..PartPlace::in_shell(record) })
+}
+
+/// Where the result of an open call is inserted: the CLI reads a string as the output.
+fn room_for_result(record: Value<'_>) -> Option<Rewrite> {
+    if let Some(result) = record.get("result") {
+        return result_of(record).is_none().then(|| Rewrite { span: result.span(), before: "", after: "" });
+    }
+    let end = record.members().last()?.span.end;
+    Some(Rewrite { span: Span::new(end, end), before: ",\"result\":", after: "" })
+}
+
+fn result_of(record: Value<'_>) -> Option<Value<'_>> {
+    record.some("result").filter(|result| !result.is_array() || result.items().next().is_some())
+}
+
+fn read_result(record: Value<'_>) -> Option<Part<'_>> {
+    let result = result_of(record)?;
+    let (content, rewrite) = read_answer(result);
+    let media = result.items().filter(|&part| matches!(gemini::plain(part), Content::Media(_))).count();
+    let answer = blocks::result_of(record.get_text("id"), record.get_text("name"), content, media);
+    Some(Part::from_source(answer, PartPlace { rewrite, ..PartPlace::in_shell(record) }))
+}
+
+/// A string, or parts. The text of a single response may be rewritten.
+fn read_answer(result: Value<'_>) -> (Vec<Text<'_>>, Option<Rewrite>) {
+    let responses: Vec<Value<'_>> =
+        result.items().filter_map(|part| gemini::either(part, "functionResponse", "function_response")).collect();
+    if let ([only], 1) = (responses.as_slice(), result.items().count()) {
+        return gemini::answer(only.some("response"));
+    }
+    let texts = result.items().filter_map(|part| part.get_text("text"));
+    let said = responses.iter().flat_map(|response| gemini::answer(response.some("response")).0).chain(texts);
+    let content = if result.is_array() { said.collect() } else { blocks::texts(Some(result)) };
+    (content, Some(Rewrite { span: result.span(), before: "", after: "" }))
+}
+
+// A later record of an id is the message's last state, `$set.messages` replaces everything, `$rewindTo` rolls back a message and
+// all after it, and a result that stands twice is one.
 
 /// A message, or a notice, in the order of the program.
 struct Entry<'a> {
@@ -82,7 +190,7 @@ impl History {
 /// The messages of a `$set` line that replaces everything before it.
 pub(super) fn list_of(item: Value<'_>) -> Option<Value<'_>> {
     let list = item.get("$set")?.get("messages").filter(|list| list.is_array())?;
-    (recording::is_header(item) && target_of(item).is_none()).then_some(list)
+    (is_header(item) && target_of(item).is_none()).then_some(list)
 }
 
 /// The id that a `$rewindTo` line names.
@@ -108,32 +216,29 @@ pub(super) fn read_list(list: Value<'_>) -> Item<'_> {
 /// A list that a later one replaced.
 fn boundary(item: Value<'_>) -> Item<'_> {
     let mut message = Message::from_source(Role::User, item);
-    message.parts = vec![Part::from_source(Content::Other, PartPlace::element(item))];
+    message.parts = vec![blocks::whole(item, Content::Other)];
     message.set_boundary();
     message.automatic = true;
     Item::Message(message)
 }
 
-/// The events after the list that `item` is an element of, if it is the list of a `$set` line.
-fn lines_after(item: Value<'_>) -> Vec<Value<'_>> {
-    let line = item.parent().and_then(Value::parent).and_then(Value::parent);
-    line.filter(|line| list_of(*line).is_some()).map_or_else(Vec::new, |line| line.roots_after().collect())
+/// The `$set` line of whose list `item` is an element.
+fn line_around(item: Value<'_>) -> Option<Value<'_>> {
+    item.parent()?.parent()?.parent().filter(|line| list_of(*line).is_some())
 }
 
 /// Whether `item` is an element of the list of a `$set` line.
 pub(super) fn is_in_list(item: Value<'_>) -> bool {
-    let line = item.parent().and_then(Value::parent).and_then(Value::parent);
-    line.is_some_and(|line| list_of(line).is_some())
+    line_around(item).is_some()
 }
 
 /// Marks what the program does not read any more, and unites the results that stand twice.
 pub(super) fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let inner = items.first().is_some_and(|item| is_in_list(*item));
-    if inner {
-        let lines = lines_after(items[0]);
+    if let Some(line) = items.first().and_then(|item| line_around(*item)) {
+        let lines: Vec<Value<'a>> = line.roots_after().collect();
         let until = lines.iter().position(|line| list_of(*line).is_some()).unwrap_or(lines.len());
         let all: Vec<Value<'a>> = items.iter().chain(&lines[..until]).copied().collect();
-        events::put_in_compaction(read);
+        blocks::put_in_compaction(read);
         stand(&History::of(&all), read, true);
     } else {
         let history = History::of(items);
@@ -326,9 +431,5 @@ pub(super) fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 
 /// Whether the program wrote the message for the user: the context of the session.
 pub(super) fn is_context(message: &Message<'_>) -> bool {
-    let mut texts = message.parts.iter().filter_map(|part| match &part.content {
-        Content::Text(text) => Some(text),
-        _ => None,
-    });
-    texts.next().is_some_and(|text| text.decode().trim_start().starts_with("<session_context>"))
+    blocks::first_text(message).is_some_and(|text| text.decode().trim_start().starts_with("<session_context>"))
 }

@@ -1,0 +1,393 @@
+//! Codex rollouts: `timestamp`, `type` and `payload`; a `response_item` holds an item of OpenAI Responses.
+//!
+//! The model reads only `response_item` lines and the `replacement_history` of the last `compacted` line; everything before
+//! that line is superseded. An `event_msg` repeats a message for the screen: it is not counted, and dropped with the
+//! message.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
+use super::{
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, responses,
+};
+use crate::json::{Json, Text, Value, list, object};
+use crate::transcript::{
+    Content, Draft, DraftPart, Family, Layout, Message, PairingRules, ProviderRules, ResultPlace, Role, Standing, Usage,
+};
+
+/// The dialect `codex`.
+pub(super) struct Codex;
+
+/// Types of lines that set up the session or a turn.
+const SETTINGS: &[&str] = &["session_meta", "turn_context", "world_state"];
+
+impl Dialect for Codex {
+    fn format(&self) -> &'static Format {
+        &Format {
+            name: "codex",
+            signature: "`type` `session_meta`, `response_item`, `event_msg`, `turn_context` or `compacted`, \
+                with a `payload`",
+            pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
+            provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
+            is_log: true,
+            ..Format::PLAIN
+        }
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        let Some(kind) = item.get_text("type") else { return Fit::No };
+        let kind = kind.decode();
+        let known = SETTINGS.contains(&&*kind) || matches!(&*kind, "response_item" | "event_msg" | "compacted");
+        if known && item.get("payload").is_some_and(Value::is_object) { Fit::Certain } else { Fit::No }
+    }
+
+    /// Whatever a response contains is sent again.
+    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let is_response = item.member_is("type", "response_item");
+        let content = item.get("payload").map_or(Some(item), |payload| is_response.then_some(payload))?;
+        Some(Text::Json(content.raw()))
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        // In a replacement history, items have no envelope.
+        let Some(payload) = item.get("payload") else { return read_payload(item, item) };
+        let kind = item.word("type");
+        match &*kind {
+            "response_item" => read_payload(payload, item),
+            "compacted" => read_compacted(payload, item),
+            // The sender of the message before it.
+            "inter_agent_communication" | "inter_agent_communication_metadata" => Item::Metadata,
+            "event_msg" => Item::Metadata,
+            kind if SETTINGS.contains(&kind) => Item::Pinned,
+            _ => blocks::unknown_kind(kind),
+        }
+    }
+
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        bind_events(items, read);
+        // A replacement history replaces what precedes it: no call before it can be answered in it.
+        if items.first().is_some_and(|item| self.is_replacement(*item)) {
+            blocks::put_in_compaction(read);
+        }
+        bind_settings(items, read);
+        mark(items, read);
+        responses::bind_reasoning(read);
+    }
+
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        blocks::preamble(record, &["instructions", "tools"])
+    }
+
+    fn instructions<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
+        // A resumed session repeats them.
+        let sessions = items.iter().rev().filter(|item| item.member_is("type", "session_meta"));
+        let mut said = sessions.filter_map(|item| item.get("payload")?.get("base_instructions"));
+        let base = said.next().and_then(|said| said.get_text("text").or_else(|| said.text()));
+        base.into_iter().collect()
+    }
+}
+
+impl DialectWriter for Codex {
+    fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
+        if !layout.elements.iter().any(|item| is_rollback(*item)) {
+            return Vec::new();
+        }
+        let read: Vec<Item<'_>> = layout.elements.iter().map(|&item| self.read(item)).collect();
+        recount(layout, &read, remaining.kept)
+    }
+
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        let payload = write_payload(draft);
+        match anchor {
+            // A draft next to a bare item is written without an envelope. Next to any other line, the envelope identifies
+            // the format.
+            Some(anchor) if anchor.get("payload").is_none() && responses::Responses.fit(anchor) != Fit::No => payload,
+            _ => {
+                let time = anchor.and_then(|anchor| anchor.get("timestamp")).map_or("null", Value::raw);
+                object! { "timestamp": Json(time), "type": "response_item", "payload": Json(payload) }.0
+            }
+        }
+    }
+}
+
+impl LogHabits for Codex {
+    fn usage(&self, item: Value<'_>) -> Option<Usage> {
+        let payload = item.get("payload").filter(|payload| payload.member_is("type", "token_count"))?;
+        let figures = payload.some("info")?.some("last_token_usage")?;
+        Some(Usage {
+            input: blocks::number(figures, "input_tokens"),
+            cache_read: blocks::number(figures, "cached_input_tokens"),
+            output: blocks::number(figures, "output_tokens"),
+            ..Usage::default()
+        })
+    }
+
+    fn replaces_past(&self, item: Value<'_>) -> bool {
+        is_compaction(item)
+    }
+
+    fn is_replacement(&self, item: Value<'_>) -> bool {
+        let list = item.parent().and_then(Value::parent);
+        list.is_some_and(|payload| payload.get("replacement_history").is_some())
+    }
+
+    fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {
+        let history = item.get("payload").and_then(|payload| payload.get("replacement_history"));
+        let items = history.into_iter().flat_map(Value::items);
+        items.filter_map(|item| read_payload(item, item).into_message()).collect()
+    }
+
+    fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
+        if !items.iter().any(|item| is_rollback(*item)) {
+            return Vec::new();
+        }
+        let read: Vec<Item<'_>> = items.iter().map(|&item| self.read(item)).collect();
+        rollbacks(items, &read).into_iter().map(|rollback| (rollback.event, rollback.turns[0])).collect()
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let sets = item.member_is("type", "turn_context");
+        item.get("payload").filter(|_| sets)?.get_text("model")
+    }
+}
+
+fn read_payload<'a>(payload: Value<'a>, whole: Value<'a>) -> Item<'a> {
+    if payload.member_is("type", "ghost_snapshot") {
+        return Item::Metadata;
+    }
+    let mut item = responses::read_item(payload, whole);
+    for part in item.message_mut().into_iter().flat_map(|message| &mut message.parts) {
+        // The program answers local shell calls in the same way as function calls.
+        if let Content::ToolCall(call) = &mut part.content
+            && call.family == Family::LocalShell
+        {
+            call.family = Family::Function;
+        }
+    }
+    item
+}
+
+/// An event that repeats the text of a message belongs to it: the first event with a text to the first message that contains
+/// it, and so on. So a cut, which drops both or none, leaves the others to their messages.
+fn bind_events<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    let mut events: HashMap<Cow<'a, str>, VecDeque<usize>> = HashMap::new();
+    for (at, item) in items.iter().enumerate().filter(|(at, _)| matches!(read[*at], Item::Metadata)) {
+        if let Some(text) = item.get("payload").and_then(event_text) {
+            events.entry(text.into_decoded()).or_default().push_back(at);
+        }
+    }
+    if events.is_empty() {
+        return;
+    }
+    for (at, item) in items.iter().enumerate() {
+        let Some(payload) = item.get("payload").filter(|_| matches!(read[at], Item::Message(_))) else { continue };
+        let blocks = ["content", "summary"].into_iter().flat_map(|key| payload.items_under(key));
+        for text in blocks.filter_map(|block| block.get_text("text")) {
+            if let Some(event) = events.get_mut(&*text.decode()).and_then(VecDeque::pop_front) {
+                read[event] = Item::With(at);
+            }
+        }
+    }
+}
+
+/// The text of a message that an event repeats.
+fn event_text(event: Value<'_>) -> Option<Text<'_>> {
+    let shows = matches!(&*event.word("type"), "user_message" | "agent_message" | "agent_reasoning");
+    shows.then(|| event.get_text("message").or_else(|| event.get_text("text"))).flatten()
+}
+
+/// Writes an item as the program does: its content is a list of blocks.
+fn write_payload(draft: &Draft) -> String {
+    if let [DraftPart::ToolResult { .. } | DraftPart::Verbatim(_)] = draft.parts.as_slice() {
+        return responses::write_item(draft);
+    }
+    let kind = if draft.role == Role::Assistant { "output_text" } else { "input_text" };
+    let block = object! { "type": kind, "text": draft.joined_text() };
+    object! { "type": "message", "role": draft.role.name(), "content": list([block.0]) }.0
+}
+
+// Lines that set up a turn. A long session repeats them until they are most of the file, and a resumed one reads the newest.
+
+/// Binds a setting that a newer one replaces to the last message of its turn, so that it is kept while something of the turn
+/// is. A `turn_context` is replaced by the next one; a `world_state` by a later one that is `full`, and not by changes to it.
+fn bind_settings<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    for (kind, replaces) in [("turn_context", (|_| true) as fn(Value<'_>) -> bool), ("world_state", is_full)] {
+        let mut replaced = false;
+        let mut last = None;
+        // The message that the next one is bound to.
+        let mut next = None;
+        for at in (0..items.len()).rev() {
+            match &read[at] {
+                Item::Message(_) => last = last.or(Some(at)),
+                Item::Pinned if items[at].get("type").is_some_and(|own| own.is(kind)) => {
+                    if replaced {
+                        // Where nothing follows before the next one, it goes with that, or else with what was before it.
+                        next = last.or(next);
+                        read[at] = next.map_or(Item::Metadata, Item::With);
+                    }
+                    replaced |= replaces(items[at]);
+                    last = None;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn is_full(item: Value<'_>) -> bool {
+    item.get("payload").is_some_and(|payload| payload.is_true("full"))
+}
+
+// What the log records about its own history: compactions replace it, rollbacks remove the end of it.
+
+/// User messages that the program writes. They do not begin a turn.
+const CONTEXT: &[&str] = &[
+    "<environment_context>",
+    "<user_instructions>",
+    "<user_shell_command>",
+    "<turn_aborted>",
+    "<skill>",
+    "# AGENTS.md instructions",
+    // What summaries and memory write.
+    "<conversation_summaries",
+    "<working_memory",
+];
+
+/// Reads a `compacted` line as a boundary: a list of items inside it, or a summary in older logs.
+fn read_compacted<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
+    match payload.get("replacement_history").filter(|history| history.is_array()) {
+        Some(history) => Item::Nested(history.items().collect()),
+        None => boundary(payload, item),
+    }
+}
+
+/// The summary of a `compacted` line, which the model reads in place of everything before it.
+fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
+    let mut message = Message::from_source(Role::User, item);
+    let said = payload.get("message").filter(|said| said.text().is_some());
+    let content = said.and_then(Value::text).map_or(Content::Other, Content::Text);
+    message.parts = vec![blocks::whole(item, content)];
+    message.set_boundary();
+    Item::Message(message)
+}
+
+/// Marks the messages before the last `compacted` as superseded, and marks the turns that were rolled back.
+fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    for message in read.iter_mut().filter_map(Item::message_mut) {
+        message.automatic |= message.role == Role::User && is_context(message);
+    }
+    roll_back(items, read);
+    let Some(last) = items.iter().rposition(|item| is_compaction(*item)) else { return };
+    for (item, read) in items.iter().zip(&mut *read).take(last) {
+        // The history in an earlier compaction is no longer read: the line is an earlier boundary.
+        if let (Item::Nested(_), Some(payload)) = (&*read, item.get("payload")) {
+            *read = boundary(payload, *item);
+        }
+        if let Item::Message(message) = read
+            && message.standing != Standing::RolledBack
+        {
+            message.standing = Standing::Superseded;
+        }
+    }
+}
+
+/// Whether the line is a compaction. A damaged one without a payload replaces nothing.
+fn is_compaction(item: Value<'_>) -> bool {
+    item.member_is("type", "compacted") && item.get("payload").is_some()
+}
+
+/// Marks the turns that a `thread_rolled_back` event removes. The event and the other messages of these turns are kept or
+/// dropped with the first message: without it, the event would remove other turns, and what follows it would belong to the
+/// turn before.
+fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    for Rollback { event, turns } in rollbacks(items, read) {
+        let start = turns[0];
+        for at in start..event {
+            let Item::Message(message) = &mut read[at] else { continue };
+            // An earlier event may have rolled back a turn among these.
+            if message.standing == Standing::RolledBack {
+                continue;
+            }
+            let turn = turns[turns.partition_point(|turn| *turn <= at) - 1];
+            let first = if turn == at { start } else { turn };
+            message.dropped_with = (at > start).then_some(first);
+            message.roll_back(Standing::RolledBack);
+        }
+        read[event] = Item::With(start);
+    }
+}
+
+/// An event that rolls back turns.
+struct Rollback {
+    /// Index of the event.
+    event: usize,
+    /// Indices of the items that begin the turns; never empty.
+    turns: Vec<usize>,
+}
+
+/// The events that roll back turns, in order.
+fn rollbacks(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<Rollback> {
+    let (mut turns, mut rollbacks) = (Vec::new(), Vec::new());
+    for at in 0..items.len() {
+        if begins_turn(items[at], &read[at]) {
+            turns.push(at);
+        }
+        // The items of the last compaction's list have no envelope.
+        if items[at].member_is("type", "compacted") || items[at].get("payload").is_none() {
+            turns.clear();
+        }
+        let Some(count) = turn_count(items[at]).filter(|count| *count > 0) else { continue };
+        let own = turns.split_off(turns.len().saturating_sub(count));
+        if !own.is_empty() {
+            rollbacks.push(Rollback { event: at, turns: own });
+        }
+    }
+    rollbacks
+}
+
+/// Whether an event rolls back turns.
+fn is_rollback(item: Value<'_>) -> bool {
+    turn_count(item).is_some_and(|count| count > 0)
+}
+
+/// How many turns an event rolls back.
+fn turn_count(item: Value<'_>) -> Option<usize> {
+    number_of_turns(item)?.raw().parse().ok()
+}
+
+/// Where an event says how many turns it rolls back.
+fn number_of_turns(item: Value<'_>) -> Option<Value<'_>> {
+    let payload = item
+        .get("payload")
+        .filter(|payload| item.member_is("type", "event_msg") && payload.member_is("type", "thread_rolled_back"))?;
+    payload.get("num_turns")
+}
+
+/// Makes every event roll back as many turns as it did, if only some of them are written.
+fn recount(layout: &Layout<'_>, read: &[Item<'_>], kept: &[bool]) -> Vec<Patch> {
+    let stays = layout.stays(kept);
+    let patch = |Rollback { event, turns }: Rollback| {
+        let left = turns.iter().filter(|turn| stays[**turn]).count();
+        let number = number_of_turns(layout.elements[event]).filter(|_| left < turns.len())?;
+        Some(Patch { span: number.span(), text: left.to_string() })
+    };
+    rollbacks(&layout.elements, read).into_iter().filter_map(patch).collect()
+}
+
+/// Whether the program wrote the message for the user.
+fn is_context(message: &Message<'_>) -> bool {
+    let text = blocks::first_text(message).map(Text::decode);
+    text.is_some_and(|text| CONTEXT.iter().any(|context| text.trim_start().starts_with(context)))
+}
+
+fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {
+    let Some(payload) = item
+        .get("payload")
+        .filter(|payload| item.member_is("type", "response_item") && payload.member_is("type", "message"))
+    else {
+        return false;
+    };
+    let Item::Message(message) = read else { return false };
+    let has_text = blocks::texts(payload.get("content")).into_iter().next().is_some();
+    message.speaks_as(Role::User) && has_text && !is_context(message)
+}

@@ -1,0 +1,231 @@
+//! What the items of a transcript say beside their messages: by which model and when they were written, and what the provider
+//! counted.
+
+use super::Dialect;
+use super::blocks::number;
+use crate::json::{Text, Value};
+use crate::transcript::{Layout, SlotKind, Usage};
+
+/// The model of every message of a transcript, by its index: the model that the message names, or the nearest item before
+/// it, or the record around it, or else the first item after it. `None` if nothing names a model.
+#[must_use]
+pub fn models<'a>(dialect: &dyn Dialect, layout: &Layout<'a>) -> Vec<Option<Text<'a>>> {
+    let mut models: Vec<Option<Text<'a>>> = Vec::new();
+    let mut current = record_model(dialect, layout);
+    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+    for (slot, &element) in slots.zip(&layout.elements) {
+        current = dialect.model(element).or(current);
+        if let SlotKind::Message(_) = slot.what {
+            models.push(current.clone());
+        }
+    }
+    let first = models.iter().find_map(Clone::clone).or(current);
+    for model in models.iter_mut().take_while(|model| model.is_none()) {
+        model.clone_from(&first);
+    }
+    models
+}
+
+/// The model that the record around the items of a transcript names.
+#[must_use]
+pub fn record_model<'a>(dialect: &dyn Dialect, layout: &Layout<'a>) -> Option<Text<'a>> {
+    layout.elements.first().and_then(|first| around(dialect, *first))
+}
+
+/// The model that a value around `element` names, nearest first.
+fn around<'a>(dialect: &dyn Dialect, element: Value<'a>) -> Option<Text<'a>> {
+    let parents = std::iter::successors(element.parent(), |value| value.parent());
+    parents.filter(|parent| parent.is_object()).find_map(|parent| dialect.model(parent))
+}
+
+// Times: under the usual keys, and in ISO 8601, in UTC.
+
+/// The time of an item under one of the usual keys: ISO 8601, or seconds or milliseconds since 1970.
+pub(super) fn time(item: Value<'_>) -> Option<String> {
+    const NAMES: &[&str] = &["timestamp", "ts", "createdAt", "created_at", "time", "date"];
+    NAMES.iter().filter_map(|name| item.get(name)).find_map(written_time)
+}
+
+/// A time that is written as ISO 8601 or as a number.
+pub(super) fn written_time(value: Value<'_>) -> Option<String> {
+    match value.text() {
+        Some(text) => Some(text.decode().into_owned()).filter(|text| is_iso_8601(text)),
+        None => since_1970(value.raw()).map(iso_8601),
+    }
+}
+
+/// Milliseconds since 1970 of a number: seconds, or milliseconds if it is too large for seconds. Numbers that are no time
+/// between 1973 and 5138 are none.
+fn since_1970(number: &str) -> Option<u64> {
+    let number: f64 = number.parse().ok()?;
+    let milliseconds = match number {
+        1e8..1e11 => number * 1000.0,
+        1e11..1e14 => number,
+        _ => return None,
+    };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and far below 2^52")]
+    let whole = milliseconds.round() as u64;
+    Some(whole)
+}
+
+/// Whether a text begins with a date and a time, such as `2024-05-01T12:30`.
+fn is_iso_8601(text: &str) -> bool {
+    const SHAPE: &[u8] = b"0000-00-00T00:00";
+    let fits = |(&found, &wanted): (&u8, &u8)| if wanted == b'0' { found.is_ascii_digit() } else { found == wanted };
+    text.len() >= SHAPE.len() && text.as_bytes().iter().zip(SHAPE).all(fits)
+}
+
+/// The time `milliseconds` after 1970 in ISO 8601, such as `1970-01-01T00:00:01.234Z`.
+#[must_use]
+pub fn iso_8601(milliseconds: u64) -> String {
+    let (seconds, milliseconds) = (milliseconds / 1000, milliseconds % 1000);
+    let (days, clock) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}Z")
+}
+
+/// Year, month and day of a day since 1970; counts years from March in eras of 400 years
+/// (<https://howardhinnant.github.io/date_algorithms.html#civil_from_days>).
+const fn civil(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = year_of_era + era * 400 + if month <= 2 { 1 } else { 0 };
+    (year, month, day)
+}
+
+// The provider's figures of a reply, in the spellings that several formats share.
+
+/// The figures in the fields of OpenAI's chat completions, which `LiteLLM` writes for every provider. The input includes
+/// cached tokens.
+pub(super) fn chat_usage(figures: Value<'_>) -> Option<Usage> {
+    let details = figures.some("prompt_tokens_details");
+    counted(Usage {
+        input: number(figures, "prompt_tokens"),
+        cache_read: details.map_or(0, |details| number(details, "cached_tokens")),
+        cache_write: number(figures, "cache_creation_input_tokens"),
+        output: number(figures, "completion_tokens"),
+        ..Usage::default()
+    })
+}
+
+/// The `usageMetadata` of Gemini's API, in camel case or snake case.
+pub(super) fn gemini_usage(figures: Value<'_>) -> Option<Usage> {
+    let either = |camel: &str, snake: &str| number(figures, camel).max(number(figures, snake));
+    let thoughts = either("thoughtsTokenCount", "thoughts_token_count");
+    counted(Usage {
+        input: either("promptTokenCount", "prompt_token_count"),
+        cache_read: either("cachedContentTokenCount", "cached_content_token_count"),
+        output: either("candidatesTokenCount", "candidates_token_count") + thoughts,
+        ..Usage::default()
+    })
+}
+
+/// The `usage_metadata` of `LangChain`. The input includes cached tokens.
+pub(super) fn langchain_usage(figures: Value<'_>) -> Option<Usage> {
+    let detail = |key: &str| figures.some("input_token_details").map_or(0, |details| number(details, key));
+    counted(Usage {
+        input: number(figures, "input_tokens"),
+        cache_read: detail("cache_read"),
+        cache_write: detail("cache_creation"),
+        output: number(figures, "output_tokens"),
+        ..Usage::default()
+    })
+}
+
+/// The usage of `inspect_ai`. Whether the input includes cached tokens depends on the provider and the version; the total
+/// tells.
+pub(super) fn inspect_usage(figures: Value<'_>) -> Option<Usage> {
+    let (input, output) = (number(figures, "input_tokens"), number(figures, "output_tokens"));
+    let (read, write) = (number(figures, "input_tokens_cache_read"), number(figures, "input_tokens_cache_write"));
+    let apart = input + read + write;
+    let is_apart = apart + output <= number(figures, "total_tokens");
+    counted(Usage {
+        input: if is_apart { apart } else { input },
+        cache_read: read,
+        cache_write: write,
+        output,
+        ..Usage::default()
+    })
+}
+
+/// Figures with an input.
+fn counted(usage: Usage) -> Option<Usage> {
+    (usage.input > 0).then_some(usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{chat_usage, gemini_usage, inspect_usage, iso_8601, langchain_usage, time};
+    use crate::json::{Document, Value};
+    use crate::transcript::Usage;
+
+    #[test]
+    fn an_item_has_its_time_as_text_or_as_a_number() {
+        for (item, expected) in [
+            (r#"{"timestamp": "2026-01-01T00:00:00Z"}"#, Some("2026-01-01T00:00:00Z")),
+            (r#"{"time": 1785613801102}"#, Some("2026-08-01T19:50:01.102Z")),
+            (r#"{"timestamp": "yesterday", "ts": 1780680349.4410355}"#, Some("2026-06-05T17:25:49.441Z")),
+            (r#"{"time": 12.5}"#, None),
+            (r#"{"date": "2026-01-01"}"#, None),
+        ] {
+            let document = Document::parse_all(item).unwrap();
+            assert_eq!(document.roots().next().and_then(time).as_deref(), expected, "{item}");
+        }
+    }
+
+    #[test]
+    fn times_are_iso_8601() {
+        for (seconds, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399, "2000-02-28T23:59:59.000Z"),
+            (951_782_400, "2000-02-29T00:00:00.000Z"),
+            (1_735_689_599, "2024-12-31T23:59:59.000Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+        ] {
+            assert_eq!(iso_8601(seconds * 1000), expected);
+        }
+        assert_eq!(iso_8601(1_234), "1970-01-01T00:00:01.234Z");
+    }
+
+    fn read(json: &str, figures: fn(Value<'_>) -> Option<Usage>) -> Option<[u64; 4]> {
+        let document = Document::parse_all(json).unwrap();
+        let usage = document.roots().next().and_then(figures)?;
+        Some([usage.input, usage.cache_read, usage.cache_write, usage.output])
+    }
+
+    #[test]
+    fn the_input_includes_what_was_cached() {
+        let details =
+            r#"{"prompt_tokens": 90, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 64}}"#;
+        assert_eq!(read(details, chat_usage), Some([90, 64, 0, 5]));
+        let api = r#"{"promptTokenCount": 90, "cachedContentTokenCount": 64, "candidatesTokenCount": 5, "thoughtsTokenCount": 2}"#;
+        assert_eq!(read(api, gemini_usage), Some([90, 64, 0, 7]));
+        assert_eq!(
+            read(r#"{"prompt_token_count": 32, "candidates_token_count": 13}"#, gemini_usage),
+            Some([32, 0, 0, 13])
+        );
+        let split = r#"{"input_tokens": 90, "output_tokens": 5, "input_token_details": {"cache_read": 64, "cache_creation": 8}}"#;
+        assert_eq!(read(split, langchain_usage), Some([90, 64, 8, 5]));
+    }
+
+    #[test]
+    fn the_total_tells_whether_cached_tokens_are_apart() {
+        let within = r#"{"input_tokens": 90, "output_tokens": 5, "total_tokens": 95, "input_tokens_cache_read": 64}"#;
+        assert_eq!(read(within, inspect_usage), Some([90, 64, 0, 5]));
+        let apart = r#"{"input_tokens": 18, "output_tokens": 5, "total_tokens": 95, "input_tokens_cache_read": 64,
+            "input_tokens_cache_write": 8}"#;
+        assert_eq!(read(apart, inspect_usage), Some([90, 64, 8, 5]));
+    }
+
+    #[test]
+    fn figures_without_an_input_are_none() {
+        assert_eq!(read("{}", chat_usage), None);
+        assert_eq!(read(r#"{"input_tokens": 0}"#, langchain_usage), None);
+    }
+}
