@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::planning::{Rendering, apply_plan, shorten};
-use super::{Change, Counting, Decision, Pins, Plan, ProcessorError, Reason, View, WindowUnit};
+use super::counting::Rendering;
+use super::shorten::shorten;
+use super::{Change, Counting, Decision, Pins, Plan, ProcessorError, Reason, View, WindowUnit, apply_plan};
 use crate::counting::token_count;
 use crate::transcript::{Message, Pairs, Part, Role, Standing, first_prompt, reach, segments};
 

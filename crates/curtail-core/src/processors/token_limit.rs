@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::planning::{DropSet, Rendering, apply_plan, newest_fitting, shorten};
-use super::{Counting, Decision, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View};
+use super::counting::{Rendering, newest_fitting};
+use super::shorten::shorten;
+use super::{
+    Counting, Decision, DropSet, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, apply_plan,
+};
 use crate::counting::token_count;
 use crate::transcript::{Message, Pairs, Part, Standing, joints, segments};
 
@@ -368,13 +371,8 @@ impl TokenLimit {
         let cuts = plan.cuts();
         let changes = shorten(view.messages, &indices, |part| cuts.contains(&part), room, &self.counting)?;
         for (at, changes) in changes {
-            match &mut plan.decisions[at] {
-                Decision::Change(others, _) => others.extend(changes),
-                decision => {
-                    let reason = format!("the newest segment alone does not fit into {}", token_count(self.max_tokens));
-                    *decision = Decision::Change(changes, Reason::Owned(reason));
-                }
-            }
+            let reason = format!("the newest segment alone does not fit into {}", token_count(self.max_tokens));
+            plan.change(at, changes, Reason::Owned(reason));
         }
         Some(plan)
     }

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use foldhash::{HashMap, HashSet};
 use globset::GlobSet;
 
-use super::planning::DropSet;
-use super::{Decision, Insert, Insertion, InvalidGlob, Plan, Processor, ProcessorError, Reason, Traits, View};
+use super::{Decision, DropSet, Insert, Insertion, InvalidGlob, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::globs;
 use crate::globs::Stars;
 use crate::transcript::{Draft, Message, Pairs, PartRef, Role, in_flight, last_round};

@@ -1,11 +1,12 @@
-//! The last N items, with at least one user/assistant exchange, after Noetic's `historyWindow`.
+//! The last N units, in two ways: with at least one user/assistant exchange, after Noetic's `historyWindow`, and at most N with
+//! system messages included, after `SlidingWindowTransformer`.
 
 use std::ops::Range;
 
-use super::planning::DropSet;
-use super::stepped_window::SteppedWindow;
-use super::{Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
-use crate::transcript::{Content, Message, Mismatch, Pairs, Part, PartRef, Role, in_flight, main_thread, turn_starts};
+use super::{DropSet, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
+use crate::transcript::{
+    Content, Message, Mismatch, Pairs, Part, PartRef, Role, in_flight, joints, main_thread, turn_starts,
+};
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
 ///
@@ -267,5 +268,244 @@ impl<'w, 'v, 'a> ShrinkingWindow<'w, 'v, 'a> {
         message.thread == self.main
             && speaks_as(message, role)
             && spoken.any(|(part, _)| !self.drops.is_part_gone(PartRef { message: at, part }))
+    }
+}
+
+// Where a history window begins that moves in steps. Appended messages do not move the beginning until the next step is due.
+
+/// The units of a transcript before its in-flight round, without those that are kept in any case.
+struct SteppedWindow<'w, 'v, 'a> {
+    window: &'w HistoryWindow,
+    messages: &'v [Message<'a>],
+    /// Index of the message after the first units, which are kept.
+    head: usize,
+    units: Vec<Range<usize>>,
+    /// Indices of the units before which no pair is open.
+    joints: Vec<usize>,
+    /// Those of them at which a window can begin.
+    places: Vec<usize>,
+    /// Indices of the units with text of a user, and of those with text of an assistant.
+    spoken: [Vec<usize>; 2],
+}
+
+impl<'w, 'v, 'a> SteppedWindow<'w, 'v, 'a> {
+    /// The units of `view` among `runs`, those before the in-flight round.
+    fn new(
+        window: &'w HistoryWindow,
+        view: &View<'v, 'a>,
+        pairs: &Pairs,
+        runs: Vec<Range<usize>>,
+        speaks_as: fn(&Message<'_>, Role) -> bool,
+    ) -> Self {
+        let (messages, keep) = (view.messages, window.keep);
+        let closed = joints(messages, pairs);
+        let (head, task) = (keep.head(messages, &runs), keep.task(messages));
+        let instructs = |at: usize| keep.system && messages[at].parts.iter().all(Part::instructs);
+        let is_kept = |at: usize| {
+            task == Some(at) || keep.preserves(&messages[at]) || messages[at].is_boundary() || instructs(at)
+        };
+        // The first units are kept with the counterparts of their calls and results.
+        let head = if head == 0 { 0 } else { closed.iter().copied().find(|at| *at >= head).unwrap_or(messages.len()) };
+        let mut units = runs;
+        units.retain(|unit| unit.start >= head && !unit.clone().all(is_kept));
+        let is_joint = |nth: &usize| closed.binary_search(&units[*nth].start).is_ok();
+        let joints: Vec<usize> = (0..units.len()).filter(is_joint).collect();
+        let turns = if keep.start_on_user { turn_starts(messages) } else { Vec::new() };
+        let is_place = |nth: &usize| !keep.start_on_user || turns.binary_search(&units[*nth].start).is_ok();
+        let places = joints.iter().copied().filter(is_place).collect();
+        let main = main_thread(messages);
+        let spoken = [Role::User, Role::Assistant].map(|role| {
+            let speaks_at = |at: usize| messages[at].thread == main && speaks_as(&messages[at], role);
+            let speaks = |nth: &usize| units[*nth].clone().any(speaks_at);
+            (0..units.len()).filter(speaks).collect()
+        });
+        Self { window, messages, head, units, joints, places, spoken }
+    }
+
+    /// Index of the first message in the window; 0 if nothing is dropped.
+    ///
+    /// The smallest multiple of `step` is removed that leaves at most `size` units, and more units if a pair is open there. The
+    /// exchange is searched in the units that exist as soon as this multiple is removed, and before them. So units that are
+    /// appended until the next step cannot move the beginning.
+    ///
+    /// ```text
+    /// size 5, step 2, units 0 to 7:   0 1 2 3 | 4 5 6 7       4 are removed, until unit 9 is there and 6 are
+    ///                                           ^^^^^^^       the exchange is searched in 4 to 7, and then before 4
+    /// ```
+    fn start(&self) -> usize {
+        let HistoryWindow { size, step, max_expansion, .. } = *self.window;
+        let count = self.units.len();
+        let most = max_expansion.map_or(usize::MAX, |times| size.saturating_mul(times));
+        if count <= size || count <= most && self.place(count - size, count.saturating_sub(step), 0).is_none() {
+            return 0;
+        }
+        let removed = (count - size).next_multiple_of(step).min(count - 1);
+        let (horizon, bound) = ((removed + size).saturating_sub(step), (removed + size).saturating_sub(most));
+        let up = self.joint_from(removed);
+        let start = match self.place(up, horizon, bound) {
+            Some(place) => self.units[place].start,
+            None if max_expansion.is_none() => 0,
+            None => self.units.get(up).map_or(self.end(), |unit| unit.start),
+        };
+        // Nothing but preserved messages can be before the first unit.
+        if self.units.first().is_some_and(|unit| unit.start == start) { 0 } else { start }
+    }
+
+    /// The last place after the first unit, between `bound` and `latest`, such that the units from there to `horizon` contain text
+    /// of each role that has text between `bound` and `horizon`.
+    fn place(&self, latest: usize, horizon: usize, bound: usize) -> Option<usize> {
+        let newest = self.spoken.iter().filter_map(|spoken| {
+            let newest = spoken[..spoken.partition_point(|&nth| nth <= horizon)].last()?;
+            (*newest >= bound).then_some(*newest)
+        });
+        let latest = newest.fold(latest, usize::min);
+        let place = *self.places[..self.places.partition_point(|&nth| nth <= latest)].last()?;
+        (place >= bound.max(1)).then_some(place)
+    }
+
+    /// Index of the first unit from `nth` on before which no pair is open; the number of units if there is none.
+    fn joint_from(&self, nth: usize) -> usize {
+        let next = self.joints.partition_point(|&joint| joint < nth);
+        self.joints.get(next).copied().unwrap_or(self.units.len())
+    }
+
+    /// Index of the message after the last unit.
+    fn end(&self) -> usize {
+        self.units.last().map_or(self.messages.len(), |unit| unit.end)
+    }
+}
+
+// At most N messages, system messages included.
+
+/// Keeps at most `size` units: the messages that `keep` names, and the last of the others.
+///
+/// With `size` 4, `[system, user, calls 1 and 2, result 1, result 2, call 3, result 3]` becomes
+/// `[system, call 3, result 3]`: three places remain beside the system message, and result 2 would start the window without
+/// its call.
+///
+/// ```
+/// use curtail_core::processors::{SlidingWindow, WindowUnit};
+///
+/// let window = SlidingWindow { size: 4, unit: WindowUnit::Messages, ..SlidingWindow::default() };
+/// assert!(window.keep.system, "system messages are kept by default");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SlidingWindow {
+    /// Number of units to keep, 1 or more; 40 by default.
+    pub size: usize,
+    /// What one unit is; each preserved message takes the place of one unit.
+    pub unit: WindowUnit,
+    /// Messages that are kept wherever they are; `size` includes them.
+    pub keep: Keep,
+    /// Units that are dropped at a time, as in [`HistoryWindow`](super::HistoryWindow).
+    pub step: usize,
+}
+
+impl Default for SlidingWindow {
+    fn default() -> Self {
+        Self { size: 40, unit: WindowUnit::default(), keep: Keep::default(), step: 1 }
+    }
+}
+
+impl Processor for SlidingWindow {
+    fn name(&self) -> &'static str {
+        "window"
+    }
+
+    fn traits(&self) -> Traits {
+        self.keep.traits(self.step)
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        let runs = self.unit.runs(view.messages);
+        if runs.len() <= self.size {
+            return Ok(Plan::keep(view.messages.len()));
+        }
+        let pairs = Pairs::from_messages(view.messages);
+        let mut drops = DropSet::none(view, &pairs);
+        let head = self.keep.head(view.messages, &runs);
+        let task = self.keep.task(view.messages);
+        let start =
+            self.keep.front(&turn_starts(view.messages), self.joint(view, &pairs, self.start(view, &runs, head)));
+        let reason = Reason::Owned(format!("outside {}", self.unit.last(self.size)));
+        for (at, message) in view.messages.iter().enumerate().take(start).skip(head) {
+            self.keep.drop_outside(&mut drops, at, message, &reason, task);
+        }
+        drop_leading_orphans(view, &pairs, start, self.keep, &mut drops);
+        let mut plan = drops.into_plan();
+        plan.notes.extend(self.keep.without_task(view, &plan));
+        Ok(plan)
+    }
+}
+
+impl SlidingWindow {
+    /// Index of the first message in the window, which has room for what the preserved messages leave.
+    fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], head: usize) -> usize {
+        let task = self.keep.task(view.messages);
+        // A superseded boundary is kept as long as messages need it. It is not counted, because it would move the steps.
+        let stays = |message: &Message<'_>| self.step > 1 && message.is_boundary();
+        let preserves =
+            |at: usize| task == Some(at) || self.keep.preserves(&view.messages[at]) || stays(&view.messages[at]);
+        let is_other = |run: &&Range<usize>| !(*run).clone().all(preserves);
+        let preserved = (0..view.messages.len()).filter(|&at| preserves(at)).count();
+        let in_head = runs.iter().filter(is_other).filter(|run| run.end <= head).count();
+        let room = self.size.saturating_sub(preserved + in_head);
+        let others: Vec<&Range<usize>> = runs.iter().filter(is_other).collect();
+        let start = |room: usize| match others.len().checked_sub(room) {
+            Some(nth) => {
+                let stepped = nth.next_multiple_of(self.step);
+                let nth = if stepped < others.len() { stepped } else { nth };
+                others.get(nth).map_or(view.messages.len(), |run| run.start)
+            }
+            None => 0,
+        };
+        // What stays of a message for its instructions takes a place as well.
+        let instructs = |at: usize, message: &Message<'_>| {
+            self.keep.system && !preserves(at) && message.parts.iter().any(Part::instructs)
+        };
+        let outside = view.messages.iter().enumerate().skip(head).filter(|(at, message)| instructs(*at, message));
+        let outside: Vec<usize> = outside.map(|(at, _)| at).collect();
+        let instructed = |start: usize| outside.partition_point(|at| *at < start);
+        let mut taken = 0;
+        loop {
+            let start = start(room.saturating_sub(taken));
+            match instructed(start) {
+                count if count > taken => taken = count,
+                _ => return start,
+            }
+        }
+    }
+}
+
+impl SlidingWindow {
+    /// `start`, with steps moved to where no pair is open: results of one call can arrive one by one, and would move it later.
+    fn joint(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> usize {
+        if self.step <= 1 {
+            return start;
+        }
+        joints(view.messages, pairs).into_iter().find(|&at| at >= start).unwrap_or(view.messages.len())
+    }
+}
+
+/// Drops results at the start of the window whose call is not kept, including results that never had a call.
+fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: Keep, drops: &mut DropSet<'_, '_>) {
+    let task = keep.task(view.messages);
+    for (at, message) in view.messages.iter().enumerate().skip(start) {
+        let answers_only = message.has_tools() && message.calls().next().is_none();
+        if drops.is_gone(at) || task == Some(at) || keep.preserves(message) {
+            continue;
+        }
+        if !answers_only {
+            break;
+        }
+        for (nth, _) in message.results() {
+            let result = PartRef { message: at, part: nth };
+            if pairs.counterpart(result).is_none_or(|call| drops.is_part_gone(call)) {
+                drops.drop_part(result, Reason::Borrowed("orphaned result at the start of the window"));
+            }
+        }
+        if !drops.is_gone(at) {
+            break;
+        }
     }
 }

@@ -256,10 +256,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         for part in parts {
             if self.whole[part.message].is_none() {
                 let reason = self.part_reason[part.message].clone().unwrap_or(CALL_DROPPED);
-                match &mut plan.decisions[part.message] {
-                    Decision::Change(changes, _) => changes.push(Change::Cut(part.part)),
-                    decision => *decision = Decision::Change(vec![Change::Cut(part.part)], reason),
-                }
+                plan.change(part.message, [Change::Cut(part.part)], reason);
             }
         }
         for (decision, reason) in plan.decisions.iter_mut().zip(&mut self.whole) {
