@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 use super::units::TASK;
 use super::{Change, Decision, Keep, Pins, Plan, Reason, Remark, View};
 use crate::json::Value;
-use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, reach};
+use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, first_prompt, reach};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
 ///
@@ -82,8 +82,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
     /// The same, with these messages pinned: they can only lose parts.
     #[must_use]
     pub fn pinning(self, pins: Pins) -> Self {
-        let keep = Keep { first_user: pins.first_user, ..Keep::default() };
-        Self { pinned: (pins.system, keep.task(self.messages)), ..self }
+        let task = first_prompt(self.messages).filter(|_| pins.first_user);
+        Self { pinned: (pins.system, task), ..self }
     }
 
     /// Why the message is pinned, if it is.

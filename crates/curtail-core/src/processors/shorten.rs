@@ -56,12 +56,16 @@ impl Processor for CapResults {
         for result in pairs.results() {
             let Some(cap) = self.cap(view, &pairs, *result) else { continue };
             let part = &view.messages[result.message].parts[result.part];
-            let Some(text) = capped(part, cap, self.keep, &*self.tokenizer) else {
-                plan.remarks.extend(self.spared(part, cap).map(|reason| Remark::kept(result.message, reason)));
+            if self.fits(part, cap) {
                 continue;
-            };
-            let reason = Reason::Owned(format!("the result has more than {}", token_count(cap)));
-            plan.change(result.message, [Change::Rewrite(result.part, text)], reason);
+            }
+            match self.capped(part, cap) {
+                Some(text) => {
+                    let reason = Reason::Owned(format!("the result has more than {}", token_count(cap)));
+                    plan.change(result.message, [Change::Rewrite(result.part, text)], reason);
+                }
+                None => plan.remarks.push(Remark::kept(result.message, Reason::Borrowed(spared(part)))),
+            }
         }
         plan.remarks.sort_by_key(|remark| remark.message);
         Ok(plan)
@@ -79,61 +83,50 @@ impl CapResults {
         tool_cap.or(self.max_tokens)
     }
 
-    /// Why a result above its cap is kept.
-    fn spared(&self, part: &Part<'_>, cap: usize) -> Option<Reason> {
-        let result = part.content.result()?;
-        let mut left = cap;
-        let fits = result.content.iter().all(|text| {
-            let tokens = self.tokenizer.count_until(&text.decode(), left);
-            tokens.is_some_and(|tokens| {
-                left -= tokens;
-                true
-            })
-        });
-        let why =
-            if result.media > 0 { "a result with media is not shortened" } else { "the result cannot become shorter" };
-        (!fits).then_some(Reason::Borrowed(why))
+    /// Whether the result has at most `cap` tokens.
+    fn fits(&self, part: &Part<'_>, cap: usize) -> bool {
+        let mut texts = part.content.result().into_iter().flat_map(|result| &result.content);
+        let left = |left: usize, text: &Text<'_>| left.checked_sub(self.tokenizer.count_until(&text.decode(), left)?);
+        texts.try_fold(cap, left).is_some()
+    }
+
+    /// The text of a result in at most `cap` tokens, with a marker that says how many were cut; `None` if it cannot become
+    /// shorter.
+    fn capped(&self, part: &Part<'_>, cap: usize) -> Option<String> {
+        let tokenizer = &self.tokenizer;
+        let (text, most) = shortenable(part)?;
+        let tokens = tokenizer.count(&text);
+        let whole = LongText { message: 0, part: 0, text, tokens, most };
+        let marker = |cut: usize| format!("[… {cut} tokens cut …]");
+        let mut room = cap.saturating_sub(tokenizer.count(&format!("\n{}\n", marker(tokens))));
+        loop {
+            let ends = match self.keep {
+                CapKeep::Head => (room, 0),
+                CapKeep::Tail => (0, room),
+                CapKeep::Both => (room.div_ceil(2), room / 2),
+            };
+            let head = tokenizer.head(&whole.text, ends.0);
+            let tail = tokenizer.tail(&whole.text, ends.1).max(head);
+            let mark = marker(tokenizer.count(&whole.text[head..tail]));
+            let short = match self.keep {
+                CapKeep::Head => format!("{}\n{mark}", &whole.text[..head]),
+                CapKeep::Tail => format!("{mark}\n{}", &whole.text[tail..]),
+                CapKeep::Both => format!("{}\n{mark}\n{}", &whole.text[..head], &whole.text[tail..]),
+            };
+            if tokenizer.count(&short) <= cap && whole.holds(&short) {
+                return Some(short);
+            }
+            // Tokens may merge differently at a cut, and the marker may be longer in bytes than what it replaces.
+            room = room.checked_sub(1 + room / 16)?;
+        }
     }
 }
 
-/// The text of `part` in at most `cap` tokens, with a marker that says how many were cut; `None` if it has no more, or cannot
-/// become shorter.
-fn capped(part: &Part<'_>, cap: usize, keep: CapKeep, tokenizer: &dyn Tokenizer) -> Option<String> {
-    let within = |text: &Text<'_>, left: &mut usize| match tokenizer.count_until(&text.decode(), *left) {
-        Some(tokens) => {
-            *left -= tokens;
-            true
-        }
-        None => false,
-    };
-    let mut left = cap;
-    if part.content.result()?.content.iter().all(|text| within(text, &mut left)) {
-        return None;
-    }
-    let (text, most) = shortenable(part)?;
-    let tokens = tokenizer.count(&text);
-    let whole = LongText { message: 0, part: 0, text, tokens, most };
-    let marker = |cut: usize| format!("[… {cut} tokens cut …]");
-    let mut room = cap.saturating_sub(tokenizer.count(&format!("\n{}\n", marker(tokens))));
-    loop {
-        let ends = match keep {
-            CapKeep::Head => (room, 0),
-            CapKeep::Tail => (0, room),
-            CapKeep::Both => (room.div_ceil(2), room / 2),
-        };
-        let head = tokenizer.head(&whole.text, ends.0);
-        let tail = tokenizer.tail(&whole.text, ends.1).max(head);
-        let mark = marker(tokenizer.count(&whole.text[head..tail]));
-        let short = match keep {
-            CapKeep::Head => format!("{}\n{mark}", &whole.text[..head]),
-            CapKeep::Tail => format!("{mark}\n{}", &whole.text[tail..]),
-            CapKeep::Both => format!("{}\n{mark}\n{}", &whole.text[..head], &whole.text[tail..]),
-        };
-        if tokenizer.count(&short) <= cap && whole.holds(&short) {
-            return Some(short);
-        }
-        // Tokens may merge differently at a cut, and the marker may be longer in bytes than what it replaces.
-        room = room.checked_sub(1 + room / 16)?;
+/// Why a result above its cap is kept.
+fn spared(part: &Part<'_>) -> &'static str {
+    match part.content.result() {
+        Some(result) if result.media > 0 => "a result with media is not shortened",
+        _ => "the result cannot become shorter",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Decision, DropSet, Growth, Plan, Reason, Traits, View};
+use super::{Decision, DropSet, Growth, Plan, Reason, Traits};
 use crate::transcript::{Message, Pairs, Role, Standing, first_prompt, segments, turn_starts, turns};
 
 /// What one unit of a window is.
@@ -107,59 +107,15 @@ impl Keep {
         }
     }
 
-    /// Index of the message that `first_user` keeps.
-    pub(super) fn task(self, messages: &[Message<'_>]) -> Option<usize> {
-        first_prompt(messages).filter(|_| self.first_user)
-    }
-
-    /// The end of the first units, which are kept. Units that are preserved in any case are not counted.
-    pub(super) fn head(self, messages: &[Message<'_>], runs: &[Range<usize>]) -> usize {
-        let task = self.task(messages);
-        let others = runs.iter().filter(|run| !self.preserves_all(messages, run, task));
-        others.take(self.first).last().map_or(0, |run| run.end)
-    }
-
-    /// Whether all messages of the unit are preserved.
-    pub(super) fn preserves_all(self, messages: &[Message<'_>], run: &Range<usize>, task: Option<usize>) -> bool {
-        run.clone().all(|at| task == Some(at) || self.preserves(&messages[at]))
+    /// The messages of a transcript that are kept.
+    pub(super) fn among<'m, 'a>(self, messages: &'m [Message<'a>]) -> Preserved<'m, 'a> {
+        let task = if self.first_user { first_prompt(messages) } else { None };
+        Preserved { keep: self, messages, task }
     }
 
     /// Whether the message is kept for its role, or because it is a boundary.
-    pub(super) const fn preserves(self, message: &Message<'_>) -> bool {
+    const fn preserves(self, message: &Message<'_>) -> bool {
         self.system && message.role.instructs() || message.is_boundary() && message.standing.is_read()
-    }
-
-    /// Drops a message that is outside the window, or keeps what is preserved of it.
-    pub(super) fn drop_outside(
-        self,
-        drops: &mut DropSet<'_, '_>,
-        at: usize,
-        message: &Message<'_>,
-        reason: &Reason,
-        task: Option<usize>,
-    ) {
-        if task == Some(at) {
-            drops.spare(at, TASK);
-        } else if self.preserves(message) {
-            drops.spare(at, Self::reason(message));
-        } else if self.system {
-            drops.drop_but_instructions(at, reason);
-        } else {
-            drops.drop_message(at, reason.clone());
-        }
-    }
-
-    /// The note that no message of a person is left, if `plan` drops all of them and keeps others.
-    pub(super) fn without_task(self, view: &View<'_, '_>, plan: &Plan) -> Option<String> {
-        let is_kept = |at: usize| !matches!(plan.decisions[at], Decision::Drop(_));
-        let starts = turn_starts(view.messages);
-        let is_lost = !self.first_user
-            && !starts.is_empty()
-            && view.messages.iter().enumerate().any(|(at, message)| is_kept(at) && !message.role.instructs())
-            && !starts.into_iter().any(is_kept);
-        is_lost.then(|| {
-            String::from("no message that a person wrote is kept; pass --pin first-user to keep the first one, which states the task")
-        })
     }
 
     /// Why [`Keep::preserves`] keeps the message.
@@ -175,5 +131,60 @@ impl Keep {
     pub(super) fn front(self, turn_starts: &[usize], start: usize) -> usize {
         let next = turn_starts.get(turn_starts.partition_point(|&turn| turn < start));
         next.copied().filter(|_| self.start_on_user).unwrap_or(start)
+    }
+}
+
+/// The messages of a transcript that are kept wherever they are.
+pub(super) struct Preserved<'m, 'a> {
+    pub(super) keep: Keep,
+    messages: &'m [Message<'a>],
+    /// Index of the message that `first_user` keeps.
+    task: Option<usize>,
+}
+
+impl Preserved<'_, '_> {
+    /// Whether the message is one of them.
+    pub(super) fn contains(&self, at: usize) -> bool {
+        self.task == Some(at) || self.keep.preserves(&self.messages[at])
+    }
+
+    /// Whether all messages of the unit are.
+    pub(super) fn contains_all(&self, unit: &Range<usize>) -> bool {
+        unit.clone().all(|at| self.contains(at))
+    }
+
+    /// The end of the first units, which are kept. Units that are preserved in any case are not counted.
+    pub(super) fn head(&self, units: &[Range<usize>]) -> usize {
+        let others = units.iter().filter(|unit| !self.contains_all(unit));
+        others.take(self.keep.first).last().map_or(0, |unit| unit.end)
+    }
+
+    /// Drops the messages of `outside`, which is not in the window, except for what is preserved of them.
+    pub(super) fn drop_others(&self, drops: &mut DropSet<'_, '_>, outside: Range<usize>, reason: &Reason) {
+        for at in outside {
+            let message = &self.messages[at];
+            if self.task == Some(at) {
+                drops.spare(at, TASK);
+            } else if self.keep.preserves(message) {
+                drops.spare(at, Keep::reason(message));
+            } else if self.keep.system {
+                drops.drop_but_instructions(at, reason);
+            } else {
+                drops.drop_message(at, reason.clone());
+            }
+        }
+    }
+
+    /// The note that no message of a person is left, if `plan` drops all of them and keeps others.
+    pub(super) fn without_task(&self, plan: &Plan) -> Option<String> {
+        let is_kept = |at: usize| !matches!(plan.decisions[at], Decision::Drop(_));
+        let starts = turn_starts(self.messages);
+        let is_lost = !self.keep.first_user
+            && !starts.is_empty()
+            && self.messages.iter().enumerate().any(|(at, message)| is_kept(at) && !message.role.instructs())
+            && !starts.into_iter().any(is_kept);
+        is_lost.then(|| {
+            String::from("no message that a person wrote is kept; pass --pin first-user to keep the first one, which states the task")
+        })
     }
 }

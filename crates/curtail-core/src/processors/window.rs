@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::units::Preserved;
 use super::{DropSet, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
 use crate::transcript::{
     Content, Message, Mismatch, Pairs, Part, PartRef, Role, in_flight, joints, main_thread, turn_starts,
@@ -56,12 +57,14 @@ impl Processor for HistoryWindow {
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
         let flight = self.flight(view.messages, &pairs);
-        let drops = if self.step > 1 { self.stepped(view, &pairs, flight) } else { self.last(view, &pairs, flight) };
-        let reached = self.reached(view, flight, &drops);
+        let units = self.unit.runs(&view.messages[..flight]);
+        let history = History { view, pairs: &pairs, preserved: self.keep.among(view.messages), flight, units };
+        let drops = if self.step > 1 { self.stepped(&history) } else { self.last(&history) };
+        let reached = self.reached(&history, &drops);
         let mut plan = drops.into_plan();
         plan.notes.extend(self.note(view, flight));
         plan.notes.extend(reached);
-        plan.notes.extend(self.keep.without_task(view, &plan));
+        plan.notes.extend(history.preserved.without_task(&plan));
         Ok(plan)
     }
 }
@@ -92,6 +95,16 @@ fn outlives_its_tools(message: &Message<'_>, at: usize, pairs: &Pairs, flight: u
         && tools.all(|(part, _)| is_separated(part))
 }
 
+/// A transcript, and its units before the in-flight round.
+struct History<'v, 'a> {
+    view: &'v View<'v, 'a>,
+    pairs: &'v Pairs,
+    preserved: Preserved<'v, 'a>,
+    /// Index of the first message of the in-flight round.
+    flight: usize,
+    units: Vec<Range<usize>>,
+}
+
 impl HistoryWindow {
     /// Index of the first message of the in-flight round, which is added to the window. A message that is left with its text
     /// alone when the messages before the round are dropped is not in flight: the round begins after it.
@@ -113,22 +126,22 @@ impl HistoryWindow {
     /// size 2:  0 user "weather?"   1 assistant "rain"   2 user "map!"   3 assistant (call)   4 tool   | 5 assistant (in flight)
     ///          dropped             ^ the only assistant message with text: the window begins here
     /// ```
-    fn last<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs, flight: usize) -> DropSet<'v, 'a> {
-        let units = self.unit.runs(&view.messages[..flight]);
-        let start = |unit: usize| units.get(unit).map_or(flight, |unit| unit.start);
+    fn last<'v, 'a>(&self, history: &History<'v, 'a>) -> DropSet<'v, 'a> {
+        let units = &history.units;
+        let start = |unit: usize| units.get(unit).map_or(history.flight, |unit| unit.start);
         let last = units.len().saturating_sub(self.size);
         // Beyond this unit, no exchange is looked for.
         let farthest =
             self.max_expansion.map_or(0, |times| units.len().saturating_sub(self.size.saturating_mul(times)));
-        let mut window = ShrinkingWindow::new(self, view, pairs, &units, flight);
+        let mut window = ShrinkingWindow::new(self, history);
         window.begin_at(start(farthest));
         // A role that has no text anywhere is ignored.
         let roles = [Role::User, Role::Assistant].map(|role| window.speaks(role).then_some(role));
-        for unit in farthest + 1..=self.last_with_turn(view, &units, farthest, last) {
+        for unit in farthest + 1..=self.last_with_turn(history, farthest, last) {
             window.begin_at(start(unit));
             if !roles.into_iter().flatten().all(|role| window.speaks(role)) {
                 // One unit too many is dropped by now.
-                let mut window = ShrinkingWindow::new(self, view, pairs, &units, flight);
+                let mut window = ShrinkingWindow::new(self, history);
                 window.begin_at(start(unit - 1));
                 return window.drops;
             }
@@ -136,9 +149,9 @@ impl HistoryWindow {
         window.drops
     }
 
-    /// The last of `units` at which the window may begin: `last`, or an earlier one if the window has to start on a message of a
+    /// The last of the units at which the window may begin: `last`, or an earlier one if the window has to start on a message of a
     /// person and the newest of these is there. Units before `farthest` are not searched.
-    fn last_with_turn(&self, view: &View<'_, '_>, units: &[Range<usize>], farthest: usize, last: usize) -> usize {
+    fn last_with_turn(&self, History { view, units, .. }: &History<'_, '_>, farthest: usize, last: usize) -> usize {
         if !self.keep.start_on_user {
             return last;
         }
@@ -149,30 +162,23 @@ impl HistoryWindow {
     }
 
     /// What is dropped in steps before the in-flight round.
-    fn stepped<'v, 'a>(&self, view: &View<'v, 'a>, pairs: &'v Pairs, flight: usize) -> DropSet<'v, 'a> {
-        let runs = self.unit.runs(&view.messages[..flight]);
-        let stepped = SteppedWindow::new(self, view, pairs, runs, speaks_as);
-        let task = self.keep.task(view.messages);
-        let mut drops = DropSet::none(view, pairs);
+    fn stepped<'v, 'a>(&self, history: &History<'v, 'a>) -> DropSet<'v, 'a> {
+        let stepped = SteppedWindow::new(self, history);
+        let mut drops = DropSet::none(history.view, history.pairs);
         let (last, step) = (self.unit.last(self.size), self.step);
         let reason = Reason::Owned(format!("outside {last}, in steps of {step}"));
-        for (at, message) in view.messages.iter().enumerate().take(stepped.start()).skip(stepped.head) {
-            self.keep.drop_outside(&mut drops, at, message, &reason, task);
-        }
+        history.preserved.drop_others(&mut drops, stepped.head..stepped.start(), &reason);
         drops
     }
 
     /// The note that the window reached back far for an exchange.
-    fn reached(&self, view: &View<'_, '_>, flight: usize, drops: &DropSet<'_, '_>) -> Option<String> {
-        let runs = self.unit.runs(&view.messages[..flight]);
-        if self.max_expansion.is_some() || runs.len() <= self.size.saturating_mul(2) {
+    fn reached(&self, History { preserved, units, .. }: &History<'_, '_>, drops: &DropSet<'_, '_>) -> Option<String> {
+        if self.max_expansion.is_some() || units.len() <= self.size.saturating_mul(2) {
             return None;
         }
-        let (head, task) = (self.keep.head(view.messages, &runs), self.keep.task(view.messages));
-        let preserves = |run: &Range<usize>| self.keep.preserves_all(view.messages, run, task);
-        let kept = runs
-            .iter()
-            .filter(|run| run.start >= head && !preserves(run) && (run.start..run.end).any(|at| !drops.is_gone(at)));
+        let head = preserved.head(units);
+        let is_kept = |unit: &&Range<usize>| (unit.start..unit.end).any(|at| !drops.is_gone(at));
+        let kept = units.iter().filter(|unit| unit.start >= head && !preserved.contains_all(unit)).filter(is_kept);
         let (count, unit) = (kept.count(), self.unit.plural());
         (count > self.size.saturating_mul(2)).then(|| {
             let size = self.size;
@@ -200,13 +206,10 @@ fn reply_before(messages: &[Message<'_>], end: usize) -> Range<usize> {
 }
 
 /// A window that begins later and later. What it dropped stays dropped, so no message is visited twice.
-struct ShrinkingWindow<'w, 'v, 'a> {
-    keep: Keep,
-    view: &'w View<'v, 'a>,
+struct ShrinkingWindow<'h, 'v, 'a> {
+    history: &'h History<'v, 'a>,
     drops: DropSet<'v, 'a>,
     reason: Reason,
-    /// Index of the message that is kept as the task.
-    task: Option<usize>,
     /// The main conversation, whose exchange is looked for.
     main: u32,
     /// Index of the first message of the window.
@@ -219,33 +222,32 @@ struct ShrinkingWindow<'w, 'v, 'a> {
     newest: [Range<usize>; 2],
 }
 
-impl<'w, 'v, 'a> ShrinkingWindow<'w, 'v, 'a> {
-    /// All of the messages before `flight`.
-    fn new(
-        window: &HistoryWindow,
-        view: &'w View<'v, 'a>,
-        pairs: &'v Pairs,
-        units: &[Range<usize>],
-        flight: usize,
-    ) -> Self {
-        let (keep, drops) = (window.keep, DropSet::none(view, pairs));
+impl<'h, 'v, 'a> ShrinkingWindow<'h, 'v, 'a> {
+    /// All of the messages before the in-flight round.
+    fn new(window: &HistoryWindow, history: &'h History<'v, 'a>) -> Self {
+        let (messages, flight) = (history.view.messages, history.flight);
         let reason = Reason::Owned(format!("outside {}", window.unit.last(window.size)));
-        let (task, next) = (keep.task(view.messages), keep.head(view.messages, units));
-        let mut turns = if keep.start_on_user { turn_starts(view.messages) } else { Vec::new() };
+        let mut turns = if window.keep.start_on_user { turn_starts(messages) } else { Vec::new() };
         turns.retain(|&turn| turn < flight);
-        let newest = [reply_before(view.messages, flight), reply_before(view.messages, flight)];
-        let main = main_thread(view.messages);
-        Self { keep, view, drops, reason, task, main, first: keep.front(&turns, 0), turns, next, newest }
+        Self {
+            history,
+            drops: DropSet::none(history.view, history.pairs),
+            reason,
+            main: main_thread(messages),
+            first: window.keep.front(&turns, 0),
+            turns,
+            next: history.preserved.head(&history.units),
+            newest: [reply_before(messages, flight), reply_before(messages, flight)],
+        }
     }
 
     /// Drops what is before `start`, with all that depends on it.
     fn begin_at(&mut self, start: usize) {
+        let preserved = &self.history.preserved;
         if start > self.first {
-            self.first = self.keep.front(&self.turns, start);
+            self.first = preserved.keep.front(&self.turns, start);
         }
-        for at in self.next..self.first {
-            self.keep.drop_outside(&mut self.drops, at, &self.view.messages[at], &self.reason, self.task);
-        }
+        preserved.drop_others(&mut self.drops, self.next..self.first, &self.reason);
         self.next = self.next.max(self.first);
     }
 
@@ -257,13 +259,13 @@ impl<'w, 'v, 'a> ShrinkingWindow<'w, 'v, 'a> {
             end -= 1;
         }
         if end < self.newest[nth].end {
-            self.newest[nth] = reply_before(self.view.messages, end);
+            self.newest[nth] = reply_before(self.history.view.messages, end);
         }
         end > self.first && self.newest[nth].start >= self.first
     }
 
     fn still_speaks(&self, at: usize, role: Role) -> bool {
-        let message = &self.view.messages[at];
+        let message = &self.history.view.messages[at];
         let mut spoken = message.parts.iter().enumerate().filter(|(_, part)| part.content.speaks());
         message.thread == self.main
             && speaks_as(message, role)
@@ -274,12 +276,13 @@ impl<'w, 'v, 'a> ShrinkingWindow<'w, 'v, 'a> {
 // Where a history window begins that moves in steps. Appended messages do not move the beginning until the next step is due.
 
 /// The units of a transcript before its in-flight round, without those that are kept in any case.
-struct SteppedWindow<'w, 'v, 'a> {
+struct SteppedWindow<'w> {
     window: &'w HistoryWindow,
-    messages: &'v [Message<'a>],
     /// Index of the message after the first units, which are kept.
     head: usize,
     units: Vec<Range<usize>>,
+    /// Index of the message after the last of them.
+    end: usize,
     /// Indices of the units before which no pair is open.
     joints: Vec<usize>,
     /// Those of them at which a window can begin.
@@ -288,25 +291,18 @@ struct SteppedWindow<'w, 'v, 'a> {
     spoken: [Vec<usize>; 2],
 }
 
-impl<'w, 'v, 'a> SteppedWindow<'w, 'v, 'a> {
-    /// The units of `view` among `runs`, those before the in-flight round.
-    fn new(
-        window: &'w HistoryWindow,
-        view: &View<'v, 'a>,
-        pairs: &Pairs,
-        runs: Vec<Range<usize>>,
-        speaks_as: fn(&Message<'_>, Role) -> bool,
-    ) -> Self {
-        let (messages, keep) = (view.messages, window.keep);
-        let closed = joints(messages, pairs);
-        let (head, task) = (keep.head(messages, &runs), keep.task(messages));
+impl<'w> SteppedWindow<'w> {
+    fn new(window: &'w HistoryWindow, history: &History<'_, '_>) -> Self {
+        let (messages, keep, preserved) = (history.view.messages, window.keep, &history.preserved);
+        let closed = joints(messages, history.pairs);
         let instructs = |at: usize| keep.system && messages[at].parts.iter().all(Part::instructs);
-        let is_kept = |at: usize| {
-            task == Some(at) || keep.preserves(&messages[at]) || messages[at].is_boundary() || instructs(at)
-        };
+        let is_kept = |at: usize| preserved.contains(at) || messages[at].is_boundary() || instructs(at);
         // The first units are kept with the counterparts of their calls and results.
-        let head = if head == 0 { 0 } else { closed.iter().copied().find(|at| *at >= head).unwrap_or(messages.len()) };
-        let mut units = runs;
+        let head = match preserved.head(&history.units) {
+            0 => 0,
+            head => closed.iter().copied().find(|at| *at >= head).unwrap_or(messages.len()),
+        };
+        let mut units = history.units.clone();
         units.retain(|unit| unit.start >= head && !unit.clone().all(is_kept));
         let is_joint = |nth: &usize| closed.binary_search(&units[*nth].start).is_ok();
         let joints: Vec<usize> = (0..units.len()).filter(is_joint).collect();
@@ -319,7 +315,8 @@ impl<'w, 'v, 'a> SteppedWindow<'w, 'v, 'a> {
             let speaks = |nth: &usize| units[*nth].clone().any(speaks_at);
             (0..units.len()).filter(speaks).collect()
         });
-        Self { window, messages, head, units, joints, places, spoken }
+        let end = units.last().map_or(messages.len(), |unit| unit.end);
+        Self { window, head, units, end, joints, places, spoken }
     }
 
     /// Index of the first message in the window; 0 if nothing is dropped.
@@ -345,7 +342,7 @@ impl<'w, 'v, 'a> SteppedWindow<'w, 'v, 'a> {
         let start = match self.place(up, horizon, bound) {
             Some(place) => self.units[place].start,
             None if max_expansion.is_none() => 0,
-            None => self.units.get(up).map_or(self.end(), |unit| unit.start),
+            None => self.units.get(up).map_or(self.end, |unit| unit.start),
         };
         // Nothing but preserved messages can be before the first unit.
         if self.units.first().is_some_and(|unit| unit.start == start) { 0 } else { start }
@@ -367,11 +364,6 @@ impl<'w, 'v, 'a> SteppedWindow<'w, 'v, 'a> {
     fn joint_from(&self, nth: usize) -> usize {
         let next = self.joints.partition_point(|&joint| joint < nth);
         self.joints.get(next).copied().unwrap_or(self.units.len())
-    }
-
-    /// Index of the message after the last unit.
-    fn end(&self) -> usize {
-        self.units.last().map_or(self.messages.len(), |unit| unit.end)
     }
 }
 
@@ -417,45 +409,39 @@ impl Processor for SlidingWindow {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        let runs = self.unit.runs(view.messages);
-        if runs.len() <= self.size {
+        let units = self.unit.runs(view.messages);
+        if units.len() <= self.size {
             return Ok(Plan::keep(view.messages.len()));
         }
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs);
-        let head = self.keep.head(view.messages, &runs);
-        let task = self.keep.task(view.messages);
-        let start =
-            self.keep.front(&turn_starts(view.messages), self.joint(view, &pairs, self.start(view, &runs, head)));
+        let preserved = self.keep.among(view.messages);
+        let head = preserved.head(&units);
+        let start = self.joint(view, &pairs, self.start(view, &preserved, &units, head));
+        let start = self.keep.front(&turn_starts(view.messages), start);
         let reason = Reason::Owned(format!("outside {}", self.unit.last(self.size)));
-        for (at, message) in view.messages.iter().enumerate().take(start).skip(head) {
-            self.keep.drop_outside(&mut drops, at, message, &reason, task);
-        }
-        drop_leading_orphans(view, &pairs, start, self.keep, &mut drops);
+        preserved.drop_others(&mut drops, head..start, &reason);
+        drop_leading_orphans(view, &pairs, start, &preserved, &mut drops);
         let mut plan = drops.into_plan();
-        plan.notes.extend(self.keep.without_task(view, &plan));
+        plan.notes.extend(preserved.without_task(&plan));
         Ok(plan)
     }
 }
 
 impl SlidingWindow {
     /// Index of the first message in the window, which has room for what the preserved messages leave.
-    fn start(&self, view: &View<'_, '_>, runs: &[Range<usize>], head: usize) -> usize {
-        let task = self.keep.task(view.messages);
+    fn start(&self, view: &View<'_, '_>, preserved: &Preserved<'_, '_>, units: &[Range<usize>], head: usize) -> usize {
         // A superseded boundary is kept as long as messages need it. It is not counted, because it would move the steps.
-        let stays = |message: &Message<'_>| self.step > 1 && message.is_boundary();
-        let preserves =
-            |at: usize| task == Some(at) || self.keep.preserves(&view.messages[at]) || stays(&view.messages[at]);
-        let is_other = |run: &&Range<usize>| !(*run).clone().all(preserves);
+        let preserves = |at: usize| preserved.contains(at) || self.step > 1 && view.messages[at].is_boundary();
+        let others: Vec<&Range<usize>> = units.iter().filter(|unit| !(*unit).clone().all(preserves)).collect();
         let preserved = (0..view.messages.len()).filter(|&at| preserves(at)).count();
-        let in_head = runs.iter().filter(is_other).filter(|run| run.end <= head).count();
+        let in_head = others.iter().filter(|unit| unit.end <= head).count();
         let room = self.size.saturating_sub(preserved + in_head);
-        let others: Vec<&Range<usize>> = runs.iter().filter(is_other).collect();
         let start = |room: usize| match others.len().checked_sub(room) {
             Some(nth) => {
                 let stepped = nth.next_multiple_of(self.step);
                 let nth = if stepped < others.len() { stepped } else { nth };
-                others.get(nth).map_or(view.messages.len(), |run| run.start)
+                others.get(nth).map_or(view.messages.len(), |unit| unit.start)
             }
             None => 0,
         };
@@ -475,9 +461,7 @@ impl SlidingWindow {
             }
         }
     }
-}
 
-impl SlidingWindow {
     /// `start`, with steps moved to where no pair is open: results of one call can arrive one by one, and would move it later.
     fn joint(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> usize {
         if self.step <= 1 {
@@ -488,11 +472,16 @@ impl SlidingWindow {
 }
 
 /// Drops results at the start of the window whose call is not kept, including results that never had a call.
-fn drop_leading_orphans(view: &View<'_, '_>, pairs: &Pairs, start: usize, keep: Keep, drops: &mut DropSet<'_, '_>) {
-    let task = keep.task(view.messages);
+fn drop_leading_orphans(
+    view: &View<'_, '_>,
+    pairs: &Pairs,
+    start: usize,
+    preserved: &Preserved<'_, '_>,
+    drops: &mut DropSet<'_, '_>,
+) {
     for (at, message) in view.messages.iter().enumerate().skip(start) {
         let answers_only = message.has_tools() && message.calls().next().is_none();
-        if drops.is_gone(at) || task == Some(at) || keep.preserves(message) {
+        if drops.is_gone(at) || preserved.contains(at) {
             continue;
         }
         if !answers_only {
