@@ -10,7 +10,7 @@ use curtail_core::checks::{
 };
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, along_branches, dialect_named, refuse_to_write};
-use curtail_core::edit::hunks;
+use curtail_core::explain::hunks;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter, calibrated};
 use curtail_core::processors::{Counting, Exempt, Repair, RepairFor, View};

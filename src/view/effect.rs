@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::conversation::{Cost, Policy};
 use super::overview::{Request, sample};
-use curtail_core::edit::{Explained, explain};
+use curtail_core::explain::{Explained, explain};
 use curtail_core::pipeline::Stage;
 use curtail_core::processors::{Counting, Plan, ProcessorError, View};
 use curtail_core::transcript::{Content, Layout, Message, Origin, Part, PartOrigin, Standing, supersede};

@@ -4,7 +4,8 @@ use super::chain::{Steps, calibrated};
 use super::splitting::{Separators, Splitter};
 use super::{Chain, Run, Stage, ThoughtStep, Window};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, models, write_both};
-use crate::edit::{Explained, apply, explain, name_drafts};
+use crate::edit::{apply, name_drafts};
+use crate::explain::{Explained, explain};
 use crate::json::{Document, Value};
 use crate::processors::{Counting, Plan, ProcessorError, ThoughtPrefixes, View};
 use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, Unread, checks_prefix};
@@ -302,7 +303,7 @@ fn checks(dialect: &dyn Dialect, layout: &Layout<'_>) -> Vec<Option<bool>> {
 }
 
 fn tokens<'a>(counting: &Counting, layout: &Layout<'a>, messages: &[Message<'a>]) -> usize {
-    let view = View::new(messages, &layout.preamble, layout.pairing_rules);
+    let view = View::of_layout(layout, messages);
     let sum = || counting.outside(&view) + messages.iter().map(|message| counting.message(message)).sum::<usize>();
     // What a template refuses counts as the sum of its messages; a budget that needs its count is an error.
     counting.total(&view).unwrap_or_else(|_| sum())

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::{Cut, Decider, Run, TextCutter, ThoughtStep, Totals};
 use crate::counting::token_count;
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
-use crate::edit::{apply, explain};
+use crate::edit::apply;
+use crate::explain::explain;
 use crate::json::{Document, Value, quote};
 use crate::processors::{Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan};
 use crate::transcript::{Layout, Message, Role, Transcript};
@@ -126,7 +127,7 @@ impl<'a> Splitter<'_, 'a> {
     fn write(&self, run: &Run<'a>, cut: &mut Cut, out: &mut String) -> Result<bool, ReadError> {
         let offset = self.layout.record.start as usize;
         let wrong = |what: String| ReadError { offset, what };
-        let view = View::new(&run.messages, &self.layout.preamble, self.layout.pairing_rules);
+        let view = View::of_layout(self.layout, &run.messages);
         let mut windows = self.splitting.split.windows(&view).map_err(|error| wrong(error.to_string()))?;
         if windows.is_empty() {
             windows.push(SplitWindow::default());
@@ -168,6 +169,7 @@ impl<'a> Splitter<'_, 'a> {
         known: &KnownFaults,
         cut: &mut Cut,
     ) -> WindowContent<'a> {
+        let offset = self.layout.record.start as usize;
         let all = window.messages();
         let own = all.iter().map(|at| window.own.contains(at)).collect();
         let mut content =
@@ -184,24 +186,19 @@ impl<'a> Splitter<'_, 'a> {
         }
         self.change(&mut content, &plan, cut);
         if let Some(note) = &window.note {
-            cut.notes.push((self.layout.record.start as usize, note.clone()));
+            cut.notes.push((offset, note.clone()));
         }
-        let rules = self.layout.pairing_rules;
-        while let Some(plan) = known.drop_separated(&View::new(&content.messages, &self.layout.preamble, rules)) {
+        while let Some(plan) = known.drop_separated(&View::of_layout(self.layout, &content.messages)) {
             let mut decisions = plan.decisions.iter().zip(&content.own);
             if decisions.any(|(decision, is_own)| *is_own && *decision != Decision::Keep) {
-                cut.notes.push((self.layout.record.start as usize, UNPAIRED.to_owned()));
+                cut.notes.push((offset, UNPAIRED.to_owned()));
             }
             self.change(&mut content, &plan, cut);
         }
         if let Some(thoughts) = self.thoughts {
-            let messages = std::mem::take(&mut content.messages);
-            let next = self.cutter.chain.stages.len();
-            let mut run = Run { messages, changed: true, notes: Vec::new(), next, turns_begin: false };
-            let plan = thoughts.plan(self.cutter.chain.thinking, self.layout, &mut run);
-            content.messages = run.messages;
+            let plan = thoughts.plan(self.cutter.chain.thinking, self.layout, &content.messages);
             self.change(&mut content, &plan, cut);
-            cut.notes.extend(run.notes.into_iter().map(|note| (self.layout.record.start as usize, note)));
+            cut.notes.extend(plan.notes.into_iter().map(|note| (offset, note)));
         }
         content
     }
@@ -233,10 +230,7 @@ impl<'a> Splitter<'_, 'a> {
         let counting = &self.splitting.split.counting;
         let tokens = match content.changed {
             false => window.tokens,
-            true => {
-                let view = View::new(&content.messages, &self.layout.preamble, self.layout.pairing_rules);
-                counting.total(&view).unwrap_or(window.tokens)
-            }
+            true => counting.total(&View::of_layout(self.layout, &content.messages)).unwrap_or(window.tokens),
         };
         Window {
             offset: self.layout.record.start as usize,

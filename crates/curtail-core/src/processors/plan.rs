@@ -8,8 +8,8 @@ use foldhash::{HashMap, HashSet};
 
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Anchor, Content, ContextPlace, Draft, DraftPart, Message, Origin, PairingRules, Part, PartOrigin, PartPlace,
-    PartRef, Role, Substitution, ToolResult, bind_split_replies, main_thread, own_blocks,
+    Anchor, Content, ContextPlace, Draft, DraftPart, Layout, Message, Origin, PairingRules, Part, PartOrigin,
+    PartPlace, PartRef, Role, Substitution, ToolResult, bind_split_replies, main_thread, own_blocks,
 };
 
 /// The part of a transcript that a processor sees.
@@ -35,10 +35,10 @@ impl<'v, 'a> View<'v, 'a> {
         Self { messages, preamble, pairing_rules, context, on_summary: None }
     }
 
-    /// The same view of a transcript whose format has this place for blocks of context.
+    /// A view of messages of a transcript with this layout, without an observer.
     #[must_use]
-    pub const fn placing(self, context: ContextPlace) -> Self {
-        Self { context, ..self }
+    pub fn of_layout(layout: &'v Layout<'a>, messages: &'v [Message<'a>]) -> Self {
+        Self { context: layout.context, ..Self::new(messages, &layout.preamble, layout.pairing_rules) }
     }
 
     /// The same view, with an observer of summaries.
