@@ -8,7 +8,9 @@ use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::apply;
 use crate::explain::explain;
 use crate::json::{Document, Value, quote};
-use crate::processors::{Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan};
+use crate::processors::{
+    Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan, rewriting,
+};
 use crate::transcript::{Layout, Message, Role, Transcript};
 
 /// How the result of a chain is split.
@@ -158,7 +160,7 @@ impl<'a> Splitter<'_, 'a> {
             self.explain(run, &window, cut);
             cut.windows.push(Window { written: start..out.len(), ..window });
         }
-        Ok(all > 1 || count != all || run.changed || changed || edits.has_mark())
+        Ok(all > 1 || count != all || run.changed || changed || edits.mark.is_some())
     }
 
     /// The messages of `window`, without the calls and results that its beginning separated.
@@ -174,12 +176,7 @@ impl<'a> Splitter<'_, 'a> {
         let own = all.iter().map(|at| window.own.contains(at)).collect();
         let mut content =
             WindowContent { messages: all.iter().map(|&at| messages[at].clone()).collect(), own, changed: false };
-        let mut plan = Plan::keep(all.len());
-        for (at, changes) in &window.changes {
-            if let Some(nth) = all.iter().position(|index| index == at) {
-                plan.decisions[nth] = Decision::Change(changes.clone(), SHORTENED);
-            }
-        }
+        let mut plan = rewriting(&all, &window.changes, &SHORTENED);
         for (nth, at) in all.iter().enumerate().filter(|(_, at)| window.instructions.contains(at)) {
             let parts = messages[*at].parts.iter().enumerate().filter(|(_, part)| !part.instructs());
             plan.decisions[nth] = Decision::Change(parts.map(|(part, _)| Change::Cut(part)).collect(), INSTRUCTIONS);
@@ -338,11 +335,6 @@ impl RecordEdits {
         let id_end = id_key.as_deref().map(|key| id_end(record, key)).transpose()?;
         let mark = mark.as_deref().map(|key| mark_place(record, text, key)).transpose()?;
         Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|(at, text, comma)| (start + at, text, comma)) })
-    }
-
-    /// Whether every record gets a mark.
-    const fn has_mark(&self) -> bool {
-        self.mark.is_some()
     }
 
     /// Copies a range of `source` with the edits in it.

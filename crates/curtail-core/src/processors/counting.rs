@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::View;
 use crate::counting::{BY_USAGE, Calibrate, Calibrated, Prepared, Template, TemplateError, Tokenizer};
 use crate::json::Text;
-use crate::transcript::{Content, Message, ToolResult};
+use crate::transcript::{Content, Message};
 
 /// Tokens that a provider adds around messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,39 +86,49 @@ impl Counting {
     /// Tokens of `message` without the parts that are `dropped`.
     #[must_use]
     pub fn message_without(&self, message: &Message<'_>, dropped: impl Fn(usize) -> bool) -> usize {
-        let mut sum = Sum { tokenizer: &*self.tokenizer, total: self.frame(), limit: usize::MAX };
-        let kept = message.parts.iter().enumerate().filter(|(nth, _)| !dropped(*nth));
-        for (_, part) in kept {
-            // No limit, so this cannot stop early.
-            let _counted = sum.content(&part.content);
-        }
-        for text in &message.attached {
-            let _counted = sum.text(text);
-        }
-        sum.total
+        let kept = message.parts.iter().enumerate().filter(|(nth, _)| !dropped(*nth)).map(|(_, part)| &part.content);
+        self.sum(self.frame(), kept, &message.attached, usize::MAX).unwrap_or(usize::MAX)
+    }
+
+    /// Tokens of the instructions in `message`, whatever else it contains.
+    pub(super) fn instructions(&self, message: &Message<'_>) -> usize {
+        self.message_without(message, |nth| !message.parts[nth].instructs())
     }
 
     /// Tokens of `message` if they are at most `limit`; `None` as soon as they are known to be more.
     #[must_use]
     pub fn message_until(&self, message: &Message<'_>, limit: usize) -> Option<usize> {
-        let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit };
-        sum.add(self.frame())?;
-        for part in &message.parts {
-            sum.content(&part.content)?;
-        }
-        for text in &message.attached {
-            sum.text(text)?;
-        }
-        Some(sum.total)
+        let contents = message.parts.iter().map(|part| &part.content);
+        self.sum(self.frame(), contents, &message.attached, limit)
     }
 
     /// Tokens of one part.
     #[must_use]
     pub fn content(&self, content: &Content<'_>) -> usize {
-        let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit: usize::MAX };
-        // No limit, so this cannot stop early.
-        let _counted = sum.content(content);
-        sum.total
+        self.sum(0, std::iter::once(content), &[], usize::MAX).unwrap_or(usize::MAX)
+    }
+
+    /// `start`, and the tokens of parts and of attached texts, if they are at most `limit`; `None` as soon as they are known to be
+    /// more.
+    fn sum<'m, 'a: 'm>(
+        &self,
+        start: usize,
+        parts: impl Iterator<Item = &'m Content<'a>>,
+        attached: &[Text<'_>],
+        limit: usize,
+    ) -> Option<usize> {
+        let add = |total: usize, tokens: usize| total.checked_add(tokens).filter(|&total| total <= limit);
+        let text = |total: usize, text: &Text<'_>| {
+            let tokens = self.tokenizer.count_until(&text.decode(), limit - total)?;
+            add(total, tokens)
+        };
+        let mut total = add(0, start)?;
+        for content in parts {
+            let (mut texts, media) = texts_and_media(content);
+            total = texts.try_fold(total, text)?;
+            total = add(total, self.tokenizer.scaled(MEDIA_TOKENS * media))?;
+        }
+        attached.iter().try_fold(total, text)
     }
 
     /// Tokens outside the messages: preamble, primed reply, reserve, and what the transcript does not contain.
@@ -184,53 +194,20 @@ impl Counting {
 
 /// An upper bound of the tokens of a part.
 fn upper_bound(content: &Content<'_>) -> usize {
-    match content {
-        Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => text.len_bound(),
-        Content::ToolCall(call) => call.name.len_bound() + call.arguments.len_bound(),
-        Content::ToolResult(result) => {
-            result.content.iter().map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * result.media
-        }
-        Content::Media(_) => MEDIA_TOKENS,
-        Content::Other => 0,
-    }
+    let (texts, media) = texts_and_media(content);
+    texts.map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * media
 }
 
-struct Sum<'t> {
-    tokenizer: &'t dyn Tokenizer,
-    total: usize,
-    limit: usize,
-}
-
-impl Sum<'_> {
-    fn add(&mut self, tokens: usize) -> Option<()> {
-        self.total = self.total.checked_add(tokens).filter(|&total| total <= self.limit)?;
-        Some(())
-    }
-
-    fn text(&mut self, text: &Text<'_>) -> Option<()> {
-        let tokens = self.tokenizer.count_until(&text.decode(), self.limit - self.total)?;
-        self.add(tokens)
-    }
-
-    fn content(&mut self, content: &Content<'_>) -> Option<()> {
-        match content {
-            Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => self.text(text),
-            Content::ToolCall(call) => {
-                self.text(&call.name)?;
-                self.text(&call.arguments)
-            }
-            Content::ToolResult(result) => self.result(result),
-            Content::Media(_) => self.add(self.tokenizer.scaled(MEDIA_TOKENS)),
-            Content::Other => Some(()),
-        }
-    }
-
-    fn result(&mut self, result: &ToolResult<'_>) -> Option<()> {
-        for text in &result.content {
-            self.text(text)?;
-        }
-        self.add(self.tokenizer.scaled(MEDIA_TOKENS * result.media))
-    }
+/// The texts of a part that are counted, and the number of its media.
+fn texts_and_media<'m, 'a>(content: &'m Content<'a>) -> (impl Iterator<Item = &'m Text<'a>>, usize) {
+    let (texts, media) = match content {
+        Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => (([Some(text), None], &[][..]), 0),
+        Content::ToolCall(call) => (([Some(&call.name), Some(&call.arguments)], &[][..]), 0),
+        Content::ToolResult(result) => (([None, None], result.content.as_slice()), result.media),
+        Content::Media(_) => (([None, None], &[][..]), 1),
+        Content::Other => (([None, None], &[][..]), 0),
+    };
+    (texts.0.into_iter().flatten().chain(texts.1), media)
 }
 
 // Counts a transcript, or some of its messages, as a chat template renders them.

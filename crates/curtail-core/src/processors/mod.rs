@@ -32,6 +32,7 @@ pub use plan::{
 };
 pub use repair::{Exempt, Repair, RepairFor, RepairMode};
 pub use shorten::{CapKeep, CapResults};
+pub(crate) use split::rewriting;
 pub use split::{Overlap, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{MediaLimits, Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};

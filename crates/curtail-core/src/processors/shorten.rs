@@ -59,7 +59,7 @@ impl Processor for CapResults {
             if self.fits(part, cap) {
                 continue;
             }
-            match self.capped(part, cap) {
+            match self.capped(*result, part, cap) {
                 Some(text) => {
                     let reason = Reason::Owned(format!("the result has more than {}", token_count(cap)));
                     plan.change(result.message, [Change::Rewrite(result.part, text)], reason);
@@ -92,11 +92,11 @@ impl CapResults {
 
     /// The text of a result in at most `cap` tokens, with a marker that says how many were cut; `None` if it cannot become
     /// shorter.
-    fn capped(&self, part: &Part<'_>, cap: usize) -> Option<String> {
+    fn capped(&self, at: PartRef, part: &Part<'_>, cap: usize) -> Option<String> {
         let tokenizer = &self.tokenizer;
         let (text, most) = shortenable(part)?;
         let tokens = tokenizer.count(&text);
-        let whole = LongText { message: 0, part: 0, text, tokens, most };
+        let whole = LongText { at, text, tokens, most };
         let marker = |cut: usize| format!("[… {cut} tokens cut …]");
         let mut room = cap.saturating_sub(tokenizer.count(&format!("\n{}\n", marker(tokens))));
         loop {
@@ -132,8 +132,7 @@ fn spared(part: &Part<'_>) -> &'static str {
 
 /// A text that can be shortened.
 struct LongText {
-    message: usize,
-    part: usize,
+    at: PartRef,
     text: String,
     tokens: usize,
     /// The largest number of bytes that the text may take as a JSON string: what it takes now. A result that is a list or an
@@ -171,8 +170,8 @@ fn shortenable(part: &Part<'_>) -> Option<(String, usize)> {
 /// Replaces the removed middle.
 const MARKER: &str = "\n[… shortened …]\n";
 
-/// The changes that shorten the messages at `indices`, without the parts that are `dropped`, to `budget` tokens, by message; `None`
-/// if they cannot be shortened that far.
+/// The new texts that shorten the messages at `indices`, without the parts that are `dropped`, to `budget` tokens; `None` if they
+/// cannot be shortened that far.
 ///
 /// All texts are cut to one cap, so the longest ones shrink first. With texts of 10, 40 and 100 tokens and room for 90, the
 /// cap is 40: the third text shrinks to 40 tokens and the other two are not changed.
@@ -182,7 +181,7 @@ pub(super) fn shorten(
     dropped: impl Fn(PartRef) -> bool,
     budget: usize,
     counting: &Counting,
-) -> Option<Vec<(usize, Vec<Change>)>> {
+) -> Option<Vec<(PartRef, String)>> {
     let remaining =
         |&at: &usize| counting.message_without(&messages[at], |part| dropped(PartRef { message: at, part }));
     let total: usize = indices.iter().map(remaining).sum();
@@ -199,7 +198,8 @@ pub(super) fn shorten(
         let sum: usize = texts.iter().zip(&shortened).map(count).sum();
         if sum <= room {
             refill(&texts, &mut shortened, room - sum, counting);
-            return Some(changes(&texts, shortened));
+            let rewrites = texts.iter().zip(shortened).filter_map(|(long_text, text)| Some((long_text.at, text?)));
+            return Some(rewrites.collect());
         }
         // Tokens may merge differently at a cut: lower the cap until the sum fits.
         cap = cap.checked_sub(1 + (sum - room) / texts.len().max(1))?;
@@ -234,24 +234,14 @@ fn long_texts(
     let mut texts = Vec::new();
     for &at in indices {
         for (nth, part) in messages[at].parts.iter().enumerate() {
-            if dropped(PartRef { message: at, part: nth }) {
-                continue;
-            }
-            if let Some((text, most)) = shortenable(part) {
-                let tokens = part_tokens(part, counting);
-                texts.push(LongText { message: at, part: nth, text, tokens, most });
+            let at = PartRef { message: at, part: nth };
+            if let Some((text, most)) = shortenable(part).filter(|_| !dropped(at)) {
+                let tokens = counting.content(&part.content);
+                texts.push(LongText { at, text, tokens, most });
             }
         }
     }
     texts
-}
-
-fn part_tokens(part: &Part<'_>, counting: &Counting) -> usize {
-    match &part.content {
-        Content::Text(text) => counting.tokenizer.count(&text.decode()),
-        Content::ToolResult(result) => result.content.iter().map(|text| counting.tokenizer.count(&text.decode())).sum(),
-        _ => 0,
-    }
 }
 
 /// The highest cap for which all texts, cut to it, need at most `room` tokens.
@@ -295,17 +285,4 @@ fn cut_middle(text: &str, cap: usize, tokenizer: &dyn Tokenizer) -> String {
     let head = tokenizer.head(text, room.div_ceil(2));
     let tail = tokenizer.tail(text, room / 2).max(head);
     format!("{}{MARKER}{}", &text[..head], &text[tail..])
-}
-
-fn changes(texts: &[LongText], shortened: Vec<Option<String>>) -> Vec<(usize, Vec<Change>)> {
-    let mut changes: Vec<(usize, Vec<Change>)> = Vec::new();
-    for (long_text, text) in texts.iter().zip(shortened) {
-        let Some(text) = text else { continue };
-        let change = Change::Rewrite(long_text.part, text);
-        match changes.last_mut() {
-            Some((message, of_message)) if *message == long_text.message => of_message.push(change),
-            _ => changes.push((long_text.message, vec![change])),
-        }
-    }
-    changes
 }

@@ -9,7 +9,8 @@ use super::counting::{Rendering, newest_fitting};
 use super::shorten::shorten;
 use super::units::Preserved;
 use super::{
-    Counting, Decision, DropSet, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, apply_plan,
+    Change, Counting, Decision, DropSet, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View,
+    apply_plan,
 };
 use crate::counting::token_count;
 use crate::transcript::{Pairs, Part, Standing, joints, segments};
@@ -307,7 +308,7 @@ impl Limiting<'_, '_, '_> {
         }
         let message = &self.view.messages[at];
         let instructs = self.limit.preserve_system && message.parts.iter().any(Part::instructs);
-        if instructs { self.limit.counting.message_without(message, |nth| !message.parts[nth].instructs()) } else { 0 }
+        if instructs { self.limit.counting.instructions(message) } else { 0 }
     }
 
     /// Tokens of a segment without its preserved messages, if they are at most `limit`.
@@ -372,9 +373,10 @@ impl Limiting<'_, '_, '_> {
         let indices: Vec<usize> = (start..self.view.messages.len()).filter(shortened).collect();
         let cuts = plan.cuts();
         let is_cut = |part| cuts.contains(&part);
-        for (at, changes) in shorten(self.view.messages, &indices, is_cut, room, &self.limit.counting)? {
+        for (at, text) in shorten(self.view.messages, &indices, is_cut, room, &self.limit.counting)? {
             let budget = token_count(self.limit.max_tokens);
-            plan.change(at, changes, Reason::Owned(format!("the newest segment alone does not fit into {budget}")));
+            let reason = Reason::Owned(format!("the newest segment alone does not fit into {budget}"));
+            plan.change(at.message, [Change::Rewrite(at.part, text)], reason);
         }
         Some(plan)
     }
