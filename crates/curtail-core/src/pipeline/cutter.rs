@@ -1,7 +1,7 @@
 //! One text in, one text out: its transcripts are read, run through a chain and written back. It knows no file.
 
 use super::chain::{Steps, calibrated};
-use super::splitting::{Separators, Splitter};
+use super::splitting::{Splitter, separators};
 use super::{Chain, Run, Stage, ThoughtStep, Window};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, models, write_both};
 use crate::edit::{apply, name_drafts};
@@ -99,7 +99,7 @@ impl TextCutter {
         cut: &mut Cut,
         out: &mut String,
     ) -> Result<(), CutError> {
-        let separators = self.chain.splitting.as_ref().map(|_| Separators::between(reading, text, &transcripts));
+        let separators = self.chain.splitting.as_ref().map(|_| separators(reading, text, &transcripts));
         // Windows are rows for training: they are not sent to the model that wrote the thoughts.
         let dataset = reading.framing == Framing::Records || separators.is_some();
         let mut writing = Writing { text, at: 0, separators, cut, out };
@@ -129,7 +129,7 @@ struct Writing<'p> {
     /// Where the part of the text begins that is not written yet.
     at: usize,
     /// The separators between windows, if transcripts are split.
-    separators: Option<Separators>,
+    separators: Option<Vec<Option<String>>>,
     cut: &'p mut Cut,
     out: &'p mut String,
 }
@@ -263,7 +263,7 @@ impl<'c> Session<'c> {
                 return Err(unsplit(layout).into());
             }
             self.report(writing.cut);
-            let separator = separators.of_record(nth);
+            let separator = separators[nth].as_deref();
             let splitter = Splitter { cutter, splitting, dialect, layout, thoughts, separator };
             writing.at = splitter.append(run, writing.at, writing.cut, &mut self.totals, writing.out)?;
         } else if run.changed {

@@ -379,35 +379,27 @@ fn mark_place(record: Value<'_>, text: &str, key: &str) -> Result<(usize, String
 
 /// The separator between the windows of each record, which is that of the records. `None` if the transcript is a whole
 /// file.
-pub(super) struct Separators(Vec<Option<String>>);
-
-impl Separators {
-    pub(super) fn between(
-        reading: &Reading,
-        text: &str,
-        transcripts: &[(&'static dyn Dialect, Transcript<'_>)],
-    ) -> Self {
-        let records: Vec<Range<usize>> = transcripts
-            .iter()
-            .map(|(_, transcript)| transcript.layout.record.start as usize..transcript.layout.record.end as usize)
-            .collect();
-        let ends = |range: &Range<usize>| is_blank(&text[..range.start]) && is_blank(&text[range.end..]);
-        let separator = |nth: usize| match reading.framing {
-            Framing::Lines => None,
-            Framing::Records => Some(if text.contains("\r\n") { "\r\n" } else { "\n" }.to_owned()),
-            Framing::Document if ends(&records[nth]) => None,
-            Framing::Document => {
-                let gap = |nth: usize| Some(&text[records.get(nth)?.end..records.get(nth + 1)?.start]);
-                let gap = nth.checked_sub(1).and_then(gap).or_else(|| gap(nth)).filter(|gap| gap.trim() == ",");
-                Some(gap.unwrap_or(", ").to_owned())
-            }
-        };
-        Self((0..records.len()).map(separator).collect())
-    }
-
-    pub(super) fn of_record(&self, nth: usize) -> Option<&str> {
-        self.0.get(nth).and_then(Option::as_deref)
-    }
+pub(super) fn separators(
+    reading: &Reading,
+    text: &str,
+    transcripts: &[(&'static dyn Dialect, Transcript<'_>)],
+) -> Vec<Option<String>> {
+    let record =
+        |transcript: &Transcript<'_>| transcript.layout.record.start as usize..transcript.layout.record.end as usize;
+    let records: Vec<Range<usize>> = transcripts.iter().map(|(_, transcript)| record(transcript)).collect();
+    let ends = |range: &Range<usize>| is_blank(&text[..range.start]) && is_blank(&text[range.end..]);
+    let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let separator = |nth: usize| match reading.framing {
+        Framing::Lines => None,
+        Framing::Records => Some(line_end.to_owned()),
+        Framing::Document if ends(&records[nth]) => None,
+        Framing::Document => {
+            let gap = |nth: usize| Some(&text[records.get(nth)?.end..records.get(nth + 1)?.start]);
+            let gap = nth.checked_sub(1).and_then(gap).or_else(|| gap(nth)).filter(|gap| gap.trim() == ",");
+            Some(gap.unwrap_or(", ").to_owned())
+        }
+    };
+    (0..records.len()).map(separator).collect()
 }
 
 fn is_blank(text: &str) -> bool {

@@ -34,11 +34,11 @@ enum Spared {
 /// Replaces the content of older tool results by `placeholder`.
 ///
 /// ```
-/// use curtail_core::processors::{ClearResults, StaleResults, ToolGlobs};
+/// use curtail_core::processors::{ClearResults, NameGlobs, StaleResults};
 /// use curtail_tokens::tokenizers;
 ///
 /// let tokenizer = tokenizers::tokenizer_by_name("o200k_base")?;
-/// let exempt = ToolGlobs::compile(&["read_plan"])?;
+/// let exempt = NameGlobs::compile(&["read_plan"])?;
 /// let clear = ClearResults { exempt, ..ClearResults::new(StaleResults::AllButLast(5), tokenizer) };
 /// assert_eq!(clear.placeholder, "[cleared]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -98,6 +98,13 @@ pub enum Decision {
     Replace(Draft, Reason),
 }
 
+impl Decision {
+    /// The changes to a message that is kept.
+    fn changes(&self) -> &[Change] {
+        if let Self::Change(changes, _) = self { changes } else { &[] }
+    }
+}
+
 /// A change to a message that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
@@ -192,21 +199,15 @@ impl Plan {
     /// The number of messages and parts that the plan adds.
     #[must_use]
     pub fn added(&self) -> usize {
-        let prepended = self.decisions.iter().map(|decision| match decision {
-            Decision::Change(changes, _) => {
-                changes.iter().filter(|change| matches!(change, Change::Prepend(_) | Change::Append(_))).count()
-            }
-            _ => 0,
-        });
-        self.inserts.len() + prepended.sum::<usize>()
+        let changes = self.decisions.iter().flat_map(Decision::changes);
+        let prepended = changes.filter(|change| matches!(change, Change::Prepend(_) | Change::Append(_)));
+        self.inserts.len() + prepended.count()
     }
 
     /// The parts that are cut out of messages that are kept.
     pub(super) fn cuts(&self) -> HashSet<PartRef> {
-        let changes = self.decisions.iter().enumerate().flat_map(|(message, decision)| match decision {
-            Decision::Change(changes, _) => changes.iter().map(move |change| (message, change)).collect(),
-            _ => Vec::new(),
-        });
+        let numbered = self.decisions.iter().enumerate();
+        let changes = numbered.flat_map(|(at, decision)| decision.changes().iter().map(move |change| (at, change)));
         let cuts = changes.filter_map(|(message, change)| match change {
             Change::Cut(part) => Some(PartRef { message, part: *part }),
             _ => None,
@@ -394,8 +395,7 @@ struct TakenIn<'a> {
 
 fn answers<'a>(messages: &[Message<'a>], decision: &Decision) -> TakenIn<'a> {
     let mut found = TakenIn::default();
-    let Decision::Change(changes, _) = decision else { return found };
-    for change in changes {
+    for change in decision.changes() {
         let (place, answers) = match change {
             Change::Prepend(answers) => (&mut found.front, answers),
             Change::Append(answers) => (&mut found.back, answers),

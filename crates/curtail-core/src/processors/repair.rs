@@ -255,8 +255,10 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         &self.view.messages[part.message]
     }
 
+    /// Whether the format writes results inside messages.
     fn is_inside(&self) -> bool {
-        is_inside(self.view)
+        use ResultPlace::{NextMessage, NextMessageFirst, SameMessage};
+        matches!(self.view.pairing_rules.results, NextMessage | NextMessageFirst | SameMessage)
     }
 
     /// Whether a stub would pair with this call and no other. A call with invalid arguments is dropped instead: no tool could
@@ -409,11 +411,6 @@ fn in_call(view: &View<'_, '_>) -> HashSet<PartRef> {
         found.extend(inside.map(|(part, _)| PartRef { message: at, part }));
     }
     found
-}
-
-fn is_inside(view: &View<'_, '_>) -> bool {
-    use ResultPlace::{NextMessage, NextMessageFirst, SameMessage};
-    matches!(view.pairing_rules.results, NextMessage | NextMessageFirst | SameMessage)
 }
 
 /// For each message: the index before which results of its calls are inserted, and the next message of its thread from there.
