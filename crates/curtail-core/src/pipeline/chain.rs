@@ -249,14 +249,6 @@ pub(super) struct Steps<'s> {
     pub(super) thoughts: Option<&'s ThoughtStep<'s>>,
 }
 
-/// What a stage found.
-struct Before {
-    /// The pairing faults, once the stage changes something that it does not repair itself.
-    known: Option<KnownFaults>,
-    /// The number of notes.
-    notes: usize,
-}
-
 /// How the stages of a chain treat signed thoughts after their changes.
 pub struct ThoughtStep<'s> {
     /// The messages before each thought, as they were read.
@@ -297,10 +289,10 @@ impl<'a, W: FnMut(&Stage, &[Message<'a>], &Plan)> Cutting<'_, 'a, W> {
     /// processor but repair writes one, so the rounds end.
     fn run(&mut self, stage: &Stage) -> Result<(), ProcessorError> {
         self.drop_first(stage)?;
-        let mut before = Before { known: None, notes: self.run.notes.len() };
+        let (mut known, notes) = (None, self.run.notes.len());
         loop {
-            let changed = self.apply(stage, &mut before)?;
-            let Some(known) = before.known.as_ref().filter(|_| changed) else { return Ok(()) };
+            let changed = self.apply(stage, notes, &mut known)?;
+            let Some(known) = known.as_ref().filter(|_| changed) else { return Ok(()) };
             let separated = self.drop_separated(stage, known);
             if !(std::mem::take(&mut self.run.turns_begin) || separated) {
                 return Ok(());
@@ -308,8 +300,9 @@ impl<'a, W: FnMut(&Stage, &[Message<'a>], &Plan)> Cutting<'_, 'a, W> {
         }
     }
 
-    /// Applies the passes of the processor; returns whether they changed anything.
-    fn apply(&mut self, stage: &Stage, before: &mut Before) -> Result<bool, ProcessorError> {
+    /// Applies the passes of the processor; returns whether they changed anything. `known` becomes the pairing faults before the
+    /// first change, unless the processor repairs pairs itself. Notes from `notes` on are not repeated.
+    fn apply(&mut self, stage: &Stage, notes: usize, known: &mut Option<KnownFaults>) -> Result<bool, ProcessorError> {
         let Self { layout, on_summary, watch, run, .. } = self;
         let traits = stage.processor.traits();
         let mut added = usize::MAX;
@@ -317,7 +310,7 @@ impl<'a, W: FnMut(&Stage, &[Message<'a>], &Plan)> Cutting<'_, 'a, W> {
         for _ in 0..traits.passes {
             let view = View::of_layout(layout, &run.messages).observed_by(*on_summary);
             let mut plan = stage.processor.decide(&view)?;
-            plan.notes.retain(|note| !run.notes[before.notes..].contains(note));
+            plan.notes.retain(|note| !run.notes[notes..].contains(note));
             run.notes.append(&mut plan.notes);
             let identity = plan.is_identity();
             if !identity || !plan.remarks.is_empty() {
@@ -330,8 +323,8 @@ impl<'a, W: FnMut(&Stage, &[Message<'a>], &Plan)> Cutting<'_, 'a, W> {
             if plan.added() > 0 {
                 added = plan.added();
             }
-            if before.known.is_none() && !traits.repairs_pairs {
-                before.known = Some(KnownFaults::from_view(&view));
+            if !traits.repairs_pairs {
+                known.get_or_insert_with(|| KnownFaults::from_view(&view));
             }
             changed = true;
             run.changed = true;

@@ -102,7 +102,7 @@ impl TextCutter {
         let separators = self.chain.splitting.as_ref().map(|_| separators(reading, text, &transcripts));
         // Windows are rows for training: they are not sent to the model that wrote the thoughts.
         let dataset = reading.framing == Framing::Records || separators.is_some();
-        let mut writing = Writing { text, at: 0, separators, cut, out };
+        let mut writing = Writing { text, at: 0, separators: separators.as_deref(), cut, out };
         for (nth, ((dialect, transcript), session)) in transcripts.into_iter().zip(sessions).enumerate() {
             let Transcript { layout, messages } = transcript;
             let checks = |layout: &Layout<'_>| checks(dialect, layout);
@@ -124,14 +124,14 @@ impl TextCutter {
 type ReadTranscript<'a> = (&'static dyn Dialect, Transcript<'a>);
 
 /// What is written of one reading of a text.
-struct Writing<'p> {
-    text: &'p str,
+pub(super) struct Writing<'p> {
+    pub(super) text: &'p str,
     /// Where the part of the text begins that is not written yet.
-    at: usize,
+    pub(super) at: usize,
     /// The separators between windows, if transcripts are split.
-    separators: Option<Vec<Option<String>>>,
-    cut: &'p mut Cut,
-    out: &'p mut String,
+    separators: Option<&'p [Option<String>]>,
+    pub(super) cut: &'p mut Cut,
+    pub(super) out: &'p mut String,
 }
 
 /// A transcript on its way through the chain, which may read it several times.
@@ -258,14 +258,14 @@ impl<'c> Session<'c> {
         writing: &mut Writing<'_>,
     ) -> Result<(), CutError> {
         let (cutter, dialect) = (self.cutter, self.dialect);
-        if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, &writing.separators) {
+        if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, writing.separators) {
             if !layout.answers.branches.is_empty() {
                 return Err(unsplit(layout).into());
             }
             self.report(writing.cut);
             let separator = separators[nth].as_deref();
             let splitter = Splitter { cutter, splitting, dialect, layout, thoughts, separator };
-            writing.at = splitter.append(run, writing.at, writing.cut, &mut self.totals, writing.out)?;
+            splitter.append(run, &mut self.totals, writing)?;
         } else if run.changed {
             writing.out.push_str(&writing.text[writing.at..layout.span.start as usize]);
             let from = writing.out.len();

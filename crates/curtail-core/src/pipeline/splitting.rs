@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::cutter::Writing;
 use super::{Cut, Decider, Run, TextCutter, ThoughtStep, Totals};
 use crate::counting::token_count;
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
@@ -83,20 +84,18 @@ impl WindowContent<'_> {
 }
 
 impl<'a> Splitter<'_, 'a> {
-    /// Appends the text from `at` on and the windows of `run` to `out`; returns the offset of the text that follows the record.
+    /// Writes the text up to the record, and the windows of `run` in its place.
     pub(super) fn append(
         &self,
         run: &Run<'a>,
-        at: usize,
-        cut: &mut Cut,
         totals: &mut Totals,
-        out: &mut String,
-    ) -> Result<usize, ReadError> {
-        let Layout { source, record, .. } = *self.layout;
+        Writing { text, at, cut, out, .. }: &mut Writing<'_>,
+    ) -> Result<(), ReadError> {
+        let record = self.layout.record;
         let before = cut.windows.len();
         let gap = out.len();
         if self.separator.is_some() {
-            out.push_str(&source[at..record.start as usize]);
+            out.push_str(&text[*at..record.start as usize]);
         }
         let changed = self.write(run, cut, out)?;
         let windows = &cut.windows[before..];
@@ -110,19 +109,20 @@ impl<'a> Splitter<'_, 'a> {
         cut.changed |= changed;
         cut.parts = self.separator.is_none();
         let end = record.end as usize;
-        match self.separator {
-            None => Ok(source.len()),
-            Some(_) if !is_gone => Ok(end),
+        *at = match self.separator {
+            None => text.len(),
+            Some(_) if !is_gone => end,
             // The separator is dropped with the record: the one before it, or for the first record the one after it.
             Some(_) if before > 0 => {
                 out.truncate(gap);
-                Ok(end)
+                end
             }
             Some(_) => {
-                let behind = source[end..].trim_start();
-                Ok(source.len() - behind.strip_prefix(',').unwrap_or(behind).trim_start().len())
+                let behind = text[end..].trim_start();
+                text.len() - behind.strip_prefix(',').unwrap_or(behind).trim_start().len()
             }
-        }
+        };
+        Ok(())
     }
 
     /// Appends the windows of `run` to `out`, and their places and explanations to `cut`; returns whether anything changed.

@@ -197,7 +197,10 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
     fn mark_part(&mut self, part: PartRef, reason: Reason) {
         let message = &self.messages[part.message];
-        let remaining = self.remaining.entry(part.message).or_insert_with(|| worth_keeping(message));
+        let remaining = self
+            .remaining
+            .entry(part.message)
+            .or_insert_with(|| message.parts.iter().filter(|part| part.is_worth_keeping()).count());
         *remaining -= usize::from(message.parts[part.part].is_worth_keeping());
         let is_empty = *remaining == 0;
         self.parts.insert(part);
@@ -281,11 +284,6 @@ fn dependent(messages: &[Message<'_>]) -> HashMap<usize, Vec<usize>> {
         }
     }
     dependent
-}
-
-/// The number of parts that a message is kept for.
-fn worth_keeping(message: &Message<'_>) -> usize {
-    message.parts.iter().filter(|part| part.is_worth_keeping()).count()
 }
 
 // Drops what lost its counterpart in a cut, so that the output has no pairing fault that the input did not have.

@@ -239,9 +239,9 @@ impl<'c> Rendering<'c> {
         self.whole.get_or_init(|| self.tokens(0..self.count)).clone()
     }
 
-    /// Whether the messages with these numbers fit; what the template refuses does not.
-    pub(super) fn fits(&self, kept: impl Iterator<Item = usize>, budget: usize) -> bool {
-        self.tokens(kept).is_ok_and(|tokens| tokens <= budget)
+    /// Tokens of the messages with these numbers, and of the reserve, if they fit; what the template refuses does not.
+    pub(super) fn tokens_within(&self, budget: usize, kept: impl Iterator<Item = usize>) -> Option<usize> {
+        self.tokens(kept).ok().filter(|tokens| *tokens <= budget)
     }
 
     /// By how many tokens the template exceeds the sum of the messages, for each message on average.

@@ -314,15 +314,12 @@ fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
 }
 
 fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
-    let anchor = |message: Option<&Message<'a>>| message.map(Message::anchor).unwrap_or_default();
-    let before = insert.before.checked_sub(1).and_then(|at| messages.get(at));
+    let parts = |items: &[Prepend]| items.iter().map(|item| prepended_part(messages, item)).collect();
     match &insert.what {
         Insertion::Note(at, draft) => note(draft, &messages[*at]),
         Insertion::Blocks(role, blocks) => {
-            let mut message = Message::draft(*role, context_anchor(messages, insert.before));
-            message.parts = blocks.iter().map(|block| prepended_part(messages, block)).collect();
-            message.thread = main_thread(messages);
-            message
+            let message = Message::draft(*role, context_anchor(messages, insert.before));
+            Message { parts: parts(blocks), thread: main_thread(messages), ..message }
         }
         Insertion::Moved(at) => {
             let mut message = messages[*at].clone();
@@ -331,9 +328,10 @@ fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
             }
             message
         }
-        Insertion::Results(answers) => {
-            let mut message = Message::draft(Role::Tool, anchor(before));
-            message.parts = answers.iter().map(|answer| prepended_part(messages, answer)).collect();
+        Insertion::Results(results) => {
+            let before = insert.before.checked_sub(1).and_then(|at| messages.get(at));
+            let anchor = before.map(Message::anchor).unwrap_or_default();
+            let message = Message { parts: parts(results), ..Message::draft(Role::Tool, anchor) };
             // The results answer calls of the conversation that they are inserted into.
             match before {
                 Some(before) => Message { thread: before.thread, standing: before.standing, ..message },

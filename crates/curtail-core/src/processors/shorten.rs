@@ -247,10 +247,15 @@ fn long_texts(
 /// The highest cap for which all texts, cut to it, need at most `room` tokens.
 fn water_level(texts: &[LongText], room: usize) -> usize {
     let filled = |cap: usize| texts.iter().map(|long_text| long_text.tokens.min(cap)).sum::<usize>();
-    let (mut low, mut high) = (0, room);
-    while low < high {
-        let cap = low + (high - low).div_ceil(2);
-        if filled(cap) <= room { low = cap } else { high = cap - 1 }
+    largest(room.saturating_add(1), |cap| filled(cap) <= room)
+}
+
+/// The largest number below `end` for which `holds`, as it does for 0.
+fn largest(end: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, end);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle } else { high = middle }
     }
     low
 }
@@ -263,19 +268,8 @@ fn middle_out(long_text: &LongText, cap: usize, counting: &Counting) -> Option<S
     }
     let cut =
         |cap: usize| Some(cut_middle(&long_text.text, cap, &*counting.tokenizer)).filter(|text| long_text.holds(text));
-    if let Some(text) = cut(cap) {
-        return Some(text);
-    }
     // The largest cap at which what is cut is longer than the marker.
-    let (mut low, mut high, mut longest) = (0, cap, cut(0)?);
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        match cut(middle) {
-            Some(text) => (low, longest) = (middle, text),
-            None => high = middle,
-        }
-    }
-    Some(longest)
+    cut(cap).or_else(|| cut(largest(cap, |cap| cut(cap).is_some())))
 }
 
 fn cut_middle(text: &str, cap: usize, tokenizer: &dyn Tokenizer) -> String {

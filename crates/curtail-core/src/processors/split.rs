@@ -557,8 +557,7 @@ impl Filler<'_, '_, '_> {
 
     /// Tokens of a window as it is rendered, if it fits.
     fn tokens_if_fits(&self, rendering: &Rendering<'_>, window: &SplitWindow) -> Option<usize> {
-        let tokens = rendering.tokens(window.messages().into_iter()).ok()?;
-        (tokens <= self.split.max_tokens).then_some(tokens)
+        rendering.tokens_within(self.split.max_tokens, window.messages().into_iter())
     }
 
     /// The window whose own messages begin at segment `at` and fit as they are rendered, with the segment after it. Sums

@@ -154,21 +154,18 @@ impl Processor for MediaLimits {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let mut plan = Plan::keep(view.messages.len());
-        let (mut kept, mut removed) = (self.keep_last.unwrap_or(usize::MAX), Vec::new());
+        let mut kept = self.keep_last.unwrap_or(usize::MAX);
         for (at, message) in view.messages.iter().enumerate().rev() {
             for (nth, part) in message.parts.iter().enumerate().rev() {
                 let found = media(part);
-                let gone: Vec<Substitution> =
+                let mut gone: Vec<Substitution> =
                     found.iter().rev().filter_map(|medium| self.removes(medium, &mut kept)).collect();
+                gone.reverse();
                 if !gone.is_empty() {
-                    removed.push((at, nth, gone));
+                    let reason = gone.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" ");
+                    plan.change(at, [Change::Substitute(nth, gone)], Reason::Owned(reason));
                 }
             }
-        }
-        for (at, nth, mut gone) in removed {
-            gone.reverse();
-            let reason = Reason::Owned(gone.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" "));
-            plan.change(at, [Change::Substitute(nth, gone)], reason);
         }
         Ok(plan)
     }

@@ -242,7 +242,7 @@ impl Limiting<'_, '_, '_> {
         };
         let fits = |start: usize| {
             let kept = |at: &usize| *at >= start || self.preserved.contains(*at);
-            rendering.is_none_or(|rendering| rendering.fits((0..count).filter(kept), max_tokens))
+            rendering.is_none_or(|rendering| rendering.tokens_within(max_tokens, (0..count).filter(kept)).is_some())
         };
         let last = (0..count).rfind(|&at| !self.preserved.contains(at));
         let (mut removed, mut due) = (0, excess.next_multiple_of(step));
