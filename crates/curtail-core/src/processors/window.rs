@@ -58,13 +58,13 @@ impl Processor for HistoryWindow {
         let pairs = Pairs::from_messages(view.messages);
         let flight = self.flight(view.messages, &pairs);
         let units = self.unit.runs(&view.messages[..flight]);
-        let history = History { view, pairs: &pairs, preserved: self.keep.among(view.messages), flight, units };
-        let drops = if self.step > 1 { self.stepped(&history) } else { self.last(&history) };
-        let reached = self.reached(&history, &drops);
+        let past = PastUnits { view, pairs: &pairs, preserved: self.keep.among(view.messages), flight, units };
+        let drops = if self.step > 1 { self.stepped(&past) } else { self.last(&past) };
+        let reached = self.reached(&past, &drops);
         let mut plan = drops.into_plan();
         plan.notes.extend(self.note(view, flight));
         plan.notes.extend(reached);
-        plan.notes.extend(history.preserved.without_task(&plan));
+        plan.notes.extend(past.preserved.without_task(&plan));
         Ok(plan)
     }
 }
@@ -96,7 +96,7 @@ fn outlives_its_tools(message: &Message<'_>, at: usize, pairs: &Pairs, flight: u
 }
 
 /// A transcript, and its units before the in-flight round.
-struct History<'v, 'a> {
+struct PastUnits<'v, 'a> {
     view: &'v View<'v, 'a>,
     pairs: &'v Pairs,
     preserved: Preserved<'v, 'a>,
@@ -126,22 +126,22 @@ impl HistoryWindow {
     /// size 2:  0 user "weather?"   1 assistant "rain"   2 user "map!"   3 assistant (call)   4 tool   | 5 assistant (in flight)
     ///          dropped             ^ the only assistant message with text: the window begins here
     /// ```
-    fn last<'v, 'a>(&self, history: &History<'v, 'a>) -> DropSet<'v, 'a> {
-        let units = &history.units;
-        let start = |unit: usize| units.get(unit).map_or(history.flight, |unit| unit.start);
+    fn last<'v, 'a>(&self, past: &PastUnits<'v, 'a>) -> DropSet<'v, 'a> {
+        let units = &past.units;
+        let start = |unit: usize| units.get(unit).map_or(past.flight, |unit| unit.start);
         let last = units.len().saturating_sub(self.size);
         // Beyond this unit, no exchange is looked for.
         let farthest =
             self.max_expansion.map_or(0, |times| units.len().saturating_sub(self.size.saturating_mul(times)));
-        let mut window = ShrinkingWindow::new(self, history);
+        let mut window = ShrinkingWindow::new(self, past);
         window.begin_at(start(farthest));
         // A role that has no text anywhere is ignored.
         let roles = [Role::User, Role::Assistant].map(|role| window.speaks(role).then_some(role));
-        for unit in farthest + 1..=self.last_with_turn(history, farthest, last) {
+        for unit in farthest + 1..=self.last_with_turn(past, farthest, last) {
             window.begin_at(start(unit));
             if !roles.into_iter().flatten().all(|role| window.speaks(role)) {
                 // One unit too many is dropped by now.
-                let mut window = ShrinkingWindow::new(self, history);
+                let mut window = ShrinkingWindow::new(self, past);
                 window.begin_at(start(unit - 1));
                 return window.drops;
             }
@@ -151,7 +151,7 @@ impl HistoryWindow {
 
     /// The last of the units at which the window may begin: `last`, or an earlier one if the window has to start on a message of a
     /// person and the newest of these is there. Units before `farthest` are not searched.
-    fn last_with_turn(&self, History { view, units, .. }: &History<'_, '_>, farthest: usize, last: usize) -> usize {
+    fn last_with_turn(&self, PastUnits { view, units, .. }: &PastUnits<'_, '_>, farthest: usize, last: usize) -> usize {
         if !self.keep.start_on_user {
             return last;
         }
@@ -162,17 +162,21 @@ impl HistoryWindow {
     }
 
     /// What is dropped in steps before the in-flight round.
-    fn stepped<'v, 'a>(&self, history: &History<'v, 'a>) -> DropSet<'v, 'a> {
-        let stepped = SteppedWindow::new(self, history);
-        let mut drops = DropSet::none(history.view, history.pairs);
+    fn stepped<'v, 'a>(&self, past: &PastUnits<'v, 'a>) -> DropSet<'v, 'a> {
+        let stepped = SteppedWindow::new(self, past);
+        let mut drops = DropSet::none(past.view, past.pairs);
         let (last, step) = (self.unit.last(self.size), self.step);
         let reason = Reason::Owned(format!("outside {last}, in steps of {step}"));
-        history.preserved.drop_others(&mut drops, stepped.head..stepped.start(), &reason);
+        past.preserved.drop_others(&mut drops, stepped.head..stepped.start(), &reason);
         drops
     }
 
     /// The note that the window reached back far for an exchange.
-    fn reached(&self, History { preserved, units, .. }: &History<'_, '_>, drops: &DropSet<'_, '_>) -> Option<String> {
+    fn reached(
+        &self,
+        PastUnits { preserved, units, .. }: &PastUnits<'_, '_>,
+        drops: &DropSet<'_, '_>,
+    ) -> Option<String> {
         if self.max_expansion.is_some() || units.len() <= self.size.saturating_mul(2) {
             return None;
         }
@@ -207,7 +211,7 @@ fn reply_before(messages: &[Message<'_>], end: usize) -> Range<usize> {
 
 /// A window that begins later and later. What it dropped stays dropped, so no message is visited twice.
 struct ShrinkingWindow<'h, 'v, 'a> {
-    history: &'h History<'v, 'a>,
+    past: &'h PastUnits<'v, 'a>,
     drops: DropSet<'v, 'a>,
     reason: Reason,
     /// The main conversation, whose exchange is looked for.
@@ -224,26 +228,26 @@ struct ShrinkingWindow<'h, 'v, 'a> {
 
 impl<'h, 'v, 'a> ShrinkingWindow<'h, 'v, 'a> {
     /// All of the messages before the in-flight round.
-    fn new(window: &HistoryWindow, history: &'h History<'v, 'a>) -> Self {
-        let (messages, flight) = (history.view.messages, history.flight);
+    fn new(window: &HistoryWindow, past: &'h PastUnits<'v, 'a>) -> Self {
+        let (messages, flight) = (past.view.messages, past.flight);
         let reason = Reason::Owned(format!("outside {}", window.unit.last(window.size)));
         let mut turns = if window.keep.start_on_user { turn_starts(messages) } else { Vec::new() };
         turns.retain(|&turn| turn < flight);
         Self {
-            history,
-            drops: DropSet::none(history.view, history.pairs),
+            past,
+            drops: DropSet::none(past.view, past.pairs),
             reason,
             main: main_thread(messages),
             first: window.keep.front(&turns, 0),
             turns,
-            next: history.preserved.head(&history.units),
+            next: past.preserved.head(&past.units),
             newest: [reply_before(messages, flight), reply_before(messages, flight)],
         }
     }
 
     /// Drops what is before `start`, with all that depends on it.
     fn begin_at(&mut self, start: usize) {
-        let preserved = &self.history.preserved;
+        let preserved = &self.past.preserved;
         if start > self.first {
             self.first = preserved.keep.front(&self.turns, start);
         }
@@ -259,13 +263,13 @@ impl<'h, 'v, 'a> ShrinkingWindow<'h, 'v, 'a> {
             end -= 1;
         }
         if end < self.newest[nth].end {
-            self.newest[nth] = reply_before(self.history.view.messages, end);
+            self.newest[nth] = reply_before(self.past.view.messages, end);
         }
         end > self.first && self.newest[nth].start >= self.first
     }
 
     fn still_speaks(&self, at: usize, role: Role) -> bool {
-        let message = &self.history.view.messages[at];
+        let message = &self.past.view.messages[at];
         let mut spoken = message.parts.iter().enumerate().filter(|(_, part)| part.content.speaks());
         message.thread == self.main
             && speaks_as(message, role)
@@ -292,17 +296,17 @@ struct SteppedWindow<'w> {
 }
 
 impl<'w> SteppedWindow<'w> {
-    fn new(window: &'w HistoryWindow, history: &History<'_, '_>) -> Self {
-        let (messages, keep, preserved) = (history.view.messages, window.keep, &history.preserved);
-        let closed = joints(messages, history.pairs);
+    fn new(window: &'w HistoryWindow, past: &PastUnits<'_, '_>) -> Self {
+        let (messages, keep, preserved) = (past.view.messages, window.keep, &past.preserved);
+        let closed = joints(messages, past.pairs);
         let instructs = |at: usize| keep.system && messages[at].parts.iter().all(Part::instructs);
         let is_kept = |at: usize| preserved.contains(at) || messages[at].is_boundary() || instructs(at);
         // The first units are kept with the counterparts of their calls and results.
-        let head = match preserved.head(&history.units) {
+        let head = match preserved.head(&past.units) {
             0 => 0,
             head => closed.iter().copied().find(|at| *at >= head).unwrap_or(messages.len()),
         };
-        let mut units = history.units.clone();
+        let mut units = past.units.clone();
         units.retain(|unit| unit.start >= head && !unit.clone().all(is_kept));
         let is_joint = |nth: &usize| closed.binary_search(&units[*nth].start).is_ok();
         let joints: Vec<usize> = (0..units.len()).filter(is_joint).collect();
