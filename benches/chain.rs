@@ -18,7 +18,7 @@ use std::time::Instant;
 use curtail_core::dialects::{Framing, Reading};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
-    Counting, HistoryWindow, Keep, Overflow, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
+    Counting, HistoryWindow, Keep, NameGlobs, Overflow, TokenLimit, ToolFilter, ToolGlobs, WindowUnit,
 };
 use curtail_tokens::tokenizers;
 
@@ -68,7 +68,7 @@ fn measure(text: &str) -> String {
 const STAGES: [fn(Chain) -> Chain; 3] = [filter, window, limit];
 
 fn filter(chain: Chain) -> Chain {
-    let tools = ToolGlobs::compile(&[String::from("debug_*")]).expect("a pattern");
+    let tools = NameGlobs::compile(&[String::from("debug_*")]).expect("a pattern");
     chain.then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false })
 }
 

@@ -418,5 +418,5 @@ impl FilterOptions {
 }
 
 fn globs<S: AsRef<str>>(patterns: &[S]) -> anyhow::Result<NameGlobs> {
-    Ok(ToolGlobs::compile(patterns)?)
+    Ok(NameGlobs::compile(patterns)?)
 }

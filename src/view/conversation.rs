@@ -7,7 +7,7 @@ use super::story::Story;
 use super::visible::{Moment, line};
 use curtail_core::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts};
 use curtail_core::dialects::Dialect;
-use curtail_core::edit::{Explained, explain};
+use curtail_core::explain::{Explained, explain};
 use curtail_core::pipeline::{Chain, Stage};
 use curtail_core::processors::{Counting, Plan, ProcessorError, View};
 use curtail_core::transcript::{

@@ -59,6 +59,8 @@ pub mod edit;
 #[doc(hidden)]
 pub mod error;
 #[doc(hidden)]
+pub mod explain;
+#[doc(hidden)]
 pub mod globs;
 #[doc(hidden)]
 pub mod json;

@@ -6,8 +6,8 @@ use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
-    ClearResults, Keep, MessageRange, Pins, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter, ToolGlobs,
-    WindowUnit,
+    ClearResults, Keep, MessageRange, NameGlobs, Pins, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter,
+    ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::{Message, Role, Standing};
 
@@ -26,7 +26,7 @@ fn cut(chain: Chain, text: &str) -> String {
 }
 
 fn without(tool: &str) -> Chain {
-    let tools = ToolGlobs::compile(&[tool.to_owned()]).expect("a pattern");
+    let tools = NameGlobs::compile(&[tool.to_owned()]).expect("a pattern");
     Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false })
 }
 
@@ -55,7 +55,7 @@ fn a_condensation_keeps_what_it_does_not_name() {
 /// What a condensation forgot stays forgotten when a note takes its place.
 #[test]
 fn a_note_in_place_of_a_forgotten_result_is_forgotten() {
-    let tools = ToolGlobs::compile(&["terminal".to_owned(), "run".to_owned()]).expect("patterns");
+    let tools = NameGlobs::compile(&["terminal".to_owned(), "run".to_owned()]).expect("patterns");
     for name in ["openhands/condensed.jsonl", "openhands/version0-history.jsonl"] {
         let filter = ToolFilter { tools: ToolGlobs::Exclude(tools.clone()), persist_results: true };
         let text = cut(Chain::default().then(filter), &fixture(name));
@@ -102,7 +102,7 @@ fn notes_of_one_text_have_ids_of_their_own() {
         })
         .collect();
     for text in [recording, shown] {
-        let tools = ToolGlobs::Exclude(ToolGlobs::compile(&["weigh".to_owned()]).expect("a pattern"));
+        let tools = ToolGlobs::Exclude(NameGlobs::compile(&["weigh".to_owned()]).expect("a pattern"));
         let out = cut(Chain::default().then(ToolFilter { tools, persist_results: true }), &text);
         let ids: HashSet<&str> = out.split("{\"id\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         assert_eq!(out.matches("Used weigh tool").count(), 3, "{out}");
@@ -190,7 +190,7 @@ fn a_label_of_a_branch_does_not_become_the_newest_entry() {
 #[test]
 fn a_note_behind_a_message_is_sorted_behind_it() {
     let filter = ToolFilter {
-        tools: ToolGlobs::Exclude(ToolGlobs::compile(&["read".to_owned()]).expect("a pattern")),
+        tools: ToolGlobs::Exclude(NameGlobs::compile(&["read".to_owned()]).expect("a pattern")),
         persist_results: true,
     };
     let out = cut(Chain::default().then(filter), &fixture("opencode/parallel.json"));
@@ -270,7 +270,7 @@ fn a_result_moves_into_the_step_of_its_call() {
 #[test]
 fn the_steps_of_a_cut_trajectory_are_numbered_from_one() {
     let persisted = |tool: &str| {
-        let tools = ToolGlobs::compile(&[tool.to_owned()]).expect("a pattern");
+        let tools = NameGlobs::compile(&[tool.to_owned()]).expect("a pattern");
         Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: true })
     };
     let chains = || [last(1), last(2), without("*"), persisted("*"), persisted("*").then(Repair::default())];
@@ -288,7 +288,7 @@ fn the_steps_of_a_cut_trajectory_are_numbered_from_one() {
 #[test]
 fn a_message_is_written_with_an_id_where_all_have_one() {
     for (name, key) in [("ai-sdk/ui-parallel.json", None), ("gemini/cli.json", Some("messages"))] {
-        let tools = ToolGlobs::compile(&["*".to_owned()]).expect("a pattern");
+        let tools = NameGlobs::compile(&["*".to_owned()]).expect("a pattern");
         let chain = Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: true });
         let text = cut(chain, &fixture(name));
         let out: serde_json::Value = serde_json::from_str(&text).expect("JSON");

@@ -2,7 +2,7 @@
 
 use curtail_core::dialects::{ReadError, Reading, detect_framing, dialect_named};
 use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{HistoryWindow, Keep, ToolFilter, ToolGlobs, WindowUnit};
+use curtail_core::processors::{HistoryWindow, Keep, NameGlobs, ToolFilter, ToolGlobs, WindowUnit};
 
 use super::files::{File, fixtures, pieces};
 
@@ -35,7 +35,7 @@ fn wide_window() -> Chain {
 }
 
 fn no_such_tool() -> Chain {
-    let tools = ToolGlobs::compile(&[String::from("no-such-tool")]).expect("the pattern compiles");
+    let tools = NameGlobs::compile(&[String::from("no-such-tool")]).expect("the pattern compiles");
     Chain::default().then(ToolFilter { tools: ToolGlobs::Exclude(tools), persist_results: false })
 }
 

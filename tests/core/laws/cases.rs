@@ -64,7 +64,7 @@ pub fn history(size: usize, unit: WindowUnit, keep: Keep) -> HistoryWindow {
 }
 
 pub fn globs(names: &[&str]) -> NameGlobs {
-    ToolGlobs::compile(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).expect("patterns compile")
+    NameGlobs::compile(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).expect("patterns compile")
 }
 
 /// Drops the calls of `tool` and keeps its results as notes.

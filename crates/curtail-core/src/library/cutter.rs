@@ -146,16 +146,8 @@ impl Cutter {
     }
 }
 
-/// A policy of a builder.
-enum PolicyStep {
-    Window(WindowPolicy),
-    Limit(LimitPolicy),
-    Tools(ToolPolicy),
-    Strip(Strip),
-    KeepLastResults(usize),
-    Repair(RepairMode),
-    User(Box<dyn FnOnce(Chain) -> Chain>),
-}
+/// Adds a policy of a builder to a chain, which counts with a tokenizer.
+type PolicyStep = Box<dyn FnOnce(Chain, &Arc<dyn Tokenizer>) -> Result<Chain, Error>>;
 
 /// Makes a [`Cutter`]: how texts are read, and what is done with them, in the order of the calls.
 ///
@@ -207,27 +199,28 @@ impl CutterBuilder {
 
     /// Keeps the newest units.
     pub fn window(self, window: WindowPolicy) -> Self {
-        self.then(PolicyStep::Window(window))
+        self.then(move |chain, _| Ok(window.onto(chain)))
     }
 
     /// Keeps what fits into a number of tokens.
     pub fn limit(self, limit: LimitPolicy) -> Self {
-        self.then(PolicyStep::Limit(limit))
+        self.then(move |chain, tokenizer| Ok(limit.onto(chain, tokenizer)))
     }
 
     /// Drops tool calls with their results.
     pub fn tools(self, tools: ToolPolicy) -> Self {
-        self.then(PolicyStep::Tools(tools))
+        self.then(|chain, _| tools.onto(chain))
     }
 
     /// Drops parts of this kind.
     pub fn strip(self, kind: StripKind) -> Self {
-        self.then(PolicyStep::Strip(Strip { kinds: vec![kind], ..Strip::default() }))
+        self.then(move |chain, _| Ok(chain.then(Strip { kinds: vec![kind], ..Strip::default() })))
     }
 
     /// Drops messages of all other roles.
     pub fn keep_roles(self, roles: impl IntoIterator<Item = Role>) -> Self {
-        self.then(PolicyStep::Strip(Strip { roles: roles.into_iter().collect(), ..Strip::default() }))
+        let roles = roles.into_iter().collect();
+        self.then(|chain, _| Ok(chain.then(Strip { roles, ..Strip::default() })))
     }
 
     /// Writes `[cleared]` into all tool results but the last `count`.
@@ -242,7 +235,8 @@ impl CutterBuilder {
     /// # Ok::<(), curtail_core::Error>(())
     /// ```
     pub fn keep_last_results(self, count: usize) -> Self {
-        self.then(PolicyStep::KeepLastResults(count))
+        let stale = StaleResults::AllButLast(count);
+        self.then(|chain, tokenizer| Ok(chain.then(ClearResults::new(stale, Arc::clone(tokenizer)))))
     }
 
     /// Repairs broken pairs of calls and results, and drops those that cannot be repaired. Calls that are pending at the end
@@ -261,12 +255,13 @@ impl CutterBuilder {
     /// # Ok::<(), curtail_core::Error>(())
     /// ```
     pub fn repair(self, mode: RepairMode) -> Self {
-        self.then(PolicyStep::Repair(mode))
+        let stages = Repair { mode, pending: false }.with_drop();
+        self.then(|chain, _| Ok(stages.into_iter().fold(chain, Chain::then)))
     }
 
     /// Applies a policy of your own.
     pub fn policy(self, policy: impl Policy + 'static) -> Self {
-        self.then(PolicyStep::User(Box::new(|chain| chain.then(UserPolicy(policy)))))
+        self.then(|chain, _| Ok(chain.then(UserPolicy(policy))))
     }
 
     /// The cutter.
@@ -280,31 +275,14 @@ impl CutterBuilder {
         };
         let dialect = self.dialect.map(named).transpose()?;
         let tokenizer = self.tokenizer.clone().unwrap_or_else(|| Arc::new(Approximate::default()));
-        let onto = |chain: Chain, step: PolicyStep| step.onto(chain, &tokenizer);
-        let chain = self.steps.into_iter().try_fold(Chain::default(), onto)?;
+        let chain = self.steps.into_iter().try_fold(Chain::default(), |chain, step| step(chain, &tokenizer))?;
         let cutter = TextCutter { chain, explain: true, counting: self.tokenizer.map(Counting::new) };
         Ok(Cutter { cutter, framing: self.framing, dialect, messages_key: self.messages_key })
     }
 
-    fn then(mut self, step: PolicyStep) -> Self {
-        self.steps.push(step);
+    fn then(mut self, step: impl FnOnce(Chain, &Arc<dyn Tokenizer>) -> Result<Chain, Error> + 'static) -> Self {
+        self.steps.push(Box::new(step));
         self
-    }
-}
-
-impl PolicyStep {
-    fn onto(self, chain: Chain, tokenizer: &Arc<dyn Tokenizer>) -> Result<Chain, Error> {
-        Ok(match self {
-            Self::Window(window) => window.onto(chain),
-            Self::Limit(limit) => limit.onto(chain, tokenizer),
-            Self::Tools(tools) => tools.onto(chain)?,
-            Self::Strip(strip) => chain.then(strip),
-            Self::KeepLastResults(count) => {
-                chain.then(ClearResults::new(StaleResults::AllButLast(count), Arc::clone(tokenizer)))
-            }
-            Self::Repair(mode) => Repair { mode, pending: false }.with_drop().into_iter().fold(chain, Chain::then),
-            Self::User(then) => then(chain),
-        })
     }
 }
 

@@ -1,16 +1,18 @@
-//! What the library shows: cutting, policies, reading and checking, with types of its own over the crate's machinery, so that
-//! the machinery can change.
+//! What the library shows: cutting, policies, reading, checking and what can go wrong, with types of its own over the crate's
+//! machinery, so that the machinery can change.
 
 mod cutter;
-mod error;
 mod policy;
 mod reading;
 
+use std::fmt;
+
 use crate::checks::{Finding, INVALID_JSON, Inspection, Level, Levels, LineIndex, TokenCounts};
 use crate::dialects::{Framing, ReadError, Reading, along_branches, detect_framing};
+use crate::error::TextPlace;
+use crate::pipeline::CutError;
 
 pub use cutter::{Cutter, CutterBuilder, Explanation, Report};
-pub use error::{Error, Place};
 pub use policy::{Action, LimitPolicy, Policy, ToolPolicy, WindowPolicy};
 pub use reading::{MessageView, PartKind, PartView, Source, TranscriptView};
 
@@ -68,4 +70,121 @@ fn findings(reading: &Reading, text: &str, lines: &LineIndex<'_>) -> Result<Vec<
         }
     }
     Ok(findings)
+}
+
+/// A place in a text. Where values were cut, `line` is the number of the value in its list, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// Number of the column in characters, from 1.
+    pub column: usize,
+    /// Byte offset, from 0.
+    pub offset: usize,
+}
+
+impl Place {
+    /// The place of the byte at `offset` of `text`.
+    fn of_offset(text: &str, offset: usize) -> Self {
+        let TextPlace { line, column } = TextPlace::locate(text.as_bytes(), offset, 1);
+        Self { line, column, offset }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// Why a transcript was not read, cut or written.
+///
+/// ```
+/// use curtail_core::{Cutter, Error, WindowPolicy};
+///
+/// let cutter = Cutter::builder().window(WindowPolicy::last(2)).build()?;
+/// let broken = "{\"role\":\"user\",\"content\":\"Hello\"}\n{\"role\" \"user\"}\n{}\n";
+/// match cutter.cut(broken) {
+///     Err(Error::Read { at, what, .. }) => assert_eq!((at.line, at.column, &*what), (2, 9, "expected ':' after the key")),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is not JSON, or not a transcript in a known format.
+    #[non_exhaustive]
+    Read {
+        /// Where.
+        at: Place,
+        /// What is wrong.
+        what: String,
+    },
+    /// No dialect has the name that was given.
+    #[non_exhaustive]
+    UnknownDialect {
+        /// The name, and the one that was probably meant.
+        what: String,
+    },
+    /// A pattern of tool names is not a glob.
+    #[non_exhaustive]
+    InvalidGlob {
+        /// The pattern.
+        glob: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A policy could not decide about a transcript, for example because a budget is too small.
+    #[non_exhaustive]
+    Policy {
+        /// Where the transcript begins.
+        at: Place,
+        /// The name of the policy.
+        policy: &'static str,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The result could not be written.
+    Write(std::io::Error),
+}
+
+impl Error {
+    /// An error of reading `text`.
+    fn read(text: &str, ReadError { offset, what }: ReadError) -> Self {
+        Self::Read { at: Place::of_offset(text, offset), what }
+    }
+
+    /// An error of cutting `text`.
+    fn cut(text: &str, error: CutError) -> Self {
+        match error {
+            CutError::Read(error) => Self::read(text, error),
+            CutError::Stage { offset, processor, error } => {
+                Self::Policy { at: Place::of_offset(text, offset), policy: processor, source: Box::new(error) }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { at, what } => write!(f, "{at}: {what}"),
+            Self::UnknownDialect { what } => f.write_str(what),
+            Self::InvalidGlob { glob, what } => write!(f, "invalid glob `{glob}`: {what}"),
+            Self::Policy { at, policy, source } => write!(f, "{at}: {policy}: {source}"),
+            Self::Write(error) => write!(f, "the result cannot be written: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Policy { source, .. } => Some(&**source),
+            Self::Write(error) => Some(error),
+            _ => None,
+        }
+    }
 }

@@ -6,8 +6,8 @@ use super::{Error, TranscriptView};
 use crate::counting::Tokenizer;
 use crate::pipeline::Chain;
 use crate::processors::{
-    Change, Counting, Decision, DropSet, HistoryWindow, Keep, NameGlobs, Overflow, Plan, Processor, ProcessorError,
-    Reason, SlidingWindow, TokenLimit, ToolFilter, ToolGlobs, Traits, View, WindowUnit,
+    Change, Counting, Decision, DropSet, HistoryWindow, InvalidGlob, Keep, NameGlobs, Overflow, Plan, Processor,
+    ProcessorError, Reason, SlidingWindow, TokenLimit, ToolFilter, ToolGlobs, Traits, View, WindowUnit,
 };
 use crate::transcript::{Content, Draft, Message, Pairs, PartRef};
 
@@ -306,31 +306,30 @@ impl LimitPolicy {
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct ToolPolicy {
-    which: WhichTools,
+    /// An invalid glob is an error when the cutter is built.
+    tools: Result<ToolGlobs, InvalidGlob>,
     notes: bool,
-}
-
-#[derive(Debug, Clone)]
-enum WhichTools {
-    All,
-    Named(Vec<String>),
-    Except(Vec<String>),
 }
 
 impl ToolPolicy {
     /// Drops the calls of all tools.
     pub const fn drop_all() -> Self {
-        Self { which: WhichTools::All, notes: false }
+        Self { tools: Ok(ToolGlobs::All), notes: false }
     }
 
     /// Drops the calls of tools whose name matches one of `globs`: `*`, `?`, `[…]`, `{a,b}`.
     pub fn drop_named<S: Into<String>>(globs: impl IntoIterator<Item = S>) -> Self {
-        Self { which: WhichTools::Named(globs.into_iter().map(Into::into).collect()), notes: false }
+        Self::of_globs(globs, ToolGlobs::Exclude)
     }
 
     /// Drops the calls of tools whose name matches none of `globs`.
     pub fn drop_except<S: Into<String>>(globs: impl IntoIterator<Item = S>) -> Self {
-        Self { which: WhichTools::Except(globs.into_iter().map(Into::into).collect()), notes: false }
+        Self::of_globs(globs, ToolGlobs::Include)
+    }
+
+    fn of_globs<S: Into<String>>(globs: impl IntoIterator<Item = S>, select: fn(NameGlobs) -> ToolGlobs) -> Self {
+        let globs: Vec<String> = globs.into_iter().map(Into::into).collect();
+        Self { tools: NameGlobs::compile(&globs).map(select), notes: false }
     }
 
     /// Leaves a note such as `Used search tool` in place of the calls.
@@ -339,14 +338,8 @@ impl ToolPolicy {
     }
 
     pub(super) fn onto(self, chain: Chain) -> Result<Chain, Error> {
-        let compile = |globs: &[String]| {
-            NameGlobs::compile(globs).map_err(|error| Error::InvalidGlob { glob: error.glob, what: error.reason })
-        };
-        let tools = match self.which {
-            WhichTools::All => ToolGlobs::All,
-            WhichTools::Named(globs) => ToolGlobs::Exclude(compile(&globs)?),
-            WhichTools::Except(globs) => ToolGlobs::Include(compile(&globs)?),
-        };
+        let invalid = |error: InvalidGlob| Error::InvalidGlob { glob: error.glob, what: error.reason };
+        let tools = self.tools.map_err(invalid)?;
         Ok(chain.then(ToolFilter { tools, persist_results: self.notes }))
     }
 }

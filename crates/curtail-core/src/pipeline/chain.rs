@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::Splitting;
 use crate::dialects::{Dialect, ReadError};
 use crate::processors::{
-    Counting, DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Split, Thinking, ThoughtModels,
+    Counting, DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Thinking, ThoughtModels,
     ThoughtPrefixes, View, apply_plan, drop_standing,
 };
 use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing, Transcript};
@@ -17,6 +17,7 @@ use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing, Transcript};
 pub type Processors = Vec<Box<dyn Processor>>;
 
 /// A processor and its place in a chain.
+#[derive(Clone)]
 pub struct Stage {
     /// Where it is configured: `history`, `network support` or `agent greeter`; empty for a single command.
     pub level: String,
@@ -33,7 +34,7 @@ pub struct Stage {
 /// let chain = Chain::default().then(ToolFilter::default()).then(HistoryWindow { size: 20, ..HistoryWindow::default() });
 /// assert_eq!(chain.stages.len(), 2);
 /// ```
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Chain {
     /// The stages.
     pub stages: Vec<Stage>,
@@ -49,13 +50,7 @@ impl Chain {
     /// The same chain, with an observer of its summaries.
     #[must_use]
     pub fn observed_by(&self, observer: OnSummary) -> Self {
-        let stage = |stage: &Stage| Stage { level: stage.level.clone(), processor: Arc::clone(&stage.processor) };
-        Self {
-            stages: self.stages.iter().map(stage).collect(),
-            on_summary: Some(observer),
-            thinking: self.thinking,
-            splitting: self.splitting.clone(),
-        }
+        Self { on_summary: Some(observer), ..self.clone() }
     }
 
     /// The chain with countings that are calibrated for `transcript`; `None` if none has to be.
@@ -68,23 +63,18 @@ impl Chain {
         if !countings.any(|counting| counting.by_usage.is_some()) {
             return Ok(None);
         }
-        let stage = |stage: &Stage| {
+        let mut chain = self.clone();
+        for stage in &mut chain.stages {
             let counting = stage.processor.counting().filter(|counting| counting.by_usage.is_some());
             let counting = counting.map(|counting| calibrated(counting, dialect, transcript)).transpose()?;
-            let processor = counting.and_then(|counting| stage.processor.with_counting(counting));
-            let processor = processor.unwrap_or_else(|| Arc::clone(&stage.processor));
-            Ok(Stage { level: stage.level.clone(), processor })
-        };
-        let splitting = self.splitting.as_ref().map(|splitting| {
-            let counting = calibrated(&splitting.split.counting, dialect, transcript)?;
-            Ok::<_, ReadError>(Splitting { split: Split { counting, ..splitting.split.clone() }, ..splitting.clone() })
-        });
-        Ok(Some(Self {
-            stages: self.stages.iter().map(stage).collect::<Result<_, ReadError>>()?,
-            on_summary: self.on_summary.clone(),
-            thinking: self.thinking,
-            splitting: splitting.transpose()?,
-        }))
+            if let Some(processor) = counting.and_then(|counting| stage.processor.with_counting(counting)) {
+                stage.processor = processor;
+            }
+        }
+        if let Some(Splitting { split, .. }) = &mut chain.splitting {
+            split.counting = calibrated(&split.counting, dialect, transcript)?;
+        }
+        Ok(Some(chain))
     }
 }
 
@@ -114,7 +104,7 @@ pub struct Run<'a> {
     /// Index of the stage that comes next; the number of stages if all were applied.
     pub next: usize,
     /// Whether a message begins a turn that began none before the last stage cut it.
-    pub(super) turns_begin: bool,
+    turns_begin: bool,
 }
 
 impl<'a> Run<'a> {
@@ -134,6 +124,11 @@ impl<'a> Run<'a> {
             reread(&mut self.messages);
             self.turns_begin |= automatic(&self.messages) < before;
         }
+    }
+
+    /// Whether a message is new.
+    fn is_written(&self) -> bool {
+        self.messages.iter().any(|message| message.source_index().is_none())
     }
 }
 
@@ -182,39 +177,23 @@ impl Chain {
         layout: &Layout<'a>,
         messages: Vec<Message<'a>>,
         steps: &Steps<'_>,
-        mut watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
+        watch: impl FnMut(&Stage, &[Message<'a>], &Plan),
         mut after_stage: impl FnMut(&mut [Message<'a>]),
     ) -> Result<Run<'a>, (&'static str, ProcessorError)> {
-        let thoughts = steps.thoughts;
         let read_from = ReadFrom::messages(&messages);
-        let mut run = Run { messages, changed: false, notes: Vec::new(), next: steps.first, turns_begin: false };
+        let run = Run { messages, changed: false, notes: Vec::new(), next: steps.first, turns_begin: false };
+        let mut cutting = Cutting { layout, on_summary: self.on_summary.as_ref(), read_from, watch, run };
         for stage in self.stages.iter().skip(steps.first) {
-            let pauses =
-                || self.pauses_before(run.next, &run.messages, read_from) || loses_settings(layout, &run.messages);
-            if steps.pauses && run.changed && pauses() {
+            let Run { messages, next, changed, .. } = &cutting.run;
+            let pauses = || self.pauses_before(*next, messages, read_from) || loses_settings(layout, messages);
+            if steps.pauses && *changed && pauses() {
                 break;
             }
-            run.next += 1;
-            let (before, notes) = (conversation(&run.messages), run.notes.len());
-            loop {
-                let done = stage.run(layout, self.on_summary.as_ref(), &mut run, &mut watch);
-                done.map_err(|error| (stage.processor.name(), error))?;
-                let is_written = |run: &Run<'_>| run.messages.iter().any(|message| message.source_index().is_none());
-                // What was kept for them is decided on as a second run would.
-                if stage.drop_strayed(layout, read_from, &mut run, &mut watch) && !is_written(&run) {
-                    continue;
-                }
-                let Some(thoughts) = thoughts.filter(|_| run.changed) else { break };
-                let plan = thoughts.plan(self.thinking, layout, &mut run);
-                if plan.is_identity() {
-                    break;
-                }
-                stage.drop_planned(layout, &plan, &mut run, &mut watch);
-                // A thought can bind the calls of its reply. Without it, the stage may decide otherwise, as a second run would.
-                if is_written(&run) {
-                    break;
-                }
-            }
+            cutting.run.next += 1;
+            let (before, notes) = (conversation(&cutting.run.messages), cutting.run.notes.len());
+            let done = self.run_stage(stage, steps.thoughts, &mut cutting);
+            done.map_err(|error| (stage.processor.name(), error))?;
+            let run = &mut cutting.run;
             run.forget_repeated_notes(notes);
             after_stage(&mut run.messages);
             // A stage that has noted it already needs no second note.
@@ -222,7 +201,31 @@ impl Chain {
                 run.notes.push(stage.emptied(before, run.messages.len()));
             }
         }
-        Ok(run)
+        Ok(cutting.run)
+    }
+
+    /// Applies a stage, until neither what was kept for others nor thoughts are left to drop.
+    fn run_stage<'a, W: FnMut(&Stage, &[Message<'a>], &Plan)>(
+        &self,
+        stage: &Stage,
+        thoughts: Option<&ThoughtStep<'_>>,
+        cutting: &mut Cutting<'_, 'a, W>,
+    ) -> Result<(), ProcessorError> {
+        loop {
+            cutting.run(stage)?;
+            // What was kept for them is decided on as a second run would.
+            if cutting.drop_strayed(stage) && !cutting.run.is_written() {
+                continue;
+            }
+            let Some(thoughts) = thoughts.filter(|_| cutting.run.changed) else { return Ok(()) };
+            let mut plan = thoughts.plan(self.thinking, cutting.layout, &cutting.run.messages);
+            cutting.run.notes.append(&mut plan.notes);
+            cutting.drop_planned(stage, &plan);
+            // A thought can bind the calls of its reply. Without it, the stage may decide otherwise, as a second run would.
+            if plan.is_identity() || cutting.run.is_written() {
+                return Ok(());
+            }
+        }
     }
 
     /// Whether the stage `next` has to read what the stages before it wrote: it or the stage before it writes messages, a message
@@ -246,14 +249,6 @@ pub(super) struct Steps<'s> {
     pub(super) thoughts: Option<&'s ThoughtStep<'s>>,
 }
 
-/// What a stage found.
-struct Before {
-    /// The pairing faults, once the stage changes something that it does not repair itself.
-    known: Option<KnownFaults>,
-    /// The number of notes.
-    notes: usize,
-}
-
 /// How the stages of a chain treat signed thoughts after their changes.
 pub struct ThoughtStep<'s> {
     /// The messages before each thought, as they were read.
@@ -265,63 +260,61 @@ pub struct ThoughtStep<'s> {
 }
 
 impl ThoughtStep<'_> {
-    pub(super) fn plan(&self, thinking: Thinking, layout: &Layout<'_>, run: &mut Run<'_>) -> Plan {
-        let broken = self.prefixes.broken(&run.messages);
+    /// The plan that drops the thoughts of `messages` which a change broke.
+    pub(super) fn plan(&self, thinking: Thinking, layout: &Layout<'_>, messages: &[Message<'_>]) -> Plan {
+        let broken = self.prefixes.broken(messages);
         if broken.is_empty() {
-            return Plan::keep(run.messages.len());
+            return Plan::keep(messages.len());
         }
         let checks = (self.checks)(layout);
         let checks = |index: usize| checks.get(index).copied().flatten();
-        let mut plan = thinking.plan(&run.messages, &broken, ThoughtModels { checks: &checks, dataset: self.dataset });
-        run.notes.append(&mut plan.notes);
-        plan
+        thinking.plan(messages, &broken, ThoughtModels { checks: &checks, dataset: self.dataset })
     }
 }
 
-impl Stage {
+/// A transcript on its way through the stages.
+struct Cutting<'c, 'a, W> {
+    layout: &'c Layout<'a>,
+    on_summary: Option<&'c OnSummary>,
+    /// What the transcript was read from.
+    read_from: ReadFrom,
+    /// Receives every plan that changes something or has a remark.
+    watch: W,
+    run: Run<'a>,
+}
+
+impl<'a, W: FnMut(&Stage, &[Message<'a>], &Plan)> Cutting<'_, 'a, W> {
     /// Applies the processor, and drops the calls and results that the cut separated. After each such drop, the processor
     /// decides again, so that applying it to its own result changes nothing. Every round drops a call or a result, and no
     /// processor but repair writes one, so the rounds end.
-    fn run<'a>(
-        &self,
-        layout: &Layout<'a>,
-        on_summary: Option<&OnSummary>,
-        run: &mut Run<'a>,
-        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
-    ) -> Result<(), ProcessorError> {
-        self.drop_first(layout, run, watch)?;
-        let mut before = Before { known: None, notes: run.notes.len() };
+    fn run(&mut self, stage: &Stage) -> Result<(), ProcessorError> {
+        self.drop_first(stage)?;
+        let (mut known, notes) = (None, self.run.notes.len());
         loop {
-            let changed = self.apply(layout, on_summary, run, watch, &mut before)?;
-            let Some(known) = before.known.as_ref().filter(|_| changed) else { return Ok(()) };
-            let separated = self.drop_separated(layout, known, run, watch);
-            if !(std::mem::take(&mut run.turns_begin) || separated) {
+            let changed = self.apply(stage, notes, &mut known)?;
+            let Some(known) = known.as_ref().filter(|_| changed) else { return Ok(()) };
+            let separated = self.drop_separated(stage, known);
+            if !(std::mem::take(&mut self.run.turns_begin) || separated) {
                 return Ok(());
             }
         }
     }
 
-    /// Applies the passes of the processor; returns whether they changed anything.
-    fn apply<'a>(
-        &self,
-        layout: &Layout<'a>,
-        on_summary: Option<&OnSummary>,
-        run: &mut Run<'a>,
-        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
-        before: &mut Before,
-    ) -> Result<bool, ProcessorError> {
+    /// Applies the passes of the processor; returns whether they changed anything. `known` becomes the pairing faults before the
+    /// first change, unless the processor repairs pairs itself. Notes from `notes` on are not repeated.
+    fn apply(&mut self, stage: &Stage, notes: usize, known: &mut Option<KnownFaults>) -> Result<bool, ProcessorError> {
+        let Self { layout, on_summary, watch, run, .. } = self;
+        let traits = stage.processor.traits();
         let mut added = usize::MAX;
         let mut changed = false;
-        for _ in 0..self.processor.traits().passes {
-            let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules)
-                .placing(layout.context)
-                .observed_by(on_summary);
-            let mut plan = self.processor.decide(&view)?;
-            plan.notes.retain(|note| !run.notes[before.notes..].contains(note));
+        for _ in 0..traits.passes {
+            let view = View::of_layout(layout, &run.messages).observed_by(*on_summary);
+            let mut plan = stage.processor.decide(&view)?;
+            plan.notes.retain(|note| !run.notes[notes..].contains(note));
             run.notes.append(&mut plan.notes);
             let identity = plan.is_identity();
             if !identity || !plan.remarks.is_empty() {
-                watch(self, &run.messages, &plan);
+                watch(stage, &run.messages, &plan);
             }
             // Stop when a pass inserts as much as the previous one: repair is not converging, and the next stage drops the rest.
             if identity || plan.added() > 0 && plan.added() >= added {
@@ -330,8 +323,8 @@ impl Stage {
             if plan.added() > 0 {
                 added = plan.added();
             }
-            if before.known.is_none() && !self.processor.traits().repairs_pairs {
-                before.known = Some(KnownFaults::from_view(&view));
+            if !traits.repairs_pairs {
+                known.get_or_insert_with(|| KnownFaults::from_view(&view));
             }
             changed = true;
             run.changed = true;
@@ -341,76 +334,49 @@ impl Stage {
     }
 
     /// Applies a plan that is not the processor's, and drops the calls and results that it separated.
-    fn drop_planned<'a>(
-        &self,
-        layout: &Layout<'a>,
-        plan: &Plan,
-        run: &mut Run<'a>,
-        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
-    ) {
+    fn drop_planned(&mut self, stage: &Stage, plan: &Plan) {
         if plan.is_identity() {
             return;
         }
-        let known = KnownFaults::from_view(&View::new(&run.messages, &layout.preamble, layout.pairing_rules));
-        watch(self, &run.messages, plan);
-        run.changed = true;
-        run.apply(layout, plan);
-        self.drop_separated(layout, &known, run, watch);
+        let known = KnownFaults::from_view(&View::of_layout(self.layout, &self.run.messages));
+        (self.watch)(stage, &self.run.messages, plan);
+        self.run.changed = true;
+        self.run.apply(self.layout, plan);
+        self.drop_separated(stage, &known);
     }
 
     /// Drops what the cut separated from its counterpart; returns whether anything was dropped.
-    fn drop_separated<'a>(
-        &self,
-        layout: &Layout<'a>,
-        known: &KnownFaults,
-        run: &mut Run<'a>,
-        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
-    ) -> bool {
+    fn drop_separated(&mut self, stage: &Stage, known: &KnownFaults) -> bool {
         let mut dropped = false;
-        loop {
-            let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules);
-            let Some(plan) = known.drop_separated(&view) else { return dropped };
-            watch(self, &run.messages, &plan);
-            run.apply(layout, &plan);
+        while let Some(plan) = known.drop_separated(&View::of_layout(self.layout, &self.run.messages)) {
+            (self.watch)(stage, &self.run.messages, &plan);
+            self.run.apply(self.layout, &plan);
             dropped = true;
         }
+        dropped
     }
 
     /// If the processor drops messages, first drops those that the model no longer reads.
-    fn drop_first<'a>(
-        &self,
-        layout: &Layout<'a>,
-        run: &mut Run<'a>,
-        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
-    ) -> Result<(), ProcessorError> {
-        let first = self.processor.traits().drops_first;
-        if !run.messages.iter().any(|message| first.contains(&message.standing)) {
-            return Ok(());
+    fn drop_first(&mut self, stage: &Stage) -> Result<(), ProcessorError> {
+        let first = stage.processor.traits().drops_first;
+        let view = View::of_layout(self.layout, &self.run.messages);
+        let is_first = |message: &Message<'_>| first.contains(&message.standing);
+        if view.messages.iter().any(is_first) && stage.processor.would_change(&view)? {
+            let plan = drop_standing(&view, first);
+            self.drop_planned(stage, &plan);
         }
-        let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
-        if !self.processor.would_change(&view)? {
-            return Ok(());
-        }
-        let plan = drop_standing(&view, first);
-        self.drop_planned(layout, &plan, run, watch);
         Ok(())
     }
 
     /// Drops the turns that were rolled back and are newer than every other message that is left: the program would continue from
     /// them. Returns whether there were any.
-    fn drop_strayed<'a>(
-        &self,
-        layout: &Layout<'a>,
-        read_from: ReadFrom,
-        run: &mut Run<'a>,
-        watch: &mut impl FnMut(&Stage, &[Message<'a>], &Plan),
-    ) -> bool {
-        if !read_from.is_newest_lost_in(&run.messages) {
+    fn drop_strayed(&mut self, stage: &Stage) -> bool {
+        let view = View::of_layout(self.layout, &self.run.messages);
+        if !self.read_from.is_newest_lost_in(view.messages) {
             return false;
         }
         let in_force = |message: &Message<'_>| message.thread == 0 && message.standing != Standing::Abandoned;
-        let Some(newest) = run.messages.iter().rposition(in_force) else { return false };
-        let view = View::new(&run.messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
+        let Some(newest) = view.messages.iter().rposition(in_force) else { return false };
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(&view, &pairs);
         for (at, message) in view.messages.iter().enumerate().skip(newest + 1) {
@@ -419,11 +385,12 @@ impl Stage {
             }
         }
         let plan = drops.into_plan();
-        let strayed = !plan.is_identity();
-        self.drop_planned(layout, &plan, run, watch);
-        strayed
+        self.drop_planned(stage, &plan);
+        !plan.is_identity()
     }
+}
 
+impl Stage {
     /// The name that notes use: `filter at history`, or `filter` for a single command.
     #[must_use]
     pub fn label(&self) -> String {

@@ -1,10 +1,11 @@
 //! One text in, one text out: its transcripts are read, run through a chain and written back. It knows no file.
 
 use super::chain::{Steps, calibrated};
-use super::splitting::{Separators, Splitter};
+use super::splitting::{Splitter, separators};
 use super::{Chain, Run, Stage, ThoughtStep, Window};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, models, write_both};
-use crate::edit::{Explained, apply, explain, name_drafts};
+use crate::edit::{apply, name_drafts};
+use crate::explain::{Explained, explain};
 use crate::json::{Document, Value};
 use crate::processors::{Counting, Plan, ProcessorError, ThoughtPrefixes, View};
 use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, Unread, checks_prefix};
@@ -98,10 +99,10 @@ impl TextCutter {
         cut: &mut Cut,
         out: &mut String,
     ) -> Result<(), CutError> {
-        let separators = self.chain.splitting.as_ref().map(|_| Separators::between(reading, text, &transcripts));
+        let separators = self.chain.splitting.as_ref().map(|_| separators(reading, text, &transcripts));
         // Windows are rows for training: they are not sent to the model that wrote the thoughts.
         let dataset = reading.framing == Framing::Records || separators.is_some();
-        let mut writing = Writing { text, at: 0, separators, cut, out };
+        let mut writing = Writing { text, at: 0, separators: separators.as_deref(), cut, out };
         for (nth, ((dialect, transcript), session)) in transcripts.into_iter().zip(sessions).enumerate() {
             let Transcript { layout, messages } = transcript;
             let checks = |layout: &Layout<'_>| checks(dialect, layout);
@@ -123,14 +124,14 @@ impl TextCutter {
 type ReadTranscript<'a> = (&'static dyn Dialect, Transcript<'a>);
 
 /// What is written of one reading of a text.
-struct Writing<'p> {
-    text: &'p str,
+pub(super) struct Writing<'p> {
+    pub(super) text: &'p str,
     /// Where the part of the text begins that is not written yet.
-    at: usize,
+    pub(super) at: usize,
     /// The separators between windows, if transcripts are split.
-    separators: Option<Separators>,
-    cut: &'p mut Cut,
-    out: &'p mut String,
+    separators: Option<&'p [Option<String>]>,
+    pub(super) cut: &'p mut Cut,
+    pub(super) out: &'p mut String,
 }
 
 /// A transcript on its way through the chain, which may read it several times.
@@ -257,14 +258,14 @@ impl<'c> Session<'c> {
         writing: &mut Writing<'_>,
     ) -> Result<(), CutError> {
         let (cutter, dialect) = (self.cutter, self.dialect);
-        if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, &writing.separators) {
+        if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, writing.separators) {
             if !layout.answers.branches.is_empty() {
                 return Err(unsplit(layout).into());
             }
             self.report(writing.cut);
-            let separator = separators.of_record(nth);
+            let separator = separators[nth].as_deref();
             let splitter = Splitter { cutter, splitting, dialect, layout, thoughts, separator };
-            writing.at = splitter.append(run, writing.at, writing.cut, &mut self.totals, writing.out)?;
+            splitter.append(run, &mut self.totals, writing)?;
         } else if run.changed {
             writing.out.push_str(&writing.text[writing.at..layout.span.start as usize]);
             let from = writing.out.len();
@@ -302,7 +303,7 @@ fn checks(dialect: &dyn Dialect, layout: &Layout<'_>) -> Vec<Option<bool>> {
 }
 
 fn tokens<'a>(counting: &Counting, layout: &Layout<'a>, messages: &[Message<'a>]) -> usize {
-    let view = View::new(messages, &layout.preamble, layout.pairing_rules);
+    let view = View::of_layout(layout, messages);
     let sum = || counting.outside(&view) + messages.iter().map(|message| counting.message(message)).sum::<usize>();
     // What a template refuses counts as the sum of its messages; a budget that needs its count is an error.
     counting.total(&view).unwrap_or_else(|_| sum())

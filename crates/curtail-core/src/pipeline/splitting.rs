@@ -2,12 +2,16 @@
 
 use std::ops::Range;
 
+use super::cutter::Writing;
 use super::{Cut, Decider, Run, TextCutter, ThoughtStep, Totals};
 use crate::counting::token_count;
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
-use crate::edit::{apply, explain};
+use crate::edit::apply;
+use crate::explain::explain;
 use crate::json::{Document, Value, quote};
-use crate::processors::{Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan};
+use crate::processors::{
+    Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan, rewriting,
+};
 use crate::transcript::{Layout, Message, Role, Transcript};
 
 /// How the result of a chain is split.
@@ -80,20 +84,18 @@ impl WindowContent<'_> {
 }
 
 impl<'a> Splitter<'_, 'a> {
-    /// Appends the text from `at` on and the windows of `run` to `out`; returns the offset of the text that follows the record.
+    /// Writes the text up to the record, and the windows of `run` in its place.
     pub(super) fn append(
         &self,
         run: &Run<'a>,
-        at: usize,
-        cut: &mut Cut,
         totals: &mut Totals,
-        out: &mut String,
-    ) -> Result<usize, ReadError> {
-        let Layout { source, record, .. } = *self.layout;
+        Writing { text, at, cut, out, .. }: &mut Writing<'_>,
+    ) -> Result<(), ReadError> {
+        let record = self.layout.record;
         let before = cut.windows.len();
         let gap = out.len();
         if self.separator.is_some() {
-            out.push_str(&source[at..record.start as usize]);
+            out.push_str(&text[*at..record.start as usize]);
         }
         let changed = self.write(run, cut, out)?;
         let windows = &cut.windows[before..];
@@ -107,26 +109,27 @@ impl<'a> Splitter<'_, 'a> {
         cut.changed |= changed;
         cut.parts = self.separator.is_none();
         let end = record.end as usize;
-        match self.separator {
-            None => Ok(source.len()),
-            Some(_) if !is_gone => Ok(end),
+        *at = match self.separator {
+            None => text.len(),
+            Some(_) if !is_gone => end,
             // The separator is dropped with the record: the one before it, or for the first record the one after it.
             Some(_) if before > 0 => {
                 out.truncate(gap);
-                Ok(end)
+                end
             }
             Some(_) => {
-                let behind = source[end..].trim_start();
-                Ok(source.len() - behind.strip_prefix(',').unwrap_or(behind).trim_start().len())
+                let behind = text[end..].trim_start();
+                text.len() - behind.strip_prefix(',').unwrap_or(behind).trim_start().len()
             }
-        }
+        };
+        Ok(())
     }
 
     /// Appends the windows of `run` to `out`, and their places and explanations to `cut`; returns whether anything changed.
     fn write(&self, run: &Run<'a>, cut: &mut Cut, out: &mut String) -> Result<bool, ReadError> {
         let offset = self.layout.record.start as usize;
         let wrong = |what: String| ReadError { offset, what };
-        let view = View::new(&run.messages, &self.layout.preamble, self.layout.pairing_rules);
+        let view = View::of_layout(self.layout, &run.messages);
         let mut windows = self.splitting.split.windows(&view).map_err(|error| wrong(error.to_string()))?;
         if windows.is_empty() {
             windows.push(SplitWindow::default());
@@ -157,7 +160,7 @@ impl<'a> Splitter<'_, 'a> {
             self.explain(run, &window, cut);
             cut.windows.push(Window { written: start..out.len(), ..window });
         }
-        Ok(all > 1 || count != all || run.changed || changed || edits.has_mark())
+        Ok(all > 1 || count != all || run.changed || changed || edits.mark.is_some())
     }
 
     /// The messages of `window`, without the calls and results that its beginning separated.
@@ -168,40 +171,31 @@ impl<'a> Splitter<'_, 'a> {
         known: &KnownFaults,
         cut: &mut Cut,
     ) -> WindowContent<'a> {
+        let offset = self.layout.record.start as usize;
         let all = window.messages();
         let own = all.iter().map(|at| window.own.contains(at)).collect();
         let mut content =
             WindowContent { messages: all.iter().map(|&at| messages[at].clone()).collect(), own, changed: false };
-        let mut plan = Plan::keep(all.len());
-        for (at, changes) in &window.changes {
-            if let Some(nth) = all.iter().position(|index| index == at) {
-                plan.decisions[nth] = Decision::Change(changes.clone(), SHORTENED);
-            }
-        }
+        let mut plan = rewriting(&all, &window.changes, &SHORTENED);
         for (nth, at) in all.iter().enumerate().filter(|(_, at)| window.instructions.contains(at)) {
             let parts = messages[*at].parts.iter().enumerate().filter(|(_, part)| !part.instructs());
             plan.decisions[nth] = Decision::Change(parts.map(|(part, _)| Change::Cut(part)).collect(), INSTRUCTIONS);
         }
         self.change(&mut content, &plan, cut);
         if let Some(note) = &window.note {
-            cut.notes.push((self.layout.record.start as usize, note.clone()));
+            cut.notes.push((offset, note.clone()));
         }
-        let rules = self.layout.pairing_rules;
-        while let Some(plan) = known.drop_separated(&View::new(&content.messages, &self.layout.preamble, rules)) {
+        while let Some(plan) = known.drop_separated(&View::of_layout(self.layout, &content.messages)) {
             let mut decisions = plan.decisions.iter().zip(&content.own);
             if decisions.any(|(decision, is_own)| *is_own && *decision != Decision::Keep) {
-                cut.notes.push((self.layout.record.start as usize, UNPAIRED.to_owned()));
+                cut.notes.push((offset, UNPAIRED.to_owned()));
             }
             self.change(&mut content, &plan, cut);
         }
         if let Some(thoughts) = self.thoughts {
-            let messages = std::mem::take(&mut content.messages);
-            let next = self.cutter.chain.stages.len();
-            let mut run = Run { messages, changed: true, notes: Vec::new(), next, turns_begin: false };
-            let plan = thoughts.plan(self.cutter.chain.thinking, self.layout, &mut run);
-            content.messages = run.messages;
+            let plan = thoughts.plan(self.cutter.chain.thinking, self.layout, &content.messages);
             self.change(&mut content, &plan, cut);
-            cut.notes.extend(run.notes.into_iter().map(|note| (self.layout.record.start as usize, note)));
+            cut.notes.extend(plan.notes.into_iter().map(|note| (offset, note)));
         }
         content
     }
@@ -233,10 +227,7 @@ impl<'a> Splitter<'_, 'a> {
         let counting = &self.splitting.split.counting;
         let tokens = match content.changed {
             false => window.tokens,
-            true => {
-                let view = View::new(&content.messages, &self.layout.preamble, self.layout.pairing_rules);
-                counting.total(&view).unwrap_or(window.tokens)
-            }
+            true => counting.total(&View::of_layout(self.layout, &content.messages)).unwrap_or(window.tokens),
         };
         Window {
             offset: self.layout.record.start as usize,
@@ -346,11 +337,6 @@ impl RecordEdits {
         Ok(Self { id_end: id_end.map(|at| start + at), mark: mark.map(|(at, text, comma)| (start + at, text, comma)) })
     }
 
-    /// Whether every record gets a mark.
-    const fn has_mark(&self) -> bool {
-        self.mark.is_some()
-    }
-
     /// Copies a range of `source` with the edits in it.
     fn copy(&self, source: &str, range: Range<usize>, window: &Window, out: &mut String) {
         let id = self.id_end.filter(|_| window.count > 1).map(|at| (at, format!("#{}", window.number)));
@@ -393,35 +379,27 @@ fn mark_place(record: Value<'_>, text: &str, key: &str) -> Result<(usize, String
 
 /// The separator between the windows of each record, which is that of the records. `None` if the transcript is a whole
 /// file.
-pub(super) struct Separators(Vec<Option<String>>);
-
-impl Separators {
-    pub(super) fn between(
-        reading: &Reading,
-        text: &str,
-        transcripts: &[(&'static dyn Dialect, Transcript<'_>)],
-    ) -> Self {
-        let records: Vec<Range<usize>> = transcripts
-            .iter()
-            .map(|(_, transcript)| transcript.layout.record.start as usize..transcript.layout.record.end as usize)
-            .collect();
-        let ends = |range: &Range<usize>| is_blank(&text[..range.start]) && is_blank(&text[range.end..]);
-        let separator = |nth: usize| match reading.framing {
-            Framing::Lines => None,
-            Framing::Records => Some(if text.contains("\r\n") { "\r\n" } else { "\n" }.to_owned()),
-            Framing::Document if ends(&records[nth]) => None,
-            Framing::Document => {
-                let gap = |nth: usize| Some(&text[records.get(nth)?.end..records.get(nth + 1)?.start]);
-                let gap = nth.checked_sub(1).and_then(gap).or_else(|| gap(nth)).filter(|gap| gap.trim() == ",");
-                Some(gap.unwrap_or(", ").to_owned())
-            }
-        };
-        Self((0..records.len()).map(separator).collect())
-    }
-
-    pub(super) fn of_record(&self, nth: usize) -> Option<&str> {
-        self.0.get(nth).and_then(Option::as_deref)
-    }
+pub(super) fn separators(
+    reading: &Reading,
+    text: &str,
+    transcripts: &[(&'static dyn Dialect, Transcript<'_>)],
+) -> Vec<Option<String>> {
+    let record =
+        |transcript: &Transcript<'_>| transcript.layout.record.start as usize..transcript.layout.record.end as usize;
+    let records: Vec<Range<usize>> = transcripts.iter().map(|(_, transcript)| record(transcript)).collect();
+    let ends = |range: &Range<usize>| is_blank(&text[..range.start]) && is_blank(&text[range.end..]);
+    let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let separator = |nth: usize| match reading.framing {
+        Framing::Lines => None,
+        Framing::Records => Some(line_end.to_owned()),
+        Framing::Document if ends(&records[nth]) => None,
+        Framing::Document => {
+            let gap = |nth: usize| Some(&text[records.get(nth)?.end..records.get(nth + 1)?.start]);
+            let gap = nth.checked_sub(1).and_then(gap).or_else(|| gap(nth)).filter(|gap| gap.trim() == ",");
+            Some(gap.unwrap_or(", ").to_owned())
+        }
+    };
+    (0..records.len()).map(separator).collect()
 }
 
 fn is_blank(text: &str) -> bool {

@@ -1,10 +1,9 @@
-//! Drops messages and turns by number.
+//! Drops messages by what they are in the transcript: by number, by turn, or because the model no longer reads them.
 
 use std::ops::Range;
 
-use super::planning::DropSet;
-use super::{Keep, Pins, Plan, Processor, ProcessorError, Reason, View};
-use crate::transcript::{Pairs, turns};
+use super::{DropSet, Keep, Pins, Plan, Processor, ProcessorError, Reason, View};
+use crate::transcript::{Pairs, Standing, turns};
 
 /// Drops the messages and the turns with these numbers. Instructions in the turns are kept.
 ///
@@ -100,4 +99,60 @@ impl Processor for MessageRange {
         }
         Ok(drops.into_plan())
     }
+}
+
+// Drops what the model no longer reads: the messages before the last boundary, and turns that were rolled back.
+
+/// Keeps only what the model still reads.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::pipeline::{Chain, TextCutter};
+/// use curtail_core::processors::Live;
+///
+/// let log = concat!(
+///     "{\"role\": \"user\", \"content\": \"Paint the gate.\"}\n",
+///     "{\"role\": \"assistant\", \"content\": [{\"type\": \"compaction\", \"content\": \"The gate is to be painted.\"}]}\n",
+///     "{\"role\": \"user\", \"content\": \"Green, please.\"}\n",
+/// );
+/// let mut live = String::new();
+/// let cutter = TextCutter { chain: Chain::default().then(Live), ..TextCutter::default() };
+/// cutter.cut(&Reading::new(Framing::Lines, None, None)?, log, &mut live)?;
+/// assert_eq!(live.lines().count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Live;
+
+impl Processor for Live {
+    fn name(&self) -> &'static str {
+        "live"
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        Ok(drop_standing(view, &[Standing::Superseded, Standing::RolledBack, Standing::Abandoned]))
+    }
+}
+
+/// The plan that drops the messages with one of these standings.
+#[must_use]
+pub fn drop_standing(view: &View<'_, '_>, standings: &[Standing]) -> Plan {
+    if !view.messages.iter().any(|message| standings.contains(&message.standing)) {
+        return Plan::keep(view.messages.len());
+    }
+    let pairs = Pairs::from_messages(view.messages);
+    let mut drops = DropSet::none(view, &pairs);
+    for (at, message) in view.messages.iter().enumerate() {
+        if standings.contains(&message.standing) {
+            drops.drop_message(at, reason(message.standing));
+        }
+    }
+    drops.into_plan()
+}
+
+const fn reason(standing: Standing) -> Reason {
+    Reason::Borrowed(match standing {
+        Standing::RolledBack | Standing::Abandoned => "the turn was rolled back",
+        _ => "before the last boundary",
+    })
 }

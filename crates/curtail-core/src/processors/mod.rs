@@ -1,44 +1,45 @@
-//! One processor per file: a pure function from messages to a [`Plan`].
+//! Processors: pure functions from messages to a [`Plan`]. Those that decide about the same thing share a file.
 //!
 //! A processor knows no dialect, no bytes and no I/O. To add one: a file here, a line in the list below, and a command or a
 //! flag that builds it.
 
-mod cap_results;
+// What they share.
+mod cascade;
+mod counting;
+mod plan;
+mod units;
+// The processors.
 mod clear_results;
 mod drop_messages;
-mod history_window;
-mod live;
-mod media;
-mod planning;
 mod repair;
-mod sliding_window;
+mod shorten;
 mod split;
-mod stale_results;
-mod stepped_window;
 mod strip;
 mod thoughts;
 mod token_limit;
 mod tool_filter;
+mod window;
 
 pub use crate::globs::InvalidGlob;
-pub use cap_results::CapResults;
+pub use cascade::DropSet;
+pub(crate) use cascade::KnownFaults;
 pub use clear_results::{ClearResults, StaleResults};
-pub use drop_messages::{DropMessages, MessageRange};
-pub use history_window::HistoryWindow;
-pub use live::{Live, drop_standing};
-pub use media::MediaLimits;
-pub(crate) use planning::KnownFaults;
-pub use planning::{
-    Asked, CapKeep, Change, Counting, Decision, DropSet, Insert, Insertion, Keep, OnSummary, Overhead, Pins, Plan,
-    Prepend, Reason, Remark, View, WindowUnit, add_changes, apply_plan, place_blocks,
+pub use counting::{Counting, Overhead};
+pub use drop_messages::{DropMessages, Live, MessageRange, drop_standing};
+pub use plan::{
+    Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View, apply_plan,
+    place_blocks,
 };
 pub use repair::{Exempt, Repair, RepairFor, RepairMode};
-pub use sliding_window::SlidingWindow;
+pub use shorten::{CapKeep, CapResults};
+pub(crate) use split::rewriting;
 pub use split::{Overlap, Split, SplitOverflow, SplitWindow, TargetRule};
-pub use strip::{Strip, StripKind};
+pub use strip::{MediaLimits, Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
 pub use token_limit::{Budget, Overflow, ScaledLimit, TokenLimit};
 pub use tool_filter::{NameGlobs, ToolFilter, ToolGlobs};
+pub use units::{Keep, Pins, WindowUnit};
+pub use window::{HistoryWindow, SlidingWindow};
 
 use std::error::Error;
 use std::fmt;

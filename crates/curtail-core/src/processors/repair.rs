@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::planning::DropSet;
-use super::{Change, Decision, Insert, Insertion, Plan, Prepend, Processor, ProcessorError, Reason, Traits, View};
+use super::{
+    Change, Decision, DropSet, Insert, Insertion, Plan, Prepend, Processor, ProcessorError, Reason, Traits, View,
+};
 use crate::json::Value;
 use crate::transcript::{
     DraftPart, Family, Fault, FaultKind, Message, PairingRules, Pairs, PartRef, Placement, ResultPlace, Role,
@@ -254,8 +255,10 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         &self.view.messages[part.message]
     }
 
+    /// Whether the format writes results inside messages.
     fn is_inside(&self) -> bool {
-        is_inside(self.view)
+        use ResultPlace::{NextMessage, NextMessageFirst, SameMessage};
+        matches!(self.view.pairing_rules.results, NextMessage | NextMessageFirst | SameMessage)
     }
 
     /// Whether a stub would pair with this call and no other. A call with invalid arguments is dropped instead: no tool could
@@ -294,7 +297,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         let (inside, beside): (Vec<&Fault>, Vec<&Fault>) = faults.iter().partition(|fault| self.holds_result(fault));
         for fault in inside {
             let answer = Change::Answer(fault.at.part, INTERRUPTED.to_owned());
-            change(fault.at.message, answer, Reason::Borrowed(fault.kind.name()), &mut plan);
+            plan.change(fault.at.message, [answer], Reason::Borrowed(fault.kind.name()));
         }
         for fault in beside {
             let (call, answer) = match fault.other.filter(|_| !is_unanswered(fault)) {
@@ -340,7 +343,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
             if !self.is_inside() || counts.get(&part.message) == Some(&self.message(*part).parts.len()) {
                 plan.decisions[part.message] = Decision::Drop(MOVED);
             } else {
-                change(part.message, Change::Cut(part.part), MOVED, plan);
+                plan.change(part.message, [Change::Cut(part.part)], MOVED);
             }
         }
     }
@@ -359,7 +362,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         let (before, accepts) = self.after(call);
         if accepts && !matches!(plan.decisions[before], Decision::Drop(_)) {
             let taken = if before == call { Change::Append(answers) } else { Change::Prepend(answers) };
-            return change(before, taken, ANSWERS, plan);
+            return plan.change(before, [taken], ANSWERS);
         }
         if self.is_inside() {
             // If user and assistant must alternate, the results for several messages in a row are one message.
@@ -410,11 +413,6 @@ fn in_call(view: &View<'_, '_>) -> HashSet<PartRef> {
     found
 }
 
-fn is_inside(view: &View<'_, '_>) -> bool {
-    use ResultPlace::{NextMessage, NextMessageFirst, SameMessage};
-    matches!(view.pairing_rules.results, NextMessage | NextMessageFirst | SameMessage)
-}
-
 /// For each message: the index before which results of its calls are inserted, and the next message of its thread from there.
 fn behind(view: &View<'_, '_>, rules: PairingRules) -> Vec<(usize, Option<usize>)> {
     let messages = view.messages;
@@ -440,11 +438,4 @@ fn behind(view: &View<'_, '_>, rules: PairingRules) -> Vec<(usize, Option<usize>
         threads.insert(message.thread, (at, run));
     }
     behind
-}
-
-fn change(message: usize, change: Change, reason: Reason, plan: &mut Plan) {
-    match &mut plan.decisions[message] {
-        Decision::Change(changes, _) => changes.push(change),
-        decision => *decision = Decision::Change(vec![change], reason),
-    }
 }

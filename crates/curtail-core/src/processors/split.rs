@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::planning::{Rendering, apply_plan, shorten};
-use super::{Change, Counting, Decision, Pins, Plan, ProcessorError, Reason, View, WindowUnit};
+use super::counting::Rendering;
+use super::shorten::shorten;
+use super::{Change, Counting, Pins, Plan, ProcessorError, Reason, View, WindowUnit, apply_plan};
 use crate::counting::token_count;
-use crate::transcript::{Message, Pairs, Part, Role, Standing, first_prompt, reach, segments};
+use crate::transcript::{Message, Pairs, Part, PartRef, Role, Standing, first_prompt, reach, segments};
 
 /// Splits transcripts into windows.
 ///
@@ -99,8 +100,8 @@ pub struct SplitWindow {
     pub own: Range<usize>,
     /// Tokens of all its messages before [`changes`](Self::changes), and outside them.
     pub tokens: usize,
-    /// Changes that shorten messages, by message.
-    pub changes: Vec<(usize, Vec<Change>)>,
+    /// Shorter texts of parts.
+    pub changes: Vec<(PartRef, String)>,
     /// Why it exceeds the budget or was shortened.
     pub note: Option<String>,
 }
@@ -170,13 +171,13 @@ impl Split {
     }
 
     /// The changes that make `window` fit. Texts of the assistant are shortened only if shortening all others is not enough.
-    fn shortened(&self, view: &View<'_, '_>, window: &SplitWindow) -> Option<Vec<(usize, Vec<Change>)>> {
+    fn shortened(&self, view: &View<'_, '_>, window: &SplitWindow) -> Option<Vec<(PartRef, String)>> {
         let all = window.messages();
         let fixed = |message: &Message<'_>| message.role.instructs() || message.is_boundary();
         let spoken = |message: &Message<'_>| fixed(message) || message.role == Role::Assistant;
         let is_reduced = |at: &usize| window.instructions.contains(at);
         let tokens = |at: &usize| match is_reduced(at) {
-            true => instructions_tokens(&self.counting, &view.messages[*at]),
+            true => self.counting.instructions(&view.messages[*at]),
             false => self.counting.message(&view.messages[*at]),
         };
         let attempt = |keeps: &dyn Fn(&Message<'_>) -> bool| {
@@ -198,24 +199,26 @@ impl Split {
 
     /// By how many tokens the messages `all` exceed the budget with `changes`, as a template renders them; `None` if it
     /// refuses them.
-    fn excess(&self, view: &View<'_, '_>, all: &[usize], changes: &[(usize, Vec<Change>)]) -> Option<usize> {
+    fn excess(&self, view: &View<'_, '_>, all: &[usize], changes: &[(PartRef, String)]) -> Option<usize> {
         if self.counting.template.is_none() {
             return Some(0);
         }
-        let mut plan = Plan::keep(all.len());
-        for (at, changes) in changes {
-            let nth = all.iter().position(|index| index == at)?;
-            plan.decisions[nth] = Decision::Change(changes.clone(), Reason::default());
-        }
+        let plan = rewriting(all, changes, &Reason::default());
         let messages = apply_plan(all.iter().map(|&at| view.messages[at].clone()).collect(), &plan);
-        let tokens = self.counting.total(&View::new(&messages, view.preamble, view.pairing_rules)).ok()?;
+        let tokens = self.counting.total(&View { messages: &messages, ..*view }).ok()?;
         Some(tokens.saturating_sub(self.max_tokens))
     }
 }
 
-/// Tokens of a message without the parts that are no instructions.
-fn instructions_tokens(counting: &Counting, message: &Message<'_>) -> usize {
-    counting.message_without(message, |nth| !message.parts[nth].instructs())
+/// The plan for the messages `all` that writes these texts into parts of them.
+pub(crate) fn rewriting(all: &[usize], texts: &[(PartRef, String)], reason: &Reason) -> Plan {
+    let mut plan = Plan::keep(all.len());
+    for (at, text) in texts {
+        if let Some(nth) = all.iter().position(|index| *index == at.message) {
+            plan.change(nth, [Change::Rewrite(at.part, text.clone())], reason.clone());
+        }
+    }
+    plan
 }
 
 // The messages before a window's own that it repeats.
@@ -380,7 +383,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
             instructions: all(|message| message.role.instructs()),
             beside: all(|message| !message.role.instructs() && message.parts.iter().any(Part::instructs))
                 .into_iter()
-                .map(|at| (at, instructions_tokens(&split.counting, &messages[at])))
+                .map(|at| (at, split.counting.instructions(&messages[at])))
                 .collect(),
             boundaries: all(Message::is_boundary),
             first_user: first_prompt(messages),
@@ -533,24 +536,28 @@ impl Filler<'_, '_, '_> {
         if let Some(fitting) = self.fit_rendered(rendering, at, target, limit, proposed.clone(), end) {
             return Ok(fitting);
         }
-        let budget = self.split.max_tokens;
-        let start = self.segments[at].start;
-        let until =
-            |window: &SplitWindow, end: usize| SplitWindow { own: start..self.segments[end - 1].end, ..window.clone() };
         let alone = SplitWindow { own: self.segments[target].clone(), ..self.context(target, usize::MAX).window };
-        if at == target || !rendering.fits(alone.messages().into_iter(), budget) {
-            return Ok((self.split.overflow(self.view, until(proposed, target + 1))?, target + 1));
+        if at == target || self.tokens_if_fits(rendering, &alone).is_none() {
+            return Ok((self.split.overflow(self.view, self.until(proposed, at, target + 1))?, target + 1));
         }
         let smallest = self.context(at, usize::MAX).window;
         for end in (at + 1..=target).rev() {
-            let window = until(&smallest, end);
-            if let Some(tokens) =
-                rendering.tokens(window.messages().into_iter()).ok().filter(|tokens| *tokens <= budget)
-            {
+            let window = self.until(&smallest, at, end);
+            if let Some(tokens) = self.tokens_if_fits(rendering, &window) {
                 return Ok((SplitWindow { tokens, ..window }, end));
             }
         }
-        Ok((self.split.overflow(self.view, until(&smallest, at + 1))?, at + 1))
+        Ok((self.split.overflow(self.view, self.until(&smallest, at, at + 1))?, at + 1))
+    }
+
+    /// `window` with the own messages from segment `at` up to segment `end`.
+    fn until(&self, window: &SplitWindow, at: usize, end: usize) -> SplitWindow {
+        SplitWindow { own: self.segments[at].start..self.segments[end - 1].end, ..window.clone() }
+    }
+
+    /// Tokens of a window as it is rendered, if it fits.
+    fn tokens_if_fits(&self, rendering: &Rendering<'_>, window: &SplitWindow) -> Option<usize> {
+        rendering.tokens_within(self.split.max_tokens, window.messages().into_iter())
     }
 
     /// The window whose own messages begin at segment `at` and fit as they are rendered, with the segment after it. Sums
@@ -564,14 +571,7 @@ impl Filler<'_, '_, '_> {
         proposed: SplitWindow,
         end: usize,
     ) -> Option<(SplitWindow, usize)> {
-        let until = |window: &SplitWindow, end: usize| {
-            let range = self.segments[at].start..self.segments[end - 1].end;
-            SplitWindow { own: range, ..window.clone() }
-        };
-        let fitting = |window: &SplitWindow, end: usize| {
-            let tokens = rendering.tokens(until(window, end).messages().into_iter()).ok();
-            tokens.filter(|tokens| *tokens <= self.split.max_tokens)
-        };
+        let fitting = |window: &SplitWindow, end: usize| self.tokens_if_fits(rendering, &self.until(window, at, end));
         let (mut window, mut end) = (proposed, end.max(target + 1));
         let mut tokens = fitting(&window, end);
         while end > target + 1 && tokens.is_none() {
@@ -589,6 +589,6 @@ impl Filler<'_, '_, '_> {
             let Some(more) = fitting(&window, further) else { break };
             (end, tokens) = (further, more);
         }
-        Some((SplitWindow { tokens, ..until(&window, end) }, end))
+        Some((SplitWindow { tokens, ..self.until(&window, at, end) }, end))
     }
 }

@@ -282,10 +282,7 @@ impl Thinking {
                 Verdict::Unknown if at.message >= flight => kept += 1,
                 verdict => {
                     dropped += usize::from(verdict == Verdict::Unknown);
-                    match &mut plan.decisions[at.message] {
-                        Decision::Change(changes, _) => changes.push(Change::Cut(at.part)),
-                        decision => *decision = Decision::Change(vec![Change::Cut(at.part)], CHANGED_BEFORE),
-                    }
+                    plan.change(at.message, [Change::Cut(at.part)], CHANGED_BEFORE);
                 }
             }
         }

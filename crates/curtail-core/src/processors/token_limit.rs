@@ -5,10 +5,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::planning::{DropSet, Rendering, apply_plan, newest_fitting, shorten};
-use super::{Counting, Decision, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View};
+use super::counting::{Rendering, newest_fitting};
+use super::shorten::shorten;
+use super::units::Preserved;
+use super::{
+    Change, Counting, Decision, DropSet, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View,
+    apply_plan,
+};
 use crate::counting::token_count;
-use crate::transcript::{Message, Pairs, Part, Standing, joints, segments};
+use crate::transcript::{Pairs, Part, Standing, joints, segments};
 
 /// What to do when not even the newest segment fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -134,31 +139,9 @@ impl Processor for TokenLimit {
         if idle {
             return Ok(Plan::keep(view.messages.len()));
         }
-        let fixed = self.fixed(view)?;
         let pairs = Pairs::from_messages(view.messages);
-        let segments = segments(view.messages, &pairs);
-        let room = self.max_tokens - fixed;
-        let (start, room) = match (self.stepped_start(view, rendering.as_ref(), &pairs, room)?, rendering) {
-            (Some(start), _) => (start, room),
-            (None, Some(rendering)) => (self.rendered_start(view, &rendering, &segments, fixed), room),
-            (None, None) => self.start(view, &segments, room),
-        };
-        if start == 0 {
-            return Ok(Plan::keep(view.messages.len()));
-        }
-        let rest_is_empty = !(start..view.messages.len()).any(|at| !self.preserves(view.messages, at));
-        let newest = segments.iter().rfind(|segment| (*segment).clone().any(|at| !self.preserves(view.messages, at)));
-        let mut plan = match newest {
-            Some(newest) if rest_is_empty => self.overflow(view, &pairs, newest.start, room)?,
-            _ => self.plan(view, &pairs, start),
-        };
-        plan.notes.extend(self.keep().without_task(view, &plan));
-        plan.notes.extend(self.trigger.filter(|trigger| *trigger <= self.max_tokens).map(|trigger| {
-            let budget = self.max_tokens;
-            let trigger = token_count(trigger);
-            format!("a trigger of {trigger} does nothing: it does not exceed the budget of {budget}")
-        }));
-        Ok(plan)
+        let (segments, preserved) = (segments(view.messages, &pairs), self.keep().among(view.messages));
+        Limiting { limit: self, view, pairs, segments, preserved, rendering }.decide()
     }
 }
 
@@ -183,11 +166,59 @@ impl TokenLimit {
         })
     }
 
+    fn keep(&self) -> Keep {
+        Keep { system: self.preserve_system, first_user: self.first_user, ..Keep::default() }
+    }
+}
+
+/// A transcript that may have to be cut.
+struct Limiting<'l, 'v, 'a> {
+    limit: &'l TokenLimit,
+    view: &'v View<'v, 'a>,
+    pairs: Pairs,
+    segments: Vec<Range<usize>>,
+    preserved: Preserved<'v, 'a>,
+    /// Renders messages, if a chat template counts.
+    rendering: Option<Rendering<'l>>,
+}
+
+impl Limiting<'_, '_, '_> {
+    fn decide(&self) -> Result<Plan, ProcessorError> {
+        let fixed = self.fixed()?;
+        let budget = self.limit.max_tokens;
+        let room = budget - fixed;
+        let (start, room) = match (self.stepped_start(room)?, &self.rendering) {
+            (Some(start), _) => (start, room),
+            (None, Some(rendering)) => (self.rendered_start(rendering, fixed), room),
+            (None, None) => self.start(room),
+        };
+        let count = self.view.messages.len();
+        if start == 0 {
+            return Ok(Plan::keep(count));
+        }
+        let newest = self.segments.iter().rfind(|segment| !self.preserved.contains_all(segment));
+        let mut plan = match newest.filter(|_| self.preserved.contains_all(&(start..count))) {
+            Some(newest) => self.overflow(newest.start, room)?,
+            None => self.plan(start),
+        };
+        plan.notes.extend(self.preserved.without_task(&plan));
+        plan.notes.extend(self.limit.trigger.filter(|trigger| *trigger <= budget).map(|trigger| {
+            let trigger = token_count(trigger);
+            format!("a trigger of {trigger} does nothing: it does not exceed the budget of {budget}")
+        }));
+        Ok(plan)
+    }
+
+    /// Tokens of a message.
+    fn tokens(&self, at: usize) -> usize {
+        self.limit.counting.message(&self.view.messages[at])
+    }
+
     /// Where the newest segments begin that fit into `room` tokens, and what is left of it.
-    fn start(&self, view: &View<'_, '_>, segments: &[Range<usize>], mut room: usize) -> (usize, usize) {
-        let mut start = view.messages.len();
-        for segment in segments.iter().rev() {
-            let Some(tokens) = self.segment_until(view.messages, segment.clone(), room) else { break };
+    fn start(&self, mut room: usize) -> (usize, usize) {
+        let mut start = self.view.messages.len();
+        for segment in self.segments.iter().rev() {
+            let Some(tokens) = self.segment_until(segment.clone(), room) else { break };
             room -= tokens;
             start = segment.start;
         }
@@ -196,35 +227,31 @@ impl TokenLimit {
 
     /// Where the segments begin that are left if tokens are removed in steps: the smallest multiple of `step` whose removal makes
     /// the others fit into `room`, rounded up to whole segments. `None` without steps, and if nothing would be left.
-    fn stepped_start(
-        &self,
-        view: &View<'_, '_>,
-        rendering: Option<&Rendering<'_>>,
-        pairs: &Pairs,
-        room: usize,
-    ) -> Result<Option<usize>, ProcessorError> {
-        if self.step <= 1 {
+    fn stepped_start(&self, room: usize) -> Result<Option<usize>, ProcessorError> {
+        let TokenLimit { step, max_tokens, .. } = *self.limit;
+        if step <= 1 {
             return Ok(None);
         }
-        let (count, places) = (view.messages.len(), joints(view.messages, pairs));
-        let tokens = |at| if self.preserves(view.messages, at) { 0 } else { self.counting.message(&view.messages[at]) };
+        let rendering = self.rendering.as_ref();
+        let (count, places) = (self.view.messages.len(), joints(self.view.messages, &self.pairs));
+        let tokens = |at| if self.preserved.contains(at) { 0 } else { self.tokens(at) };
         let sums: Vec<usize> = (0..count).map(tokens).collect();
         let excess = match rendering {
-            Some(rendering) => rendering.whole()?.saturating_sub(self.max_tokens),
+            Some(rendering) => rendering.whole()?.saturating_sub(max_tokens),
             None => sums.iter().sum::<usize>().saturating_sub(room),
         };
         let fits = |start: usize| {
-            let kept = |at: &usize| *at >= start || self.preserves(view.messages, *at);
-            rendering.is_none_or(|rendering| rendering.fits((0..count).filter(kept), self.max_tokens))
+            let kept = |at: &usize| *at >= start || self.preserved.contains(*at);
+            rendering.is_none_or(|rendering| rendering.tokens_within(max_tokens, (0..count).filter(kept)).is_some())
         };
-        let last = (0..count).rfind(|&at| !self.preserves(view.messages, at));
-        let (mut removed, mut due) = (0, excess.next_multiple_of(self.step));
+        let last = (0..count).rfind(|&at| !self.preserved.contains(at));
+        let (mut removed, mut due) = (0, excess.next_multiple_of(step));
         for (at, sum) in sums.into_iter().enumerate().take_while(|(at, _)| last >= Some(*at)) {
             if removed >= due && places.binary_search(&at).is_ok() {
                 if fits(at) {
                     return Ok(Some(at));
                 }
-                due = (removed + 1).next_multiple_of(self.step);
+                due = (removed + 1).next_multiple_of(step);
             }
             removed += sum;
         }
@@ -233,28 +260,22 @@ impl TokenLimit {
 
     /// The same for what a template renders: sums of the newest messages propose a start, what the template adds to these is
     /// a better proposal, and rendering decides.
-    fn rendered_start(
-        &self,
-        view: &View<'_, '_>,
-        rendering: &Rendering<'_>,
-        segments: &[Range<usize>],
-        fixed: usize,
-    ) -> usize {
-        let count = view.messages.len();
+    fn rendered_start(&self, rendering: &Rendering<'_>, fixed: usize) -> usize {
+        let (count, segments, budget) = (self.view.messages.len(), &self.segments, self.limit.max_tokens);
         let tried = RefCell::new(BTreeMap::new());
         let tokens = |first: usize| -> Option<usize> {
             let start = segments.get(first).map_or(count, |segment| segment.start);
-            let kept = (0..count).filter(|&at| at >= start || self.preserves(view.messages, at));
+            let kept = (0..count).filter(|&at| at >= start || self.preserved.contains(at));
             *tried.borrow_mut().entry(first).or_insert_with(|| rendering.tokens(kept).ok())
         };
         let mut sums = vec![None; segments.len()];
         let mut propose = |surplus: usize| {
             let (mut first, mut sum, mut messages) = (segments.len(), 0, 0);
             for (at, segment) in segments.iter().enumerate().rev() {
-                let added = segment.clone().filter(|&at| !self.preserves(view.messages, at));
-                let tokens = || added.map(|at| self.counting.message(&view.messages[at])).sum::<usize>();
+                let added = segment.clone().filter(|&at| !self.preserved.contains(at));
+                let tokens = || added.map(|at| self.tokens(at)).sum::<usize>();
                 let needed = sum + *sums[at].get_or_insert_with(tokens);
-                if fixed + needed + (messages + segment.len()) * surplus > self.max_tokens {
+                if fixed + needed + (messages + segment.len()) * surplus > budget {
                     break;
                 }
                 (first, sum, messages) = (at, needed, messages + segment.len());
@@ -264,117 +285,98 @@ impl TokenLimit {
         let (first, sum, messages) = propose(0);
         let added = tokens(first).map_or(0, |tokens| tokens.saturating_sub(fixed + sum));
         let (proposed, ..) = propose(added / messages.max(1));
-        let first =
-            newest_fitting(proposed, segments.len(), |first| tokens(first).map(|tokens| tokens <= self.max_tokens));
+        let first = newest_fitting(proposed, segments.len(), |first| tokens(first).map(|tokens| tokens <= budget));
         segments.get(first).map_or(count, |segment| segment.start)
     }
 
     /// Tokens of the preamble, the reserve and the preserved messages.
-    fn fixed(&self, view: &View<'_, '_>) -> Result<usize, ProcessorError> {
-        let preserved = (0..view.messages.len()).map(|at| self.preserved(view.messages, at));
-        let needed = self.counting.outside(view) + preserved.sum::<usize>();
-        if needed <= self.max_tokens {
+    fn fixed(&self) -> Result<usize, ProcessorError> {
+        let TokenLimit { max_tokens: budget, preserve_system, first_user, .. } = *self.limit;
+        let preserved = (0..self.view.messages.len()).map(|at| self.preserved_tokens(at));
+        let needed = self.limit.counting.outside(self.view) + preserved.sum::<usize>();
+        if needed <= budget {
             return Ok(needed);
         }
-        let (budget, preserve_system, first_user) = (self.max_tokens, self.preserve_system, self.first_user);
         Err(ProcessorError::BudgetBelowFixed { needed, budget, preserve_system, first_user })
-    }
-
-    fn keep(&self) -> Keep {
-        Keep { system: self.preserve_system, first_user: self.first_user, ..Keep::default() }
-    }
-
-    fn preserves(&self, messages: &[Message<'_>], at: usize) -> bool {
-        self.keep().preserves(&messages[at]) || self.is_task(messages, at)
-    }
-
-    /// Whether it is the pinned first user message; most messages begin no turn, and are not searched for.
-    fn is_task(&self, messages: &[Message<'_>], at: usize) -> bool {
-        self.first_user && messages[at].begins_turn() && self.keep().task(messages) == Some(at)
     }
 
     /// Tokens of what is preserved of a message: the whole, or instructions beside its other parts, which are counted again
     /// with the message if that is kept.
-    fn preserved(&self, messages: &[Message<'_>], at: usize) -> usize {
-        let message = &messages[at];
-        if self.preserves(messages, at) {
-            return self.counting.message(message);
+    fn preserved_tokens(&self, at: usize) -> usize {
+        if self.preserved.contains(at) {
+            return self.tokens(at);
         }
-        let instructs = self.preserve_system && message.parts.iter().any(Part::instructs);
-        if instructs { self.counting.message_without(message, |nth| !message.parts[nth].instructs()) } else { 0 }
+        let message = &self.view.messages[at];
+        let instructs = self.limit.preserve_system && message.parts.iter().any(Part::instructs);
+        if instructs { self.limit.counting.instructions(message) } else { 0 }
     }
 
     /// Tokens of a segment without its preserved messages, if they are at most `limit`.
-    fn segment_until(&self, messages: &[Message<'_>], segment: Range<usize>, limit: usize) -> Option<usize> {
+    fn segment_until(&self, segment: Range<usize>, limit: usize) -> Option<usize> {
         let mut total = 0;
-        for at in segment.rev().filter(|&at| !self.preserves(messages, at)) {
-            total += self.counting.message_until(&messages[at], limit - total)?;
+        for at in segment.rev().filter(|&at| !self.preserved.contains(at)) {
+            total += self.limit.counting.message_until(&self.view.messages[at], limit - total)?;
         }
         Some(total)
     }
 
-    fn plan(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize) -> Plan {
-        let mut drops = DropSet::none(view, pairs);
-        let task = self.keep().task(view.messages);
-        let steps = if self.step > 1 { format!(", in steps of {}", self.step) } else { String::new() };
-        let reason = Reason::Owned(format!("does not fit into {}{steps}", token_count(self.max_tokens)));
-        for (at, message) in view.messages.iter().enumerate().take(start) {
-            self.keep().drop_outside(&mut drops, at, message, &reason, task);
-        }
+    fn plan(&self, start: usize) -> Plan {
+        let TokenLimit { step, max_tokens, .. } = *self.limit;
+        let mut drops = DropSet::none(self.view, &self.pairs);
+        let steps = if step > 1 { format!(", in steps of {step}") } else { String::new() };
+        let reason = Reason::Owned(format!("does not fit into {}{steps}", token_count(max_tokens)));
+        self.preserved.drop_others(&mut drops, 0..start, &reason);
         drops.into_plan()
     }
 
     /// The plan if not even the newest segment, which begins at `start`, fits into `room` tokens.
-    fn overflow(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, room: usize) -> Result<Plan, ProcessorError> {
-        let budget = self.max_tokens;
+    fn overflow(&self, start: usize, room: usize) -> Result<Plan, ProcessorError> {
+        let budget = self.limit.max_tokens;
         let what = format!("the newest segment alone does not fit into {}", token_count(budget));
-        let end = view.messages.len();
-        let (start, note) = match self.on_overflow {
+        let end = self.view.messages.len();
+        let (start, note) = match self.limit.on_overflow {
             Overflow::Error => return Err(ProcessorError::SegmentTooLarge { budget }),
             Overflow::KeepNewest => (start, format!("{what}; kept because of --on-overflow keep-newest")),
-            Overflow::Truncate => match self.truncated_to_fit(view, pairs, start, room) {
+            Overflow::Truncate => match self.truncated_to_fit(start, room) {
                 Some(plan) => return Ok(plan),
                 None => (end, format!("{what}, even with its texts shortened; dropped")),
             },
             Overflow::Empty => (end, format!("{what}; dropped (choose another --on-overflow to keep it)")),
         };
-        let mut plan = self.plan(view, pairs, start);
+        let mut plan = self.plan(start);
         plan.notes.push(note);
         Ok(plan)
     }
 
     /// As [`truncated`](Self::truncated); where a template counts, with less and less room until what it renders fits.
-    fn truncated_to_fit(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, mut room: usize) -> Option<Plan> {
+    fn truncated_to_fit(&self, start: usize, mut room: usize) -> Option<Plan> {
+        let TokenLimit { counting, max_tokens, .. } = self.limit;
         loop {
-            let plan = self.truncated(view, pairs, start, room)?;
-            if self.counting.template.is_none() {
+            let plan = self.truncated(start, room)?;
+            if counting.template.is_none() {
                 return Some(plan);
             }
-            let messages = apply_plan(view.messages.to_vec(), &plan);
-            let rendered = self.counting.total(&View::new(&messages, view.preamble, view.pairing_rules)).ok()?;
-            if rendered <= self.max_tokens {
+            let messages = apply_plan(self.view.messages.to_vec(), &plan);
+            let rendered = counting.total(&View { messages: &messages, ..*self.view }).ok()?;
+            if rendered <= *max_tokens {
                 return Some(plan);
             }
-            room = room.checked_sub(rendered - self.max_tokens)?;
+            room = room.checked_sub(rendered - max_tokens)?;
         }
     }
 
     /// Keeps the messages from `start` on and shortens their texts to `room` tokens; `None` if that is impossible.
-    fn truncated(&self, view: &View<'_, '_>, pairs: &Pairs, start: usize, room: usize) -> Option<Plan> {
-        let mut plan = self.plan(view, pairs, start);
+    fn truncated(&self, start: usize, room: usize) -> Option<Plan> {
+        let mut plan = self.plan(start);
         let dropped = |at: usize| matches!(plan.decisions[at], Decision::Drop(_));
-        let shortened = |at: &usize| !dropped(*at) && !self.preserves(view.messages, *at);
-        let indices: Vec<usize> = (start..view.messages.len()).filter(shortened).collect();
+        let shortened = |at: &usize| !dropped(*at) && !self.preserved.contains(*at);
+        let indices: Vec<usize> = (start..self.view.messages.len()).filter(shortened).collect();
         let cuts = plan.cuts();
-        let changes = shorten(view.messages, &indices, |part| cuts.contains(&part), room, &self.counting)?;
-        for (at, changes) in changes {
-            match &mut plan.decisions[at] {
-                Decision::Change(others, _) => others.extend(changes),
-                decision => {
-                    let reason = format!("the newest segment alone does not fit into {}", token_count(self.max_tokens));
-                    *decision = Decision::Change(changes, Reason::Owned(reason));
-                }
-            }
+        let is_cut = |part| cuts.contains(&part);
+        for (at, text) in shorten(self.view.messages, &indices, is_cut, room, &self.limit.counting)? {
+            let budget = token_count(self.limit.max_tokens);
+            let reason = Reason::Owned(format!("the newest segment alone does not fit into {budget}"));
+            plan.change(at.message, [Change::Rewrite(at.part, text)], reason);
         }
         Some(plan)
     }

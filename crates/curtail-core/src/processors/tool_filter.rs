@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use foldhash::{HashMap, HashSet};
 use globset::GlobSet;
 
-use super::planning::DropSet;
-use super::{Decision, Insert, Insertion, InvalidGlob, Plan, Processor, ProcessorError, Reason, Traits, View};
+use super::{Decision, DropSet, Insert, Insertion, InvalidGlob, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::globs;
 use crate::globs::Stars;
 use crate::transcript::{Draft, Message, Pairs, PartRef, Role, in_flight, last_round};
@@ -27,23 +26,6 @@ pub enum ToolGlobs {
 }
 
 impl ToolGlobs {
-    /// Compiles glob patterns: `*`, `?`, `[…]`, `{a,b}`.
-    ///
-    /// # Errors
-    /// A pattern is not a valid glob.
-    ///
-    /// ```
-    /// use curtail_core::processors::{ToolFilter, ToolGlobs};
-    ///
-    /// let debug_tools = ToolGlobs::Exclude(ToolGlobs::compile(&["debug_*"])?);
-    /// let filter = ToolFilter { tools: debug_tools, ..ToolFilter::default() };
-    /// # assert!(!filter.persist_results);
-    /// # Ok::<(), curtail_core::processors::InvalidGlob>(())
-    /// ```
-    pub fn compile<S: AsRef<str>>(patterns: &[S]) -> Result<NameGlobs, InvalidGlob> {
-        NameGlobs::compile(patterns)
-    }
-
     fn drops(&self, name: &str) -> bool {
         match self {
             Self::All => true,
@@ -168,9 +150,11 @@ fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: 
         let Some(&first) = reply.iter().find(|&&at| !used[at].is_empty()) else { continue };
         let draft = Draft::text(Role::Assistant, note(&names));
         let reason = Reason::Owned(format!("note about dropped calls of {}", joined(&names)));
-        let keeps = |&at: &usize| keeps_calls(view, plan, &cuts, at);
+        let mut calls =
+            reply.iter().flat_map(|&at| view.messages[at].calls().map(move |(part, _)| PartRef { message: at, part }));
+        let keeps_calls = calls.any(|call| keeps(plan, &cuts, call));
         let (about, before) = match &plan.decisions[first] {
-            _ if reply.iter().any(keeps) => (reply[0], reply[0]),
+            _ if keeps_calls => (reply[0], reply[0]),
             Decision::Drop(_) if first <= pending => {
                 plan.decisions[first] = Decision::Replace(draft, reason);
                 continue;
@@ -184,10 +168,9 @@ fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: 
     plan.inserts.sort_by_key(|insert| insert.before);
 }
 
-/// Whether the message keeps a call.
-fn keeps_calls(view: &View<'_, '_>, plan: &Plan, cuts: &HashSet<PartRef>, at: usize) -> bool {
-    let stays = !matches!(plan.decisions[at], Decision::Drop(_) | Decision::Replace(..));
-    stays && view.messages[at].calls().any(|(part, _)| !cuts.contains(&PartRef { message: at, part }))
+/// Whether `plan`, which cuts these parts, keeps a call.
+fn keeps(plan: &Plan, cuts: &HashSet<PartRef>, call: PartRef) -> bool {
+    !matches!(plan.decisions[call.message], Decision::Drop(_) | Decision::Replace(..)) && !cuts.contains(&call)
 }
 
 /// The replies of the model: each message of the assistant, with those that follow it under the same id. Only results and other
@@ -216,14 +199,9 @@ fn replies(messages: &[Message<'_>]) -> Vec<Vec<usize>> {
 
 /// The first in-flight message that keeps a call without a result; the number of messages if there is none.
 fn first_pending(view: &View<'_, '_>, pairs: &Pairs, plan: &Plan, cuts: &HashSet<PartRef>) -> usize {
-    let stays = |call: &PartRef| match &plan.decisions[call.message] {
-        Decision::Keep => true,
-        Decision::Change(..) => !cuts.contains(call),
-        Decision::Drop(_) | Decision::Replace(..) => false,
-    };
     let flight = in_flight(view.messages);
     let mut open = pairs.calls().iter().filter(|call| call.message >= flight && pairs.counterpart(**call).is_none());
-    open.find(|call| stays(call)).map_or(view.messages.len(), |call| call.message)
+    open.find(|call| keeps(plan, cuts, **call)).map_or(view.messages.len(), |call| call.message)
 }
 
 fn note(names: &[&String]) -> String {
@@ -242,9 +220,9 @@ fn joined(names: &[&String]) -> String {
 /// Globs that are matched against tool names: `*`, `?`, `[…]`, `{a,b}`.
 ///
 /// ```
-/// use curtail_core::processors::ToolGlobs;
+/// use curtail_core::processors::NameGlobs;
 ///
-/// let globs = ToolGlobs::compile(&["debug_*", "serach"])?;
+/// let globs = NameGlobs::compile(&["debug_*", "serach"])?;
 /// assert!(globs.is_match("debug_print") && !globs.is_match("search"));
 /// assert_eq!(globs.unmatched().collect::<Vec<_>>(), ["serach"]);
 /// # Ok::<(), curtail_core::processors::InvalidGlob>(())

@@ -232,7 +232,7 @@ impl Resumed {
         self.most = next_search(messages.len());
         let chain = self.chain.as_ref().unwrap_or(chain);
         let Some(stage) = chain.stages.first() else { return false };
-        let view = View::new(messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
+        let view = View::of_layout(layout, messages);
         let is_joint = |at: usize| positions.get(at).is_some_and(|at| history.joints.binary_search(at).is_ok());
         let Some((processor, index)) = stage.processor.resumed(&view, &is_joint) else { return false };
         self.from = positions[index];

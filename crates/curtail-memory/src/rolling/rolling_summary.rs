@@ -13,7 +13,7 @@ use curtail_core::counting::Tokenizer;
 use curtail_core::digest::fnv1a_64;
 use curtail_core::processors::{
     Asked, Change, Decision, DropSet, Growth, OnSummary, Plan, Prepend, Processor, ProcessorError, Reason, Traits,
-    View, add_changes, place_blocks,
+    View, place_blocks,
 };
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
 
@@ -426,7 +426,7 @@ fn place_block(plan: &mut Plan, view: &View<'_, '_>, rolling: &RollingView, star
         if rolling.is_block(at.message) {
             plan.decisions[at.message] = Decision::Drop(REPLACED);
         } else {
-            add_changes(plan, at.message, vec![Change::Cut(at.part)], REPLACED);
+            plan.change(at.message, [Change::Cut(at.part)], REPLACED);
         }
     }
     let reason = Reason::Borrowed("summaries of the earlier interactions");

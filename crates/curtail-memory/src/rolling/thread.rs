@@ -328,7 +328,7 @@ impl Thread {
             return Ok(state(&messages, &rolling, summary.held(&rolling), &time) + "\n");
         };
         let prefixes = ThoughtPrefixes::from_messages(&messages);
-        let view = View::new(&messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
+        let view = View::of_layout(&layout, &messages);
         let plan = summary.plan(&view, &rolling);
         let mut remaining = apply_plan(messages, &plan);
         let mut changed = !plan.is_identity();
@@ -436,7 +436,7 @@ impl Thread {
             return Ok(());
         }
         mark_ahead(&mut self.items, &kinds);
-        let view = View::new(&messages, &layout.preamble, layout.pairing_rules).placing(layout.context);
+        let view = View::of_layout(&layout, &messages);
         let plan = drop_standing(&view, &[Standing::RolledBack, Standing::Abandoned]);
         let mut kept = vec![false; messages.len()];
         let remaining = apply_plan(messages, &plan);

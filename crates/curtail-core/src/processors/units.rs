@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Decision, DropSet, Plan, Reason, View};
-use crate::processors::{Growth, Traits};
+use super::{Decision, DropSet, Growth, Plan, Reason, Traits};
 use crate::transcript::{Message, Pairs, Role, Standing, first_prompt, segments, turn_starts, turns};
 
 /// What one unit of a window is.
@@ -22,7 +21,7 @@ pub enum WindowUnit {
 
 impl WindowUnit {
     /// The ranges of `messages` that are one unit each.
-    pub(in crate::processors) fn runs(self, messages: &[Message<'_>]) -> Vec<Range<usize>> {
+    pub(super) fn runs(self, messages: &[Message<'_>]) -> Vec<Range<usize>> {
         match self {
             Self::Items => (0..messages.len()).map(|at| at..at + 1).collect(),
             Self::Messages => assistant_runs(messages),
@@ -32,7 +31,7 @@ impl WindowUnit {
     }
 
     /// The plural that reasons and notes use.
-    pub(in crate::processors) const fn plural(self) -> &'static str {
+    pub(super) const fn plural(self) -> &'static str {
         match self {
             Self::Items => "items",
             Self::Messages => "messages",
@@ -42,7 +41,7 @@ impl WindowUnit {
     }
 
     /// The last `size` units, as reasons name them.
-    pub(in crate::processors) fn last(self, size: usize) -> String {
+    pub(super) fn last(self, size: usize) -> String {
         match (size, self) {
             (1, Self::Items) => String::from("the last item"),
             (1, Self::Messages) => String::from("the last message"),
@@ -98,7 +97,7 @@ impl Default for Keep {
 
 impl Keep {
     /// The traits of a window that keeps these messages and moves by `step` units.
-    pub(in crate::processors) fn traits(self, step: usize) -> Traits {
+    pub(super) fn traits(self, step: usize) -> Traits {
         Traits {
             // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
             passes: if step > 1 { usize::MAX } else { 1 },
@@ -108,68 +107,19 @@ impl Keep {
         }
     }
 
-    /// Index of the message that `first_user` keeps.
-    pub(in crate::processors) fn task(self, messages: &[Message<'_>]) -> Option<usize> {
-        first_prompt(messages).filter(|_| self.first_user)
-    }
-
-    /// The end of the first units, which are kept. Units that are preserved in any case are not counted.
-    pub(in crate::processors) fn head(self, messages: &[Message<'_>], runs: &[Range<usize>]) -> usize {
-        let task = self.task(messages);
-        let others = runs.iter().filter(|run| !self.preserves_all(messages, run, task));
-        others.take(self.first).last().map_or(0, |run| run.end)
-    }
-
-    /// Whether all messages of the unit are preserved.
-    pub(in crate::processors) fn preserves_all(
-        self,
-        messages: &[Message<'_>],
-        run: &Range<usize>,
-        task: Option<usize>,
-    ) -> bool {
-        run.clone().all(|at| task == Some(at) || self.preserves(&messages[at]))
+    /// The messages of a transcript that are kept.
+    pub(super) fn among<'m, 'a>(self, messages: &'m [Message<'a>]) -> Preserved<'m, 'a> {
+        let task = if self.first_user { first_prompt(messages) } else { None };
+        Preserved { keep: self, messages, task }
     }
 
     /// Whether the message is kept for its role, or because it is a boundary.
-    pub(in crate::processors) const fn preserves(self, message: &Message<'_>) -> bool {
+    const fn preserves(self, message: &Message<'_>) -> bool {
         self.system && message.role.instructs() || message.is_boundary() && message.standing.is_read()
     }
 
-    /// Drops a message that is outside the window, or keeps what is preserved of it.
-    pub(in crate::processors) fn drop_outside(
-        self,
-        drops: &mut DropSet<'_, '_>,
-        at: usize,
-        message: &Message<'_>,
-        reason: &Reason,
-        task: Option<usize>,
-    ) {
-        if task == Some(at) {
-            drops.spare(at, TASK);
-        } else if self.preserves(message) {
-            drops.spare(at, Self::reason(message));
-        } else if self.system {
-            drops.drop_but_instructions(at, reason);
-        } else {
-            drops.drop_message(at, reason.clone());
-        }
-    }
-
-    /// The note that no message of a person is left, if `plan` drops all of them and keeps others.
-    pub(in crate::processors) fn without_task(self, view: &View<'_, '_>, plan: &Plan) -> Option<String> {
-        let is_kept = |at: usize| !matches!(plan.decisions[at], Decision::Drop(_));
-        let starts = turn_starts(view.messages);
-        let is_lost = !self.first_user
-            && !starts.is_empty()
-            && view.messages.iter().enumerate().any(|(at, message)| is_kept(at) && !message.role.instructs())
-            && !starts.into_iter().any(is_kept);
-        is_lost.then(|| {
-            String::from("no message that a person wrote is kept; pass --pin first-user to keep the first one, which states the task")
-        })
-    }
-
     /// Why [`Keep::preserves`] keeps the message.
-    pub(in crate::processors) const fn reason(message: &Message<'_>) -> Reason {
+    pub(super) const fn reason(message: &Message<'_>) -> Reason {
         Reason::Borrowed(if message.role.instructs() {
             "system and developer messages are preserved"
         } else {
@@ -178,8 +128,63 @@ impl Keep {
     }
 
     /// `start`, moved forward to the next of `turn_starts` if `start_on_user` is set and there is one.
-    pub(in crate::processors) fn front(self, turn_starts: &[usize], start: usize) -> usize {
+    pub(super) fn front(self, turn_starts: &[usize], start: usize) -> usize {
         let next = turn_starts.get(turn_starts.partition_point(|&turn| turn < start));
         next.copied().filter(|_| self.start_on_user).unwrap_or(start)
+    }
+}
+
+/// The messages of a transcript that are kept wherever they are.
+pub(super) struct Preserved<'m, 'a> {
+    pub(super) keep: Keep,
+    messages: &'m [Message<'a>],
+    /// Index of the message that `first_user` keeps.
+    task: Option<usize>,
+}
+
+impl Preserved<'_, '_> {
+    /// Whether the message is one of them.
+    pub(super) fn contains(&self, at: usize) -> bool {
+        self.task == Some(at) || self.keep.preserves(&self.messages[at])
+    }
+
+    /// Whether all messages of the unit are.
+    pub(super) fn contains_all(&self, unit: &Range<usize>) -> bool {
+        unit.clone().all(|at| self.contains(at))
+    }
+
+    /// The end of the first units, which are kept. Units that are preserved in any case are not counted.
+    pub(super) fn head(&self, units: &[Range<usize>]) -> usize {
+        let others = units.iter().filter(|unit| !self.contains_all(unit));
+        others.take(self.keep.first).last().map_or(0, |unit| unit.end)
+    }
+
+    /// Drops the messages of `outside`, which is not in the window, except for what is preserved of them.
+    pub(super) fn drop_others(&self, drops: &mut DropSet<'_, '_>, outside: Range<usize>, reason: &Reason) {
+        for at in outside {
+            let message = &self.messages[at];
+            if self.task == Some(at) {
+                drops.spare(at, TASK);
+            } else if self.keep.preserves(message) {
+                drops.spare(at, Keep::reason(message));
+            } else if self.keep.system {
+                drops.drop_but_instructions(at, reason);
+            } else {
+                drops.drop_message(at, reason.clone());
+            }
+        }
+    }
+
+    /// The note that no message of a person is left, if `plan` drops all of them and keeps others.
+    pub(super) fn without_task(&self, plan: &Plan) -> Option<String> {
+        let is_kept = |at: usize| !matches!(plan.decisions[at], Decision::Drop(_));
+        let starts = turn_starts(self.messages);
+        let is_lost = !self.keep.first_user
+            && !starts.is_empty()
+            && self.messages.iter().enumerate().any(|(at, message)| is_kept(at) && !message.role.instructs())
+            && !starts.into_iter().any(is_kept);
+        is_lost.then(|| {
+            String::from("no message that a person wrote is kept; pass --pin first-user to keep the first one, which states the task")
+        })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::View;
 use crate::counting::{BY_USAGE, Calibrate, Calibrated, Prepared, Template, TemplateError, Tokenizer};
 use crate::json::Text;
-use crate::transcript::{Content, Message, ToolResult};
+use crate::transcript::{Content, Message};
 
 /// Tokens that a provider adds around messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,39 +86,49 @@ impl Counting {
     /// Tokens of `message` without the parts that are `dropped`.
     #[must_use]
     pub fn message_without(&self, message: &Message<'_>, dropped: impl Fn(usize) -> bool) -> usize {
-        let mut sum = Sum { tokenizer: &*self.tokenizer, total: self.frame(), limit: usize::MAX };
-        let kept = message.parts.iter().enumerate().filter(|(nth, _)| !dropped(*nth));
-        for (_, part) in kept {
-            // No limit, so this cannot stop early.
-            let _counted = sum.content(&part.content);
-        }
-        for text in &message.attached {
-            let _counted = sum.text(text);
-        }
-        sum.total
+        let kept = message.parts.iter().enumerate().filter(|(nth, _)| !dropped(*nth)).map(|(_, part)| &part.content);
+        self.sum(self.frame(), kept, &message.attached, usize::MAX).unwrap_or(usize::MAX)
+    }
+
+    /// Tokens of the instructions in `message`, whatever else it contains.
+    pub(super) fn instructions(&self, message: &Message<'_>) -> usize {
+        self.message_without(message, |nth| !message.parts[nth].instructs())
     }
 
     /// Tokens of `message` if they are at most `limit`; `None` as soon as they are known to be more.
     #[must_use]
     pub fn message_until(&self, message: &Message<'_>, limit: usize) -> Option<usize> {
-        let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit };
-        sum.add(self.frame())?;
-        for part in &message.parts {
-            sum.content(&part.content)?;
-        }
-        for text in &message.attached {
-            sum.text(text)?;
-        }
-        Some(sum.total)
+        let contents = message.parts.iter().map(|part| &part.content);
+        self.sum(self.frame(), contents, &message.attached, limit)
     }
 
     /// Tokens of one part.
     #[must_use]
     pub fn content(&self, content: &Content<'_>) -> usize {
-        let mut sum = Sum { tokenizer: &*self.tokenizer, total: 0, limit: usize::MAX };
-        // No limit, so this cannot stop early.
-        let _counted = sum.content(content);
-        sum.total
+        self.sum(0, std::iter::once(content), &[], usize::MAX).unwrap_or(usize::MAX)
+    }
+
+    /// `start`, and the tokens of parts and of attached texts, if they are at most `limit`; `None` as soon as they are known to be
+    /// more.
+    fn sum<'m, 'a: 'm>(
+        &self,
+        start: usize,
+        parts: impl Iterator<Item = &'m Content<'a>>,
+        attached: &[Text<'_>],
+        limit: usize,
+    ) -> Option<usize> {
+        let add = |total: usize, tokens: usize| total.checked_add(tokens).filter(|&total| total <= limit);
+        let text = |total: usize, text: &Text<'_>| {
+            let tokens = self.tokenizer.count_until(&text.decode(), limit - total)?;
+            add(total, tokens)
+        };
+        let mut total = add(0, start)?;
+        for content in parts {
+            let (mut texts, media) = texts_and_media(content);
+            total = texts.try_fold(total, text)?;
+            total = add(total, self.tokenizer.scaled(MEDIA_TOKENS * media))?;
+        }
+        attached.iter().try_fold(total, text)
     }
 
     /// Tokens outside the messages: preamble, primed reply, reserve, and what the transcript does not contain.
@@ -184,59 +194,26 @@ impl Counting {
 
 /// An upper bound of the tokens of a part.
 fn upper_bound(content: &Content<'_>) -> usize {
-    match content {
-        Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => text.len_bound(),
-        Content::ToolCall(call) => call.name.len_bound() + call.arguments.len_bound(),
-        Content::ToolResult(result) => {
-            result.content.iter().map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * result.media
-        }
-        Content::Media(_) => MEDIA_TOKENS,
-        Content::Other => 0,
-    }
+    let (texts, media) = texts_and_media(content);
+    texts.map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * media
 }
 
-struct Sum<'t> {
-    tokenizer: &'t dyn Tokenizer,
-    total: usize,
-    limit: usize,
-}
-
-impl Sum<'_> {
-    fn add(&mut self, tokens: usize) -> Option<()> {
-        self.total = self.total.checked_add(tokens).filter(|&total| total <= self.limit)?;
-        Some(())
-    }
-
-    fn text(&mut self, text: &Text<'_>) -> Option<()> {
-        let tokens = self.tokenizer.count_until(&text.decode(), self.limit - self.total)?;
-        self.add(tokens)
-    }
-
-    fn content(&mut self, content: &Content<'_>) -> Option<()> {
-        match content {
-            Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => self.text(text),
-            Content::ToolCall(call) => {
-                self.text(&call.name)?;
-                self.text(&call.arguments)
-            }
-            Content::ToolResult(result) => self.result(result),
-            Content::Media(_) => self.add(self.tokenizer.scaled(MEDIA_TOKENS)),
-            Content::Other => Some(()),
-        }
-    }
-
-    fn result(&mut self, result: &ToolResult<'_>) -> Option<()> {
-        for text in &result.content {
-            self.text(text)?;
-        }
-        self.add(self.tokenizer.scaled(MEDIA_TOKENS * result.media))
-    }
+/// The texts of a part that are counted, and the number of its media.
+fn texts_and_media<'m, 'a>(content: &'m Content<'a>) -> (impl Iterator<Item = &'m Text<'a>>, usize) {
+    let (texts, media) = match content {
+        Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => (([Some(text), None], &[][..]), 0),
+        Content::ToolCall(call) => (([Some(&call.name), Some(&call.arguments)], &[][..]), 0),
+        Content::ToolResult(result) => (([None, None], result.content.as_slice()), result.media),
+        Content::Media(_) => (([None, None], &[][..]), 1),
+        Content::Other => (([None, None], &[][..]), 0),
+    };
+    (texts.0.into_iter().flatten().chain(texts.1), media)
 }
 
 // Counts a transcript, or some of its messages, as a chat template renders them.
 
 /// A transcript whose messages are ready to be rendered again and again.
-pub(in crate::processors) struct Rendering<'c> {
+pub(super) struct Rendering<'c> {
     counting: &'c Counting,
     prepared: Box<dyn Prepared + 'c>,
     /// The number of messages.
@@ -247,28 +224,28 @@ pub(in crate::processors) struct Rendering<'c> {
 
 impl<'c> Rendering<'c> {
     /// Prepares `view`; `None` if `counting` has no template.
-    pub(in crate::processors) fn of_view(counting: &'c Counting, view: &View<'_, '_>) -> Option<Self> {
+    pub(super) fn of_view(counting: &'c Counting, view: &View<'_, '_>) -> Option<Self> {
         let prepared = counting.template.as_deref()?.prepare(view.preamble, view.messages);
         Some(Self { counting, prepared, count: view.messages.len(), whole: OnceCell::new() })
     }
 
     /// Tokens of the messages with these numbers, and of the reserve.
-    pub(in crate::processors) fn tokens(&self, mut kept: impl Iterator<Item = usize>) -> Result<usize, TemplateError> {
+    pub(super) fn tokens(&self, mut kept: impl Iterator<Item = usize>) -> Result<usize, TemplateError> {
         Ok(self.counting.tokenizer.count_rendered(&self.prepared.text(&mut kept)?) + self.counting.reserve)
     }
 
     /// Tokens of all messages, and of the reserve. They are rendered once.
-    pub(in crate::processors) fn whole(&self) -> Result<usize, TemplateError> {
+    pub(super) fn whole(&self) -> Result<usize, TemplateError> {
         self.whole.get_or_init(|| self.tokens(0..self.count)).clone()
     }
 
-    /// Whether the messages with these numbers fit; what the template refuses does not.
-    pub(in crate::processors) fn fits(&self, kept: impl Iterator<Item = usize>, budget: usize) -> bool {
-        self.tokens(kept).is_ok_and(|tokens| tokens <= budget)
+    /// Tokens of the messages with these numbers, and of the reserve, if they fit; what the template refuses does not.
+    pub(super) fn tokens_within(&self, budget: usize, kept: impl Iterator<Item = usize>) -> Option<usize> {
+        self.tokens(kept).ok().filter(|tokens| *tokens <= budget)
     }
 
     /// By how many tokens the template exceeds the sum of the messages, for each message on average.
-    pub(in crate::processors) fn surplus(&self, tokens: usize, sum: usize) -> usize {
+    pub(super) fn surplus(&self, tokens: usize, sum: usize) -> usize {
         tokens.saturating_sub(sum) / self.count.max(1)
     }
 }
@@ -281,11 +258,7 @@ impl<'c> Rendering<'c> {
 ///
 /// `fits` returns whether everything from a segment on fits, or `None` if a template refuses to begin there. The result is then
 /// a later segment.
-pub(in crate::processors) fn newest_fitting(
-    proposed: usize,
-    count: usize,
-    fits: impl Fn(usize) -> Option<bool>,
-) -> usize {
+pub(super) fn newest_fitting(proposed: usize, count: usize, fits: impl Fn(usize) -> Option<bool>) -> usize {
     if proposed >= count || fits(proposed) == Some(true) {
         grown(proposed.min(count), |at| fits(at) == Some(true))
     } else {

@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 use super::units::TASK;
 use super::{Change, Decision, Keep, Pins, Plan, Reason, Remark, View};
 use crate::json::Value;
-use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, reach};
+use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, first_prompt, reach};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
 ///
@@ -82,8 +82,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
     /// The same, with these messages pinned: they can only lose parts.
     #[must_use]
     pub fn pinning(self, pins: Pins) -> Self {
-        let keep = Keep { first_user: pins.first_user, ..Keep::default() };
-        Self { pinned: (pins.system, keep.task(self.messages)), ..self }
+        let task = first_prompt(self.messages).filter(|_| pins.first_user);
+        Self { pinned: (pins.system, task), ..self }
     }
 
     /// Why the message is pinned, if it is.
@@ -197,7 +197,10 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
     fn mark_part(&mut self, part: PartRef, reason: Reason) {
         let message = &self.messages[part.message];
-        let remaining = self.remaining.entry(part.message).or_insert_with(|| worth_keeping(message));
+        let remaining = self
+            .remaining
+            .entry(part.message)
+            .or_insert_with(|| message.parts.iter().filter(|part| part.is_worth_keeping()).count());
         *remaining -= usize::from(message.parts[part.part].is_worth_keeping());
         let is_empty = *remaining == 0;
         self.parts.insert(part);
@@ -256,10 +259,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         for part in parts {
             if self.whole[part.message].is_none() {
                 let reason = self.part_reason[part.message].clone().unwrap_or(CALL_DROPPED);
-                match &mut plan.decisions[part.message] {
-                    Decision::Change(changes, _) => changes.push(Change::Cut(part.part)),
-                    decision => *decision = Decision::Change(vec![Change::Cut(part.part)], reason),
-                }
+                plan.change(part.message, [Change::Cut(part.part)], reason);
             }
         }
         for (decision, reason) in plan.decisions.iter_mut().zip(&mut self.whole) {
@@ -284,11 +284,6 @@ fn dependent(messages: &[Message<'_>]) -> HashMap<usize, Vec<usize>> {
         }
     }
     dependent
-}
-
-/// The number of parts that a message is kept for.
-fn worth_keeping(message: &Message<'_>) -> usize {
-    message.parts.iter().filter(|part| part.is_worth_keeping()).count()
 }
 
 // Drops what lost its counterpart in a cut, so that the output has no pairing fault that the input did not have.

@@ -1,4 +1,5 @@
-//! Turns decisions into bytes: `open ++ (separator ++ message)* ++ close`.
+//! Turns decisions into bytes: `open ++ (separator ++ message)* ++ close`. Kept messages are copied from the source byte for byte;
+//! only the parts that a decision names are replaced.
 //!
 //! Every slot brings its own separator, except that the first element written in a row has none. For example, if the first
 //! of three messages is dropped and a draft `D` is inserted before the third:
