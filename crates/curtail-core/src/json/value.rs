@@ -277,13 +277,6 @@ pub struct Member<'a> {
     pub span: Span,
 }
 
-/// The bytes of a value in its list or object: the value, or its whole member.
-#[must_use]
-pub fn element_span(value: Value<'_>) -> Span {
-    let member = value.parent().and_then(|parent| parent.members().find(|member| member.value == value));
-    member.map_or_else(|| value.span(), |member| member.span)
-}
-
 /// The members of every object in `value`, at every depth, whose key its object had before.
 #[must_use]
 pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {

@@ -23,7 +23,7 @@ pub use block::{blocks_in_text, is_own_block, marked, own_blocks};
 pub use boundary::{behind_boundary, first_prompt, front, main_thread, reach, supersede};
 pub use draft::{Draft, DraftId, DraftPart, Links};
 pub use faults::{Fault, FaultKind, last_round};
-pub use message::{Anchor, Binding, CallRules, Closes, Message, MessageKind, Origin, Role, Source, Standing};
+pub use message::{Anchor, Binding, CallRules, Closes, Message, MessageKind, Origin, ReplyKey, Role, Source, Standing};
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, beginning};
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Content, Leader, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution};

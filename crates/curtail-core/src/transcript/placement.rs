@@ -1,11 +1,10 @@
 //! Whether results are where the wire format requires them, computed without walking the messages between call and result.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use foldhash::HashMap;
 
-use super::{Message, PairingRules, PartRef, ResultPlace, Role};
+use super::{Message, PairingRules, PartRef, ReplyKey, ResultPlace, Role};
 
 /// The messages between calls and results, counted once for a transcript.
 pub struct Placement<'m, 'a> {
@@ -22,14 +21,6 @@ pub struct Placement<'m, 'a> {
     /// The messages of each reply that a log wrote as several, without those that are only answers. Empty for most
     /// transcripts.
     replies: OnceCell<HashMap<ReplyKey<'m>, Vec<usize>>>,
-}
-
-/// What the messages of a reply have in common.
-#[derive(PartialEq, Eq, Hash)]
-struct ReplyKey<'m> {
-    thread: u32,
-    role: Role,
-    id: Cow<'m, str>,
 }
 
 impl<'m, 'a> Placement<'m, 'a> {
@@ -96,13 +87,13 @@ impl<'m, 'a> Placement<'m, 'a> {
         let replies = self.replies.get_or_init(|| {
             let mut replies: HashMap<ReplyKey<'m>, Vec<usize>> = HashMap::default();
             for (at, message) in self.messages.iter().enumerate().filter(|(at, _)| self.talk.is_one[*at]) {
-                if let Some(reply) = reply_of(message) {
+                if let Some(reply) = message.reply_key() {
                     replies.entry(reply).or_default().push(at);
                 }
             }
             replies
         });
-        let items = reply_of(&self.messages[calling]).and_then(|reply| replies.get(&reply));
+        let items = self.messages[calling].reply_key().and_then(|reply| replies.get(&reply));
         items.map_or(0, |items| items.partition_point(|&at| at < to) - items.partition_point(|&at| at < from))
     }
 }
@@ -139,11 +130,6 @@ fn is_answer(message: &Message<'_>) -> bool {
 /// Index of the first part that is no result; the number of parts if there is none.
 fn first_other(message: &Message<'_>) -> usize {
     message.parts.iter().take_while(|part| part.content.result().is_some()).count()
-}
-
-fn reply_of<'m>(message: &'m Message<'_>) -> Option<ReplyKey<'m>> {
-    let id = message.id.as_ref()?.decode();
-    Some(ReplyKey { thread: message.thread, role: message.role, id })
 }
 
 /// Whether two messages are parts of one reply of the provider, which session logs write as several messages.
