@@ -79,10 +79,8 @@ impl<'a> Document<'a> {
     /// As [`Document::parse`], but any number of values is allowed.
     pub fn parse_all(text: &'a str) -> Result<Self, ParseError> {
         let mut document = Self::empty(text);
-        match document.append_all() {
-            Ok(()) => Ok(document),
-            Err(fault) => Err(fault),
-        }
+        document.append_all()?;
+        Ok(document)
     }
 
     /// Parses all values of a log of lines, as [`Document::parse_all`] does, but the last line may be incomplete, because

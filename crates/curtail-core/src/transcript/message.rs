@@ -174,11 +174,17 @@ impl<'a> Message<'a> {
         self.binding != Binding::None
     }
 
+    /// Whether it is nothing but reasoning.
+    #[must_use]
+    pub fn is_reasoning(&self) -> bool {
+        let is_reasoning = |part: &Part<'_>| matches!(part.content, Content::Reasoning(_));
+        !self.parts.is_empty() && self.parts.iter().all(is_reasoning)
+    }
+
     /// Whether it is nothing but reasoning, and bound to the message after it.
     #[must_use]
     pub fn is_bound_reasoning(&self) -> bool {
-        let is_reasoning = |part: &Part<'_>| matches!(part.content, Content::Reasoning(_));
-        self.is_bound() && !self.parts.is_empty() && self.parts.iter().all(is_reasoning)
+        self.is_bound() && self.is_reasoning()
     }
 
     /// What it has in common with the other messages of its reply; `None` without an id.

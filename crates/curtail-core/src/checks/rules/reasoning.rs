@@ -35,18 +35,14 @@ fn reasoning_without_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let last = context.messages.len().saturating_sub(1);
-    let loose = context.messages.iter().enumerate().filter(|(_, message)| is_thought(message) && !message.is_bound());
+    let loose =
+        context.messages.iter().enumerate().filter(|(_, message)| message.is_reasoning() && !message.is_bound());
     let loose = loose.filter(|(at, _)| *at < last || !context.stateful);
     let found = |at| Match {
         only_warns: at == last || context.provider_rules.log,
         ..context.match_message(at, "the reasoning is not followed by the item that it produced")
     };
     loose.map(|(at, _)| found(at)).collect()
-}
-
-/// Whether a message contains only reasoning.
-fn is_thought(message: &Message<'_>) -> bool {
-    !message.parts.is_empty() && message.parts.iter().all(|part| matches!(part.content, Content::Reasoning(_)))
 }
 
 pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
@@ -80,13 +76,13 @@ pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
 };
 
 fn call_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    if !context.provider_rules.server_state || !context.messages.iter().any(is_thought) {
+    if !context.provider_rules.server_state || !context.messages.iter().any(Message::is_reasoning) {
         return Vec::new();
     }
     let (mut matches, mut thought) = (Vec::new(), false);
     for (at, message) in context.messages.iter().enumerate() {
         // Consecutive items of the assistant are one reply.
-        thought = message.role == Role::Assistant && (thought || is_thought(message));
+        thought = message.role == Role::Assistant && (thought || message.is_reasoning());
         let stored = message.id.is_some() && message.calls().any(|(_, call)| !call.hosted);
         if stored && !thought {
             matches
@@ -124,7 +120,7 @@ fn thinking_only_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         return Vec::new();
     }
     let is_assistant = |at: &usize| context.messages[*at].role == Role::Assistant;
-    let thinks = |at: &usize| is_thought(&context.messages[*at]);
+    let thinks = |at: &usize| context.messages[*at].is_reasoning();
     let says_nothing = |at: &usize| {
         context.messages[*at].parts.iter().all(|part| match &part.content {
             Content::Text(text) => text.is_blank(),
