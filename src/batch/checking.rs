@@ -403,7 +403,7 @@ impl Checking {
     /// The repaired text; `None` if nothing that was found can be repaired.
     fn repaired(&self, repair: &TextRepair, verdicts: &Verdicts, found: &Examined, unit: &Unit<'_>) -> Option<String> {
         let is_pair =
-            |finding: &Finding| finding.rule.group == Group::Pairing || ["S012", "S013"].contains(&finding.rule.code);
+            |finding: &Finding| finding.rule.group() == Group::Pairing || ["S012", "S013"].contains(&finding.rule.code);
         if !found.findings.iter().any(is_pair) {
             return None;
         }

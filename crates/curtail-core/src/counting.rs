@@ -172,20 +172,12 @@ impl Tokenizer for Approximate {
         self.name
     }
 
-    fn exact(&self) -> bool {
-        false
-    }
-
     fn at_most_bytes(&self) -> bool {
         true
     }
 
     fn count(&self, text: &str) -> usize {
         (utf16_units(text) * 10).div_ceil(self.tenths)
-    }
-
-    fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
-        Some(self.count(text)).filter(|count| *count <= limit)
     }
 
     fn head(&self, text: &str, tokens: usize) -> usize {
@@ -261,10 +253,6 @@ impl Calibrated {
 impl Tokenizer for Calibrated {
     fn name(&self) -> &str {
         &self.name
-    }
-
-    fn exact(&self) -> bool {
-        false
     }
 
     fn remark(&self) -> Option<String> {

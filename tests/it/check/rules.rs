@@ -113,7 +113,12 @@ fn codes_and_names_are_unique_and_found() {
         assert_eq!(rule_named(&rule.code.to_lowercase()).unwrap().name, rule.name);
         assert_eq!(ALL[rule.index()].code, rule.code);
         assert!(rule.summary.ends_with('.') && !rule.help.ends_with('.'), "{}", rule.name);
-        assert!(rule.group.name().to_uppercase().starts_with(&rule.code[..1]), "{} is in {:?}", rule.code, rule.group);
+        assert!(
+            rule.group().name().to_uppercase().starts_with(&rule.code[..1]),
+            "{} is in {:?}",
+            rule.code,
+            rule.group()
+        );
     }
 }
 

@@ -29,10 +29,29 @@ pub struct RuleContext<'c, 'a> {
     pub tokens: Option<(TokenCounts, usize)>,
 }
 
+/// A turn and the messages that answer it, of which one has more calls or results than the other.
+pub struct MiscountedRound {
+    /// The messages of the turn.
+    pub turn: Range<usize>,
+    /// The number of its calls.
+    pub calls: usize,
+    /// The messages that answer it.
+    pub answers: Range<usize>,
+    /// The number of their results.
+    pub results: usize,
+}
+
 impl<'a> RuleContext<'_, 'a> {
     /// The faults of a kind.
-    pub fn faults(&self, kind: FaultKind) -> impl Iterator<Item = &Fault> {
-        self.faults.iter().filter(move |fault| fault.kind == kind)
+    pub fn faults(&self, kind: FaultKind) -> impl Iterator<Item = Fault> {
+        self.faults.iter().copied().filter(move |fault| fault.kind == kind)
+    }
+
+    /// Every part, in order.
+    pub fn parts(&self) -> impl Iterator<Item = (PartRef, &Part<'a>)> {
+        self.messages.iter().enumerate().flat_map(|(message, parts)| {
+            parts.parts.iter().enumerate().map(move |(part, content)| (PartRef { message, part }, content))
+        })
     }
 
     /// The part that `at` refers to.
@@ -43,9 +62,9 @@ impl<'a> RuleContext<'_, 'a> {
 
     /// A finding about a part.
     #[must_use]
-    pub fn match_at(&self, at: PartRef, message: String) -> Match<'a> {
+    pub fn match_at(&self, at: PartRef, message: impl Into<String>) -> Match<'a> {
         let value = self.part(at).place().map(|place| place.element).or(self.messages[at.message].value());
-        Match { message_index: Some(at.message), ..Match::new(value, message) }
+        Match { message_index: Some(at.message), ..Match::new(value, message.into()) }
     }
 
     /// A finding about a part that conflicts with another.
@@ -53,6 +72,16 @@ impl<'a> RuleContext<'_, 'a> {
     pub fn match_with(&self, at: PartRef, other: Option<PartRef>, message: String) -> Match<'a> {
         let other = other.map(|other| (other.message, self.match_at(other, String::new()).at));
         Match { other, ..self.match_at(at, message) }
+    }
+
+    /// A finding about each of `faults`. `text` makes its message of how the call or the result is named.
+    pub fn match_faults(
+        &self,
+        faults: impl IntoIterator<Item = Fault>,
+        text: impl Fn(String) -> String,
+    ) -> Vec<Match<'a>> {
+        let found = |fault: Fault| self.match_with(fault.at, fault.other, text(self.name_of(fault.at)));
+        faults.into_iter().map(found).collect()
     }
 
     /// A finding about a message.
@@ -81,13 +110,8 @@ impl<'a> RuleContext<'_, 'a> {
     #[must_use]
     pub fn name_of(&self, at: PartRef) -> String {
         let content = &self.part(at).content;
-        let (id, tool) = match (content.call(), content.result()) {
-            (Some(call), _) => (call.id.as_ref(), Some(&call.name)),
-            (_, Some(result)) => (result.id.as_ref(), result.name.as_ref()),
-            _ => (None, None),
-        };
-        let tool = tool.map(|name| name.decode()).filter(|name| !name.is_empty());
-        match (tool, id.map(|id| id.decode())) {
+        let tool = content.tool_name().map(|name| name.decode()).filter(|name| !name.is_empty());
+        match (tool, content.tool_id().map(|id| id.decode())) {
             (Some(tool), Some(id)) => format!("`{tool}` (`{id}`)"),
             (Some(tool), None) => format!("`{tool}`"),
             (None, Some(id)) => format!("`{id}`"),
@@ -101,11 +125,11 @@ impl<'a> RuleContext<'_, 'a> {
         self.pairing_rules.lacks_id(&self.part(at).content)
     }
 
-    /// The messages of the turn that ends with message `at`, and those that answer it, if the numbers of their calls and results
-    /// differ in a format where they must be equal. Messages of one role in a row are one turn, as for the place of a result.
-    /// A round in flight may lack results.
+    /// The round of the turn that ends with message `at`, if the numbers of its calls and results differ in a format where they
+    /// must be equal. Messages of one role in a row are one turn, as for the place of a result. A round in flight may lack
+    /// results.
     #[must_use]
-    pub fn miscounted(&self, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+    pub fn miscounted(&self, at: usize) -> Option<MiscountedRound> {
         let is_turn = |at: usize| self.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
         if !self.provider_rules.results_together || !is_turn(at) || is_turn(at + 1) {
             return None;
@@ -117,19 +141,18 @@ impl<'a> RuleContext<'_, 'a> {
         let calls: usize = turn.clone().map(|at| self.calls_of(at)).sum();
         let results: usize = answers.clone().map(|at| self.results_of(at)).sum();
         let pending = results < calls && answers.end == self.messages.len();
-        (calls > 0 && results > 0 && results != calls && !pending).then_some((turn, answers))
+        let is_wrong = calls > 0 && results > 0 && results != calls && !pending;
+        is_wrong.then_some(MiscountedRound { turn, calls, answers, results })
     }
 
     /// How many calls of a message another message must answer.
-    #[must_use]
-    pub fn calls_of(&self, at: usize) -> usize {
+    fn calls_of(&self, at: usize) -> usize {
         let wanted = self.messages[at].calls().filter(|(_, call)| !call.hosted);
         wanted.filter(|(part, _)| !self.is_answered_inside(PartRef { message: at, part: *part })).count()
     }
 
     /// How many results of a message answer calls of another message.
-    #[must_use]
-    pub fn results_of(&self, at: usize) -> usize {
+    fn results_of(&self, at: usize) -> usize {
         let results = self.messages[at].results();
         results.filter(|(part, _)| !self.is_answered_inside(PartRef { message: at, part: *part })).count()
     }
@@ -167,7 +190,7 @@ impl<'a> RuleContext<'_, 'a> {
     #[must_use]
     pub fn miscounted_messages(&self) -> HashSet<usize> {
         let rounds = (0..self.messages.len()).filter_map(|at| self.miscounted(at));
-        rounds.flat_map(|(turn, answers)| turn.chain(answers)).collect()
+        rounds.flat_map(|round| round.turn.chain(round.answers)).collect()
     }
 
     /// All messages except instructions.

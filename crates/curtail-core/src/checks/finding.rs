@@ -73,22 +73,26 @@ pub struct FindingPlace {
     pub message: Option<usize>,
 }
 
-impl FindingPlace {
-    fn moved(&mut self, lines: usize, bytes: isize) {
-        self.line += lines;
-        self.offset = self.offset.saturating_add_signed(bytes);
-    }
-}
-
 impl Finding {
+    /// A finding in a text that was not read as a transcript: `message` at byte `offset`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn in_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, message: String) -> Self {
+        let at = lines.place(Span::new(offset, offset), None, None);
+        let excerpt = lines.excerpt(&at);
+        Self { rule, level, message, help: rule.help.into(), answer: None, at, other: None, excerpt }
+    }
+
     /// The same finding when the examined text is the row of a table: `line` is its number in the file, `row` its place in
     /// words.
     #[doc(hidden)]
     #[must_use]
     pub fn in_row(mut self, line: usize, text: &str, row: &str) -> Self {
-        put_in_row(&mut self.at, line, text);
-        if let Some(other) = &mut self.other {
-            put_in_row(other, line, text);
+        for place in self.places_mut() {
+            // The row is one line, whatever its text contains.
+            place.line = line;
+            let before = text.floor_char_boundary(place.offset);
+            place.column = text[..before].chars().count() + 1;
         }
         self.message = format!("{} ({row})", self.message);
         self
@@ -108,19 +112,16 @@ impl Finding {
     #[doc(hidden)]
     #[must_use]
     pub fn moved(mut self, lines: usize, bytes: isize) -> Self {
-        self.at.moved(lines, bytes);
-        if let Some(other) = &mut self.other {
-            other.moved(lines, bytes);
+        for place in self.places_mut() {
+            place.line += lines;
+            place.offset = place.offset.saturating_add_signed(bytes);
         }
         self
     }
-}
 
-/// Moves a place in the text of a row. The row is one line, whatever its text contains.
-fn put_in_row(place: &mut FindingPlace, line: usize, text: &str) {
-    place.line = line;
-    let before = text.floor_char_boundary(place.offset.min(text.len()));
-    place.column = text[..before].chars().count() + 1;
+    fn places_mut(&mut self) -> impl Iterator<Item = &mut FindingPlace> {
+        std::iter::once(&mut self.at).chain(&mut self.other)
+    }
 }
 
 /// The part of a line around a place.
@@ -160,7 +161,7 @@ impl<'t> LineIndex<'t> {
     /// The place of `span`.
     #[must_use]
     pub fn place(&self, span: Span, pointer: Option<String>, message: Option<usize>) -> FindingPlace {
-        let offset = self.floor(span.start as usize);
+        let offset = self.text.floor_char_boundary(span.start as usize);
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self.start_of(line).min(offset);
         let column = self.characters_before(offset) - self.characters_before(start) + 1;
@@ -184,7 +185,7 @@ impl<'t> LineIndex<'t> {
         let tail_end = after.char_indices().nth(AFTER).map_or(after.len(), |(at, _)| at);
         let ellipsis = |cut: bool| if cut { "…" } else { "" };
         let head = format!("{}{}", ellipsis(head_start > 0), &before[head_start..]);
-        let width = after[..tail_end.min(ceil_in(after, place.length))].chars().count().max(1);
+        let width = after[..tail_end.min(after.ceil_char_boundary(place.length))].chars().count().max(1);
         let text = format!("{head}{}{}", &after[..tail_end], ellipsis(tail_end < after.len()));
         Excerpt { text: text.replace(char::is_control, " "), before: head.chars().count(), width }
     }
@@ -207,26 +208,12 @@ impl<'t> LineIndex<'t> {
         });
         milestones[offset / STRIDE] + characters(&self.text.as_bytes()[offset / STRIDE * STRIDE..offset])
     }
-
-    /// The closest character boundary at or before `offset`.
-    fn floor(&self, mut offset: usize) -> usize {
-        offset = offset.min(self.text.len());
-        while !self.text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        offset
-    }
 }
 
 /// How many characters begin in `bytes`. A sum that fits one byte is computed for many bytes at once.
 fn characters(bytes: &[u8]) -> usize {
     let begin = |few: &[u8]| few.iter().map(|byte| u8::from(!matches!(byte, 0x80..=0xBF))).sum::<u8>();
     bytes.chunks(192).map(|few| usize::from(begin(few))).sum()
-}
-
-/// The closest character boundary at or after `length`.
-fn ceil_in(text: &str, length: usize) -> usize {
-    text.ceil_char_boundary(length.min(text.len()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Runs all rules on one transcript: which of them, at what level, and by the requirements of which provider.
 
-use super::{ALL, Detector, Excerpt, Finding, Level, LineIndex, Match, Rule, RuleContext, Verdicts};
+use super::{ALL, Detector, Finding, Level, LineIndex, Match, Rule, RuleContext, Verdicts};
 use crate::json::Span;
 use crate::transcript::{Fault, PairingRules, Pairs, ProviderRules, ResultPlace, Transcript, Turns};
 
@@ -151,16 +151,5 @@ impl Detection<'_> {
         let excerpt = lines.excerpt(&place);
         let help = self.rule.help.into();
         Finding { rule: self.rule, level: self.level, message, help, answer: self.answer, at: place, other, excerpt }
-    }
-}
-
-impl Finding {
-    /// A finding in a text that was not read as a transcript: `message` at byte `offset`.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn in_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, message: String) -> Self {
-        let at = lines.place(Span::new(offset, offset), None, None);
-        let excerpt: Excerpt = lines.excerpt(&at);
-        Self { rule, level, message, help: rule.help.into(), answer: None, at, other: None, excerpt }
     }
 }

@@ -286,7 +286,7 @@ fn verdicts(layers: &[&Vec<Setting>], strict: bool) -> Verdicts {
 fn level_in(layer: &[Setting], rule: &Rule) -> Option<Level> {
     let by =
         |which: WhichRules| layer.iter().filter(|setting| setting.which == which).map(|setting| setting.level).max();
-    by(WhichRules::Rule(rule.name)).or_else(|| by(WhichRules::Group(rule.group))).or_else(|| by(WhichRules::All))
+    by(WhichRules::Rule(rule.name)).or_else(|| by(WhichRules::Group(rule.group()))).or_else(|| by(WhichRules::All))
 }
 
 fn settings(deny: &[String], warn: &[String], allow: &[String]) -> Result<Vec<Setting>, UnknownRule> {

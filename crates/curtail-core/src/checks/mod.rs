@@ -1,4 +1,5 @@
-//! Messages in, findings out: what a rule is, which rules run, and where a finding is. Each rule is a file in `rules/`.
+//! Messages in, findings out: what a rule is, which rules run, and where a finding is. The rules are in `rules/`, in one file for each
+//! subject.
 
 mod context;
 mod finding;
@@ -24,9 +25,6 @@ pub struct Rule {
     pub code: &'static str,
     /// The name of the fault, so that "allow orphan-result" reads as a sentence.
     pub name: &'static str,
-    /// The group that the rule belongs to.
-    #[doc(hidden)]
-    pub group: Group,
     /// The level of a finding unless flags or a configuration change it.
     pub level: Level,
     /// What is wrong, in one sentence.
@@ -154,6 +152,18 @@ impl Rule {
         ALL.iter().position(|rule| rule.code == self.code).unwrap_or(ALL.len())
     }
 
+    /// The group that the rule belongs to.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn group(&self) -> Group {
+        match self.code.as_bytes() {
+            [b'P', ..] => Group::Pairing,
+            [b'S', ..] => Group::Shape,
+            [b'T', ..] => Group::Turn,
+            _ => Group::Dataset,
+        }
+    }
+
     /// What the provider called `name` answers, where it is known.
     #[doc(hidden)]
     #[must_use]
@@ -172,8 +182,13 @@ impl Rule {
     pub fn page(&self) -> String {
         let mut page = format!("# {} ({})\n\n{}\n\n", self.name, self.code, self.summary);
         // Writing to a string cannot fail.
-        let _ =
-            writeln!(page, "Level: {} by default. Group: {}.\n\n{}\n", self.level.name(), self.group.name(), self.why);
+        let _ = writeln!(
+            page,
+            "Level: {} by default. Group: {}.\n\n{}\n",
+            self.level.name(),
+            self.group().name(),
+            self.why
+        );
         let _ = writeln!(page, "Help: {}.\n", self.help);
         if self.names_fix() {
             let only_read = dialects::ALL.iter().filter(|dialect| !dialect.is_writable());

@@ -11,7 +11,7 @@ mod value;
 pub(crate) use object::{Json, ObjectWriter, list, object, or_null, raw};
 pub use tape::{Document, MAX_DEPTH, Node, ParseError, ParseErrorKind};
 pub use text::{Text, quote};
-pub use value::{Member, Value, ValueKind, element_span, removal, repeated_members};
+pub use value::{Member, Value, ValueKind, removal, repeated_members};
 
 /// A half-open range of byte offsets in a text of at most 4 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use fearless_simd::prelude::*;
-use fearless_simd::{Level, Simd, dispatch, mask8x64, u8x32, u8x64};
+use fearless_simd::{Level, Simd, dispatch, u8x32, u8x64};
 
 use super::{Span, Value};
 use crate::steps;
@@ -79,10 +79,8 @@ impl<'a> Document<'a> {
     /// As [`Document::parse`], but any number of values is allowed.
     pub fn parse_all(text: &'a str) -> Result<Self, ParseError> {
         let mut document = Self::empty(text);
-        match document.append_all() {
-            Ok(()) => Ok(document),
-            Err(fault) => Err(fault),
-        }
+        document.append_all()?;
+        Ok(document)
     }
 
     /// Parses all values of a log of lines, as [`Document::parse_all`] does, but the last line may be incomplete, because
@@ -323,16 +321,9 @@ impl<S: Simd> Walk<'_, S> {
     }
 
     #[inline(always)]
-    fn string(&mut self, at: usize) -> Result<usize, ParseError> {
-        let end = end_of_string(self.simd, self.bytes, at)?.at;
-        self.push(at, end);
-        Ok(end)
-    }
-
-    #[inline(always)]
     fn scalar(&mut self, at: usize) -> Result<usize, ParseError> {
         let end = match self.bytes.get(at) {
-            Some(b'"') => return self.string(at),
+            Some(b'"') => end_of_string(self.simd, self.bytes, at)?.at,
             Some(b't') if self.bytes[at..].starts_with(b"true") => at + 4,
             Some(b'n') if self.bytes[at..].starts_with(b"null") => at + 4,
             Some(b'f') if self.bytes[at..].starts_with(b"false") => at + 5,
@@ -407,10 +398,10 @@ impl Block {
         let (quotes, backslashes) = (block.simd_eq(b'"'), block.simd_eq(b'\\'));
         let usual = quotes | backslashes | block.simd_eq(b'n') | block.simd_eq(b't');
         Self {
-            quotes: bits(quotes),
-            backslashes: bits(backslashes),
-            controls: bits(block.simd_le(0x1f)),
-            usual: bits(usual),
+            quotes: quotes.to_bitmask(),
+            backslashes: backslashes.to_bitmask(),
+            controls: block.simd_le(0x1f).to_bitmask(),
+            usual: usual.to_bitmask(),
         }
     }
 
@@ -430,18 +421,12 @@ impl Block {
     }
 }
 
-/// A bit for each byte.
-#[inline(always)]
-fn bits<S: Simd>(mask: mask8x64<S>) -> u64 {
-    mask.to_bitmask()
-}
-
 /// Where a string ends.
-pub(super) struct End {
+struct End {
     /// Offset just past the closing quote.
-    pub(super) at: usize,
+    at: usize,
     /// Whether anything in the string is escaped.
-    pub(super) escaped: bool,
+    escaped: bool,
 }
 
 /// The end of the string whose opening quote is at `open`.

@@ -29,8 +29,7 @@ impl<'a> Text<'a> {
     pub fn decode(&self) -> Cow<'_, str> {
         steps::count(1 + self.len_bound());
         match self {
-            Self::Escaped(raw) if memchr::memchr(b'\\', raw.as_bytes()).is_none() => Cow::Borrowed(raw),
-            Self::Escaped(raw) => Cow::Owned(unescape(raw)),
+            Self::Escaped(raw) => unescape(raw),
             Self::Json(raw) => compact(raw),
             Self::Owned(text) => Cow::Borrowed(text),
         }
@@ -41,8 +40,7 @@ impl<'a> Text<'a> {
     pub fn into_decoded(self) -> Cow<'a, str> {
         steps::count(1 + self.len_bound());
         match self {
-            Self::Escaped(raw) if memchr::memchr(b'\\', raw.as_bytes()).is_none() => Cow::Borrowed(raw),
-            Self::Escaped(raw) => Cow::Owned(unescape(raw)),
+            Self::Escaped(raw) => unescape(raw),
             Self::Json(raw) => compact(raw),
             Self::Owned(text) => Cow::Owned(text),
         }
@@ -100,7 +98,10 @@ fn compact(raw: &str) -> Cow<'_, str> {
 /// The characters of a string: escapes are resolved, and a lone surrogate becomes U+FFFD.
 ///
 /// `raw` was checked when its end was found, so decoding cannot fail.
-fn unescape(raw: &str) -> String {
+fn unescape(raw: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', raw.as_bytes()).is_none() {
+        return Cow::Borrowed(raw);
+    }
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
@@ -110,7 +111,7 @@ fn unescape(raw: &str) -> String {
         rest = &rest[at + used..];
     }
     text.push_str(rest);
-    text
+    Cow::Owned(text)
 }
 
 /// The same characters, one by one: for code that needs only the first few of a long string.

@@ -115,17 +115,15 @@ impl<'a> Value<'a> {
     /// The member `key` of an object. The last of several members with this key applies, as in most parsers.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Value<'a>> {
-        if self.document.has_escaped_keys() {
+        let first = key.as_bytes().first().filter(|_| !self.document.has_escaped_keys());
+        let Some(&first) = first else {
             return self.members().filter(|member| member.key.is(key)).last().map(|member| member.value);
-        }
+        };
         let node = self.document.node(self.at);
         let text = self.document.text().as_bytes();
         if text[node.start as usize] != b'{' {
             return None;
         }
-        let Some(&first) = key.as_bytes().first() else {
-            return self.members().filter(|member| member.key.is(key)).last().map(|member| member.value);
-        };
         let (mut at, mut found) = (self.at + 1, None);
         while at < node.next {
             let quoted = self.document.node(at);
@@ -163,20 +161,21 @@ impl<'a> Value<'a> {
         found
     }
 
-    /// Whether any key of the document contains an escape.
-    pub(super) const fn has_escaped_keys(self) -> bool {
-        self.document.has_escaped_keys()
-    }
-
-    /// The keys of an object, as they are written; none for any other kind.
-    fn raw_keys(self) -> impl Iterator<Item = &'a [u8]> {
+    /// The places of the keys of an object on the tape, each before its value; none for any other kind.
+    fn keys(self) -> impl Iterator<Item = u32> {
         let end = if self.is_object() { self.document.node(self.at).next } else { 0 };
         let mut at = self.at + 1;
         std::iter::from_fn(move || {
-            let quoted = (at < end).then(|| self.document.node(at))?;
-            at = self.document.node(at + 1).next;
-            Some(&self.source().as_bytes()[quoted.start as usize + 1..quoted.end as usize - 1])
+            let key = (at < end).then_some(at)?;
+            at = self.document.node(key + 1).next;
+            Some(key)
         })
+    }
+
+    /// The bytes between the quotes of the string at `at`.
+    fn inside(self, at: u32) -> Span {
+        let quoted = self.document.node(at);
+        Span::new(quoted.start + 1, quoted.end - 1)
     }
 
     /// The values in this one, at every depth, that contain others; with this value, if it does.
@@ -217,16 +216,10 @@ impl<'a> Value<'a> {
 
     /// The members of an object, in order, duplicates included; none for any other kind.
     pub fn members(self) -> impl Iterator<Item = Member<'a>> {
-        let end = if self.is_object() { self.document.node(self.at).next } else { 0 };
-        let mut at = self.at + 1;
-        std::iter::from_fn(move || {
-            let here = (at < end).then_some(at)?;
-            let value = Value { document: self.document, at: here + 1 };
-            at = self.document.node(here + 1).next;
-            let key = self.document.node(here);
-            let inside = Span::new(key.start + 1, key.end - 1);
-            let key_text = Text::escaped(self.document.slice(inside));
-            Some(Member { key: key_text, value, span: Span::new(key.start, value.span().end) })
+        self.keys().map(move |at| {
+            let (inside, value) = (self.inside(at), Value { at: at + 1, ..self });
+            let key = Text::escaped(self.document.slice(inside));
+            Member { key, value, span: Span::new(inside.start - 1, value.span().end) }
         })
     }
 
@@ -277,21 +270,14 @@ pub struct Member<'a> {
     pub span: Span,
 }
 
-/// The bytes of a value in its list or object: the value, or its whole member.
-#[must_use]
-pub fn element_span(value: Value<'_>) -> Span {
-    let member = value.parent().and_then(|parent| parent.members().find(|member| member.value == value));
-    member.map_or_else(|| value.span(), |member| member.span)
-}
-
 /// The members of every object in `value`, at every depth, whose key its object had before.
 #[must_use]
 pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
     let (mut repeated, mut keys) = (Vec::new(), Vec::new());
     for object in value.holders() {
         keys.clear();
-        keys.extend(object.raw_keys());
-        if object.has_escaped_keys() || may_repeat(&keys) {
+        keys.extend(object.keys().map(|key| object.document.slice(object.inside(key))));
+        if object.document.has_escaped_keys() || may_repeat(&keys) {
             let mut seen = HashSet::new();
             repeated.extend(object.members().filter(|member| !seen.insert(member.key.decode().into_owned())));
         }
@@ -301,7 +287,7 @@ pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
 
 /// Whether two keys without escapes may be equal. Up to a few dozen keys, comparing each with each is faster than a set,
 /// because most differ in length.
-fn may_repeat(keys: &[&[u8]]) -> bool {
+fn may_repeat(keys: &[&str]) -> bool {
     keys.len() > 48 || (1..keys.len()).any(|nth| keys[..nth].contains(&keys[nth]))
 }
 

@@ -1,11 +1,12 @@
-//! What can be wrong with a pair of call and result: the list that rules report and repair fixes.
+//! What can be wrong with a pair of call and result: the list that rules report and repair fixes. Whether a result is where the
+//! wire format requires it is computed without walking the messages between call and result.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::cell::OnceCell;
 
-use super::pairing::Mismatch;
-use super::placement::is_same_reply;
-use super::{Message, PairingRules, Pairs, PartRef, Placement, ResultPlace, Standing};
+use foldhash::HashMap;
+
+use super::{Message, Mismatch, PairingRules, Pairs, PartRef, ReplyKey, ResultPlace, Role, Standing};
 
 /// A pairing fault, and the call or result that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,11 +87,6 @@ impl Fault {
     }
 }
 
-fn id_of<'m>(messages: &'m [Message<'_>], call: PartRef) -> Option<Cow<'m, str>> {
-    let call = messages[call.message].parts[call.part].content.call()?;
-    call.id.as_ref().map(|id| id.decode())
-}
-
 fn unpaired_results(pairs: &Pairs) -> impl Iterator<Item = Fault> {
     let unpaired = pairs.results().iter().filter(|&&result| pairs.counterpart(result).is_none());
     unpaired.map(|&at| {
@@ -113,7 +109,7 @@ fn unpaired_calls<'m>(
     let unpaired = pairs.calls().iter().filter(|&&call| pairs.counterpart(call).is_none());
     let wanted =
         unpaired.filter(|at| messages[at.message].parts[at.part].content.call().is_some_and(|call| !call.hosted));
-    let mut rounds: HashMap<u32, usize> = HashMap::new();
+    let mut rounds: HashMap<u32, usize> = HashMap::default();
     wanted.map(move |&at| {
         let thread = messages[at.message].thread;
         let round = *rounds.entry(thread).or_insert_with(|| last_round(messages, thread, pairing_rules, |_| true));
@@ -183,15 +179,15 @@ pub fn last_round(
 
 /// Calls with the id of an open call, or of any earlier call if the format requires unique ids.
 fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: PairingRules) -> Vec<Fault> {
-    let mut last: HashMap<u32, HashMap<Cow<'_, str>, PartRef>> = HashMap::new();
+    let mut last: HashMap<u32, HashMap<Cow<'_, str>, PartRef>> = HashMap::default();
     let mut faults = Vec::new();
     let mut closing = (0..messages.len()).filter(|&at| messages[at].closes_calls()).peekable();
     for &call in pairs.calls() {
         while let Some(closing) = closing.next_if(|&at| at <= call.message) {
             last.remove(&messages[closing].thread);
         }
-        let Some(id) = id_of(messages, call) else { continue };
-        if let Some(earlier) = last.entry(messages[call.message].thread).or_default().insert(id, call) {
+        let Some(id) = messages[call.message].parts[call.part].content.tool_id() else { continue };
+        if let Some(earlier) = last.entry(messages[call.message].thread).or_default().insert(id.decode(), call) {
             let open = pairs.counterpart(earlier).is_none_or(|result| result > call);
             if open || pairing_rules.unique_ids {
                 faults.push(Fault { kind: FaultKind::DuplicateCallId, at: call, other: Some(earlier) });
@@ -199,4 +195,135 @@ fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: Pairing
         }
     }
     faults
+}
+
+/// The messages between calls and results, counted once for a transcript.
+pub struct Placement<'m, 'a> {
+    messages: &'m [Message<'a>],
+    results: ResultPlace,
+    /// Messages of other roles than tool.
+    others: Obstacles,
+    /// Messages that are not only answers.
+    talk: Obstacles,
+    /// For each message: index of the next message of its thread that is not the assistant's.
+    turn_end: Vec<usize>,
+    /// For each message: index of the first part that is no result.
+    first_other: Vec<usize>,
+    /// The messages of each reply that a log wrote as several, without those that are only answers. Empty for most
+    /// transcripts.
+    replies: OnceCell<HashMap<ReplyKey<'m>, Vec<usize>>>,
+}
+
+impl<'m, 'a> Placement<'m, 'a> {
+    /// Counts `messages` for the rules of a format.
+    #[must_use]
+    pub fn new(messages: &'m [Message<'a>], pairing_rules: PairingRules) -> Self {
+        let mut ends: HashMap<u32, usize> = HashMap::default();
+        let mut turn_end = vec![messages.len(); messages.len()];
+        for (at, message) in messages.iter().enumerate().rev() {
+            let end = ends.entry(message.thread).or_insert(messages.len());
+            turn_end[at] = *end;
+            if message.role != Role::Assistant {
+                *end = at;
+            }
+        }
+        Self {
+            messages,
+            results: pairing_rules.results,
+            others: Obstacles::count(messages, |message| message.role != Role::Tool),
+            talk: Obstacles::count(messages, |message| !is_answer(message)),
+            turn_end,
+            first_other: messages.iter().map(first_other).collect(),
+            replies: OnceCell::new(),
+        }
+    }
+
+    /// Whether `result` is where the format requires the result of `call`, which is in the same message or an earlier one.
+    #[must_use]
+    pub fn is_attached(&self, call: PartRef, result: PartRef) -> bool {
+        if call.message == result.message {
+            return true;
+        }
+        let (calling, answering) = (&self.messages[call.message], &self.messages[result.message]);
+        let hosted = answering.parts[result.part].content.result().is_some_and(|result| result.same_message);
+        if hosted {
+            // The result of a tool that the provider runs is in the same reply, or at the start of the next one.
+            let next = || calling.role == answering.role && self.is_next(call.message, result.message);
+            return is_same_reply(calling, answering) || next();
+        }
+        match self.results {
+            ResultPlace::Anywhere => true,
+            ResultPlace::SameMessage => false,
+            ResultPlace::RightAfter => self.others.between(call.message, result.message) == 0,
+            ResultPlace::RightAfterTurn | ResultPlace::NextMessage => self.is_next(call.message, result.message),
+            ResultPlace::NextMessageFirst => {
+                self.is_next(call.message, result.message) && result.part <= self.first_other[result.message]
+            }
+        }
+    }
+
+    /// Whether only the rest of the assistant's turn, other results, and the rest of the reply are between two messages:
+    /// providers join consecutive messages of one role.
+    fn is_next(&self, calling: usize, answering: usize) -> bool {
+        let turn_end = self.turn_end[calling];
+        if turn_end >= answering {
+            return true;
+        }
+        let talk = self.talk.before[answering] - self.talk.before[turn_end];
+        talk == 0 || talk == self.of_reply(calling, turn_end, answering)
+    }
+
+    /// The number of messages from `from` to just before `to` that belong to the reply of `calling` and are not only answers.
+    fn of_reply(&self, calling: usize, from: usize, to: usize) -> usize {
+        let replies = self.replies.get_or_init(|| {
+            let mut replies: HashMap<ReplyKey<'m>, Vec<usize>> = HashMap::default();
+            for (at, message) in self.messages.iter().enumerate().filter(|(at, _)| self.talk.is_one[*at]) {
+                if let Some(reply) = message.reply_key() {
+                    replies.entry(reply).or_default().push(at);
+                }
+            }
+            replies
+        });
+        let items = self.messages[calling].reply_key().and_then(|reply| replies.get(&reply));
+        items.map_or(0, |items| items.partition_point(|&at| at < to) - items.partition_point(|&at| at < from))
+    }
+}
+
+/// Messages that may not come between a call and its result.
+struct Obstacles {
+    is_one: Vec<bool>,
+    /// For each message: the number of obstacles before it in its thread.
+    before: Vec<usize>,
+}
+
+impl Obstacles {
+    fn count(messages: &[Message<'_>], is_one: impl Fn(&Message<'_>) -> bool) -> Self {
+        let mut seen: HashMap<u32, usize> = HashMap::default();
+        let is_one: Vec<bool> = messages.iter().map(is_one).collect();
+        let before = messages.iter().zip(&is_one).map(|(message, &is_one)| {
+            let count = seen.entry(message.thread).or_default();
+            std::mem::replace(count, *count + usize::from(is_one))
+        });
+        Self { before: before.collect(), is_one }
+    }
+
+    /// The number of obstacles between two messages of one thread, both excluded.
+    fn between(&self, from: usize, to: usize) -> usize {
+        self.before[to] - self.before[from] - usize::from(self.is_one[from])
+    }
+}
+
+/// Whether a message has results and no text.
+fn is_answer(message: &Message<'_>) -> bool {
+    message.results().next().is_some() && !message.parts.iter().any(|part| part.content.speaks())
+}
+
+/// Index of the first part that is no result; the number of parts if there is none.
+fn first_other(message: &Message<'_>) -> usize {
+    message.parts.iter().take_while(|part| part.content.result().is_some()).count()
+}
+
+/// Whether two messages are parts of one reply of the provider, which session logs write as several messages.
+fn is_same_reply(one: &Message<'_>, other: &Message<'_>) -> bool {
+    one.role == other.role && one.id.is_some() && one.id == other.id
 }

@@ -1,5 +1,7 @@
 //! A message as a borrowed view: its role, its parts, and what a cut must know of it. The types of its fields follow it.
 
+use std::borrow::Cow;
+
 use super::{Content, DraftId, Part, ToolCall, ToolResult};
 use crate::json::{Text, Value};
 use crate::steps;
@@ -116,12 +118,6 @@ impl<'a> Message<'a> {
         matches!(self.kind, MessageKind::Exchange)
     }
 
-    /// Whether what a model reads begins with it, as after a compaction.
-    #[must_use]
-    pub const fn begins_context(&self) -> bool {
-        matches!(self.call_rules.closes, Closes::Superseded | Closes::Always)
-    }
-
     /// Who wrote it, whatever role carries it: a message of results alone is a tool's, and one that a program wrote for the user,
     /// or that asks a sub-agent, is a program's.
     #[must_use]
@@ -178,19 +174,24 @@ impl<'a> Message<'a> {
         self.binding != Binding::None
     }
 
+    /// Whether it is nothing but reasoning.
+    #[must_use]
+    pub fn is_reasoning(&self) -> bool {
+        let is_reasoning = |part: &Part<'_>| matches!(part.content, Content::Reasoning(_));
+        !self.parts.is_empty() && self.parts.iter().all(is_reasoning)
+    }
+
     /// Whether it is nothing but reasoning, and bound to the message after it.
     #[must_use]
     pub fn is_bound_reasoning(&self) -> bool {
-        let is_reasoning = |part: &Part<'_>| matches!(part.content, Content::Reasoning(_));
-        self.is_bound() && !self.parts.is_empty() && self.parts.iter().all(is_reasoning)
+        self.is_bound() && self.is_reasoning()
     }
 
-    /// The other parts in the bytes of the part with index `part`, such as a result that is written inside its call.
-    pub fn same_element(&self, part: usize) -> impl Iterator<Item = usize> {
-        let whole = |part: &Part<'a>| part.place().filter(|place| place.piece.is_none()).map(|place| place.element);
-        let element = whole(&self.parts[part]);
-        let same = move |other: &Part<'a>| element.is_some() && whole(other) == element;
-        (0..self.parts.len()).filter(move |&nth| nth != part && same(&self.parts[nth]))
+    /// What it has in common with the other messages of its reply; `None` without an id.
+    #[must_use]
+    pub fn reply_key(&self) -> Option<ReplyKey<'_>> {
+        let id = self.id.as_ref()?.decode();
+        Some(ReplyKey { thread: self.thread, role: self.role, id })
     }
 
     /// Whether an edit wrote it.
@@ -373,6 +374,14 @@ pub enum Binding {
     Reasoning,
     /// The log: it wrote one reply of the provider as several messages, and this message and the next are two of them.
     SameReply,
+}
+
+/// What the messages of one reply of the provider have in common, which a log may write as several messages.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct ReplyKey<'m> {
+    thread: u32,
+    role: Role,
+    id: Cow<'m, str>,
 }
 
 /// Where a message comes from.

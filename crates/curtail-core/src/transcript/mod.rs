@@ -3,8 +3,7 @@
 //! A transcript is its bytes: slots with the separators before them. This layer contains no key of any wire format and
 //! changes nothing.
 
-mod block;
-mod boundary;
+mod divisions;
 mod draft;
 mod faults;
 pub mod media;
@@ -12,27 +11,23 @@ mod message;
 mod outline;
 mod pairing;
 mod part;
-mod placement;
-mod provider_rules;
-mod segment;
-mod subject;
+mod requirements;
 mod tool;
 mod unread;
 
-pub use block::{blocks_in_text, is_own_block, marked, own_blocks};
-pub use boundary::{behind_boundary, first_prompt, front, main_thread, reach, supersede};
-pub use draft::{Draft, DraftId, DraftPart, Links};
-pub use faults::{Fault, FaultKind, last_round};
-pub use message::{Anchor, Binding, CallRules, Closes, Message, MessageKind, Origin, Role, Source, Standing};
-pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, beginning};
+pub use divisions::{
+    behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, main_thread, reach, segments,
+    supersede, turn_starts, turns,
+};
+pub use draft::{Draft, DraftId, DraftPart, Links, blocks_in_text, is_own_block, marked, own_blocks};
+pub use faults::{Fault, FaultKind, Placement, last_round};
+pub use message::{Anchor, Binding, CallRules, Closes, Message, MessageKind, Origin, ReplyKey, Role, Source, Standing};
+pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning};
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Content, Leader, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution};
-pub use placement::Placement;
-pub use provider_rules::{ContextPlace, IdFormat, ProviderRules, Turns, checks_prefix};
-pub use segment::{bind_split_replies, in_flight, joints, segments, turn_starts, turns};
-pub use subject::Subject;
+pub use requirements::{ContextPlace, IdFormat, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
 pub use tool::{ArgumentFault, Family, ToolCall, ToolResult, without_arguments};
-pub use unread::Unread;
+pub use unread::{NonMessage, Unknown, Unread};
 
 use crate::json::{Span, Text, Value};
 
@@ -142,130 +137,6 @@ pub enum SlotKind {
         /// Whether a row begins after it; the first element of a row has no separator.
         fresh: bool,
     },
-}
-
-/// An item that is not a message.
-#[derive(Debug, Clone)]
-pub struct NonMessage<'a> {
-    /// The item.
-    pub value: Value<'a>,
-    /// Why the dialect does not recognize it; `None` for known metadata.
-    pub unknown: Option<Unknown>,
-    /// How many messages precede it.
-    pub after: usize,
-    /// What a model may read of it although the dialect does not: it is counted as an estimate.
-    pub unread: Option<Text<'a>>,
-}
-
-impl NonMessage<'_> {
-    /// Whether the item names neither a role nor a type.
-    #[must_use]
-    pub fn lacks_role(&self) -> bool {
-        self.unknown.as_ref().is_some_and(|unknown| !matches!(unknown, Unknown::Named(_)))
-    }
-}
-
-/// Why a dialect does not recognize an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unknown {
-    /// The item has this role or type, which the dialect does not define.
-    Named(String),
-    /// The item has no role.
-    NoRole,
-    /// The item has no type.
-    NoType,
-    /// The item is an envelope without a message.
-    NoMessage,
-    /// The item is a list, but not the pair of texts that the dialect keeps in lists.
-    NoTexts,
-    /// The item belongs to one of several conversations, but neither a name nor an id says to which.
-    NoId,
-}
-
-impl Unknown {
-    /// The role `name`, which the dialect does not define; an empty name is no role.
-    #[must_use]
-    pub fn role(name: String) -> Self {
-        if name.is_empty() { Self::NoRole } else { Self::Named(name) }
-    }
-
-    /// The type `name`, which the dialect does not define; an empty name is no type.
-    #[must_use]
-    pub fn kind(name: String) -> Self {
-        if name.is_empty() { Self::NoType } else { Self::Named(name) }
-    }
-}
-
-impl std::fmt::Display for Unknown {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Named(name) => name,
-            Self::NoRole => "no role",
-            Self::NoType => "no type",
-            Self::NoMessage => "no message",
-            Self::NoTexts => "no pair of texts",
-            Self::NoId => "no id",
-        })
-    }
-}
-
-/// The rules of a wire format for calls and results. Pairing, repair and checks apply them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PairingRules {
-    /// Where results must be.
-    pub results: ResultPlace,
-    /// Whether a call id may be used only once in a transcript, even after its call was answered.
-    pub unique_ids: bool,
-    /// Whether calls and results carry ids.
-    pub ids: bool,
-    /// Whether the format has a developer role.
-    pub developer: bool,
-}
-
-impl PairingRules {
-    /// These rules of a provider, for a transcript in a format that has the rules `format`.
-    #[must_use]
-    pub const fn over(self, format: Self) -> Self {
-        use ResultPlace::{Anywhere, NextMessage, NextMessageFirst, RightAfter, RightAfterTurn};
-        let results = match (format.results, self.results) {
-            // A format with messages joins items in a row into one message.
-            (Anywhere, RightAfter) => RightAfterTurn,
-            (NextMessage | NextMessageFirst, RightAfter) => NextMessage,
-            (_, required) => required,
-        };
-        // Whether there are ids depends on the transcript and not on the provider.
-        Self { results, ids: format.ids, ..self }
-    }
-
-    /// Whether a call or a result lacks the id that the format requires, so that it cannot be paired.
-    #[must_use]
-    pub fn lacks_id(self, content: &Content<'_>) -> bool {
-        let (id, family, hosted) = match (content.call(), content.result()) {
-            (Some(call), _) => (&call.id, call.family, call.hosted),
-            (_, Some(result)) => (&result.id, result.family, result.same_message),
-            _ => return false,
-        };
-        // Tool searches may lack an id; positional calls never have one.
-        let needs_id = self.ids && !hosted && !matches!(family, Family::Positional | Family::ToolSearch);
-        needs_id && id.as_ref().is_none_or(|id| id.len_bound() == 0)
-    }
-}
-
-/// Where a wire format requires the result of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ResultPlace {
-    /// Anywhere after the call.
-    Anywhere,
-    /// In the messages right after the call, before any other role.
-    RightAfter,
-    /// As [`ResultPlace::RightAfter`], with consecutive items of the assistant as one message.
-    RightAfterTurn,
-    /// In the next message, before any other content.
-    NextMessageFirst,
-    /// In the next message.
-    NextMessage,
-    /// In the message of the call.
-    SameMessage,
 }
 
 // The usage that a provider reported for a request, as logs record it.

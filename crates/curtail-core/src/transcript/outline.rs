@@ -1,13 +1,16 @@
-//! A transcript as data for people: every message with its parts, their bytes, pairs, segments and turns.
+//! A transcript for people: as data, every message with its parts, their bytes, pairs, segments and turns; and each message in
+//! words, so that a person recognizes it.
 //!
 //! It reports what was read and applies no rule.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 
 use serde::Serialize;
 
 use super::{Content, Message, Pairs, Part, PartRef, SlotKind, Standing, Transcript, in_flight, segments, turns};
+use crate::error::Locator;
 use crate::json::{Span, Text};
 
 /// The structure of a transcript, as it was read.
@@ -118,7 +121,7 @@ impl Outline {
             turns: numbers(messages.len(), &turns(messages)),
             segments: numbers(messages.len(), &segments(messages, &pairs)),
         };
-        let mut lines = LineCounter { text: transcript.layout.source, at: 0, line: origin.lines + 1 };
+        let mut places = Locator::new(transcript.layout.source.as_bytes(), origin.lines + 1);
         let non_messages = transcript.layout.non_messages.iter();
         let unknown: HashMap<u32, String> = non_messages
             .filter_map(|item| Some((item.value.span().start, item.unknown.as_ref()?.to_string())))
@@ -133,7 +136,7 @@ impl Outline {
                 SlotKind::Pinned => OutlineKind::Pinned(true),
             };
             Some(OutlineItem {
-                line: lines.line_at(slot.span.start),
+                line: places.place(slot.span.start as usize).line,
                 span: span(slot.span, origin),
                 unknown: unknown.get(&slot.span.start).cloned(),
                 begins: match what {
@@ -188,22 +191,6 @@ fn numbers(count: usize, groups: &[Range<usize>]) -> Vec<usize> {
     numbers
 }
 
-/// Line numbers of ascending offsets.
-struct LineCounter<'a> {
-    text: &'a str,
-    at: usize,
-    line: usize,
-}
-
-impl LineCounter<'_> {
-    fn line_at(&mut self, offset: u32) -> usize {
-        let offset = offset as usize;
-        self.line += memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.at..offset]).count();
-        self.at = offset;
-        self.line
-    }
-}
-
 fn span(span: Span, origin: OutlineOrigin) -> [usize; 2] {
     [span.start as usize + origin.offset, span.end as usize + origin.offset]
 }
@@ -248,16 +235,13 @@ fn part(part: &Part<'_>, pair: Option<[usize; 2]>, origin: OutlineOrigin) -> Out
         Content::Media(_) => ("media", None),
         Content::Unknown(_) | Content::Other => ("other", None),
     };
-    let (call, result) = (part.content.call(), part.content.result());
-    let id = call.and_then(|call| call.id.as_ref()).or_else(|| result.and_then(|result| result.id.as_ref()));
-    let name = call.map(|call| &call.name).or_else(|| result.and_then(|result| result.name.as_ref()));
     OutlinePart {
         kind,
-        id: id.map(decoded),
-        name: name.map(decoded),
+        id: part.content.tool_id().map(decoded),
+        name: part.content.tool_name().map(decoded),
         span: part.place().map_or([0, 0], |place| span(place.element.span(), origin)),
         pair,
-        hosted: call.is_some_and(|call| call.hosted),
+        hosted: part.content.call().is_some_and(|call| call.hosted),
         begins: text.map_or_else(String::new, |text| beginning(&text.decode())),
     }
 }
@@ -278,4 +262,79 @@ pub fn beginning(text: &str) -> String {
         return line;
     }
     line.chars().take(MOST - 1).chain(['…']).collect()
+}
+
+/// A message in words. Written as text, it is its role and tools: `user`, `assistant, tool call of "timetable"`,
+/// `tool result of "timetable"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Subject {
+    /// The role of the message.
+    pub role: &'static str,
+    /// The tools that it calls, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<String>,
+    /// The tools whose results it contains, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<String>,
+    /// Its first words, on one line.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub begins: String,
+}
+
+impl Subject {
+    /// The words for the message at `at`.
+    #[must_use]
+    pub fn of_message(messages: &[Message<'_>], pairs: &Pairs, at: usize) -> Self {
+        let message = &messages[at];
+        let mut subject = Self::of_draft(message.role.name(), &first_text(message));
+        for (nth, part) in message.parts.iter().enumerate() {
+            let names = match &part.content {
+                Content::ToolCall(_) => &mut subject.calls,
+                Content::ToolResult(_) => &mut subject.results,
+                _ => continue,
+            };
+            let name = pairs.tool_name(messages, PartRef { message: at, part: nth }).map(decoded);
+            if let Some(name) = name.filter(|name| !names.contains(name)) {
+                names.push(name);
+            }
+        }
+        subject
+    }
+
+    /// The words for a message of this role that is not in the transcript and begins with `text`.
+    #[must_use]
+    pub fn of_draft(role: &'static str, text: &str) -> Self {
+        Self { role, calls: Vec::new(), results: Vec::new(), begins: beginning(text) }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = |kind: &str, names: &[String]| match names {
+            [] => None,
+            [name] => Some(format!("{kind} of \"{name}\"")),
+            names => Some(format!("{kind}s of \"{}\"", names.join("\", \""))),
+        };
+        // The role `tool` is left out beside a result, which implies it.
+        let role = (self.role != "tool" || self.results.is_empty()).then(|| self.role.to_owned());
+        let words = [role, named("tool call", &self.calls), named("tool result", &self.results)];
+        f.write_str(&words.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// The text of a message, or else of its first result, or else its reasoning.
+fn first_text(message: &Message<'_>) -> String {
+    let mut parts = message.parts.iter().map(|part| &part.content);
+    let text = parts.clone().find_map(|content| match content {
+        Content::Text(text) if !text.is_blank() => Some(text),
+        _ => None,
+    });
+    let text = text.or_else(|| parts.clone().find_map(|content| content.result()?.content.first()));
+    let reasoning = || {
+        parts.find_map(|content| match content {
+            Content::Reasoning(text) => Some(text),
+            _ => None,
+        })
+    };
+    text.or_else(reasoning).map(decoded).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use foldhash::{HashMap, HashSet};
 
 use super::{Closes, Family, Leader, Message, Part, PartPlace, Role, Standing, ToolCall, ToolResult};
-use crate::json::Value;
+use crate::json::{Text, Value};
 use crate::steps;
 
 /// A part, by the index of its message and its own.
@@ -126,7 +126,7 @@ impl Pairs {
                 self.callers.insert(at, program);
                 self.made.entry(program).or_default().push(at);
             }
-            if let Some(id) = messages[at.message].parts[at.part].content.call().and_then(|call| call.id.as_ref()) {
+            if let Some(id) = messages[at.message].parts[at.part].content.tool_id() {
                 programs.insert((thread, id.decode()), at);
             }
         }
@@ -170,8 +170,7 @@ impl Pairs {
         let mut by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::default();
         let mut open_by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::default();
         for &at in &self.calls {
-            let call = messages[at.message].parts[at.part].content.call();
-            if let Some(id) = call.and_then(|call| call.id.as_ref()) {
+            if let Some(id) = messages[at.message].parts[at.part].content.tool_id() {
                 let id = (messages[at.message].thread, id.decode());
                 if self.counterpart(at).is_none() {
                     open_by_id.entry(id.clone()).or_default().push(at);
@@ -219,12 +218,13 @@ impl Pairs {
         *self.counterparts.get(self.before.get(at.message)? + at.part)?
     }
 
-    /// The name of the tool that a result comes from: that of its call, or the one that the result itself names.
+    /// The name of the tool that a part calls, or that its result comes from: that of the call, or else the one that the result
+    /// itself names.
     #[must_use]
-    pub fn tool_name<'m, 'a>(&self, messages: &'m [Message<'a>], result: PartRef) -> Option<&'m crate::json::Text<'a>> {
+    pub fn tool_name<'m, 'a>(&self, messages: &'m [Message<'a>], at: PartRef) -> Option<&'m Text<'a>> {
         let content = |at: PartRef| &messages[at.message].parts[at.part].content;
-        let call = self.counterpart(result).and_then(|call| content(call).call()).map(|call| &call.name);
-        call.or_else(|| content(result).result().and_then(|result| result.name.as_ref()))
+        let call = self.counterpart(at).and_then(|other| content(other).call()).map(|call| &call.name);
+        call.or_else(|| content(at).tool_name())
     }
 
     /// All calls, in order.

@@ -114,6 +114,18 @@ impl<'a> Content<'a> {
         if let Self::ToolResult(result) = self { Some(result) } else { None }
     }
 
+    /// The id that a tool call and its result share.
+    #[must_use]
+    pub fn tool_id(&self) -> Option<&Text<'a>> {
+        self.call().map_or_else(|| self.result()?.id.as_ref(), |call| call.id.as_ref())
+    }
+
+    /// The tool's name in a tool call, or in a tool result that repeats it.
+    #[must_use]
+    pub fn tool_name(&self) -> Option<&Text<'a>> {
+        self.call().map_or_else(|| self.result()?.name.as_ref(), |call| Some(&call.name))
+    }
+
     /// Whether it is a tool call or a tool result.
     #[must_use]
     pub fn is_tool(&self) -> bool {

@@ -1,9 +1,75 @@
-//! What a dialect does not know of a transcript: how much of its text, and whether calls or results may be in it.
+//! What a dialect does not know of a transcript: items that are no messages, how much of the text is in parts and items of
+//! unknown type, and whether calls or results may be in it.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Content, Message, NonMessage};
+use super::{Content, Message};
 use crate::json::{Text, Value};
+
+/// An item that is not a message.
+#[derive(Debug, Clone)]
+pub struct NonMessage<'a> {
+    /// The item.
+    pub value: Value<'a>,
+    /// Why the dialect does not recognize it; `None` for known metadata.
+    pub unknown: Option<Unknown>,
+    /// How many messages precede it.
+    pub after: usize,
+    /// What a model may read of it although the dialect does not: it is counted as an estimate.
+    pub unread: Option<Text<'a>>,
+}
+
+impl NonMessage<'_> {
+    /// Whether the item names neither a role nor a type.
+    #[must_use]
+    pub fn lacks_role(&self) -> bool {
+        self.unknown.as_ref().is_some_and(|unknown| !matches!(unknown, Unknown::Named(_)))
+    }
+}
+
+/// Why a dialect does not recognize an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unknown {
+    /// The item has this role or type, which the dialect does not define.
+    Named(String),
+    /// The item has no role.
+    NoRole,
+    /// The item has no type.
+    NoType,
+    /// The item is an envelope without a message.
+    NoMessage,
+    /// The item is a list, but not the pair of texts that the dialect keeps in lists.
+    NoTexts,
+    /// The item belongs to one of several conversations, but neither a name nor an id says to which.
+    NoId,
+}
+
+impl Unknown {
+    /// The role `name`, which the dialect does not define; an empty name is no role.
+    #[must_use]
+    pub fn role(name: String) -> Self {
+        if name.is_empty() { Self::NoRole } else { Self::Named(name) }
+    }
+
+    /// The type `name`, which the dialect does not define; an empty name is no type.
+    #[must_use]
+    pub fn kind(name: String) -> Self {
+        if name.is_empty() { Self::NoType } else { Self::Named(name) }
+    }
+}
+
+impl std::fmt::Display for Unknown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Named(name) => name,
+            Self::NoRole => "no role",
+            Self::NoType => "no type",
+            Self::NoMessage => "no message",
+            Self::NoTexts => "no pair of texts",
+            Self::NoId => "no id",
+        })
+    }
+}
 
 /// Parts and items of unknown type that matter: much text is in them, or they name each other or a known part.
 #[derive(Debug, Clone)]

@@ -1,89 +1,63 @@
-//! One rule per file, and the only list of them. A rule reads neutral facts of a format and never the format's name.
+//! The only list of all rules. A file has the rules about one subject: each its page, then its detector. A rule reads neutral
+//! facts of a format and never the format's name.
 //!
-//! To add a rule: a file here, a line in [`ALL`]; the test of the pages writes its page.
+//! To add a rule: in the file of its subject, and a line in [`ALL`]; the test of the pages writes its page.
 
-mod alternation;
-mod call_without_reasoning;
-mod detached_result;
-mod duplicate_call_id;
-mod duplicate_key;
-mod duplicate_result;
-mod duplicate_transcript;
-mod empty_content;
-mod ends_with_assistant;
-mod family_mismatch;
-mod first_speaker;
-mod invalid_arguments;
-mod invalid_json;
-mod media_too_large;
-mod missing_id;
-mod missing_role;
-mod name_mismatch;
-mod no_assistant_message;
-mod no_user_message;
-mod nothing_read;
-mod orphan_result;
-mod pending_call;
-mod reasoning_without_call;
-mod response_count;
-mod result_before_call;
-mod result_not_first;
-mod signature_lost;
-mod system_not_first;
-mod thinking_only_message;
-mod too_long;
-mod tool_use_id_format;
-mod truncated_target;
-mod unanswered_call;
-mod unknown_role;
-mod unread_content;
+mod content;
+mod datasets;
+mod ids;
+mod pairing;
+mod places;
+mod reading;
+mod reasoning;
+mod turns;
 
 use super::Rule;
 
 /// Every rule, ordered by group and number.
 pub const ALL: &[&Rule] = &[
-    &orphan_result::RULE,
-    &unanswered_call::RULE,
-    &pending_call::RULE,
-    &duplicate_call_id::RULE,
-    &duplicate_result::RULE,
-    &result_before_call::RULE,
-    &detached_result::RULE,
-    &family_mismatch::RULE,
-    &missing_id::RULE,
-    &invalid_json::RULE,
-    &unknown_role::RULE,
-    &missing_role::RULE,
-    &empty_content::RULE,
-    &invalid_arguments::RULE,
-    &name_mismatch::RULE,
-    &duplicate_key::RULE,
-    &reasoning_without_call::RULE,
-    &call_without_reasoning::RULE,
-    &thinking_only_message::RULE,
-    &signature_lost::RULE,
-    &result_not_first::RULE,
-    &response_count::RULE,
-    &tool_use_id_format::RULE,
-    &nothing_read::RULE,
-    &unread_content::RULE,
-    &media_too_large::RULE,
-    &no_user_message::RULE,
-    &first_speaker::RULE,
-    &alternation::RULE,
-    &ends_with_assistant::RULE,
-    &system_not_first::RULE,
-    &no_assistant_message::RULE,
-    &too_long::RULE,
-    &truncated_target::RULE,
-    &duplicate_transcript::RULE,
+    &pairing::ORPHAN_RESULT,
+    &pairing::UNANSWERED_CALL,
+    &pairing::PENDING_CALL,
+    &ids::DUPLICATE_CALL_ID,
+    &pairing::DUPLICATE_RESULT,
+    &pairing::RESULT_BEFORE_CALL,
+    &places::DETACHED_RESULT,
+    &pairing::FAMILY_MISMATCH,
+    &ids::MISSING_ID,
+    &reading::INVALID_JSON,
+    &reading::UNKNOWN_ROLE,
+    &reading::MISSING_ROLE,
+    &content::EMPTY_CONTENT,
+    &content::INVALID_ARGUMENTS,
+    &pairing::NAME_MISMATCH,
+    &reading::DUPLICATE_KEY,
+    &reasoning::REASONING_WITHOUT_CALL,
+    &reasoning::CALL_WITHOUT_REASONING,
+    &reasoning::THINKING_ONLY_MESSAGE,
+    &reasoning::SIGNATURE_LOST,
+    &places::RESULT_NOT_FIRST,
+    &places::RESPONSE_COUNT,
+    &ids::TOOL_USE_ID_FORMAT,
+    &reading::NOTHING_READ,
+    &reading::UNREAD_CONTENT,
+    &content::MEDIA_TOO_LARGE,
+    &turns::NO_USER_MESSAGE,
+    &turns::FIRST_SPEAKER,
+    &turns::ALTERNATION,
+    &turns::ENDS_WITH_ASSISTANT,
+    &turns::SYSTEM_NOT_FIRST,
+    &datasets::NO_ASSISTANT_MESSAGE,
+    &datasets::TOO_LONG,
+    &datasets::TRUNCATED_TARGET,
+    &datasets::DUPLICATE_TRANSCRIPT,
 ];
 
 /// The rule for text that is not JSON: detected before there is a transcript.
-pub const INVALID_JSON: &Rule = &invalid_json::RULE;
+pub const INVALID_JSON: &Rule = &reading::INVALID_JSON;
 
 /// The rule for a copy of an earlier transcript: detected by comparing the transcripts of a run.
-pub const DUPLICATE_TRANSCRIPT: &Rule = &duplicate_transcript::RULE;
+pub const DUPLICATE_TRANSCRIPT: &Rule = &datasets::DUPLICATE_TRANSCRIPT;
 
 // Transcripts that several rules use as good or bad examples.
 
@@ -98,3 +72,39 @@ const ANSWERED_CALL: &str = r#"{"role":"user","content":"Is it raining in Oslo?"
 const ANSWER: &str = r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
 "#;
+
+// What providers answer to several rules.
+
+/// A provider, and its answer.
+type Answer = (&'static str, &'static str);
+
+const OPENAI_UNANSWERED: Answer = (
+    "openai",
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_…",
+);
+const RESPONSES_UNANSWERED: Answer = ("responses", "No tool output found for function call call_….");
+const ANTHROPIC_UNANSWERED: Answer = (
+    "anthropic",
+    "messages.N: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_…. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+);
+const BEDROCK_UNANSWERED: Answer =
+    ("bedrock", "Expected toolResult blocks at messages.N.content for the following Ids: tooluse_…");
+const OPENAI_ORPHAN: Answer = (
+    "openai",
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+);
+const RESPONSES_ORPHAN: Answer = ("responses", "No tool call found for function call output with call_id call_….");
+const ANTHROPIC_ORPHAN: Answer = (
+    "anthropic",
+    "messages.N.content.M: unexpected `tool_use_id` found in `tool_result` blocks: toolu_…. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+);
+const BEDROCK_SURPLUS: Answer = (
+    "bedrock",
+    "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
+);
+const GEMINI_DETACHED: Answer =
+    ("gemini", "Please ensure that function response turn comes immediately after a function call turn.");
+const GEMINI_COUNT: Answer = (
+    "gemini",
+    "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
+);

@@ -1,6 +1,66 @@
-//! Constraints of a provider other than complete pairs: each dialect states them, and rules check them.
+//! What a wire format requires of calls and results, and what else a provider requires: each dialect states it, and pairing,
+//! repair and checks apply it.
 
-use super::Role;
+use super::{Content, Family, Role};
+
+/// The rules of a wire format for calls and results. Pairing, repair and checks apply them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairingRules {
+    /// Where results must be.
+    pub results: ResultPlace,
+    /// Whether a call id may be used only once in a transcript, even after its call was answered.
+    pub unique_ids: bool,
+    /// Whether calls and results carry ids.
+    pub ids: bool,
+    /// Whether the format has a developer role.
+    pub developer: bool,
+}
+
+impl PairingRules {
+    /// These rules of a provider, for a transcript in a format that has the rules `format`.
+    #[must_use]
+    pub const fn over(self, format: Self) -> Self {
+        use ResultPlace::{Anywhere, NextMessage, NextMessageFirst, RightAfter, RightAfterTurn};
+        let results = match (format.results, self.results) {
+            // A format with messages joins items in a row into one message.
+            (Anywhere, RightAfter) => RightAfterTurn,
+            (NextMessage | NextMessageFirst, RightAfter) => NextMessage,
+            (_, required) => required,
+        };
+        // Whether there are ids depends on the transcript and not on the provider.
+        Self { results, ids: format.ids, ..self }
+    }
+
+    /// Whether a call or a result lacks the id that the format requires, so that it cannot be paired.
+    #[must_use]
+    pub fn lacks_id(self, content: &Content<'_>) -> bool {
+        let (id, family, hosted) = match (content.call(), content.result()) {
+            (Some(call), _) => (&call.id, call.family, call.hosted),
+            (_, Some(result)) => (&result.id, result.family, result.same_message),
+            _ => return false,
+        };
+        // Tool searches may lack an id; positional calls never have one.
+        let needs_id = self.ids && !hosted && !matches!(family, Family::Positional | Family::ToolSearch);
+        needs_id && id.as_ref().is_none_or(|id| id.len_bound() == 0)
+    }
+}
+
+/// Where a wire format requires the result of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultPlace {
+    /// Anywhere after the call.
+    Anywhere,
+    /// In the messages right after the call, before any other role.
+    RightAfter,
+    /// As [`ResultPlace::RightAfter`], with consecutive items of the assistant as one message.
+    RightAfterTurn,
+    /// In the next message, before any other content.
+    NextMessageFirst,
+    /// In the next message.
+    NextMessage,
+    /// In the message of the call.
+    SameMessage,
+}
 
 /// Further constraints of a provider, in addition to the pairing rules. The default has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

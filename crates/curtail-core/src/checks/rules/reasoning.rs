@@ -1,0 +1,204 @@
+//! Reasoning, the calls that it led to, and the signatures of both.
+
+use std::collections::BTreeMap;
+
+use crate::checks::{Detector, Level, Match, Rule, RuleContext};
+use crate::json::Value;
+use crate::transcript::{Content, Message, Part, PartRef, Role};
+
+pub(super) static REASONING_WITHOUT_CALL: Rule = Rule {
+    code: "S008",
+    name: "reasoning-without-call",
+    level: Level::Deny,
+    summary: "A reasoning item is not followed by the item that it produced.",
+    why: "The Responses API ties a reasoning item to the call or the message that it produced. If a filter drops the \
+          call and keeps the reasoning, the request fails. At the end of a transcript, and in a session log, the \
+          finding is a warning. With `--stateful` the rule ignores the end of a transcript, because the provider may \
+          store what follows.",
+    help: "drop the reasoning, or put back the item that it produced",
+    answers: &[("responses", "Item 'rs_…' of type 'reasoning' was provided without its required following item.")],
+    flags: "",
+    bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
+{"type":"reasoning","id":"rs_1","summary":[]}
+{"type":"message","role":"user","content":"Hello?"}
+{"type":"message","role":"assistant","content":"It is."}
+"#,
+    good: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
+{"type":"reasoning","id":"rs_1","summary":[]}
+{"type":"message","role":"assistant","content":"It is."}
+"#,
+    detector: Detector::Transcript(reasoning_without_call),
+};
+
+fn reasoning_without_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !context.provider_rules.server_state {
+        return Vec::new();
+    }
+    let last = context.messages.len().saturating_sub(1);
+    let loose =
+        context.messages.iter().enumerate().filter(|(_, message)| message.is_reasoning() && !message.is_bound());
+    let loose = loose.filter(|(at, _)| *at < last || !context.stateful);
+    let found = |at| Match {
+        only_warns: at == last || context.provider_rules.log,
+        ..context.match_message(at, "the reasoning is not followed by the item that it produced")
+    };
+    loose.map(|(at, _)| found(at)).collect()
+}
+
+pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
+    code: "S009",
+    name: "call-without-reasoning",
+    level: Level::Warn,
+    summary: "A stored call has lost the reasoning that produced it.",
+    why: "When a reasoning model calls a tool, the Responses API requires the reasoning item together with the call, \
+          as long as the call carries the id under which it was stored. A transcript does not show this with \
+          certainty: the rule warns if the transcript has reasoning elsewhere and a reply that calls a tool has none.",
+    help: "put the reasoning back before the call, or remove the call's own `id` (not its `call_id`)",
+    answers: &[(
+        "responses",
+        "Item 'fc_…' of type 'function_call' was provided without its required 'reasoning' item: 'rs_…'.",
+    )],
+    flags: "",
+    bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
+{"type":"function_call","id":"fc_1","call_id":"call_1","name":"weather","arguments":"{\"city\":\"Oslo\"}"}
+{"type":"function_call_output","call_id":"call_1","output":"rain"}
+{"type":"reasoning","id":"rs_2","summary":[]}
+{"type":"message","role":"assistant","content":"It is."}
+"#,
+    good: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
+{"type":"reasoning","id":"rs_1","summary":[]}
+{"type":"function_call","id":"fc_1","call_id":"call_1","name":"weather","arguments":"{\"city\":\"Oslo\"}"}
+{"type":"function_call_output","call_id":"call_1","output":"rain"}
+{"type":"reasoning","id":"rs_2","summary":[]}
+{"type":"message","role":"assistant","content":"It is."}
+"#,
+    detector: Detector::Transcript(call_without_reasoning),
+};
+
+fn call_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !context.provider_rules.server_state || !context.messages.iter().any(Message::is_reasoning) {
+        return Vec::new();
+    }
+    let (mut matches, mut thought) = (Vec::new(), false);
+    for (at, message) in context.messages.iter().enumerate() {
+        // Consecutive items of the assistant are one reply.
+        thought = message.role == Role::Assistant && (thought || message.is_reasoning());
+        let stored = message.id.is_some() && message.calls().any(|(_, call)| !call.hosted);
+        if stored && !thought {
+            matches
+                .push(context.match_message(at, "the call has its own `id`, but the reasoning before it is missing"));
+        }
+    }
+    matches
+}
+
+pub(super) static THINKING_ONLY_MESSAGE: Rule = Rule {
+    code: "S010",
+    name: "thinking-only-message",
+    level: Level::Deny,
+    summary: "A reply contains thinking and nothing else.",
+    why: "A reply that was interrupted after its thinking, or lost its only call to a filter, ends with a thinking \
+          block, which Anthropic rejects. Consecutive records are one reply, because session logs split replies. At \
+          the end of a transcript the finding is a warning, because the rest may follow. In a session log it is a \
+          warning too: the program that wrote the log leaves such replies out of its requests.",
+    help: "drop the message, or put back its content",
+    answers: &[("anthropic", "messages.N: The final block in an assistant message cannot be `thinking`.")],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"}]}
+{"role":"user","content":"Hello?"}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"},{"type":"text","text":"It is."}]}
+"#,
+    detector: Detector::Transcript(thinking_only_message),
+};
+
+fn thinking_only_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.signatures.is_empty() {
+        return Vec::new();
+    }
+    let is_assistant = |at: &usize| context.messages[*at].role == Role::Assistant;
+    let thinks = |at: &usize| context.messages[*at].is_reasoning();
+    let says_nothing = |at: &usize| {
+        context.messages[*at].parts.iter().all(|part| match &part.content {
+            Content::Text(text) => text.is_blank(),
+            content => matches!(content, Content::Reasoning(_)),
+        })
+    };
+    // Conversations in a log interleave: a reply consists of consecutive messages of one thread.
+    let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (at, message) in context.messages.iter().enumerate() {
+        threads.entry(message.thread).or_default().push(at);
+    }
+    let mut matches = Vec::new();
+    for thread in threads.values() {
+        for reply in thread.chunk_by(|one, next| is_assistant(one) == is_assistant(next)) {
+            if is_assistant(&reply[0]) && reply.iter().all(says_nothing) && reply.iter().any(thinks) {
+                let found = context.match_message(reply[0], "the reply contains thinking and nothing else");
+                let is_last = reply.last() == thread.last();
+                matches.push(Match { only_warns: is_last || context.provider_rules.log, ..found });
+            }
+        }
+    }
+    matches
+}
+
+pub(super) static SIGNATURE_LOST: Rule = Rule {
+    code: "S011",
+    name: "signature-lost",
+    level: Level::Deny,
+    summary: "A thinking block or a call has lost its signature.",
+    why: "Anthropic signs thinking blocks and rejects a block whose signature is missing or does not match its text: \
+          keep a thinking block whole, or drop it whole. Gemini signs the first call of a turn; if that call is \
+          dropped, the whole turn has lost its signature. Calls are examined only in transcripts that have signed \
+          calls. A signature that no longer matches the messages before it cannot be seen in a transcript: cut with \
+          --thinking auto to drop such thoughts.",
+    help: "drop the whole thinking block, or put its signature back",
+    answers: &[
+        ("anthropic", "messages.N.content.M.thinking.signature: Field required"),
+        ("gemini", "Function call is missing a thought_signature in functionCall parts."),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then."},{"type":"text","text":"It is."}]}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"},{"type":"text","text":"It is."}]}
+"#,
+    detector: Detector::Transcript(signature_lost),
+};
+
+fn signature_lost<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let mut matches = unsigned_thinking(context);
+    matches.extend(unsigned_calls(context));
+    matches
+}
+
+fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let keys = context.provider_rules.signatures;
+    let is_unsigned = |part: &Part<'a>| part.place().is_some_and(|place| !is_signed(place.element, keys));
+    let thinking = context.parts().filter(|(_, part)| matches!(part.content, Content::Reasoning(_)));
+    let lost = thinking.filter(|(_, part)| !keys.is_empty() && is_unsigned(part));
+    lost.map(|(at, _)| context.match_at(at, "the thinking block has no signature")).collect()
+}
+
+fn unsigned_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let keys = context.provider_rules.call_signatures;
+    let has_signature = |message: &Message<'_>| {
+        message.parts.iter().filter_map(Part::place).any(|place| is_signed(place.element, keys))
+    };
+    if keys.is_empty() || !context.messages.iter().any(has_signature) {
+        return Vec::new();
+    }
+    // Calls that the provider runs have no signature.
+    let first = |message: &Message<'_>| message.calls().find(|(_, call)| !call.hosted).map(|(nth, _)| nth);
+    let unsigned = context.messages.iter().enumerate().filter(|(_, message)| !has_signature(message));
+    let calls = unsigned.filter_map(|(at, message)| Some(PartRef { message: at, part: first(message)? }));
+    calls.map(|at| context.match_at(at, "no part of the turn has a signature")).collect()
+}
+
+fn is_signed(value: Value<'_>, keys: &[&str]) -> bool {
+    keys.iter().any(|key| value.get_text(key).is_some_and(|text| text.len_bound() > 0))
+}
