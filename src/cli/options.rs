@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 use super::config::{OptionKey, Shape};
 use super::render::open_template;
 use curtail_core::counting::Calibrate;
+use curtail_core::error::FileError;
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Counting, Overhead, Pins};
 use curtail_lab::calibration::Figures;
@@ -216,6 +217,11 @@ where
         let chosen = choices.iter().find(|choice| choice.is_called(&name));
         chosen.map(|choice| choice.value).ok_or("unknown value")
     })
+}
+
+/// The text of a file that a flag names.
+pub(in crate::cli) fn read_text(path: &Path) -> Result<String, FileError> {
+    std::fs::read_to_string(path).map_err(|error| FileError::system(path.display().to_string(), &error))
 }
 
 // Numbers on the command line.

@@ -14,11 +14,10 @@ use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 
 use super::input::Global;
-use super::options::{Choice, one_of};
+use super::options::{Choice, one_of, read_text};
 use super::report;
 use super::store::StoreFlag;
 use crate::console;
-use curtail_core::error::FileError;
 use curtail_memory::memory::{NAMES, Owner, Rules, Schema, Shape, State, definition};
 use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
 
@@ -238,10 +237,6 @@ fn state(path: &Path, schema: Option<&Schema>) -> anyhow::Result<State> {
         bail!("{}: the state does not match the schema: {reason}", path.display());
     }
     Ok(state)
-}
-
-fn read_text(path: &Path) -> anyhow::Result<String> {
-    Ok(std::fs::read_to_string(path).map_err(|error| FileError::system(path.display().to_string(), &error))?)
 }
 
 /// How a state is written.

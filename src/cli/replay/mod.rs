@@ -4,7 +4,7 @@ mod columns;
 mod policies;
 mod print;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -16,10 +16,9 @@ use super::interrupt::Interrupt;
 use super::policy::Summarizers;
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
-use crate::cli::options::CountingOptions;
+use crate::cli::options::{CountingOptions, read_text};
 use crate::progress::Progress;
 use curtail_core::dialects::{Framing, ReadError};
-use curtail_core::error::FileError;
 use curtail_core::processors::Counting;
 use curtail_core::suggest::unknown;
 use curtail_lab::replay::{self, ModelPrice, Prices, Remembered, Replay, SessionReport};
@@ -237,15 +236,14 @@ impl ReplayArgs {
         if built_in.model(price).is_some() {
             return Ok((built_in, Some(price.clone())));
         }
-        if !PathBuf::from(price).exists() {
+        if !Path::new(price).exists() {
             let names: Vec<&str> = built_in.models.iter().map(|model: &ModelPrice| model.name.as_str()).collect();
             bail!(
                 "--price: `{price}` is neither a file nor a model of the price table; the models are {}",
                 names.join(", ")
             );
         }
-        let text = std::fs::read_to_string(price).map_err(|error| FileError::system(price.as_str(), &error))?;
-        let prices = Prices::parse(&text).with_context(|| price.clone())?;
+        let prices = Prices::parse(&read_text(Path::new(price))?).with_context(|| price.clone())?;
         Ok((prices, None))
     }
 }
