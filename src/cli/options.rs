@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -232,6 +233,14 @@ pub(in crate::cli) fn at_least_one<T: FromStr>(text: &str) -> Result<T, String> 
         Ok(..=0) => Err(String::from("must be at least 1")),
         _ => text.parse().map_err(|_| String::from("expected a whole number, 1 or more")),
     }
+}
+
+/// A time such as `30d`, in one of these `units` of seconds, minutes, hours, days and weeks.
+pub(in crate::cli) fn time_span(text: &str, units: &str) -> Option<Duration> {
+    const SECONDS: [(char, u64); 5] = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400), ('w', 604_800)];
+    let (unit, seconds) = SECONDS.into_iter().find(|(unit, _)| units.contains(*unit) && text.ends_with(*unit))?;
+    let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+    number.checked_mul(seconds).map(Duration::from_secs)
 }
 
 /// Makes a flag accept a value that begins with a minus sign, so that the error is about the value and not about an unknown

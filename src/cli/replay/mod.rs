@@ -1,6 +1,5 @@
 //! `curtail replay`: the cost and losses of policies on recorded sessions.
 
-mod columns;
 mod policies;
 mod print;
 
@@ -63,7 +62,7 @@ pub(super) struct ReplayArgs {
 
     /// Columns of the table
     #[arg(long, value_enum, value_name = "COLUMN", value_delimiter = ',')]
-    columns: Vec<columns::Column>,
+    columns: Vec<print::Column>,
 
     /// Format of the report
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
