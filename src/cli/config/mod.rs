@@ -134,7 +134,7 @@ impl Config {
     /// The user's own file, for folders without one.
     #[must_use]
     pub(crate) fn of_user(variables: &Variables) -> Option<PathBuf> {
-        in_folder(&variables.config_home()?.join("curtail"))
+        in_folder(&variables.user_folder("XDG_CONFIG_HOME", ".config")?.join("curtail"))
     }
 
     /// The content of the table `name`, for the command that reads it; its default if there is no such table.

@@ -342,10 +342,10 @@ impl Variables {
         self.0.get(OsStr::new(name)).and_then(|value| value.to_str())
     }
 
-    /// The user's configuration folder, by the XDG base directory specification.
-    pub(super) fn config_home(&self) -> Option<PathBuf> {
+    /// The folder that `variable` names, else the folder `below` the user's home, by the XDG base directory specification.
+    pub(in crate::cli) fn user_folder(&self, variable: &str, below: &str) -> Option<PathBuf> {
         let set = |name| self.0.get(OsStr::new(name)).map(PathBuf::from).filter(|path| path.is_absolute());
-        set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))
+        set(variable).or_else(|| set("HOME").map(|home| home.join(below)))
     }
 }
 

@@ -12,15 +12,14 @@ use clap::ValueEnum;
 
 use super::input::{Global, Input};
 use super::interrupt::Interrupt;
-use super::policy::Summarizers;
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
-use crate::cli::options::{CountingOptions, read_text};
+use crate::cli::options::{Choice, CountingOptions, one_of, read_text};
 use crate::progress::Progress;
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::processors::Counting;
 use curtail_core::suggest::unknown;
-use curtail_lab::replay::{self, ModelPrice, Prices, Remembered, Replay, SessionReport};
+use curtail_lab::replay::{Apply, ModelPrice, Prices, Remembered, Replay, SessionReport};
 
 /// Replay recorded sessions under other policies: tokens, cache, cost and lost references
 ///
@@ -33,8 +32,8 @@ pub(super) struct ReplayArgs {
     policies: PolicyFlags,
 
     /// What a policy is applied to at each request
-    #[arg(long, value_enum, default_value = "view")]
-    apply: ApplyFlag,
+    #[arg(long, value_parser = one_of(APPLIED_TO), default_value = "view")]
+    apply: Apply,
 
     /// Cache rules, by name; detected from the model and the dialect by default
     #[arg(long, value_name = "NAME")]
@@ -98,20 +97,11 @@ struct PolicyFlags {
     allow_summarizer: bool,
 }
 
-impl PolicyFlags {
-    const fn summarizers(&self) -> Summarizers {
-        if self.allow_summarizer { Summarizers::All } else { Summarizers::IfAllowed }
-    }
-}
-
-/// `--apply`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ApplyFlag {
-    /// The whole recorded history
-    View,
-    /// Its own last output and the messages since, as compaction does
-    Rewrite,
-}
+/// The values of `--apply`.
+const APPLIED_TO: &[Choice<Apply>] = &[
+    Choice::new("view", Apply::View, "The whole recorded history"),
+    Choice::new("rewrite", Apply::Rewrite, "Its own last output and the messages since, as compaction does"),
+];
 
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -213,10 +203,7 @@ impl ReplayArgs {
         counting.tokenizer = Arc::new(Remembered::new(Arc::clone(&counting.tokenizer)));
         Ok(Replay {
             policies: policies::all(&self.policies, &counting)?,
-            apply: match self.apply {
-                ApplyFlag::View => replay::Apply::View,
-                ApplyFlag::Rewrite => replay::Apply::Rewrite,
-            },
+            apply: self.apply,
             live: self.input.live,
             counting,
             prices,

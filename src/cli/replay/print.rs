@@ -27,6 +27,16 @@ pub(super) struct Printer<'r> {
     columns: &'r [Column],
     total: TotalReport,
     groups: Vec<Group>,
+    notes: ReplayNotes,
+    /// The first failure of each policy, if it has one.
+    failures: Vec<Option<String>>,
+    /// The sessions of a page.
+    sections: Vec<String>,
+}
+
+/// What is noted of sessions, for the lines below the table.
+#[derive(Default)]
+struct ReplayNotes {
     /// The factor of each fitted session.
     factors: Vec<f64>,
     /// The tokens of each fitted session that its log does not contain.
@@ -40,10 +50,6 @@ pub(super) struct Printer<'r> {
     /// The models without a price; `None` for sessions that name no model.
     unpriced: Vec<Option<String>>,
     missing: String,
-    /// The first failure of each policy, if it has one.
-    failures: Vec<Option<String>>,
-    /// The sessions of a page.
-    sections: Vec<String>,
 }
 
 impl<'r> Printer<'r> {
@@ -55,15 +61,7 @@ impl<'r> Printer<'r> {
             columns,
             total: TotalReport::default(),
             groups: Vec::new(),
-            factors: Vec::new(),
-            hidden: Vec::new(),
-            inaccurate: String::new(),
-            compacted: 0,
-            dropped: 0,
-            timeless: 0,
-            models_changed: 0,
-            unpriced: Vec::new(),
-            missing: String::new(),
+            notes: ReplayNotes::default(),
             failures: vec![None; replay.policies.len()],
             sections: Vec::new(),
         }
@@ -95,18 +93,18 @@ impl<'r> Printer<'r> {
             let first = policy.error.as_ref().map(|error| format!("{}: {error}", session.name));
             *failure = failure.take().or(first);
         }
-        self.compacted += usize::from(!session.compacted_before.is_empty());
-        self.dropped += usize::from(!session.dropped_before.is_empty());
-        self.timeless += usize::from(!session.times);
-        self.models_changed += usize::from(!session.model_changed_before.is_empty());
+        self.notes.compacted += usize::from(!session.compacted_before.is_empty());
+        self.notes.dropped += usize::from(!session.dropped_before.is_empty());
+        self.notes.timeless += usize::from(!session.times);
+        self.notes.models_changed += usize::from(!session.model_changed_before.is_empty());
         if session.policies.iter().any(|policy| policy.total.cost.is_none()) {
             let name = session.model.as_ref().map(|name| one_line(name).into_owned());
-            if !self.unpriced.contains(&name) {
-                self.unpriced.push(name);
+            if !self.notes.unpriced.contains(&name) {
+                self.notes.unpriced.push(name);
             }
         }
         match self.format {
-            ReplayFormat::Text => self.missing.push_str(&missing(session)),
+            ReplayFormat::Text => self.notes.missing.push_str(&missing(session)),
             ReplayFormat::Json => {
                 let separator = if first { "\n" } else { ",\n" };
                 console::out_json(&format!("{separator}{}", serde_json::to_string(session)?))?;
@@ -126,19 +124,19 @@ impl<'r> Printer<'r> {
             };
             let error = percent(accuracy.median_error);
             let _ = writeln!(
-                self.inaccurate,
+                self.notes.inaccurate,
                 "inaccurate: {}: input tokens off by {error} (median){left_out}",
                 session.name
             );
         } else if let Some(last) = session.calibration.last() {
-            self.factors.push(last.factor);
-            self.hidden.push(last.hidden_tokens.unsigned_abs());
+            self.notes.factors.push(last.factor);
+            self.notes.hidden.push(last.hidden_tokens.unsigned_abs());
         }
     }
 
     /// How the tokens of policies' budgets compare with those of the table.
     fn budgets(&self) -> Option<String> {
-        let (mut factors, mut hidden) = (self.factors.clone(), self.hidden.clone());
+        let (mut factors, mut hidden) = (self.notes.factors.clone(), self.notes.hidden.clone());
         let factor = percentile(&mut factors, 50)?;
         hidden.sort_unstable();
         let hidden = hidden[(hidden.len() - 1) / 2];
@@ -231,7 +229,7 @@ impl<'r> Printer<'r> {
             lines.push(String::new());
             lines.extend_from_slice(verdicts);
         }
-        format!("{}\n{}{}{}", lines.join("\n"), self.by_outcome(), self.notes(), self.missing)
+        format!("{}\n{}{}{}", lines.join("\n"), self.by_outcome(), self.notes(), self.notes.missing)
     }
 
     /// How much the token counts differ from the provider's in the logs.
@@ -259,20 +257,20 @@ impl<'r> Printer<'r> {
         let (total, replay) = (&self.total, self.replay);
         let mut text = format!("\n{}, {}\n", counted(total.sessions, "session"), counted(total.requests, "request"));
         text.push_str(&self.accuracy());
-        text.push_str(&self.inaccurate);
+        text.push_str(&self.notes.inaccurate);
         text.push_str(&self.failures());
         text.extend(self.budgets());
         text.push_str(&self.cost_note());
-        let compacted = if replay.live { 0 } else { self.compacted };
+        let compacted = if replay.live { 0 } else { self.notes.compacted };
         for (sessions, before, after) in [
             (
                 compacted,
                 "compacted by the program: ",
                 "; policies also see the messages before the boundary (--live hides them)",
             ),
-            (self.dropped, "cut by the program without a record in the log: ", "; the provider's count falls"),
-            (self.models_changed, "answered by several models: ", "; a change begins a new cache"),
-            (self.timeless, "", " without times: the lifetime of the cache is not applied"),
+            (self.notes.dropped, "cut by the program without a record in the log: ", "; the provider's count falls"),
+            (self.notes.models_changed, "answered by several models: ", "; a change begins a new cache"),
+            (self.notes.timeless, "", " without times: the lifetime of the cache is not applied"),
         ] {
             if sessions > 0 {
                 let _ = writeln!(text, "{before}{}{after}", counted(sessions, "session"));
@@ -283,8 +281,8 @@ impl<'r> Printer<'r> {
 
     fn cost_note(&self) -> String {
         let date = &self.replay.prices.date;
-        let unpriced: Vec<&str> = self.unpriced.iter().flatten().map(String::as_str).collect();
-        if self.unpriced.is_empty() {
+        let unpriced: Vec<&str> = self.notes.unpriced.iter().flatten().map(String::as_str).collect();
+        if self.notes.unpriced.is_empty() {
             return format!(
                 "cost: an estimate with prices of {date}, for input only; replies, tools and discounts are not included\n"
             );

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use self::machine::{FoundSessions, Machine, Session};
 use super::input::Global;
@@ -107,30 +107,6 @@ struct ListedSession {
     session: Session,
     head: Head,
     sums: Option<SessionSums>,
-}
-
-/// The list as JSON.
-#[derive(Serialize)]
-struct SessionList<'l> {
-    version: u8,
-    sessions: Vec<SessionEntry<'l>>,
-}
-
-#[derive(Serialize)]
-struct SessionEntry<'l> {
-    name: &'l str,
-    id: Option<&'l str>,
-    agent: &'static str,
-    dialect: &'static str,
-    project: Option<&'l str>,
-    prompt: Option<&'l str>,
-    title: Option<&'l str>,
-    modified: String,
-    messages: Option<usize>,
-    tokens: Option<usize>,
-    bytes: Option<u64>,
-    path: Option<std::borrow::Cow<'l, str>>,
-    export: Option<String>,
 }
 
 /// Lists the sessions.
@@ -260,8 +236,8 @@ impl SessionsArgs {
         match self.format {
             SessionsFormat::Table => console::out(&table(listed, now))?,
             SessionsFormat::Json => {
-                let report = SessionList { version: 1, sessions: listed.iter().map(ListedSession::entry).collect() };
-                console::out_json(&(serde_json::to_string(&report)? + "\n"))?;
+                let sessions: Vec<_> = listed.iter().map(ListedSession::entry).collect();
+                console::out_json(&format!("{}\n", json!({"version": 1, "sessions": sessions})))?;
             }
             SessionsFormat::Paths | SessionsFormat::Paths0 => {
                 let end = if self.format == SessionsFormat::Paths { '\n' } else { '\0' };
@@ -294,23 +270,25 @@ impl ListedSession {
         self.session.export().map_or_else(path, |export| one_line(&export).into_owned())
     }
 
-    fn entry(&self) -> SessionEntry<'_> {
-        let since = self.session.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        SessionEntry {
-            name: &self.name,
-            id: self.session.stored.as_ref().map(|stored| stored.id.as_str()),
-            agent: self.session.agent.name,
-            dialect: self.session.agent.dialect,
-            project: self.head.project.as_deref(),
-            prompt: self.head.prompt.as_deref(),
-            title: self.title(),
-            modified: iso_8601(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
-            messages: self.sums.map(|sums| sums.messages),
-            tokens: self.sums.map(|sums| sums.tokens),
-            bytes: self.session.size,
-            path: self.session.stored.is_none().then(|| self.session.path.to_string_lossy()),
-            export: self.session.export(),
-        }
+    /// Its entry in the list as JSON.
+    fn entry(&self) -> Value {
+        let (session, stored) = (&self.session, self.session.stored.as_ref());
+        let since = session.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        json!({
+            "name": self.name,
+            "id": stored.map(|stored| &stored.id),
+            "agent": session.agent.name,
+            "dialect": session.agent.dialect,
+            "project": self.head.project,
+            "prompt": self.head.prompt,
+            "title": self.title(),
+            "modified": iso_8601(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+            "messages": self.sums.map(|sums| sums.messages),
+            "tokens": self.sums.map(|sums| sums.tokens),
+            "bytes": session.size,
+            "path": stored.is_none().then(|| session.path.to_string_lossy()),
+            "export": session.export(),
+        })
     }
 }
 
