@@ -106,7 +106,7 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     let file = one_line(&config.file);
     let mut lines = format!("file: {file}\n");
     for Step { level, entry } in config.everywhere() {
-        let _ = writeln!(lines, "{}: {}  # {file}:{}", one_line(&level), entry.spec.name, entry.place.0);
+        let _ = writeln!(lines, "{}: {}  # {file}:{}", one_line(&level), entry.spec.name, entry.place.line);
         for Value { name, value, origin } in &entry.values {
             let origin = match origin {
                 Origin::File(line) => format!("{file}:{line}"),

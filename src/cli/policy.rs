@@ -51,7 +51,7 @@ impl Rules {
     /// Refuses the steps of a configuration that a policy may not have.
     pub(super) fn check_steps(&self, config: &Config, steps: &[Step<'_>]) -> anyhow::Result<()> {
         for step in steps {
-            let place = || format!("{}:{}", config.file, step.entry.place.0);
+            let place = || format!("{}:{}", config.file, step.entry.place.line);
             if step.entry.spec.name == "memory" {
                 bail!("{}: a {} cannot use a store; remove `memory` from its configuration", place(), self.command);
             }

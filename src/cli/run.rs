@@ -115,7 +115,7 @@ fn chain_lines(config: &Config, steps: &[Step<'_>]) -> String {
         let options: Vec<String> =
             options.map(|value| format!("{} = {}", value.name, shown_value(&value.name, &value.value))).collect();
         let options = if options.is_empty() { String::new() } else { format!(" {{ {} }}", options.join(", ")) };
-        let (number, name, line) = (nth + 1, entry.spec.name, entry.place.0);
+        let (number, name, line) = (nth + 1, entry.spec.name, entry.place.line);
         let _ = writeln!(
             lines,
             "{number}. {:width$}  {name}{options}  # {}:{line}",

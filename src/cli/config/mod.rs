@@ -2,15 +2,15 @@
 //!
 //! It knows no processor by name; other commands read their own tables.
 
-mod schema;
+mod keys;
 mod table;
 
-pub(crate) use schema::schema;
+pub(crate) use keys::{OptionKey, Shape, schema};
 pub(crate) use table::{Origin, ProcessorEntry, Value, Variables};
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::fmt;
+use std::fmt::Display;
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::options::{ProcessorSpec, Reads};
-use curtail_core::error::system_message;
-use curtail_core::pipeline::{AgentLevel, Chain, Network, ProcessorLevels, UnknownLevel};
+use curtail_core::error::{ErrorKind, FileError, TextPlace, system_message};
+use curtail_core::pipeline::{AgentLevel, Chain, Network, ProcessorLevels};
 use curtail_core::suggest::unknown;
 use table::found;
 
@@ -80,9 +80,9 @@ impl Config {
         choice: ConfigChoice,
         specs: &'static [ProcessorSpec],
         variables: &Variables,
-    ) -> Result<Self, ConfigError> {
+    ) -> Result<Self, FileError> {
         let file = path.display().to_string();
-        let unusable = |what| ConfigError { file: file.clone(), place: None, what };
+        let unusable = |what: String| FileError::new(ErrorKind::Content, &file, what);
         let text = if choice.is_trusted() {
             std::fs::read_to_string(path).map_err(|error| unusable(system_message(&error)))?
         } else {
@@ -107,13 +107,13 @@ impl Config {
     ///
     /// # Errors
     /// There are more.
-    pub(crate) fn refuse_many_paths(&self, paths: usize) -> Result<(), ConfigError> {
+    pub(crate) fn refuse_many_paths(&self, paths: usize) -> Result<(), FileError> {
         if self.choice.is_trusted() || paths <= MAX_FOUND_PATHS {
             return Ok(());
         }
         let what =
             format!("a file that was found may have at most {MAX_FOUND_PATHS} `check.paths` tables; {NAMING_ADVICE}");
-        Err(ConfigError { file: self.file.clone(), place: None, what })
+        Err(self.source().whole(what))
     }
 
     /// The file that applies to `folder`: the closest one in it or above it, up to the root of the repository. Other people
@@ -134,27 +134,34 @@ impl Config {
     /// The user's own file, for folders without one.
     #[must_use]
     pub(crate) fn of_user(variables: &Variables) -> Option<PathBuf> {
-        in_folder(&variables.config_home()?.join("curtail"))
+        in_folder(&variables.user_folder("XDG_CONFIG_HOME", ".config")?.join("curtail"))
     }
 
     /// The content of the table `name`, for the command that reads it; its default if there is no such table.
     ///
     /// # Errors
     /// The first error in the table, with its place.
-    pub(crate) fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, ConfigError> {
-        section(ConfigSource { file: &self.file, text: &self.text }, name)
+    pub(crate) fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, FileError> {
+        let source = self.source();
+        let root = DeTable::parse(source.text).map_err(|error| source.syntax(&error))?;
+        let Some(value) = root.get_ref().get(name) else { return Ok(T::default()) };
+        let read = toml::de::ValueDeserializer::from(value.clone());
+        T::deserialize(read).map_err(|mut error| {
+            error.set_input(Some(source.text));
+            source.syntax(&error)
+        })
     }
-}
 
-impl Config {
+    fn source(&self) -> ConfigSource<'_> {
+        ConfigSource { file: &self.file, text: &self.text }
+    }
+
     /// The processors that apply to `network` and `agent`, in order.
     ///
     /// # Errors
     /// A name that the file does not contain.
-    pub(crate) fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<Step<'_>>, ConfigError> {
-        let unknown =
-            |error: UnknownLevel| ConfigError { file: self.file.clone(), place: None, what: error.to_string() };
-        self.levels.steps(network, agent).map_err(unknown)
+    pub(crate) fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<Step<'_>>, FileError> {
+        self.levels.steps(network, agent).map_err(|error| self.source().whole(error))
     }
 
     /// The processors of all levels, in the order of the file.
@@ -168,13 +175,13 @@ impl Config {
     ///
     /// # Errors
     /// The first such key, with its place.
-    pub(crate) fn refuse_untrusted(&self, steps: &[Step<'_>]) -> Result<(), ConfigError> {
+    pub(crate) fn refuse_untrusted(&self, steps: &[Step<'_>]) -> Result<(), FileError> {
         let Some((key, place)) = steps.iter().flat_map(|step| &step.entry.need_trust).next() else { return Ok(()) };
         let what = format!(
             "`{key}` is not allowed in a file that was found, because it can run a program, open a file or your store, or send \
              your data; read the file, then name it with -c or pass --trust"
         );
-        Err(ConfigError { file: self.file.clone(), place: Some(*place), what })
+        Err(self.source().whole(what).at(*place))
     }
 
     /// The files that a run of `steps` reads: this one, and those of its processors.
@@ -189,27 +196,23 @@ impl Config {
     ///
     /// # Errors
     /// The error of a processor that cannot be built, with the place of its table.
-    pub(crate) fn chain(&self, steps: &[Step<'_>], dry_run: bool) -> Result<Chain, ConfigError> {
+    pub(crate) fn chain(&self, steps: &[Step<'_>], dry_run: bool) -> Result<Chain, FileError> {
         let mut chain = Chain::default();
         for Step { level, entry } in steps {
-            let processors = entry.spec.processors(&entry.flags, dry_run).map_err(|error| ConfigError {
-                file: self.file.clone(),
-                place: Some(entry.place),
-                what: format!("{} at {level}: {error:#}", entry.spec.name),
-            })?;
-            chain = chain.at(level, processors);
+            let wrong = |error| format!("{} at {level}: {error:#}", entry.spec.name);
+            let processors = entry.spec.processors(&entry.flags, dry_run);
+            chain = chain.at(level, processors.map_err(|error| self.source().whole(wrong(error)).at(entry.place))?);
         }
         Ok(chain)
     }
 
     /// An error about `name`, a string in the file: at its first place there, or without a place if it is written with escapes.
     #[must_use]
-    pub(crate) fn error_about(&self, name: &str, error: &impl std::fmt::Display) -> ConfigError {
-        let source = ConfigSource { file: &self.file, text: &self.text };
+    pub(crate) fn error_about(&self, name: &str, error: &impl Display) -> FileError {
         let quoted = |quote: char| self.text.find(&format!("{quote}{name}{quote}")).map(|at| at + 1);
         match quoted('"').or_else(|| quoted('\'')) {
-            Some(at) => source.error(at..at, error.to_string()),
-            None => ConfigError { file: self.file.clone(), place: None, what: error.to_string() },
+            Some(at) => self.source().error(at..at, error),
+            None => self.source().whole(error),
         }
     }
 }
@@ -246,15 +249,61 @@ fn in_folder(folder: &Path) -> Option<PathBuf> {
 
 // The tables of a file, level by level. An unknown name is an error with its place.
 
+/// The name and text of a configuration file, to compute places of errors.
+#[derive(Debug, Clone, Copy)]
+struct ConfigSource<'t> {
+    file: &'t str,
+    text: &'t str,
+}
+
+/// What reading a table needs: its file, the folder that its paths are resolved against, the known processors, the
+/// environment, and how many processors the file may still contain.
+#[derive(Clone, Copy)]
+struct TableReader<'r> {
+    source: ConfigSource<'r>,
+    folder: &'r Path,
+    specs: &'static [ProcessorSpec],
+    variables: &'r Variables,
+    remaining: &'r Cell<usize>,
+}
+
+impl ConfigSource<'_> {
+    /// An error of the whole file.
+    fn whole(self, what: impl Display) -> FileError {
+        FileError::new(ErrorKind::Content, self.file, what.to_string())
+    }
+
+    /// An error at `span`.
+    fn error(self, span: Range<usize>, what: impl Display) -> FileError {
+        self.whole(what).at(self.place(span.start))
+    }
+
+    /// The error of the TOML parser.
+    fn syntax(self, error: &toml::de::Error) -> FileError {
+        let message = error.message().trim().replace('\n', "; ");
+        let what = match message.contains("recursion depth") {
+            true => String::from("arrays or tables are nested too deeply; no setting needs more than four levels"),
+            false => message,
+        };
+        self.error(error.span().unwrap_or_default(), what)
+    }
+
+    fn place(self, offset: usize) -> TextPlace {
+        TextPlace::locate(self.text.as_bytes(), offset, 1)
+    }
+}
+
 /// The tables that a file may contain.
 const TABLES: [&str; 4] = ["history", "networks", "agents", "check"];
 
-type Member<'m, 'i> = (&'m Spanned<Cow<'i, str>>, &'m Spanned<DeValue<'i>>);
+type Key<'i> = Spanned<Cow<'i, str>>;
+
+type Item<'i> = Spanned<DeValue<'i>>;
 
 /// The processors at every level.
-fn levels(reader: TableReader<'_>) -> Result<ProcessorLevels<ProcessorEntry>, ConfigError> {
+fn levels(reader: TableReader<'_>) -> Result<ProcessorLevels<ProcessorEntry>, FileError> {
     let source = reader.source;
-    let root = DeTable::parse(source.text).map_err(|error| syntax(source, &error))?;
+    let root = DeTable::parse(source.text).map_err(|error| source.syntax(&error))?;
     let mut levels = ProcessorLevels::default();
     for (name, value) in root.get_ref() {
         match name.get_ref().as_ref() {
@@ -268,23 +317,8 @@ fn levels(reader: TableReader<'_>) -> Result<ProcessorLevels<ProcessorEntry>, Co
     Ok(levels)
 }
 
-/// One table of the file, as the command that reads it defines it.
-fn section<T: DeserializeOwned + Default>(source: ConfigSource<'_>, name: &str) -> Result<T, ConfigError> {
-    let root = DeTable::parse(source.text).map_err(|error| syntax(source, &error))?;
-    let Some(value) = root.get_ref().get(name) else { return Ok(T::default()) };
-    let read = toml::de::ValueDeserializer::from(value.clone());
-    T::deserialize(read).map_err(|mut error| {
-        error.set_input(Some(source.text));
-        syntax(source, &error)
-    })
-}
-
 impl TableReader<'_> {
-    fn network(
-        self,
-        name: &Spanned<Cow<'_, str>>,
-        value: &Spanned<DeValue<'_>>,
-    ) -> Result<Network<ProcessorEntry>, ConfigError> {
+    fn network(self, name: &Key<'_>, value: &Item<'_>) -> Result<Network<ProcessorEntry>, FileError> {
         let name_in_file = name.get_ref().to_string();
         let mut network = Network { name: name_in_file, processors: Vec::new(), agents: Vec::new() };
         for (key, value) in self.members(name, value)? {
@@ -300,11 +334,7 @@ impl TableReader<'_> {
         Ok(network)
     }
 
-    fn agent(
-        self,
-        name: &Spanned<Cow<'_, str>>,
-        value: &Spanned<DeValue<'_>>,
-    ) -> Result<AgentLevel<ProcessorEntry>, ConfigError> {
+    fn agent(self, name: &Key<'_>, value: &Item<'_>) -> Result<AgentLevel<ProcessorEntry>, FileError> {
         let mut processors = Vec::new();
         for (key, value) in self.members(name, value)? {
             if key.get_ref() != "processors" {
@@ -319,25 +349,25 @@ impl TableReader<'_> {
     /// Reads a table of tables, each under its name.
     fn named_tables<T>(
         self,
-        name: &Spanned<Cow<'_, str>>,
-        value: &Spanned<DeValue<'_>>,
-        read: impl Fn(Self, &Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>) -> Result<T, ConfigError>,
-    ) -> Result<Vec<T>, ConfigError> {
+        name: &Key<'_>,
+        value: &Item<'_>,
+        read: impl Fn(Self, &Key<'_>, &Item<'_>) -> Result<T, FileError>,
+    ) -> Result<Vec<T>, FileError> {
         self.members(name, value)?.into_iter().map(|(name, value)| read(self, name, value)).collect()
     }
 
     fn members<'m, 'i>(
         self,
-        name: &Spanned<Cow<'_, str>>,
-        value: &'m Spanned<DeValue<'i>>,
-    ) -> Result<Vec<Member<'m, 'i>>, ConfigError> {
+        name: &Key<'_>,
+        value: &'m Item<'i>,
+    ) -> Result<Vec<(&'m Key<'i>, &'m Item<'i>)>, FileError> {
         match value.get_ref() {
             DeValue::Table(members) => Ok(members.iter().collect()),
             other => Err(self.expected(value.span(), name.get_ref(), "a table", other)),
         }
     }
 
-    fn processors(self, value: &Spanned<DeValue<'_>>) -> Result<Vec<ProcessorEntry>, ConfigError> {
+    fn processors(self, value: &Item<'_>) -> Result<Vec<ProcessorEntry>, FileError> {
         match value.get_ref() {
             DeValue::Array(tables) => tables.iter().map(|table| table::read_processor(self, table)).collect(),
             other => {
@@ -347,19 +377,9 @@ impl TableReader<'_> {
         }
     }
 
-    fn expected(self, span: Range<usize>, name: &str, wanted: &str, other: &DeValue<'_>) -> ConfigError {
+    fn expected(self, span: Range<usize>, name: &str, wanted: &str, other: &DeValue<'_>) -> FileError {
         self.source.error(span, format!("`{name}` takes {wanted}, found {}", found(other)))
     }
-}
-
-/// The error of the TOML parser.
-fn syntax(source: ConfigSource<'_>, error: &toml::de::Error) -> ConfigError {
-    let message = error.message().trim().replace('\n', "; ");
-    let what = match message.contains("recursion depth") {
-        true => String::from("arrays or tables are nested too deeply; no setting needs more than four levels"),
-        false => message,
-    };
-    source.error(error.span().unwrap_or_default(), what)
 }
 
 // The owner of a file that was found: a configuration that another user wrote could silence a check.
@@ -404,62 +424,5 @@ mod tests {
         ] {
             assert_eq!(is_trusted_owner(owner, user, sudo), trusted, "{owner} {user} {sudo:?}");
         }
-    }
-}
-
-// Errors in a configuration.
-
-/// An error in a configuration: where, what is wrong, and how to correct it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ConfigError {
-    /// The name of the file in messages.
-    pub(crate) file: String,
-    /// Line and column, from 1; `None` for an error of the whole file.
-    pub(crate) place: Option<(usize, usize)>,
-    /// What is wrong, and how to correct it.
-    pub(crate) what: String,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            Some((line, column)) => write!(f, "{}:{line}:{column}: {}", self.file, self.what),
-            None => write!(f, "{}: {}", self.file, self.what),
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
-/// The name and text of a configuration file, to compute places of errors.
-#[derive(Debug, Clone, Copy)]
-struct ConfigSource<'t> {
-    file: &'t str,
-    text: &'t str,
-}
-
-/// What reading a table needs: its file, the folder that its paths are resolved against, the known processors, the
-/// environment, and how many processors the file may still contain.
-#[derive(Clone, Copy)]
-struct TableReader<'r> {
-    source: ConfigSource<'r>,
-    folder: &'r Path,
-    specs: &'static [ProcessorSpec],
-    variables: &'r Variables,
-    remaining: &'r Cell<usize>,
-}
-
-impl ConfigSource<'_> {
-    /// An error at `span`.
-    fn error(self, span: Range<usize>, what: impl Into<String>) -> ConfigError {
-        ConfigError { file: self.file.to_owned(), place: Some(self.place(span.start)), what: what.into() }
-    }
-
-    /// Line and column of a byte, from 1.
-    fn place(self, offset: usize) -> (usize, usize) {
-        let before = self.text.get(..offset).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
-        (line, column)
     }
 }

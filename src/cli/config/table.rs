@@ -1,6 +1,5 @@
 //! A processor's table: its keys become the flags of its command, so that the same rules apply to both.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
@@ -8,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::{ConfigError, ConfigSource, MAX_FOUND_PROCESSORS, NAMING_ADVICE, TableReader};
-use crate::cli::options::{self, OptionKey, ProcessorSpec, Reads, Shape};
+use super::keys::{FileValue, OptionKey, Shape};
+use super::{ConfigSource, Item, Key, MAX_FOUND_PROCESSORS, NAMING_ADVICE, TableReader};
+use crate::cli::options::{ProcessorSpec, Reads};
+use curtail_core::error::{FileError, TextPlace};
 use curtail_core::suggest::unknown;
 use curtail_tokens::tokenizers::names_tokenizer_file;
 
@@ -23,10 +23,10 @@ pub(crate) struct ProcessorEntry {
     pub(crate) spec: &'static ProcessorSpec,
     /// The values of all keys that have one, in the order of the command's help.
     pub(crate) values: Vec<Value>,
-    /// Line and column of its table, from 1.
-    pub(crate) place: (usize, usize),
-    /// The keys in effect that only a trusted file may set, each with its line and column.
-    pub(super) need_trust: Vec<(String, (usize, usize))>,
+    /// The place of its table.
+    pub(crate) place: TextPlace,
+    /// The keys in effect that only a trusted file may set, each with its place.
+    pub(super) need_trust: Vec<(String, TextPlace)>,
     /// The values of the keys, as parsed flags.
     pub(super) flags: ArgMatches,
 }
@@ -40,10 +40,7 @@ impl ProcessorEntry {
 }
 
 /// Reads the table of a processor.
-pub(super) fn read_processor(
-    reader: TableReader<'_>,
-    table: &Spanned<DeValue<'_>>,
-) -> Result<ProcessorEntry, ConfigError> {
+pub(super) fn read_processor(reader: TableReader<'_>, table: &Item<'_>) -> Result<ProcessorEntry, FileError> {
     let TableReader { source, folder, specs, variables, remaining } = reader;
     let Some(rest) = remaining.get().checked_sub(1) else {
         let what =
@@ -67,9 +64,8 @@ pub(super) fn read_processor(
             let needs_trust = key.needs_trust || values.iter().any(|value| names_file(key, value, folder));
             need_trust.extend(needs_trust.then(|| (name.get_ref().to_string(), source.place(name.span().start))));
         }
-        let (line, _) = source.place(name.span().start);
         let (key, name, span) = (key.clone(), name.get_ref().to_string(), name.span());
-        given.push(Given { key, name, value: shown(value.get_ref()), line, span });
+        given.push(Given { key, name, value: shown(value.get_ref()), line: source.place(span.start).line, span });
     }
     let flags = spec.parse_flags(&flags).map_err(|error| flag_error(source, spec, &given, table.span(), &error))?;
     let values = keys.iter().filter_map(|key| value(key, &given, variables)).collect();
@@ -81,7 +77,7 @@ fn spec(
     specs: &'static [ProcessorSpec],
     span: Range<usize>,
     members: &DeTable<'_>,
-) -> Result<&'static ProcessorSpec, ConfigError> {
+) -> Result<&'static ProcessorSpec, FileError> {
     let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
     let Some(value) = members.get("type") else {
         return Err(source.error(span, format!("a processor needs a `type`: one of {}", names.join(", "))));
@@ -100,8 +96,8 @@ fn key<'k>(
     reader: TableReader<'_>,
     spec: &ProcessorSpec,
     keys: &'k [OptionKey],
-    name: &Spanned<Cow<'_, str>>,
-) -> Result<&'k OptionKey, ConfigError> {
+    name: &Key<'_>,
+) -> Result<&'k OptionKey, FileError> {
     let wanted: &str = name.get_ref();
     if let Some(key) = keys.iter().find(|key| key.is_called(wanted)) {
         return Ok(key);
@@ -121,8 +117,8 @@ fn refuse_repeated(
     source: ConfigSource<'_>,
     given: &[Given],
     key: &OptionKey,
-    name: &Spanned<Cow<'_, str>>,
-) -> Result<(), ConfigError> {
+    name: &Key<'_>,
+) -> Result<(), FileError> {
     let same = |other: &&Given| other.key.name == key.name || key.opposite.as_ref() == Some(&other.key.name);
     given.iter().find(same).map_or(Ok(()), |other| {
         let what = format!("`{}` and `{}` set the same option; keep one of them", other.name, name.get_ref());
@@ -135,8 +131,8 @@ fn flag_values(
     source: ConfigSource<'_>,
     name: &str,
     key: &OptionKey,
-    value: &Spanned<DeValue<'_>>,
-) -> Result<Vec<String>, ConfigError> {
+    value: &Item<'_>,
+) -> Result<Vec<String>, FileError> {
     let DeValue::Array(values) = value.get_ref() else { return Ok(vec![flag_value(source, name, key, value)?]) };
     if !key.is_list {
         let what = format!("`{name}` takes {}, found an array", key.shape.description());
@@ -149,12 +145,7 @@ fn flag_values(
     values.iter().map(|value| flag_value(source, name, key, value)).collect()
 }
 
-fn flag_value(
-    source: ConfigSource<'_>,
-    name: &str,
-    key: &OptionKey,
-    value: &Spanned<DeValue<'_>>,
-) -> Result<String, ConfigError> {
+fn flag_value(source: ConfigSource<'_>, name: &str, key: &OptionKey, value: &Item<'_>) -> Result<String, FileError> {
     let word = match (&key.shape, value.get_ref()) {
         (Shape::Switch, DeValue::Boolean(on)) => Some(on.to_string()),
         (Shape::Whole | Shape::Tokens | Shape::Bytes | Shape::Any, DeValue::Integer(number)) => whole(number),
@@ -180,7 +171,7 @@ fn flag_value(
 
 /// Whether `word`, which may be a name or a path, is the path of a file.
 fn names_file(key: &OptionKey, word: &str, folder: &Path) -> bool {
-    key.path == options::FileValue::IfExists && (names_tokenizer_file(word) || folder.join(word).exists())
+    key.path == FileValue::IfExists && (names_tokenizer_file(word) || folder.join(word).exists())
 }
 
 /// The flag for the value `word`; for a switch that is off, its opposite if it has one.
@@ -192,8 +183,8 @@ fn flag(key: &OptionKey, word: &str, folder: &Path) -> Option<OsString> {
             let mut flag = OsString::from(format!("--{}=", key.name));
             let beside = folder.join(word);
             match key.path {
-                options::FileValue::Always => flag.push(beside),
-                options::FileValue::IfExists if beside.exists() => flag.push(beside),
+                FileValue::Always => flag.push(beside),
+                FileValue::IfExists if beside.exists() => flag.push(beside),
                 _ => flag.push(word),
             }
             Some(flag)
@@ -208,7 +199,7 @@ fn flag_error(
     given: &[Given],
     table: Range<usize>,
     error: &clap::Error,
-) -> ConfigError {
+) -> FileError {
     let flags_in = |context| match error.get(context) {
         Some(ContextValue::String(flag)) => vec![flag_name(flag)],
         Some(ContextValue::Strings(flags)) => flags.iter().map(|flag| flag_name(flag)).collect(),
@@ -351,10 +342,10 @@ impl Variables {
         self.0.get(OsStr::new(name)).and_then(|value| value.to_str())
     }
 
-    /// The user's configuration folder, by the XDG base directory specification.
-    pub(super) fn config_home(&self) -> Option<PathBuf> {
+    /// The folder that `variable` names, else the folder `below` the user's home, by the XDG base directory specification.
+    pub(in crate::cli) fn user_folder(&self, variable: &str, below: &str) -> Option<PathBuf> {
         let set = |name| self.0.get(OsStr::new(name)).map(PathBuf::from).filter(|path| path.is_absolute());
-        set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))
+        set(variable).or_else(|| set("HOME").map(|home| home.join(below)))
     }
 }
 

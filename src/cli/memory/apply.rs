@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{LoadedRules, OwnerFlags, RuleFlags, StateFormat, StateOutput, state};
+use super::{LoadedRules, OwnerFlags, RuleFlags, StateFormat, StateOutput, state, warn_set_aside};
 use crate::batch::{Batch, Event, Flow, InputOptions, Unit, Work};
 use crate::cli::input::{ExplainFlag, Input};
 use crate::cli::report;
@@ -104,9 +104,7 @@ impl ApplyArgs {
         let rules = sink.rules.rules();
         let (state, outcomes) = if let Some(store) = &mut sink.store {
             let Replayed { state, outcomes, set_aside } = replay(store, self.owner_flags.owner(), rules, &updates)?;
-            if let Some(reason) = set_aside {
-                report::warning(&set_aside_note(&reason));
-            }
+            set_aside.iter().for_each(|reason| warn_set_aside(reason));
             (state, outcomes)
         } else {
             let mut scratchpad = rules.scratchpad(sink.start.clone());
@@ -212,9 +210,4 @@ impl Work for UpdateSearch {
         }
         Ok(())
     }
-}
-
-/// The note about an unusable state.
-pub(super) fn set_aside_note(reason: &str) -> String {
-    format!("the stored state is unusable and was set aside (see `memory show --set-aside`): {reason}")
 }

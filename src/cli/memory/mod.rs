@@ -1,9 +1,8 @@
 //! `curtail memory`: stores what a model notes with the memory tool, and inserts it into later requests.
 
 mod apply;
-mod change;
-mod list;
 mod recall;
+mod stored;
 
 pub(super) use recall::RecallOptions;
 
@@ -14,11 +13,10 @@ use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 
 use super::input::Global;
-use super::options::{Choice, one_of};
+use super::options::{Choice, one_of, read_text};
 use super::report;
 use super::store::StoreFlag;
 use crate::console;
-use curtail_core::error::FileError;
 use curtail_memory::memory::{NAMES, Owner, Rules, Schema, Shape, State, definition};
 use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};
 
@@ -33,13 +31,13 @@ pub(super) struct MemoryArgs {
 enum MemoryCommand {
     Apply(apply::ApplyArgs),
     Recall(recall::RecallArgs),
-    Update(change::Update),
-    Show(list::StateArgs),
-    Set(change::Set),
-    Clear(change::Clear),
-    Spawn(change::Spawn),
-    List(list::ListArgs),
-    Prune(list::Prune),
+    Update(stored::Update),
+    Show(stored::StateArgs),
+    Set(stored::Set),
+    Clear(stored::Clear),
+    Spawn(stored::Spawn),
+    List(stored::ListArgs),
+    Prune(stored::Prune),
     ToolSchema(ToolSchemaArgs),
 }
 
@@ -138,48 +136,36 @@ impl OwnerFlags {
     }
 }
 
-/// The stored id that is probably meant by that of `key`, if the store has no state for it. Ids that
-/// differ only in digits are not similar: new threads are often numbered.
-fn similar_id(store: Option<&Store>, key: RecordKey<'_>) -> Result<Missing, StoreError> {
+/// Reports that the store has no state for `key`, with the stored id that is probably meant. Ids that differ only in digits are
+/// not similar: new threads are often numbered. Without a similar id, only a resource is reported, and only if the state
+/// `must_exist`: a thread may be new.
+fn note_missing(store: Option<&Store>, key: RecordKey<'_>, must_exist: bool) -> Result<(), StoreError> {
     let filter = Filter { shelf: Some(Shelf::Memory), scope: Some(key.scope), older_than: None };
     let entries = store.map(|store| store.list(filter)).transpose()?.unwrap_or_default();
     if entries.iter().any(|entry| entry.id == key.id) {
-        return Ok(Missing::No);
+        return Ok(());
     }
     let name = |id: &str| id.replace(|letter: char| letter.is_ascii_digit(), "");
     let is_similar = |id: &str| {
         let most = if id.len() < 4 { 1 } else { 2 };
         id.len() >= 3 && name(id) != name(key.id) && strsim::osa_distance(id, key.id) <= most
     };
-    let similar = entries.into_iter().find(|entry| is_similar(&entry.id));
-    Ok(similar.map_or(Missing::Unlike, |entry| Missing::Like(entry.id)))
-}
-
-/// Whether the store lacks a state.
-enum Missing {
-    /// It has the state.
-    No,
-    /// It lacks the state, and has none with a similar id.
-    Unlike,
-    /// It lacks the state, and has one with this similar id.
-    Like(String),
-}
-
-/// Reports that the store has no state for `key`, if it has one with a similar id.
-fn note_misspelled(store: Option<&Store>, key: RecordKey<'_>) -> Result<(), StoreError> {
-    if let Missing::Like(similar) = similar_id(store, key)? {
-        report::note(&format!("nothing is stored for {} {:?}; did you mean {similar:?}?", key.scope.name(), key.id));
+    let missing = format!("nothing is stored for {} {:?}", key.scope.name(), key.id);
+    match entries.iter().find(|entry| is_similar(&entry.id)) {
+        Some(similar) => report::note(&format!("{missing}; did you mean {:?}?", similar.id)),
+        None if must_exist && key.scope == Scope::Resource => {
+            report::note(&format!("{missing}; `curtail memory list` lists the stored states"));
+        }
+        None => {}
     }
     Ok(())
 }
 
-/// Reports that the store has no state for `key`. A thread without a similar id is not reported, because it may be new.
-fn note_missing(store: Option<&Store>, key: RecordKey<'_>) -> Result<(), StoreError> {
-    if key.scope == Scope::Resource && matches!(similar_id(store, key)?, Missing::Unlike) {
-        let id = key.id;
-        report::note(&format!("nothing is stored for resource {id:?}; `curtail memory list` lists the stored states"));
-    }
-    note_misspelled(store, key)
+/// Warns about an unusable state.
+fn warn_set_aside(reason: &str) {
+    report::warning(&format!(
+        "the stored state is unusable and was set aside (see `memory show --set-aside`): {reason}"
+    ));
 }
 
 /// The rules of a state.
@@ -238,10 +224,6 @@ fn state(path: &Path, schema: Option<&Schema>) -> anyhow::Result<State> {
         bail!("{}: the state does not match the schema: {reason}", path.display());
     }
     Ok(state)
-}
-
-fn read_text(path: &Path) -> anyhow::Result<String> {
-    Ok(std::fs::read_to_string(path).map_err(|error| FileError::system(path.display().to_string(), &error))?)
 }
 
 /// How a state is written.

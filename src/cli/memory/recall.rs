@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use clap::ValueHint;
 
-use super::{LoadedRules, OwnerFlags, RuleFlags, note_misspelled, state};
+use super::{LoadedRules, OwnerFlags, RuleFlags, note_missing, state, warn_set_aside};
+use crate::cli::cut;
 use crate::cli::input::{CutFlags, Global};
 use crate::cli::options::{Options, Reads, Tokens, tokenizer_file};
 use crate::cli::store::store_path;
-use crate::cli::{cut, report};
 use curtail_core::pipeline::Processors;
-use curtail_memory::memory::{BUDGET, Loaded, StateSource, WorkingMemory, load, replay};
+use curtail_memory::memory::{BUDGET, Loaded, State, StateSource, WorkingMemory, load, replay};
 use curtail_tokens::tokenizers::{DEFAULT, tokenizer_by_name};
 
 /// Insert the state into a transcript, after the leading instructions
@@ -92,14 +92,14 @@ impl RecallOptions {
     }
 
     /// The state in the store. An unusable one is set aside, unless the rules are read-only.
-    fn stored_state(&self, loaded: &LoadedRules) -> anyhow::Result<curtail_memory::memory::State> {
+    fn stored_state(&self, loaded: &LoadedRules) -> anyhow::Result<State> {
         let (rules, owner) = (loaded.rules(), self.owner_flags.owner());
         let (key, store) = (owner.key()?, self.owner_flags.place.open_existing()?);
-        note_misspelled(store.as_ref(), key)?;
+        note_missing(store.as_ref(), key, false)?;
         let Some(store) = store else { return Ok(rules.initial()) };
         let Loaded { state, corrupt } = load(&store, owner, rules)?;
         let Some(reason) = corrupt else { return Ok(state) };
-        report::warning(&super::apply::set_aside_note(&reason));
+        warn_set_aside(&reason);
         if rules.read_only {
             return Ok(state);
         }

@@ -1,10 +1,9 @@
 //! `curtail replay`: the cost and losses of policies on recorded sessions.
 
-mod columns;
 mod policies;
 mod print;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -13,16 +12,14 @@ use clap::ValueEnum;
 
 use super::input::{Global, Input};
 use super::interrupt::Interrupt;
-use super::policy::Summarizers;
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
-use crate::cli::options::CountingOptions;
+use crate::cli::options::{Choice, CountingOptions, one_of, read_text};
 use crate::progress::Progress;
 use curtail_core::dialects::{Framing, ReadError};
-use curtail_core::error::FileError;
 use curtail_core::processors::Counting;
 use curtail_core::suggest::unknown;
-use curtail_lab::replay::{self, ModelPrice, Prices, Remembered, Replay, SessionReport};
+use curtail_lab::replay::{Apply, ModelPrice, Prices, Remembered, Replay, SessionReport};
 
 /// Replay recorded sessions under other policies: tokens, cache, cost and lost references
 ///
@@ -35,8 +32,8 @@ pub(super) struct ReplayArgs {
     policies: PolicyFlags,
 
     /// What a policy is applied to at each request
-    #[arg(long, value_enum, default_value = "view")]
-    apply: ApplyFlag,
+    #[arg(long, value_parser = one_of(APPLIED_TO), default_value = "view")]
+    apply: Apply,
 
     /// Cache rules, by name; detected from the model and the dialect by default
     #[arg(long, value_name = "NAME")]
@@ -64,7 +61,7 @@ pub(super) struct ReplayArgs {
 
     /// Columns of the table
     #[arg(long, value_enum, value_name = "COLUMN", value_delimiter = ',')]
-    columns: Vec<columns::Column>,
+    columns: Vec<print::Column>,
 
     /// Format of the report
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
@@ -100,20 +97,11 @@ struct PolicyFlags {
     allow_summarizer: bool,
 }
 
-impl PolicyFlags {
-    const fn summarizers(&self) -> Summarizers {
-        if self.allow_summarizer { Summarizers::All } else { Summarizers::IfAllowed }
-    }
-}
-
-/// `--apply`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ApplyFlag {
-    /// The whole recorded history
-    View,
-    /// Its own last output and the messages since, as compaction does
-    Rewrite,
-}
+/// The values of `--apply`.
+const APPLIED_TO: &[Choice<Apply>] = &[
+    Choice::new("view", Apply::View, "The whole recorded history"),
+    Choice::new("rewrite", Apply::Rewrite, "Its own last output and the messages since, as compaction does"),
+];
 
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -215,10 +203,7 @@ impl ReplayArgs {
         counting.tokenizer = Arc::new(Remembered::new(Arc::clone(&counting.tokenizer)));
         Ok(Replay {
             policies: policies::all(&self.policies, &counting)?,
-            apply: match self.apply {
-                ApplyFlag::View => replay::Apply::View,
-                ApplyFlag::Rewrite => replay::Apply::Rewrite,
-            },
+            apply: self.apply,
             live: self.input.live,
             counting,
             prices,
@@ -237,15 +222,14 @@ impl ReplayArgs {
         if built_in.model(price).is_some() {
             return Ok((built_in, Some(price.clone())));
         }
-        if !PathBuf::from(price).exists() {
+        if !Path::new(price).exists() {
             let names: Vec<&str> = built_in.models.iter().map(|model: &ModelPrice| model.name.as_str()).collect();
             bail!(
                 "--price: `{price}` is neither a file nor a model of the price table; the models are {}",
                 names.join(", ")
             );
         }
-        let text = std::fs::read_to_string(price).map_err(|error| FileError::system(price.as_str(), &error))?;
-        let prices = Prices::parse(&text).with_context(|| price.clone())?;
+        let prices = Prices::parse(&read_text(Path::new(price))?).with_context(|| price.clone())?;
         Ok((prices, None))
     }
 }

@@ -21,7 +21,8 @@ const MAX_SWEPT: usize = 200;
 
 /// `as recorded`, and the policies of the flags; the usual presets if there are none.
 pub(super) fn all(flags: &PolicyFlags, counting: &Counting) -> anyhow::Result<Vec<Policy>> {
-    let settings = PolicySettings { counting, summarizers: flags.summarizers() };
+    let summarizers = if flags.allow_summarizer { Summarizers::All } else { Summarizers::IfAllowed };
+    let settings = PolicySettings { counting, rules: Rules { command: "replay", summarizers } };
     let mut policies = vec![Policy::recorded()];
     for command in &flags.policies {
         policies.push(policy(command, false, &settings)?);
@@ -43,29 +44,21 @@ pub(super) fn all(flags: &PolicyFlags, counting: &Counting) -> anyhow::Result<Ve
 }
 
 /// What all policies of a replay share.
-#[derive(Clone)]
 struct PolicySettings<'c> {
     counting: &'c Counting,
-    summarizers: Summarizers,
-}
-
-impl PolicySettings<'_> {
     /// What a replayed policy may contain.
-    const fn rules(&self) -> Rules {
-        Rules { command: "replay", summarizers: self.summarizers }
-    }
+    rules: Rules,
 }
 
 fn policy(text: &str, swept: bool, settings: &PolicySettings<'_>) -> anyhow::Result<Policy> {
     let name = text.trim().to_owned();
-    let rules = settings.rules();
     let commands = policy::parse(&name)?;
     let wrong = |what: String| anyhow!("--policy `{name}`: {what}");
     let commands: Vec<PolicyCommand> = commands.into_iter().map(with_summary_cache).collect();
     let is_scaled = commands.iter().flat_map(|command| &command.flags).any(|word| share(word).is_some());
     // A usage error is reported before any input is read.
     let largest = if is_scaled { 1_000_000 } else { 0 };
-    rules.check_commands(&scaled_commands(&commands, largest)).map_err(|error| wrong(format!("{error:#}")))?;
+    settings.rules.check_commands(&scaled_commands(&commands, largest)).map_err(|error| wrong(format!("{error:#}")))?;
     let fixed = chain(&commands, largest, settings.counting).map_err(wrong)?;
     let chain = if is_scaled {
         let counting = settings.counting.clone();
@@ -92,9 +85,7 @@ fn with_summary_cache(command: PolicyCommand) -> PolicyCommand {
 
 /// `curtail/summaries` in the user's cache folder (XDG Base Directory Specification 0.8).
 fn summaries_folder() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))?;
-    Some(folder.join("curtail/summaries"))
+    Some(Variables::of_process().user_folder("XDG_CACHE_HOME", ".cache")?.join("curtail/summaries"))
 }
 
 /// `commands`, with numbers of tokens instead of shares of `largest`.
@@ -137,7 +128,7 @@ fn remembering_counts(budget: &Counting, counting: &Counting) -> Result<Counting
 fn config_policy(path: &Path, settings: &PolicySettings<'_>) -> anyhow::Result<Policy> {
     let config = Config::load(path, ConfigChoice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
     let steps = config.steps(None, None)?;
-    settings.rules().check_steps(&config, &steps)?;
+    settings.rules.check_steps(&config, &steps)?;
     let chain = without_repetition(config.chain(&steps, false)?, settings.counting);
     let chain = chain.map_err(|error| anyhow!("{}: {error}", config.file))?;
     let command = format!("run -c {}", config.file);

@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
+use clap::ValueEnum;
+use comfy_table::{CellAlignment, Table, presets};
+
 use super::ReplayFormat;
-use super::columns::{self, Column, legend, percent, table};
 use super::policies::{budgets, command_line};
 use crate::cli::csv;
 use crate::console;
-use crate::view::{counted, figure, replayed_page, replayed_session};
+use crate::view::{ReplayColumn, counted, figure, replayed_page, replayed_session};
 use curtail_core::visible::one_line;
 use curtail_lab::replay::{
     Calibration, Group, NamedTotal, PolicyTotal, Replay, RequestReport, SessionReport, TotalReport, Verdict, percentile,
@@ -25,6 +27,16 @@ pub(super) struct Printer<'r> {
     columns: &'r [Column],
     total: TotalReport,
     groups: Vec<Group>,
+    notes: ReplayNotes,
+    /// The first failure of each policy, if it has one.
+    failures: Vec<Option<String>>,
+    /// The sessions of a page.
+    sections: Vec<String>,
+}
+
+/// What is noted of sessions, for the lines below the table.
+#[derive(Default)]
+struct ReplayNotes {
     /// The factor of each fitted session.
     factors: Vec<f64>,
     /// The tokens of each fitted session that its log does not contain.
@@ -38,10 +50,6 @@ pub(super) struct Printer<'r> {
     /// The models without a price; `None` for sessions that name no model.
     unpriced: Vec<Option<String>>,
     missing: String,
-    /// The first failure of each policy, if it has one.
-    failures: Vec<Option<String>>,
-    /// The sessions of a page.
-    sections: Vec<String>,
 }
 
 impl<'r> Printer<'r> {
@@ -53,15 +61,7 @@ impl<'r> Printer<'r> {
             columns,
             total: TotalReport::default(),
             groups: Vec::new(),
-            factors: Vec::new(),
-            hidden: Vec::new(),
-            inaccurate: String::new(),
-            compacted: 0,
-            dropped: 0,
-            timeless: 0,
-            models_changed: 0,
-            unpriced: Vec::new(),
-            missing: String::new(),
+            notes: ReplayNotes::default(),
             failures: vec![None; replay.policies.len()],
             sections: Vec::new(),
         }
@@ -70,14 +70,17 @@ impl<'r> Printer<'r> {
     /// Writes what precedes the sessions.
     pub(super) fn begin(&self) -> anyhow::Result<()> {
         match self.format {
-            ReplayFormat::Text | ReplayFormat::Html => Ok(()),
+            ReplayFormat::Text | ReplayFormat::Html => {}
             ReplayFormat::Json => {
                 let tokenizer = serde_json::to_string(self.replay.counting.tokenizer.name())?;
                 let date = serde_json::to_string(&self.replay.prices.date)?;
-                json(&format!("{{\"version\":1,\"tokenizer\":{tokenizer},\"prices\":{date},\"sessions\":["))
+                console::out_json(&format!(
+                    "{{\"version\":1,\"tokenizer\":{tokenizer},\"prices\":{date},\"sessions\":["
+                ))?;
             }
-            ReplayFormat::Csv => text(&format!("{}\n", CSV.map(|(name, _)| name).join(","))),
+            ReplayFormat::Csv => console::out(&format!("{}\n", CSV.map(|(name, _)| name).join(",")))?,
         }
+        Ok(())
     }
 
     /// Adds a session, and writes it if the format does so.
@@ -90,30 +93,26 @@ impl<'r> Printer<'r> {
             let first = policy.error.as_ref().map(|error| format!("{}: {error}", session.name));
             *failure = failure.take().or(first);
         }
-        self.compacted += usize::from(!session.compacted_before.is_empty());
-        self.dropped += usize::from(!session.dropped_before.is_empty());
-        self.timeless += usize::from(!session.times);
-        self.models_changed += usize::from(!session.model_changed_before.is_empty());
+        self.notes.compacted += usize::from(!session.compacted_before.is_empty());
+        self.notes.dropped += usize::from(!session.dropped_before.is_empty());
+        self.notes.timeless += usize::from(!session.times);
+        self.notes.models_changed += usize::from(!session.model_changed_before.is_empty());
         if session.policies.iter().any(|policy| policy.total.cost.is_none()) {
             let name = session.model.as_ref().map(|name| one_line(name).into_owned());
-            if !self.unpriced.contains(&name) {
-                self.unpriced.push(name);
+            if !self.notes.unpriced.contains(&name) {
+                self.notes.unpriced.push(name);
             }
         }
         match self.format {
-            ReplayFormat::Text => {
-                self.missing.push_str(&missing(session));
-                Ok(())
-            }
+            ReplayFormat::Text => self.notes.missing.push_str(&missing(session)),
             ReplayFormat::Json => {
-                json(&format!("{}{}", if first { "\n" } else { ",\n" }, serde_json::to_string(session)?))
+                let separator = if first { "\n" } else { ",\n" };
+                console::out_json(&format!("{separator}{}", serde_json::to_string(session)?))?;
             }
-            ReplayFormat::Csv => text(&csv(session)),
-            ReplayFormat::Html => {
-                self.sections.push(replayed_session(session, &columns::all()));
-                Ok(())
-            }
+            ReplayFormat::Csv => console::out(&csv(session))?,
+            ReplayFormat::Html => self.sections.push(replayed_session(session, &all_columns())),
         }
+        Ok(())
     }
 
     /// Notes how the tokens of `session` were counted.
@@ -125,19 +124,19 @@ impl<'r> Printer<'r> {
             };
             let error = percent(accuracy.median_error);
             let _ = writeln!(
-                self.inaccurate,
+                self.notes.inaccurate,
                 "inaccurate: {}: input tokens off by {error} (median){left_out}",
                 session.name
             );
         } else if let Some(last) = session.calibration.last() {
-            self.factors.push(last.factor);
-            self.hidden.push(last.hidden_tokens.unsigned_abs());
+            self.notes.factors.push(last.factor);
+            self.notes.hidden.push(last.hidden_tokens.unsigned_abs());
         }
     }
 
     /// How the tokens of policies' budgets compare with those of the table.
     fn budgets(&self) -> Option<String> {
-        let (mut factors, mut hidden) = (self.factors.clone(), self.hidden.clone());
+        let (mut factors, mut hidden) = (self.notes.factors.clone(), self.notes.hidden.clone());
         let factor = percentile(&mut factors, 50)?;
         hidden.sort_unstable();
         let hidden = hidden[(hidden.len() - 1) / 2];
@@ -200,22 +199,25 @@ impl<'r> Printer<'r> {
         }
         let verdicts = self.verdicts();
         match self.format {
-            ReplayFormat::Csv => Ok(()),
+            ReplayFormat::Csv => {}
             ReplayFormat::Html => {
                 let notes = self.notes();
                 let notes = notes.lines().filter(|line| !line.is_empty()).skip(1);
                 let verdicts = verdicts.iter().map(|line| line.trim());
                 let lines: Vec<&str> = verdicts.chain(sweep_note(&self.total)).chain(notes).collect();
-                page(&replayed_page(&self.total, &lines, &self.sections, &columns::all()))
+                console::data(&replayed_page(&self.total, &lines, &self.sections, &all_columns()))?;
             }
             ReplayFormat::Json => {
                 let (total, groups) = (serde_json::to_string(&self.total)?, serde_json::to_string(&self.groups)?);
-                json(&format!("\n],\"total\":{total},\"groups\":{groups}}}\n"))
+                console::out_json(&format!("\n],\"total\":{total},\"groups\":{groups}}}\n"))?;
             }
-            ReplayFormat::Text if self.total.sessions == 0 && failed => Ok(()),
-            ReplayFormat::Text if self.total.sessions == 0 => text("no requests: no message of a model was found\n"),
-            ReplayFormat::Text => text(&self.page(&verdicts)),
+            ReplayFormat::Text if self.total.sessions == 0 && failed => {}
+            ReplayFormat::Text if self.total.sessions == 0 => {
+                console::out("no requests: no message of a model was found\n")?;
+            }
+            ReplayFormat::Text => console::out(&self.page(&verdicts))?,
         }
+        Ok(())
     }
 
     /// The report as text.
@@ -227,35 +229,27 @@ impl<'r> Printer<'r> {
             lines.push(String::new());
             lines.extend_from_slice(verdicts);
         }
-        format!("{}\n{}{}{}", lines.join("\n"), self.by_outcome(), self.notes(), self.missing)
+        format!("{}\n{}{}{}", lines.join("\n"), self.by_outcome(), self.notes(), self.notes.missing)
     }
 
     /// How much the token counts differ from the provider's in the logs.
     fn accuracy(&self) -> String {
-        let mut text = String::new();
         match &self.total.accuracy {
-            Some(accuracy) => {
-                let _ = writeln!(
-                    text,
-                    "accuracy: input tokens within {} (median) and {} (90th percentile) of the log's counts, {} from cache \
-                     where the log reports {}, in {} that the fit did not see",
-                    percent(accuracy.median_error),
-                    percent(accuracy.p90_error),
-                    percent(accuracy.cache_read_predicted),
-                    percent(accuracy.cache_read_recorded),
-                    counted(accuracy.requests, "request"),
-                );
-            }
-            None => {
-                let name = self.replay.counting.tokenizer.name();
-                let _ = writeln!(
-                    text,
-                    "accuracy: unknown, because the logs have too few counts of the provider; tokens are counted with {name}, \
-                     excluding instructions and tools, which the log does not contain"
-                );
-            }
+            Some(accuracy) => format!(
+                "accuracy: input tokens within {} (median) and {} (90th percentile) of the log's counts, {} from cache \
+                 where the log reports {}, in {} that the fit did not see\n",
+                percent(accuracy.median_error),
+                percent(accuracy.p90_error),
+                percent(accuracy.cache_read_predicted),
+                percent(accuracy.cache_read_recorded),
+                counted(accuracy.requests, "request"),
+            ),
+            None => format!(
+                "accuracy: unknown, because the logs have too few counts of the provider; tokens are counted with {}, \
+                 excluding instructions and tools, which the log does not contain\n",
+                self.replay.counting.tokenizer.name()
+            ),
         }
-        text
     }
 
     /// Notes on what the numbers include and how reliable they are.
@@ -263,45 +257,32 @@ impl<'r> Printer<'r> {
         let (total, replay) = (&self.total, self.replay);
         let mut text = format!("\n{}, {}\n", counted(total.sessions, "session"), counted(total.requests, "request"));
         text.push_str(&self.accuracy());
-        text.push_str(&self.inaccurate);
+        text.push_str(&self.notes.inaccurate);
         text.push_str(&self.failures());
         text.extend(self.budgets());
         text.push_str(&self.cost_note());
-        if self.compacted > 0 && !replay.live {
-            let _ = writeln!(
-                text,
-                "compacted by the program: {}; policies also see the messages before the boundary (--live hides them)",
-                counted(self.compacted, "session")
-            );
-        }
-        if self.dropped > 0 {
-            let _ = writeln!(
-                text,
-                "cut by the program without a record in the log: {}; the provider's count falls",
-                counted(self.dropped, "session")
-            );
-        }
-        if self.models_changed > 0 {
-            let _ = writeln!(
-                text,
-                "answered by several models: {}; a change begins a new cache",
-                counted(self.models_changed, "session")
-            );
-        }
-        if self.timeless > 0 {
-            let _ = writeln!(
-                text,
-                "{} without times: the lifetime of the cache is not applied",
-                counted(self.timeless, "session")
-            );
+        let compacted = if replay.live { 0 } else { self.notes.compacted };
+        for (sessions, before, after) in [
+            (
+                compacted,
+                "compacted by the program: ",
+                "; policies also see the messages before the boundary (--live hides them)",
+            ),
+            (self.notes.dropped, "cut by the program without a record in the log: ", "; the provider's count falls"),
+            (self.notes.models_changed, "answered by several models: ", "; a change begins a new cache"),
+            (self.notes.timeless, "", " without times: the lifetime of the cache is not applied"),
+        ] {
+            if sessions > 0 {
+                let _ = writeln!(text, "{before}{}{after}", counted(sessions, "session"));
+            }
         }
         text + &costlier_policies(&total.policies)
     }
 
     fn cost_note(&self) -> String {
         let date = &self.replay.prices.date;
-        let unpriced: Vec<&str> = self.unpriced.iter().flatten().map(String::as_str).collect();
-        if self.unpriced.is_empty() {
+        let unpriced: Vec<&str> = self.notes.unpriced.iter().flatten().map(String::as_str).collect();
+        if self.notes.unpriced.is_empty() {
             return format!(
                 "cost: an estimate with prices of {date}, for input only; replies, tools and discounts are not included\n"
             );
@@ -391,28 +372,197 @@ const CSV: [CsvColumn; 21] = [
 ];
 
 fn csv(session: &SessionReport) -> String {
-    let mut text = String::new();
-    for policy in &session.policies {
-        for request in &policy.requests {
-            let cells: Vec<String> =
-                CSV.iter().map(|column| csv::field(&column.1(session, &policy.name, request))).collect();
-            text.push_str(&cells.join(","));
-            text.push('\n');
-        }
+    let requests =
+        session.policies.iter().flat_map(|policy| policy.requests.iter().map(move |request| (policy, request)));
+    let rows = requests.map(|(policy, request)| {
+        CSV.map(|(_, cell)| csv::field(&cell(session, &policy.name, request))).join(",") + "\n"
+    });
+    rows.collect()
+}
+
+// The columns of the table and their meanings.
+
+/// `--columns`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Column {
+    /// Every column
+    All,
+    /// Input of all requests
+    Tokens,
+    /// The same as a share of what was recorded
+    Share,
+    /// Share of the input that is read from the cache
+    Cache,
+    /// Price of the input
+    Cost,
+    /// Requests that change something sent before
+    Breaks,
+    /// Breaks whose cost later requests save
+    PaidBack,
+    /// References that the model used and that were sent
+    References,
+    /// The same of those that the arguments of calls used
+    InCalls,
+    /// References that were not sent, and that a result soon showed again
+    ShownAgain,
+    /// Last instruction, edited file, failing test and to-do list that were sent
+    Probes,
+    /// Recorded calls that repeat a call whose result was not sent
+    Calls,
+    /// Recorded reads of a file whose earlier content was not sent
+    Files,
+    /// Signed thoughts that the policy makes invalid
+    Thoughts,
+    /// Tokens of the largest request
+    Largest,
+    /// Requests for summaries that a model or a command wrote
+    Summaries,
+}
+
+const fn column(
+    column: Column,
+    title: &'static str,
+    cell: fn(&PolicyTotal, &PolicyTotal) -> String,
+    meaning: &'static str,
+) -> (Column, ReplayColumn) {
+    (column, ReplayColumn { title, cell, meaning })
+}
+
+/// The columns without `--columns`.
+const DEFAULT_COLUMNS: &[Column] =
+    &[Column::Tokens, Column::Share, Column::Cache, Column::Cost, Column::Breaks, Column::References];
+
+const COLUMNS: &[(Column, ReplayColumn)] = &[
+    column(Column::Tokens, "tokens sent", |total, _| figure(total.tokens_sent), ""),
+    column(Column::Share, "of recorded", of_recorded, "tokens sent, as a share of those in the first row"),
+    column(
+        Column::Cache,
+        "from cache",
+        |total, _| percent(total.read_share()),
+        "share that the provider reads from its cache",
+    ),
+    column(Column::Cost, "cost", |total, _| total.cost.map_or_else(|| String::from("?"), dollars), ""),
+    column(
+        Column::Breaks,
+        "breaks",
+        |total, _| figure(total.prefix_breaks),
+        "requests that change what was sent before, so that all after the change is written to the cache again",
+    ),
+    column(
+        Column::PaidBack,
+        "paid back",
+        |total, _| figure(total.breaks_paid_back),
+        "breaks whose cost later requests save",
+    ),
+    column(
+        Column::References,
+        "kept references",
+        |total, _| percent(total.kept_share()),
+        "share of the names, paths and numbers that the model used again and that were still sent",
+    ),
+    column(
+        Column::InCalls,
+        "kept in calls",
+        |total, _| percent(total.kept_in_calls_share()),
+        "the same share of those that the model used in the arguments of calls",
+    ),
+    column(
+        Column::ShownAgain,
+        "shown again",
+        |total, _| figure(total.losses.shown_again),
+        "references that were not sent, and that a result of the next five requests showed again",
+    ),
+    column(
+        Column::Probes,
+        "probes",
+        |total, _| percent(total.losses.probes.sent_share()),
+        "share of what the model had to know and was sent: last instruction, edited file, failing test, open to-do list",
+    ),
+    column(
+        Column::Calls,
+        "repeated calls",
+        |total, _| figure(total.losses.repeated_calls),
+        "recorded calls that repeat a call whose result was not sent",
+    ),
+    column(
+        Column::Files,
+        "files read again",
+        |total, _| figure(total.losses.files_read_again),
+        "recorded reads of a file whose earlier content was not sent",
+    ),
+    column(
+        Column::Thoughts,
+        "thoughts",
+        |total, _| figure(total.losses.thoughts_invalidated),
+        "signed thoughts that were sent after a prefix that differs from the original one",
+    ),
+    column(Column::Largest, "largest", |total, _| figure(total.largest_request), "tokens of the largest request"),
+    column(
+        Column::Summaries,
+        "summaries",
+        |total, _| figure(total.summary_requests),
+        "requests for summaries, each once; the cost includes their input",
+    ),
+];
+
+/// The policies of `total`, with the columns that `asked` names, or the default ones.
+fn table(total: &TotalReport, asked: &[Column]) -> Vec<String> {
+    let Some(recorded) = total.policies.first().map(|policy| &policy.total) else { return Vec::new() };
+    let columns = shown(asked);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(std::iter::once("policy").chain(columns.iter().map(|column| column.title)));
+    for policy in &total.policies {
+        let mark = if policy.pareto == Some(true) { " *" } else { "" };
+        let cells = columns.iter().map(|column| match policy.failed_sessions {
+            0 => (column.cell)(&policy.total, recorded),
+            _ => String::from("-"),
+        });
+        table.add_row(std::iter::once(format!("{}{mark}", policy.name)).chain(cells));
     }
-    text
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.lines().map(|line| line.trim().to_owned()).collect()
 }
 
-fn text(text: &str) -> anyhow::Result<()> {
-    Ok(console::out(text)?)
+/// A line for each column whose title does not explain it.
+fn legend(asked: &[Column]) -> Vec<String> {
+    let explained = |column: &&ReplayColumn| {
+        (!column.meaning.is_empty()).then(|| format!("  {}: {}", column.title, column.meaning))
+    };
+    shown(asked).iter().filter_map(explained).collect()
 }
 
-fn json(text: &str) -> anyhow::Result<()> {
-    Ok(console::out_json(text)?)
+/// The columns that `asked` names, or the default ones.
+fn shown(asked: &[Column]) -> Vec<&'static ReplayColumn> {
+    let asked = if asked.is_empty() { DEFAULT_COLUMNS } else { asked };
+    let is_shown = |column| asked.contains(column) || asked.contains(&Column::All);
+    COLUMNS.iter().filter(|(column, _)| is_shown(column)).map(|(_, shown)| shown).collect()
 }
 
-fn page(html: &str) -> anyhow::Result<()> {
-    Ok(console::data(html)?)
+/// Every column.
+fn all_columns() -> Vec<&'static ReplayColumn> {
+    shown(&[Column::All])
+}
+
+/// `$1,234.56`
+fn dollars(cost: f64) -> String {
+    let text = format!("{cost:.2}");
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
+    format!("${}.{cents}", whole.parse::<u64>().map_or_else(|_| whole.to_owned(), figure))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "tokens are far fewer than 2^52")]
+fn of_recorded(total: &PolicyTotal, recorded: &PolicyTotal) -> String {
+    match recorded.tokens_sent {
+        0 => String::from("?"),
+        all => percent(total.tokens_sent as f64 / all as f64),
+    }
 }
 
 // The verdict: which policy each group of sessions should have had, and the command to paste.
@@ -438,7 +588,7 @@ fn verdict_lines(groups: &[Group], replay: &Replay, keep: f64) -> Vec<String> {
 }
 
 /// What the sessions of a group have in common.
-pub(super) fn heading(group: &Group) -> String {
+fn heading(group: &Group) -> String {
     let outcome = group.outcome.as_ref().map(|outcome| format!(", outcome {}", one_line(outcome)));
     let sessions = counted(group.total.sessions, "session");
     format!("{}{} ({sessions})", group.dialect, outcome.unwrap_or_default())
@@ -510,4 +660,14 @@ fn losses(total: &PolicyTotal) -> String {
         calls => format!("; {calls} recorded calls fetch again what it dropped"),
     };
     references + few + &repeated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dollars;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!([0.194, 1234.5].map(dollars), ["$0.19", "$1,234.50"]);
+    }
 }

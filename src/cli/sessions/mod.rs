@@ -1,26 +1,29 @@
 //! `curtail sessions`: lists the sessions that agents keep on this machine, the newest first.
 
-mod head;
 pub(crate) mod machine;
 
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use self::head::{Head, SessionSums};
 use self::machine::{FoundSessions, Machine, Session};
 use super::input::Global;
-use super::options::CountingOptions;
+use super::options::{CountingOptions, time_span};
 use super::report;
 use crate::console;
-use curtail_core::dialects::{AGENTS, Agent, agent_named, iso_8601};
+use curtail_core::dialects::{AGENTS, Agent, Framing, Reading, agent_named, iso_8601, project};
+use curtail_core::processors::{Counting, View};
 use curtail_core::suggest::unknown;
-use curtail_core::transcript::media;
+use curtail_core::transcript::{Content, Message, media};
 use curtail_core::visible::one_line;
+use curtail_memory::ledger::{is_typed, without_tag};
 
 /// List the sessions that coding agents keep on this machine, newest first
 ///
@@ -69,10 +72,7 @@ impl std::str::FromStr for Since {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let units = [("m", 60), ("h", 3_600), ("d", 86_400), ("w", 604_800)];
-        let read = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)));
-        let time = read.and_then(|(number, seconds)| number.parse::<u64>().ok()?.checked_mul(seconds));
-        time.map(Duration::from_secs).map(Self).ok_or("expected a time such as 30m, 12h, 7d or 2w")
+        time_span(text, "mhdw").map(Self).ok_or("expected a time such as 30m, 12h, 7d or 2w")
     }
 }
 
@@ -107,30 +107,6 @@ struct ListedSession {
     session: Session,
     head: Head,
     sums: Option<SessionSums>,
-}
-
-/// The list as JSON.
-#[derive(Serialize)]
-struct SessionList<'l> {
-    version: u8,
-    sessions: Vec<SessionEntry<'l>>,
-}
-
-#[derive(Serialize)]
-struct SessionEntry<'l> {
-    name: &'l str,
-    id: Option<&'l str>,
-    agent: &'static str,
-    dialect: &'static str,
-    project: Option<&'l str>,
-    prompt: Option<&'l str>,
-    title: Option<&'l str>,
-    modified: String,
-    messages: Option<usize>,
-    tokens: Option<usize>,
-    bytes: Option<u64>,
-    path: Option<std::borrow::Cow<'l, str>>,
-    export: Option<String>,
 }
 
 /// Lists the sessions.
@@ -185,15 +161,12 @@ fn now(global: &Global) -> SystemTime {
 
 /// The sessions, the newest first, each with its name for other commands.
 fn with_names(sessions: Vec<Session>) -> Vec<ListedSession> {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
     let named = sessions.into_iter().map(|session| {
         let word = session.agent.words[0];
-        let at = counts.iter().position(|(known, _)| *known == word).unwrap_or_else(|| {
-            counts.push((word, 0));
-            counts.len() - 1
-        });
-        counts[at].1 += 1;
-        let name = if counts[at].1 == 1 { format!("@{word}") } else { format!("@{word}:{}", counts[at].1) };
+        let count = counts.entry(word).or_default();
+        *count += 1;
+        let name = if *count == 1 { format!("@{word}") } else { format!("@{word}:{count}") };
         ListedSession { name, session, head: Head::default(), sums: None }
     });
     named.collect()
@@ -263,8 +236,8 @@ impl SessionsArgs {
         match self.format {
             SessionsFormat::Table => console::out(&table(listed, now))?,
             SessionsFormat::Json => {
-                let report = SessionList { version: 1, sessions: listed.iter().map(ListedSession::entry).collect() };
-                console::out_json(&(serde_json::to_string(&report)? + "\n"))?;
+                let sessions: Vec<_> = listed.iter().map(ListedSession::entry).collect();
+                console::out_json(&format!("{}\n", json!({"version": 1, "sessions": sessions})))?;
             }
             SessionsFormat::Paths | SessionsFormat::Paths0 => {
                 let end = if self.format == SessionsFormat::Paths { '\n' } else { '\0' };
@@ -297,23 +270,25 @@ impl ListedSession {
         self.session.export().map_or_else(path, |export| one_line(&export).into_owned())
     }
 
-    fn entry(&self) -> SessionEntry<'_> {
-        let since = self.session.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        SessionEntry {
-            name: &self.name,
-            id: self.session.stored.as_ref().map(|stored| stored.id.as_str()),
-            agent: self.session.agent.name,
-            dialect: self.session.agent.dialect,
-            project: self.head.project.as_deref(),
-            prompt: self.head.prompt.as_deref(),
-            title: self.title(),
-            modified: iso_8601(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
-            messages: self.sums.map(|sums| sums.messages),
-            tokens: self.sums.map(|sums| sums.tokens),
-            bytes: self.session.size,
-            path: self.session.stored.is_none().then(|| self.session.path.to_string_lossy()),
-            export: self.session.export(),
-        }
+    /// Its entry in the list as JSON.
+    fn entry(&self) -> Value {
+        let (session, stored) = (&self.session, self.session.stored.as_ref());
+        let since = session.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        json!({
+            "name": self.name,
+            "id": stored.map(|stored| &stored.id),
+            "agent": session.agent.name,
+            "dialect": session.agent.dialect,
+            "project": self.head.project,
+            "prompt": self.head.prompt,
+            "title": self.title(),
+            "modified": iso_8601(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+            "messages": self.sums.map(|sums| sums.messages),
+            "tokens": self.sums.map(|sums| sums.tokens),
+            "bytes": session.size,
+            "path": stored.is_none().then(|| session.path.to_string_lossy()),
+            "export": session.export(),
+        })
     }
 }
 
@@ -381,6 +356,149 @@ fn size(bytes: u64) -> String {
         0..1_000 => format!("{bytes} B"),
         _ => media::size(bytes),
     }
+}
+
+// What is read of a session: its beginning for its project and first prompt, or all of it for its numbers of messages and tokens.
+
+/// How many bytes to read: each next number applies if no prompt was found.
+const HEADS: [u64; 3] = [8 * 1024, 128 * 1024, 1024 * 1024];
+/// Maximum number of bytes to read of a document.
+const DOCUMENT: u64 = 4 * 1024 * 1024;
+
+/// The project and the first prompt of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Head {
+    project: Option<String>,
+    /// The first words of a person, on one line.
+    prompt: Option<String>,
+}
+
+/// The sums of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SessionSums {
+    messages: usize,
+    tokens: usize,
+}
+
+impl Head {
+    /// Reads the beginning of `session`, and more of it while no prompt was found.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    fn read(session: &Session) -> std::io::Result<Self> {
+        if let Some(stored) = &session.stored {
+            let project = Some(stored.project.clone()).filter(|project| !project.is_empty());
+            return Ok(Self { project, prompt: None });
+        }
+        let mut head = Self::default();
+        let Some(reading) = reading(session) else { return Ok(head) };
+        let mut beginning = Beginning::open(session)?;
+        if reading.framing == Framing::Document {
+            beginning.read(DOCUMENT)?;
+            head.add(&reading, &String::from_utf8_lossy(&beginning.bytes));
+            return Ok(head);
+        }
+        let mut done = 0;
+        for limit in HEADS {
+            beginning.read(limit)?;
+            let fresh = &beginning.bytes[done..];
+            // The last line may be incomplete.
+            let whole =
+                if beginning.is_all { fresh.len() } else { memchr::memrchr(b'\n', fresh).map_or(0, |at| at + 1) };
+            head.add_lines(&reading, &String::from_utf8_lossy(&fresh[..whole]));
+            done += whole;
+            if head.prompt.is_some() || beginning.is_all {
+                break;
+            }
+        }
+        Ok(head)
+    }
+
+    /// Adds lines, up to the first prompt.
+    fn add_lines(&mut self, reading: &Reading, text: &str) {
+        for line in text.lines().filter(|line| line.starts_with('{')) {
+            self.add(reading, line);
+            if self.prompt.is_some() {
+                break;
+            }
+        }
+    }
+
+    fn add(&mut self, reading: &Reading, text: &str) {
+        let Ok(document) = reading.parse(text) else { return };
+        if self.project.is_none() {
+            self.project = document.roots().find_map(project).map(|text| text.decode().into_owned());
+        }
+        let transcripts = reading.transcripts_or_none(&document).unwrap_or_default();
+        self.prompt = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages).find_map(prompt);
+    }
+}
+
+/// A file that is read only as far as needed.
+struct Beginning {
+    file: File,
+    bytes: Vec<u8>,
+    /// Whether `bytes` is all of it.
+    is_all: bool,
+    size: u64,
+}
+
+impl Beginning {
+    fn open(session: &Session) -> std::io::Result<Self> {
+        let size = session.size.unwrap_or(u64::MAX);
+        Ok(Self { file: File::open(&session.path)?, bytes: Vec::new(), is_all: false, size })
+    }
+
+    /// Reads on, up to `limit` bytes of the file, with one call if the file has not grown since it was listed.
+    fn read(&mut self, limit: u64) -> std::io::Result<()> {
+        let rest = limit.saturating_sub(self.bytes.len() as u64);
+        let capacity = limit.min(self.size.saturating_add(1)).saturating_sub(self.bytes.len() as u64);
+        self.bytes.reserve_exact(usize::try_from(capacity).unwrap_or(0));
+        let read = (&mut self.file).take(rest).read_to_end(&mut self.bytes)?;
+        self.is_all = (read as u64) < rest;
+        Ok(())
+    }
+}
+
+impl SessionSums {
+    /// Counts all of `session`; `None` if it cannot be read in the dialect of its agent.
+    fn count(session: &Session, counting: &Counting) -> Option<Self> {
+        let text = match &session.stored {
+            Some(stored) => stored.text(&session.path)?,
+            None => std::fs::read_to_string(&session.path).ok()?,
+        };
+        let reading = reading(session)?;
+        let document = reading.parse(&text).ok()?;
+        let mut sums = Self { messages: 0, tokens: 0 };
+        for (_, transcript) in reading.transcripts_or_none(&document).ok()? {
+            let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+            sums.messages += transcript.messages.len();
+            sums.tokens += counting.outside(&view);
+            sums.tokens += transcript.messages.iter().map(|message| counting.message(message)).sum::<usize>();
+        }
+        Some(sums)
+    }
+}
+
+/// How `session` is read.
+fn reading(session: &Session) -> Option<Reading> {
+    let is_document = session.stored.is_some() || session.path.extension().is_some_and(|end| end == "json");
+    let framing = if is_document { Framing::Document } else { Framing::Lines };
+    Reading::new(framing, Some(session.agent.dialect), None).ok()
+}
+
+/// What a person typed in a message, on one line.
+fn prompt(message: &Message<'_>) -> Option<String> {
+    if !message.begins_turn() {
+        return None;
+    }
+    let texts = message.parts.iter().filter(|part| !part.instructs()).filter_map(|part| match &part.content {
+        Content::Text(text) => Some(text.decode()),
+        _ => None,
+    });
+    let typed = texts.into_iter().find(|text| is_typed(text))?;
+    let head: String = without_tag(&typed).chars().take(2_000).collect();
+    Some(head.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]

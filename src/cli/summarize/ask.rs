@@ -1,6 +1,6 @@
 //! The flags that choose the summarizer and configure its requests.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -8,14 +8,12 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
-use super::DrySummarizer;
-use crate::cli::options::Reads;
+use crate::cli::options::{Reads, read_text};
 use crate::cli::report;
 use crate::console;
-use curtail_core::error::FileError;
 use curtail_memory::summarizers::{
-    Api, ApiKey, Authorities, Bounded, Cached, Command, Endpoint, Extractive, Fallback, Http, Model, Patience, Prompt,
-    Summarizer,
+    Api, ApiKey, Authorities, Bounded, Budget, Cached, Command, Endpoint, Extractive, Failure, Fallback, Http, Model,
+    Patience, Prompt, Request, Summarizer, Utterance, clip,
 };
 
 /// Default time limit of one request or one run of a command, in seconds.
@@ -159,27 +157,23 @@ impl AskFlags {
     fn refuse_unused_flags(&self, kind: SummarizerKind) -> anyhow::Result<()> {
         let model = matches!(kind, SummarizerKind::Openai | SummarizerKind::Anthropic);
         let external = kind != SummarizerKind::Extractive;
+        let (models, any) = ("openai or anthropic", "openai, anthropic or command");
         let endpoint = is_given(self.endpoint.as_ref(), "CURTAIL_ENDPOINT");
         let summary_model = is_given(self.summary_model.as_ref(), "CURTAIL_SUMMARY_MODEL");
         let flags = [
-            ("--api-key-file", self.api_key_file.is_some(), model, "openai or anthropic"),
-            ("--ca-file", self.ca_file.is_some(), model, "openai or anthropic"),
-            ("--allow-http", self.allow_http, model, "openai or anthropic"),
-            ("--endpoint", endpoint, model, "openai or anthropic"),
-            ("--summary-model", summary_model, model, "openai or anthropic"),
-            ("--extra-body", self.extra_body.is_some(), model, "openai or anthropic"),
-            ("--prompt", self.prompt.is_some(), model, "openai or anthropic"),
-            ("--retries", self.retries.is_some(), model, "openai or anthropic"),
+            ("--api-key-file", self.api_key_file.is_some(), model, models),
+            ("--ca-file", self.ca_file.is_some(), model, models),
+            ("--allow-http", self.allow_http, model, models),
+            ("--endpoint", endpoint, model, models),
+            ("--summary-model", summary_model, model, models),
+            ("--extra-body", self.extra_body.is_some(), model, models),
+            ("--prompt", self.prompt.is_some(), model, models),
+            ("--retries", self.retries.is_some(), model, models),
             ("--summarizer-cmd", self.summarizer_cmd.is_some(), kind == SummarizerKind::Command, "command"),
-            ("--timeout", self.timeout.is_some(), external, "openai, anthropic or command"),
-            ("--concurrency", self.concurrency.is_some(), external, "openai, anthropic or command"),
-            ("--cache", self.cache.is_some(), external, "openai, anthropic or command"),
-            (
-                "--on-summary-error",
-                self.on_summary_error != OnSummaryError::Fail,
-                external,
-                "openai, anthropic or command",
-            ),
+            ("--timeout", self.timeout.is_some(), external, any),
+            ("--concurrency", self.concurrency.is_some(), external, any),
+            ("--cache", self.cache.is_some(), external, any),
+            ("--on-summary-error", self.on_summary_error != OnSummaryError::Fail, external, any),
         ];
         match flags.iter().find(|(_, given, fits, _)| *given && !fits) {
             Some((flag, _, _, kinds)) => bail!("{flag} needs --summarizer {kinds}"),
@@ -196,17 +190,9 @@ impl AskFlags {
         let provider = if kind == SummarizerKind::Openai { &OPENAI } else { &ANTHROPIC };
         let name = provider.api.name();
         let model = self.summary_model.clone().with_context(|| format!("--summarizer {name} needs --summary-model"))?;
-        let (endpoint, key) = provider.endpoint_and_key(&self.server_choice())?;
+        let (endpoint, key) = provider.endpoint_and_key(self)?;
         let (prompt, extra, http) = (self.prompt()?, self.extra_body.clone().unwrap_or_default(), self.http(timeout)?);
         Ok(Box::new(Model { api: provider.api, endpoint, model, key, prompt, extra, http }))
-    }
-
-    fn server_choice(&self) -> ServerChoice<'_> {
-        ServerChoice {
-            endpoint: self.endpoint.as_deref(),
-            api_key_file: self.api_key_file.as_deref(),
-            allow_http: self.allow_http,
-        }
     }
 
     fn http(&self, total: Duration) -> anyhow::Result<Http> {
@@ -221,18 +207,34 @@ impl AskFlags {
 
     fn prompt(&self) -> anyhow::Result<Prompt> {
         let Some(path) = &self.prompt else { return Ok(Prompt::default()) };
-        let text = read_prompt(path)?;
-        Prompt::new(text).with_context(|| path.display().to_string())
+        Prompt::new(read_text(path)?).with_context(|| path.display().to_string())
     }
-}
-
-fn read_prompt(path: &Path) -> anyhow::Result<String> {
-    Ok(std::fs::read_to_string(path).map_err(|error| FileError::system(path.display().to_string(), &error))?)
 }
 
 /// Whether a value was passed as a flag. Its environment variable is also set for runs that need no server.
 fn is_given(value: Option<&String>, variable: &str) -> bool {
     value.is_some_and(|value| std::env::var(variable).as_ref() != Ok(value))
+}
+
+/// Replaces a summarizer that would run a program or send a request.
+struct DrySummarizer {
+    /// The name of that summarizer.
+    name: &'static str,
+}
+
+impl Summarizer for DrySummarizer {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
+        let text = format!("(dry run: {} would summarize {} texts)", self.name, utterances.len());
+        Ok(clip(&text, budget))
+    }
+
+    fn request(&self, _utterances: &[Utterance<'_>], _budget: &Budget<'_>) -> Option<Request> {
+        None
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -264,16 +266,6 @@ const OPENAI: Provider =
 const ANTHROPIC: Provider =
     Provider { api: Api::Anthropic, key_variable: "ANTHROPIC_API_KEY", base_variable: "ANTHROPIC_BASE_URL" };
 
-/// The flags that choose the server.
-struct ServerChoice<'f> {
-    /// `--endpoint`
-    pub(super) endpoint: Option<&'f str>,
-    /// `--api-key-file`
-    pub(super) api_key_file: Option<&'f Path>,
-    /// `--allow-http`
-    pub(super) allow_http: bool,
-}
-
 /// The variable with a key for any server.
 const KEY_VARIABLE: &str = "CURTAIL_API_KEY";
 
@@ -282,16 +274,15 @@ impl Provider {
     ///
     /// The key of the environment is sent to the provider's own host and to an endpoint that the user named. A configuration file
     /// that was found cannot name an endpoint.
-    fn endpoint_and_key(&self, choice: &ServerChoice<'_>) -> anyhow::Result<(Endpoint, Option<ApiKey>)> {
+    fn endpoint_and_key(&self, flags: &AskFlags) -> anyhow::Result<(Endpoint, Option<ApiKey>)> {
         let own = self.api.endpoint();
         let default: Endpoint = own.parse()?;
-        let base = variable(self.base_variable);
-        let endpoint = match (choice.endpoint, base) {
+        let endpoint = match (&flags.endpoint, variable(self.base_variable)) {
             (Some(named), _) => named.parse()?,
             (None, Some(base)) => base.parse::<Endpoint>().context(self.base_variable)?,
             (None, None) => default.clone(),
         };
-        let key = self.key(choice)?;
+        let key = self.key(flags)?;
         if key.is_none() && endpoint.is_same_host(&default) {
             let variable = self.key_variable;
             bail!("{own} needs a key: set {variable}, or pass a file that contains it with --api-key-file");
@@ -301,7 +292,7 @@ impl Provider {
             None => endpoint.has_user().then(|| String::from("its password")),
         };
         if let Some(secret) =
-            secret.filter(|_| !(endpoint.is_encrypted() || endpoint.is_loopback() || choice.allow_http))
+            secret.filter(|_| !(endpoint.is_encrypted() || endpoint.is_loopback() || flags.allow_http))
         {
             bail!("{endpoint} is not encrypted, so others could read {secret}; use https://, or pass --allow-http");
         }
@@ -309,8 +300,8 @@ impl Provider {
     }
 
     /// The key, and where it comes from.
-    fn key(&self, choice: &ServerChoice<'_>) -> anyhow::Result<Option<(ApiKey, String)>> {
-        if let Some(path) = choice.api_key_file {
+    fn key(&self, flags: &AskFlags) -> anyhow::Result<Option<(ApiKey, String)>> {
+        if let Some(path) = &flags.api_key_file {
             let key = ApiKey::from_file(path)?;
             // A command of the same chain may print it.
             console::hide(key.secret());

@@ -1,10 +1,10 @@
 //! `curtail summarize`: the newest interactions verbatim, and summaries of the older ones.
 
 mod ask;
-mod lines;
 mod thread;
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,13 +16,18 @@ use clap::{ValueEnum, ValueHint};
 use super::cut;
 use super::input::{CutFlags, Environment, Global};
 use super::options::{Choice, Options, Reads, Tokens, at_least_one, one_of, tokenizer_file};
-use crate::batch::{OnError, Unit, Work};
-use curtail_core::dialects::{ReadError, iso_8601};
+use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
+use crate::cli::report;
+use crate::console;
+use crate::progress::Progress;
+use curtail_core::dialects::{Dialect, ReadError, iso_8601};
+use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::Processors;
-use curtail_core::transcript::{Role, Transcript};
-use curtail_core::visible::one_line;
-use curtail_memory::rolling::{Counted, Rolling, RollingSummary, SummaryInput};
-use curtail_memory::summarizers::{Budget, Failure, Request, Summarizer, Utterance, clip};
+use curtail_core::processors::{OnSummary, ProcessorError};
+use curtail_core::transcript::{Message, Role, Transcript};
+use curtail_core::visible::{one_line, printed};
+use curtail_memory::rolling::{Counted, Rolling, RollingSummary, SummaryInput, state};
+use curtail_memory::summarizers::{Budget, Failure, Request, Speaker, Summarizer, Utterance};
 use curtail_tokens::tokenizers;
 
 /// Keep the newest interactions verbatim and summaries of the older ones
@@ -125,24 +130,33 @@ impl SummarizeArgs {
         }
         self.refuse_unused_flags()?;
         let summary = self.options.summary()?;
+        let (cutting, at_once) = (&self.cutting, summary.summarizer.concurrency());
+        let output = TextOutput { at_once, for_people: false, whole_records: false };
         if self.handoff {
-            return lines::emit_handoffs(&self.cutting, global, &summary);
+            let page = |of: &TranscriptAt<'_, '_>| {
+                handoff(&summary, of).map_err(|failure| format!("cannot summarize: {failure}"))
+            };
+            return write_texts(cutting, global, output, page);
         }
-        if self.cutting.dry_run {
-            return dry_run(&self.cutting, global, &summary);
+        if cutting.dry_run {
+            let output = TextOutput { at_once: None, for_people: true, ..output };
+            return write_texts(cutting, global, output, |of| Ok(requests(&summary, of)));
         }
-        if self.thread.is_given() || self.thread.follow {
-            return self.thread.run(self, Clock::new(global.environment), &summary);
+        if self.thread.is_given() {
+            return self.thread.run(self, global.environment, &summary);
         }
-        match self.emit {
-            Emit::State => lines::emit_states(&self.cutting, global, &summary),
-            Emit::Context => cut::run_options(&self.cutting, global, &self.options),
+        if self.emit == Emit::Context {
+            return cut::run_options(cutting, global, &self.options);
         }
+        let now = now(global.environment);
+        let output = TextOutput { whole_records: true, ..output };
+        let line = |of: &TranscriptAt<'_, '_>| state_line(&summary, &now, of).map_err(|error| error.to_string());
+        write_texts(cutting, global, output, line)
     }
 
     /// Rejects flags of the cut and of its output if nothing is cut.
     fn refuse_unused_flags(&self) -> anyhow::Result<()> {
-        let threaded = self.thread.is_given() || self.thread.follow;
+        let threaded = self.thread.is_given();
         if self.handoff && threaded {
             bail!("--handoff reads a whole transcript; it cannot be used with --thread or --follow");
         }
@@ -163,9 +177,7 @@ impl SummarizeArgs {
             ("--on-error report", output.on_error == OnError::Report),
         ];
         match flags.iter().find(|(_, given)| *given) {
-            Some((flag, _)) => {
-                bail!("{flag} cannot be used with --emit state, --handoff, --thread or --follow")
-            }
+            Some((flag, _)) => bail!("{flag} cannot be used with --emit state, --handoff, --thread or --follow"),
             None => Ok(()),
         }
     }
@@ -205,101 +217,171 @@ impl SummarizeOptions {
     }
 }
 
-// `--dry-run`: the ranges that would be summarized, and the requests that would be sent.
+// Output other than transcripts: the text of each transcript on standard output, in input order.
 
-/// Writes, for every summary that is due, the request, its destination and its size in tokens.
-fn dry_run(flags: &CutFlags, global: &Global, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
-    lines::write(flags, global, lines::LineOutput { at_once: None, for_people: true }, |_| Requests { summary })
+/// How texts are made and written.
+struct TextOutput {
+    /// Minimum number of records in progress, as in [`Batch::at_once`].
+    at_once: Option<usize>,
+    /// Whether people read the texts, so that control characters must be made visible.
+    for_people: bool,
+    /// Whether a transcript that fails drops the texts of those before it in its record.
+    whole_records: bool,
 }
 
-struct Requests<'s> {
-    summary: &'s RollingSummary,
+/// A transcript of the input.
+struct TranscriptAt<'u, 't> {
+    dialect: &'u dyn Dialect,
+    transcript: &'u Transcript<'t>,
+    /// Its file and line, for people.
+    place: String,
+    /// Is told of every summary.
+    on_summary: &'u OnSummary,
 }
 
-impl Work for Requests<'_> {
+struct Texts<T> {
+    text: T,
+    whole_records: bool,
+    on_summary: OnSummary,
+}
+
+impl<T: Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync> Work for Texts<T> {
     type Out = String;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
         let document = unit.parse()?;
         let mut lines = unit.line_counter();
-        for (_, transcript) in unit.writable_transcripts(&document)? {
-            let line = lines.line_at(transcript.layout.span.start as usize);
-            self.transcript(&format!("{}:{line}", one_line(&unit.opened.source.name)), &transcript, out);
+        let before = out.len();
+        for (dialect, transcript) in unit.writable_transcripts(&document)? {
+            let offset = transcript.layout.span.start as usize;
+            let place = format!("{}:{}", one_line(&unit.opened.source.name), lines.line_at(offset));
+            let (transcript, on_summary) = (&transcript, &self.on_summary);
+            match (self.text)(&TranscriptAt { dialect, transcript, place, on_summary }) {
+                Ok(text) => out.push_str(&text),
+                Err(what) => {
+                    out.truncate(if self.whole_records { before } else { out.len() });
+                    return Err(ReadError { offset, what });
+                }
+            }
         }
         Ok(())
     }
 }
 
-impl Requests<'_> {
-    fn transcript(&self, place: &str, transcript: &Transcript<'_>, out: &mut String) {
-        let (summary, messages) = (self.summary, &transcript.messages);
-        let rolling = summary.rolling_view(messages, None);
-        let count = |text: &str| summary.tokenizer.count(text);
-        let due = summary.due(&rolling);
-        if due.is_empty() {
-            // Writing to a string cannot fail.
-            let _ = writeln!(out, "{place}: nothing to summarize, {} interactions", rolling.seen());
+/// Makes the `text` of every transcript and writes it.
+fn write_texts(
+    flags: &CutFlags,
+    global: &Global,
+    TextOutput { at_once, for_people, whole_records }: TextOutput,
+    text: impl Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync,
+) -> anyhow::Result<ExitCode> {
+    let (sources, missing) = flags.input.sources(None)?;
+    missing.iter().for_each(report::error);
+    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    let (input_options, on_error) = (flags.input.input_options()?, flags.output.on_error);
+    let progress = Arc::new(Progress::new(global.progress_display(true), &sources));
+    let summaries = Arc::clone(&progress);
+    let work = Texts { text, whole_records, on_summary: OnSummary::new(move |_| summaries.summary()) };
+    let mut stdout = console::transcripts();
+    let batch = Batch {
+        jobs: global.jobs,
+        at_once,
+        input_options,
+        on_error,
+        progress: Arc::clone(&progress),
+        ..Batch::default()
+    };
+    batch.run(sources, &work, |event| {
+        let error = match event {
+            Event::Done { out, .. } => progress.aside(|| write_all(&mut stdout, out, for_people)).err(),
+            Event::Failed(failure) => Some(failure.error.clone()),
+            Event::PassedOver(opened) => {
+                progress.aside(|| report::passed_over(opened, global));
+                None
+            }
+            Event::Opened(_) | Event::Closed { .. } => None,
+        };
+        match error {
+            None => Flow::Continue,
+            Some(error) if error.kind == ErrorKind::BrokenPipe => Flow::Stop,
+            Some(error) => {
+                progress.aside(|| report::error(&error));
+                status = ExitCode::from(2);
+                Flow::Continue
+            }
         }
-        for SummaryInput { span, utterances: input, tokens, .. } in summary.inputs(messages, &rolling, &due) {
-            let budget = Budget { tokens, count: &count };
-            let (name, tokens) =
-                (summary.summarizer.name(), input.iter().map(|utterance| count(&utterance.text)).sum::<usize>());
-            let range = format!("{place}: {name} summarizes {} to {}", span.start, span.end);
-            let _ = match summary.summarizer.request(&input, &budget) {
-                None => writeln!(out, "{range}, {tokens} tokens, and sends nothing"),
-                Some(Request { to, body }) => {
-                    writeln!(out, "{range}, {tokens} tokens, and sends {} tokens to {to}:\n{body}", count(&body))
-                }
-            };
+    });
+    progress.finish();
+    Ok(status)
+}
+
+fn write_all(out: &mut impl Write, text: &str, for_people: bool) -> Result<(), FileError> {
+    let text = if for_people { printed(text) } else { Cow::Borrowed(text) };
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| FileError::system("stdout", &error))
+}
+
+/// `--dry-run`: for every summary that is due, its range, and the request that would be sent, with its destination and its size
+/// in tokens.
+fn requests(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> String {
+    let (messages, place) = (&of.transcript.messages, &of.place);
+    let rolling = summary.rolling_view(messages, None);
+    let count = |text: &str| summary.tokenizer.count(text);
+    let due = summary.due(&rolling);
+    if due.is_empty() {
+        return format!("{place}: nothing to summarize, {} interactions\n", rolling.seen());
+    }
+    let request = |SummaryInput { span, utterances, tokens, .. }: SummaryInput<'_>| {
+        let budget = Budget { tokens, count: &count };
+        let tokens: usize = utterances.iter().map(|utterance| count(&utterance.text)).sum();
+        let name = summary.summarizer.name();
+        let range = format!("{place}: {name} summarizes {} to {}, {tokens} tokens", span.start, span.end);
+        match summary.summarizer.request(&utterances, &budget) {
+            None => format!("{range}, and sends nothing\n"),
+            Some(Request { to, body }) => format!("{range}, and sends {} tokens to {to}:\n{body}\n", count(&body)),
         }
-    }
+    };
+    summary.inputs(messages, &rolling, &due).into_iter().map(request).collect()
 }
 
-// Summaries of a dry run: nothing runs, and nothing is sent.
-
-/// Replaces a summarizer that would run a program or send a request.
-struct DrySummarizer {
-    /// The name of that summarizer.
-    name: &'static str,
+/// `--emit state`: the state of the rolling memory, as one line of JSON; `now` is the time of messages without a timestamp.
+fn state_line(summary: &RollingSummary, now: &str, of: &TranscriptAt<'_, '_>) -> Result<String, ProcessorError> {
+    let messages = &of.transcript.messages;
+    let time = |at: usize| {
+        let value = messages.get(at).and_then(Message::value)?;
+        Some(of.dialect.time(value).unwrap_or_else(|| now.to_owned()))
+    };
+    let mut rolling = summary.rolling_view(messages, None);
+    let due = summary.due(&rolling);
+    let mut fresh = summary.summarize(messages, &rolling, &due, Some(of.on_summary))?;
+    for made in &mut fresh {
+        let last = rolling.interaction(made.range.span.end).and_then(|interaction| interaction.utterances.last());
+        made.ts = last.and_then(|&at| time(at));
+    }
+    let seen = rolling.seen();
+    rolling.memory.advance(summary.rolling, seen, fresh);
+    Ok(state(messages, &rolling, summary.held(&rolling), &time) + "\n")
 }
 
-impl Summarizer for DrySummarizer {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
-        let text = format!("(dry run: {} would summarize {} texts)", self.name, utterances.len());
-        Ok(clip(&text, budget))
-    }
-
-    fn request(&self, _utterances: &[Utterance<'_>], _budget: &Budget<'_>) -> Option<Request> {
-        None
-    }
+/// `--handoff`: a page in Markdown for the next session.
+fn handoff(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> Result<String, Failure> {
+    let (ledger, mut utterances) = summary.whole(&of.transcript.messages);
+    utterances.insert(0, Utterance::new(Speaker::Facts, ledger.handoff("")));
+    let count = |text: &str| summary.tokenizer.count(text);
+    let notes = summary.summarizer.summarize(&utterances, &Budget { tokens: summary.tokens, count: &count })?;
+    of.on_summary.call(None);
+    Ok(ledger.handoff(&notes))
 }
 
-// The current time, for messages without a timestamp.
-
-/// The system's clock, or a clock that always shows the time that the environment sets.
-#[derive(Debug, Clone, Copy)]
-struct Clock {
-    fixed: Option<u64>,
-}
-
-impl Clock {
-    /// The clock of a run in `environment`.
-    const fn new(environment: Environment) -> Self {
-        Self { fixed: environment.source_date_epoch }
-    }
-
-    /// The current time in ISO 8601.
-    fn now(self) -> String {
-        iso_8601(self.fixed.map_or_else(milliseconds, |seconds| seconds.saturating_mul(1000)))
-    }
-}
-
-/// Milliseconds since 1970; 0 if the clock is set to an earlier time.
-fn milliseconds() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+/// The current time in ISO 8601, or the one that the environment sets.
+fn now(environment: Environment) -> String {
+    let milliseconds = match environment.source_date_epoch {
+        Some(seconds) => seconds.saturating_mul(1000),
+        None => {
+            // A clock that is set to a time before 1970 counts as 0.
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+        }
+    };
+    iso_8601(milliseconds)
 }

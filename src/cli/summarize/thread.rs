@@ -1,17 +1,17 @@
 //! `--thread`: a memory that persists between runs.
 
 use std::collections::HashSet;
-use std::io::{ErrorKind, IsTerminal as _, Read as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::{Clock, Emit, SummarizeArgs};
-use crate::cli::input::{Input, is_standard};
+use super::{Emit, SummarizeArgs, now};
+use crate::cli::input::{Environment, Input, is_standard};
 use crate::cli::store::store_path;
 use crate::console;
-use curtail_core::dialects::{self, Framing, Reading, detect_framing};
+use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::error::TextPlace;
 use curtail_memory::rolling::{Follow, Growth, RollingSummary, Shown, Taken, Thread, ThreadError, append, current};
 use curtail_memory::store::Store;
@@ -24,7 +24,7 @@ pub(super) struct ThreadFlags {
 
     /// Append the input to this thread of the store and summarize only new messages
     #[arg(long, value_name = "ID", help_heading = "Rolling memory")]
-    pub(super) thread: Option<String>,
+    thread: Option<String>,
 
     /// Number of the thread's message that the input begins with; known messages are skipped
     #[arg(long, value_name = "N", requires = "thread", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Rolling memory")]
@@ -36,62 +36,73 @@ pub(super) struct ThreadFlags {
 
     /// Keep reading as the file grows and write the memory on one line after every turn
     #[arg(long, help_heading = "Rolling memory")]
-    pub(super) follow: bool,
+    follow: bool,
 }
 
 impl ThreadFlags {
-    /// Whether a thread of the store is named.
+    /// Whether the memory grows with the input: a thread of the store is named, or the input is followed.
     pub(super) const fn is_given(&self) -> bool {
-        self.thread.is_some()
+        self.thread.is_some() || self.follow
     }
 
-    pub(super) fn run(&self, args: &SummarizeArgs, clock: Clock, summary: &RollingSummary) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(
+        &self,
+        args: &SummarizeArgs,
+        environment: Environment,
+        summary: &RollingSummary,
+    ) -> anyhow::Result<ExitCode> {
+        let input = &args.cutting.input;
         // An unknown dialect is an error before anything is read.
-        args.cutting.input.input_options()?;
+        input.input_options()?;
         let mut memory = ThreadMemory::open(self.thread.as_deref(), self.store.as_deref())?;
         let shown =
             if args.emit == Emit::State { Shown::State } else { Shown::Context { thinking: args.cutting.thinking } };
         let from = self.from.map(usize::try_from).transpose()?;
         if self.follow {
-            return follow(
-                &args.cutting.input,
-                &mut memory,
-                Following { from, clock, shown, rewind: self.rewind },
-                summary,
-            );
+            let following = Following { from, environment, shown, rewind: self.rewind };
+            return follow(input, &mut memory, following, summary);
         }
-        let input = &args.cutting.input;
         let Some((name, text)) = read_input(input)? else {
             let thread = memory.current()?.unwrap_or_default();
             console::transcript(&thread.render(summary, shown, Framing::Lines)?)?;
             return Ok(ExitCode::SUCCESS);
         };
-        let reading = reading(input, &text);
-        let taken = Taken { text: &text, reading: &reading, from, now: &clock.now(), rewind: self.rewind };
+        let reading = reading(input, &text)?;
+        let taken = Taken { text: &text, reading: &reading, from, now: &now(environment), rewind: self.rewind };
         let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
         console::transcript(&thread.render(summary, shown, reading.framing)?)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
+/// The only input that is named, and `None` for standard input; `refusal` is the error if several are named.
+fn only_path<'i>(input: &'i Input, refusal: &'static str) -> anyhow::Result<Option<&'i Path>> {
+    match input.paths.as_slice() {
+        [] => Ok(None),
+        [path] => Ok(Some(path.as_path()).filter(|path| !is_standard(path))),
+        _ => bail!(refusal),
+    }
+}
+
 /// The name and the text of the input; `None` if no file is named and standard input is a terminal.
 fn read_input(input: &Input) -> anyhow::Result<Option<(String, String)>> {
-    let stdin = || input.stdin_filename.clone().unwrap_or_else(|| String::from("stdin"));
-    let (name, bytes) = match input.paths.as_slice() {
-        [] if std::io::stdin().is_terminal() => return Ok(None),
-        [] => (stdin(), read_bounded(input, curtail_io::input().with_context(stdin)?, &stdin())?),
-        [path] if is_standard(path) => {
-            (stdin(), read_bounded(input, curtail_io::input().with_context(stdin)?, &stdin())?)
-        }
-        [path] => {
+    let path = only_path(input, "--thread reads one transcript at a time; name one file")?;
+    if input.paths.is_empty() && std::io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let (name, source): (String, Box<dyn Read>) = match path {
+        Some(path) => {
             let name = path.display().to_string();
             let file = std::fs::File::open(path).with_context(|| name.clone())?;
-            let bytes = read_bounded(input, file, &name)?;
-            (name, bytes)
+            (name, Box::new(file))
         }
-        _ => bail!("--thread reads one transcript at a time; name one file"),
+        None => {
+            let name = input.stdin_filename.clone().unwrap_or_else(|| String::from("stdin"));
+            let stdin = curtail_io::input().with_context(|| name.clone())?;
+            (name, Box::new(stdin))
+        }
     };
-    let text = String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(read_bounded(input, source, &name)?).map_err(|error| {
         let place = TextPlace::locate(error.as_bytes(), error.utf8_error().valid_up_to(), 1);
         anyhow!("{name}:{}:{}: invalid UTF-8", place.line, place.column)
     })?;
@@ -99,7 +110,7 @@ fn read_input(input: &Input) -> anyhow::Result<Option<(String, String)>> {
 }
 
 /// Reads a transcript of at most `--max-record` bytes.
-fn read_bounded(input: &Input, source: impl std::io::Read, name: &str) -> anyhow::Result<Vec<u8>> {
+fn read_bounded(input: &Input, source: impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
     let limit = input.max_record.limit();
     let mut bytes = Vec::new();
     let bound = limit.map_or(u64::MAX, |limit| limit as u64 + 1);
@@ -120,7 +131,7 @@ enum ThreadMemory {
 
 impl ThreadMemory {
     /// Opens the thread `id` of the store in `file`; without an id, an empty thread in memory.
-    pub(super) fn open(id: Option<&str>, file: Option<&Path>) -> anyhow::Result<Self> {
+    fn open(id: Option<&str>, file: Option<&Path>) -> anyhow::Result<Self> {
         let Some(id) = id else { return Ok(Self::Run { thread: Box::default(), marks: HashSet::new() }) };
         if id.is_empty() {
             bail!("--thread needs a name");
@@ -130,7 +141,7 @@ impl ThreadMemory {
     }
 
     /// The thread as it is now; `None` if the store does not contain it.
-    pub(super) fn current(&self) -> Result<Option<Thread>, ThreadError> {
+    fn current(&self) -> Result<Option<Thread>, ThreadError> {
         match self {
             Self::Store { store, id } => current(store, id),
             Self::Run { thread, .. } => Ok(Some((**thread).clone())),
@@ -138,7 +149,7 @@ impl ThreadMemory {
     }
 
     /// Appends messages and returns the thread after that.
-    pub(super) fn append(&mut self, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
+    fn append(&mut self, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
         match self {
             Self::Store { store, id } => append(store, id, summary, taken),
             Self::Run { thread, marks } => {
@@ -153,11 +164,9 @@ impl ThreadMemory {
 }
 
 /// How to read the input: as the flags specify, else as detected from `text`.
-pub(super) fn reading(input: &Input, text: &str) -> Reading {
-    let key = input.messages_key.as_deref();
-    let framing = input.framing.0.unwrap_or_else(|| detect_framing(text, key));
-    let dialect = Some(input.dialect.as_str()).filter(|name| *name != "auto").and_then(dialects::dialect_named);
-    Reading { framing, dialect, named: dialect.is_some(), messages_key: input.messages_key.clone() }
+fn reading(input: &Input, text: &str) -> anyhow::Result<Reading> {
+    let framing = input.framing.0.unwrap_or_else(|| detect_framing(text, input.messages_key.as_deref()));
+    Ok(input.input_options()?.reading(framing)?)
 }
 
 /// The error with the name of the input, and its place there if it has one.
@@ -178,13 +187,13 @@ fn at_input(name: &str, text: &str, error: ThreadError) -> anyhow::Error {
 #[derive(Debug, Clone, Copy)]
 struct Following {
     /// The number of its first message in the thread.
-    pub(super) from: Option<usize>,
-    /// The time of messages without a timestamp.
-    pub(super) clock: Clock,
+    from: Option<usize>,
+    /// Sets the time of messages without a timestamp.
+    environment: Environment,
     /// What is written.
-    pub(super) shown: Shown,
+    shown: Shown,
     /// Whether a changed history starts the thread over.
-    pub(super) rewind: bool,
+    rewind: bool,
 }
 
 /// Writes the memory as one line whenever new lines arrive, until standard input ends or the program is stopped. Everything
@@ -195,13 +204,8 @@ fn follow(
     following: Following,
     summary: &RollingSummary,
 ) -> anyhow::Result<ExitCode> {
-    let Following { mut from, clock, shown, rewind } = following;
-    let path = match input.paths.as_slice() {
-        [] => None,
-        [path] if is_standard(path) => None,
-        [path] => Some(path.as_path()),
-        _ => bail!("--follow reads one file; name one file"),
-    };
+    let Following { mut from, environment, shown, rewind } = following;
+    let path = only_path(input, "--follow reads one file; name one file")?;
     if path.is_none() {
         curtail_io::input().context("stdin")?;
     }
@@ -214,12 +218,12 @@ fn follow(
             Growth::End(bytes) => (bytes, true),
         };
         let text = String::from_utf8(bytes).map_err(|_| anyhow!("{name}: invalid UTF-8"))?;
-        let mut reading = reading(input, &text);
+        let mut reading = reading(input, &text)?;
         if reading.framing == Framing::Document {
             bail!("{name}: --follow reads one message per line, and this file is one JSON document");
         }
         reading.framing = Framing::Lines;
-        let taken = Taken { text: &text, reading: &reading, from, now: &clock.now(), rewind };
+        let taken = Taken { text: &text, reading: &reading, from, now: &now(environment), rewind };
         let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
         from = from.map(|from| from + messages(&reading, &text));
         let line = thread.render(summary, shown, Framing::Document)?;

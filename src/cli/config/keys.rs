@@ -1,4 +1,4 @@
-//! The flags of a command as keys of a table: the name of each, and its values.
+//! The flags of a command as keys of a table: the name of each, its values, and their JSON Schema.
 
 use std::any::TypeId;
 use std::num::NonZeroUsize;
@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint};
 
-use super::{Amount, Bytes, Tokens};
+use serde_json::{Map, Value, json};
+
+use crate::cli::options::{Amount, Bytes, ProcessorSpec, Tokens};
 
 /// A flag, as a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +95,7 @@ impl Shape {
 
 impl OptionKey {
     /// The keys of `command`, in the order of its help.
-    pub(super) fn all(command: &Command) -> Vec<Self> {
+    pub(in crate::cli) fn all(command: &Command) -> Vec<Self> {
         let flags = command.get_arguments().filter(|flag| flag.get_long().is_some());
         flags.map(|flag| Self::from_flag(command, flag)).collect()
     }
@@ -191,4 +193,118 @@ fn rivals(command: &Command, flag: &Arg) -> Vec<String> {
     let others =
         command.get_arguments().filter(|other| other.get_id() != flag.get_id() && ids.contains(&other.get_id()));
     others.filter_map(Arg::get_env).map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+// A JSON Schema of `curtail.toml`, with which editors complete and check the file.
+
+/// The schema (draft 2020-12) of a file with processors of these kinds; `check` is the schema of the table of `curtail check`.
+#[must_use]
+pub(crate) fn schema(specs: &[ProcessorSpec], check: &Value) -> Value {
+    let processors = json!({"type": "array", "items": {"$ref": "#/$defs/processor"}});
+    let level = json!({"type": "object", "additionalProperties": false, "properties": {"processors": processors}});
+    let agents = json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/level"}});
+    let shared = [("level", level), ("processor", any_processor(specs))];
+    let own = specs.iter().map(|spec| (spec.name, processor(spec)));
+    let definitions: Map<_, _> = shared.into_iter().chain(own).map(|(name, value)| (name.to_owned(), value)).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "curtail.toml",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "history": {
+                "description": "Processors for every transcript, first in the chain",
+                "$ref": "#/$defs/level",
+            },
+            "networks": {
+                "description": "Networks by name; their processors come after those of history",
+                "type": "object",
+                "additionalProperties": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {"processors": processors, "agents": agents},
+                },
+            },
+            "agents": agents,
+            "check": check,
+        },
+        "$defs": definitions,
+    })
+}
+
+/// A schema in which the type of a processor selects its definition. An editor then reports the errors of a window, and not
+/// that it is not a filter.
+fn any_processor(specs: &[ProcessorSpec]) -> Value {
+    let conditions = specs.iter().map(|ProcessorSpec { name, .. }| {
+        let has_type = json!({"required": ["type"], "properties": {"type": {"const": name}}});
+        json!({"if": has_type, "then": {"$ref": format!("#/$defs/{name}")}})
+    });
+    json!({
+        "type": "object",
+        "required": ["type"],
+        "properties": {"type": {"enum": specs.iter().map(|spec| spec.name).collect::<Vec<_>>()}},
+        "allOf": conditions.collect::<Vec<_>>(),
+    })
+}
+
+fn processor(spec: &ProcessorSpec) -> Value {
+    let keys = spec.keys();
+    let mut properties = Map::new();
+    properties.insert(String::from("type"), json!({"const": spec.name}));
+    for key in &keys {
+        for name in std::iter::once(&key.name).chain(&key.aliases) {
+            properties.insert(name.clone(), property(key));
+        }
+    }
+    let required: Vec<&str> =
+        std::iter::once("type").chain(keys.iter().filter(|key| key.is_required).map(|key| key.name.as_str())).collect();
+    let mut processor = json!({
+        "description": spec.about(),
+        "type": "object",
+        "additionalProperties": false,
+        "required": required,
+        "properties": properties,
+    });
+    let exclusions = exclusions(&keys);
+    // An empty list is not a valid schema.
+    if !exclusions.is_empty() {
+        processor["allOf"] = json!(exclusions);
+    }
+    processor
+}
+
+/// Keys that exclude each other: contradictory ones, and two names of one key.
+fn exclusions(keys: &[OptionKey]) -> Vec<Value> {
+    let mut pairs = Vec::new();
+    for key in keys {
+        let names: Vec<&String> = std::iter::once(&key.name).chain(&key.aliases).collect();
+        let opposite = key.opposite.as_ref().filter(|other| **other > key.name);
+        let others = key.conflicts.iter().chain(&key.aliases).chain(opposite);
+        let combinations = others.flat_map(|other| names.iter().map(move |name| (*name, other)));
+        pairs.extend(combinations.filter(|(name, other)| name != other));
+    }
+    pairs.into_iter().map(|(one, other)| json!({"not": {"required": [one, other]}})).collect()
+}
+
+fn property(key: &OptionKey) -> Value {
+    let one = match &key.shape {
+        Shape::Switch => json!({"type": "boolean"}),
+        Shape::Whole => json!({"type": "integer", "minimum": key.minimum}),
+        Shape::Tokens | Shape::Bytes => json!({"type": ["integer", "string"]}),
+        Shape::Choice(choices) => json!({"enum": choices}),
+        Shape::Text => json!({"type": "string"}),
+        Shape::Any => json!({"type": ["string", "number"]}),
+    };
+    let mut property =
+        if key.is_list { json!({"anyOf": [one, {"type": "array", "minItems": 1, "items": one}]}) } else { one };
+    property["description"] = json!(key.help);
+    if let Some(default) = &key.default {
+        property["default"] = match key.shape {
+            Shape::Whole | Shape::Tokens | Shape::Bytes => {
+                default.parse::<u64>().map_or_else(|_| json!(default), |number| json!(number))
+            }
+            _ => json!(default),
+        };
+    }
+    property
 }
