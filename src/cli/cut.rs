@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::cut_reporter::{CutReporter, InputFiles};
-use super::input::{CutFlags, ExplainFlag, Global, Input, Output, is_standard};
-use super::interrupt::Interrupt;
+use super::input::{CutFlags, Global, Input, Output, TextOrJson, is_standard};
+use super::process::Interrupt;
 use super::report;
 use super::split::SplitMap;
 use crate::batch::{self, Batch, Checking, DropRecords, ExplainFormat, OnError};
@@ -178,8 +178,8 @@ impl CutFlags {
 
     fn explain_format(&self) -> ExplainFormat {
         match self.explain {
-            Some(ExplainFlag::Text) => ExplainFormat::Text,
-            Some(ExplainFlag::Json) => ExplainFormat::Json,
+            Some(TextOrJson::Text) => ExplainFormat::Text,
+            Some(TextOrJson::Json) => ExplainFormat::Json,
             None if self.dry_run && self.stats.is_none() => ExplainFormat::Text,
             None => ExplainFormat::None,
         }

@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
 
-use super::input::{CutFlags, Global, StatsFlag};
-use super::line_file::LineFile;
+use super::input::{CutFlags, Global, TextOrJson};
 use super::report;
 use super::split::{SplitMap, refuse_parts};
 use super::sums::Sums;
@@ -20,7 +21,7 @@ use crate::progress::Progress;
 use curtail_core::dialects::Framing;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::Counting;
-use curtail_io::{Manifest, Source};
+use curtail_io::{Manifest, Source, options_of_copy};
 
 /// Notes shown without --verbose: a dataset can have one for every record.
 const MAX_NOTES: usize = 10;
@@ -370,8 +371,8 @@ impl<'f> CutReporter<'f> {
         let tokenizer = self.cutting.cutter.counting.as_ref().map_or_else(String::new, Counting::name);
         let text = match self.flags.stats {
             None => return,
-            Some(StatsFlag::Json) => self.sums.json(chain, &tokenizer, start.elapsed()),
-            Some(StatsFlag::Text) => self.sums.table(chain, &tokenizer, start.elapsed()),
+            Some(TextOrJson::Json) => self.sums.json(chain, &tokenizer, start.elapsed()),
+            Some(TextOrJson::Text) => self.sums.table(chain, &tokenizer, start.elapsed()),
         };
         console::err(&format!("{text}\n"));
     }
@@ -436,6 +437,75 @@ impl<'r> Reject<'r> {
         let mut line = serde_json::to_vec(self).unwrap_or_default();
         line.push(b'\n');
         line
+    }
+}
+
+// A file to which a run adds lines for its inputs: the map of a split, and rejects.
+
+/// A file that contains lines only of inputs whose outputs were written.
+pub(super) struct LineFile {
+    path: PathBuf,
+    file: File,
+    /// Whether this run made the file.
+    is_new: bool,
+    /// Where the lines of the current input begin; `None` if the file cannot be truncated.
+    input_start: Option<u64>,
+}
+
+impl LineFile {
+    /// Opens the file at `path`. With `--resume`, lines are added to those that it has.
+    ///
+    /// # Errors
+    /// The file exists and is not empty, or the system refuses.
+    pub(super) fn open(path: &Path, flags: &CutFlags, sources: &[Source]) -> Result<Self, FileError> {
+        let continues = flags.output.resume.is_some();
+        let has_content = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+        if has_content && !flags.output.force && !continues {
+            let what = "already exists (not overwritten); pass --force";
+            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), what));
+        }
+        let is_new = !path.exists();
+        let inputs = sources.iter().filter_map(|source| source.path.as_deref());
+        let opened = options_of_copy(inputs).write(true).create(true).truncate(!continues).open(path);
+        let mut file = opened.map_err(|error| FileError::system(path.to_string_lossy(), &error))?;
+        let input_start = file.seek(SeekFrom::End(0)).ok();
+        Ok(Self { path: path.to_owned(), file, is_new, input_start })
+    }
+
+    /// Begins an input.
+    pub(super) fn begin(&mut self) {
+        self.input_start = self.file.stream_position().ok();
+    }
+
+    /// Adds lines to those of the current input.
+    pub(super) fn add(&mut self, lines: &[u8]) -> Result<(), FileError> {
+        self.file.write_all(lines).map_err(|error| self.system_error(&error))
+    }
+
+    /// Ends an input, and removes its lines if its output was not written.
+    pub(super) fn end(&mut self, written: bool) -> Result<(), FileError> {
+        match self.input_start.filter(|_| !written) {
+            Some(input_start) => self.truncate_to(input_start).map_err(|error| self.system_error(&error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the run. After a failure, a new file without lines is removed, so that it does not block the next run.
+    pub(super) fn finish(self, failed: bool) -> Result<(), FileError> {
+        let is_empty = self.file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0);
+        match failed && self.is_new && is_empty {
+            true => std::fs::remove_file(&self.path).map_err(|error| self.system_error(&error)),
+            false => Ok(()),
+        }
+    }
+
+    fn truncate_to(&mut self, input_start: u64) -> io::Result<()> {
+        self.file.set_len(input_start)?;
+        self.file.seek(SeekFrom::Start(input_start)).map(drop)
+    }
+
+    fn system_error(&self, error: &io::Error) -> FileError {
+        FileError::system(self.path.to_string_lossy(), error)
     }
 }
 

@@ -151,16 +151,16 @@ pub(super) struct CutFlags {
     pub(super) output: Output,
 
     /// Report every change and its reason on standard error
-    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
-    pub(super) explain: Option<ExplainFlag>,
+    #[arg(long, value_parser = one_of(EXPLAIN), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
+    pub(super) explain: Option<TextOrJson>,
 
     /// Write no transcript; report what would change on standard error
     #[arg(long, help_heading = "Report")]
     pub(super) dry_run: bool,
 
     /// Report totals before and after, and the time
-    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
-    pub(super) stats: Option<StatsFlag>,
+    #[arg(long, value_parser = one_of(STATS), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
+    pub(super) stats: Option<TextOrJson>,
 
     /// Exit with status 1 if anything changed or would change
     #[arg(long, help_heading = "Report")]
@@ -368,23 +368,24 @@ impl Global {
     }
 }
 
-/// `--explain`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ExplainFlag {
-    /// One line of text for each entry
+/// The format of a list or a report that programs also read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextOrJson {
     Text,
-    /// One JSON object per line
     Json,
 }
 
-/// `--stats`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum StatsFlag {
-    /// A table
-    Text,
-    /// One JSON object
-    Json,
+/// The values of a flag for such a format, each with its help.
+pub(super) const fn text_or_json(text: &'static str, json: &'static str) -> [Choice<TextOrJson>; 2] {
+    [Choice::new("text", TextOrJson::Text, text), Choice::new("json", TextOrJson::Json, json)]
 }
+
+/// The values of `--explain`.
+pub(super) const EXPLAIN: &[Choice<TextOrJson>] =
+    &text_or_json("One line of text for each entry", "One JSON object per line");
+
+/// The values of `--stats`.
+const STATS: &[Choice<TextOrJson>] = &text_or_json("A table", "One JSON object");
 
 impl CutFlags {
     /// `chain`, preceded by the stages of `--live` and `--repair`: what a cut keeps depends on which pairs are complete.

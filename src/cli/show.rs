@@ -3,10 +3,10 @@
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use serde::Serialize;
 
-use super::input::{Global, Input};
+use super::input::{Global, Input, TextOrJson, text_or_json};
+use super::options::{Choice, one_of};
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Opened, Unit, Work};
 use crate::console;
@@ -23,8 +23,8 @@ use curtail_core::visible::one_line;
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
     /// Format of the outline
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: OutputFormat,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    output_format: TextOrJson,
 
     /// Print this message, by its number or its id, byte for byte
     ///
@@ -36,14 +36,8 @@ pub(super) struct ShowArgs {
     input: Input,
 }
 
-/// `--output-format`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    /// A table for each transcript
-    Text,
-    /// One JSON object per transcript
-    Json,
-}
+/// The values of `--output-format`.
+const FORMATS: &[Choice<TextOrJson>] = &text_or_json("A table for each transcript", "One JSON object per transcript");
 
 /// A transcript with its framing and dialect.
 #[derive(Serialize)]
@@ -121,7 +115,7 @@ pub(super) fn run(args: &ShowArgs, global: &Global) -> anyhow::Result<ExitCode> 
             Flow::Continue
         }
         Event::Closed { opened, complete } => {
-            if complete && !seen && args.output_format == OutputFormat::Text {
+            if complete && !seen && args.output_format == TextOrJson::Text {
                 wrote = console::try_out(&format!("{}: contains no transcript\n", one_line(&opened.source.name)));
             }
             Flow::Continue
@@ -133,13 +127,13 @@ pub(super) fn run(args: &ShowArgs, global: &Global) -> anyhow::Result<ExitCode> 
     }
 }
 
-fn print_outlines(format: OutputFormat, opened: &Opened, outlined: Vec<Outlined>) -> std::io::Result<()> {
+fn print_outlines(format: TextOrJson, opened: &Opened, outlined: Vec<Outlined>) -> std::io::Result<()> {
     let (file, framing) = (opened.source.name.as_str(), opened.reading.framing.name());
     for (dialect, outline) in outlined {
         let shown = ShownTranscript { file, framing, dialect, outline };
         match format {
-            OutputFormat::Json => console::try_out_json(&format!("{}\n", serde_json::to_string(&shown)?))?,
-            OutputFormat::Text => {
+            TextOrJson::Json => console::try_out_json(&format!("{}\n", serde_json::to_string(&shown)?))?,
+            TextOrJson::Text => {
                 let mut out = Vec::new();
                 text(&shown, &mut out)?;
                 console::try_out(&String::from_utf8_lossy(&out))?;

@@ -9,9 +9,10 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::cut::{self, Job};
+use super::cut_reporter::LineFile;
 use super::input::{CutFlags, Global};
-use super::line_file::LineFile;
 use super::options::{Choice, CountingOptions, PINS, Pin, Reads, TemplateOptions, Tokens, one_of, pins};
+use super::process;
 use crate::batch::{CutOutput, Opened};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::{Chain, Splitting};
@@ -43,7 +44,7 @@ impl SplitArgs {
     /// Runs the command.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         #[cfg(unix)]
-        raise_file_limit();
+        process::raise_file_limit();
         let counting = self.options.counting()?;
         let chain = Chain { splitting: Some(self.options.splitting()?), ..Chain::default() };
         let chain = self.cutting.with_repair(chain);
@@ -51,15 +52,6 @@ impl SplitArgs {
         let (map, reads) = (self.map.clone(), self.options.files());
         cut::run(&self.cutting, global, Job { chain, counting: Some(counting), options, map, reads, ..Job::default() })
     }
-}
-
-/// Raises the number of files that may be open to the highest that the system allows: the parts of a log are all open until
-/// the last one is written. If the system refuses, the error names the part that could not be opened.
-#[cfg(unix)]
-fn raise_file_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 // The options of a split.

@@ -10,7 +10,7 @@ use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::{Choice, Reads, one_of};
-use crate::cli::render::open_template;
+use crate::cli::process::open_template;
 use curtail_core::counting::Calibrate;
 use curtail_core::processors::{Counting, Overhead};
 use curtail_lab::calibration::Figures;

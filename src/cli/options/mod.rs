@@ -1,5 +1,5 @@
 //! The options of every processor, defined once: they are the flags of its command and the keys of its table in
-//! `curtail.toml`. Each is in the file of its command; to add one, add a line to `processor_specs.rs`.
+//! `curtail.toml`. Each is in the file of its command; to add one, add a line to `PROCESSOR_SPECS`.
 
 mod counting;
 mod keys;
