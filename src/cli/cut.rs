@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::cut_reporter::{CutReporter, InputFiles};
+use super::cut_reporter::CutReporter;
 use super::input::{CutFlags, Global, Input, Output, TextOrJson, is_standard};
 use super::process::Interrupt;
 use super::report;
@@ -79,10 +79,9 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let at_once = cutting.cutter.chain.at_once();
     let interrupt = Interrupt::watch(ends_gently(&cutting, &sources))?;
     cutting.stop = interrupt.flag();
-    let inputs = InputFiles { sources: &sources, finished_before };
-    let mut reporter = CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, inputs)?;
+    let mut reporter =
+        CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, &sources, finished_before)?;
     reporter.map = map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?;
-    reporter.sums.finished_before = finished_before;
     reporter.missing(&missing);
     report::warn_empty(sources.is_empty() && missing.is_empty() && finished_before == 0, global);
     let on_error = flags.output.on_error;

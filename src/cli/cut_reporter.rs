@@ -1,4 +1,4 @@
-//! Reports the results of a batch in input order: output blocks, messages, and the exit status.
+//! Reports the results of a batch in input order: output blocks, messages, rejects, totals, and the exit status.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,19 +7,21 @@ use std::io::{self, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use super::input::{CutFlags, Global, TextOrJson};
 use super::report;
 use super::split::{SplitMap, refuse_parts};
-use super::sums::Sums;
 use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, OutputSink};
 use crate::console;
 use crate::progress::Progress;
+use crate::view::figure;
 use curtail_core::dialects::Framing;
 use curtail_core::error::{ErrorKind, FileError};
+use curtail_core::pipeline::{Chain, StageCount, Totals};
 use curtail_core::processors::Counting;
 use curtail_io::{Manifest, Source, options_of_copy};
 
@@ -41,7 +43,7 @@ pub(super) struct CutReporter<'f> {
     outcome: RunOutcome,
     /// The fingerprints of the transcripts that were written, if copies are dropped.
     seen: HashSet<u128>,
-    pub(super) sums: Sums,
+    sums: Sums,
     /// The map of a split.
     pub(super) map: Option<SplitMap>,
 }
@@ -73,43 +75,31 @@ struct RunOutcome {
     failed: bool,
 }
 
-/// The inputs of a run.
-#[derive(Clone, Copy)]
-pub(super) struct InputFiles<'s> {
-    /// Those that it reads.
-    pub(super) sources: &'s [Source],
-    /// The number of those that an earlier run finished.
-    pub(super) finished_before: usize,
-}
-
 impl<'f> CutReporter<'f> {
-    /// A reporter for `inputs`.
+    /// A reporter for `sources`, and for the inputs that an earlier run finished.
     pub(super) fn new(
         flags: &'f CutFlags,
         global: &'f Global,
         cutting: &'f Cutting,
         progress: Arc<Progress>,
         manifest: Option<Manifest>,
-        inputs: InputFiles<'_>,
+        sources: &[Source],
+        finished_before: usize,
     ) -> Result<Self, FileError> {
+        let rejects = flags.output.rejects.as_ref();
         Ok(Self {
             flags,
             global,
             cutting,
             progress,
             manifest,
-            inputs: inputs.sources.len() + inputs.finished_before,
+            inputs: sources.len() + finished_before,
             stdout: Stdout::open(),
-            rejects: flags
-                .output
-                .rejects
-                .as_ref()
-                .map(|path| LineFile::open(path, flags, inputs.sources))
-                .transpose()?,
+            rejects: rejects.map(|path| LineFile::open(path, flags, sources)).transpose()?,
             file: CurrentFile::default(),
             outcome: RunOutcome::default(),
             seen: HashSet::new(),
-            sums: Sums::default(),
+            sums: Sums { finished_before, ..Sums::default() },
             map: None,
         })
     }
@@ -512,18 +502,18 @@ impl LineFile {
 // The transcripts of a run on standard output, one file after another.
 
 /// Standard output, and the last byte that was written to it.
-pub(super) struct Stdout {
+struct Stdout {
     file: Box<dyn Write + Send>,
     last: Option<u8>,
     /// Whether the next block is the first of a file.
     fresh: bool,
     /// Whether its reader closed the pipe.
-    pub(super) closed: bool,
+    closed: bool,
 }
 
 impl Stdout {
     /// Opens standard output.
-    pub(super) fn open() -> Self {
+    fn open() -> Self {
         Self { file: console::transcripts(), last: None, fresh: true, closed: false }
     }
 
@@ -533,7 +523,7 @@ impl Stdout {
     }
 
     /// Writes a block. Two files are separated by a line break; the second is written without its byte order mark.
-    pub(super) fn append(&mut self, mut output: &[u8]) -> io::Result<()> {
+    fn append(&mut self, mut output: &[u8]) -> io::Result<()> {
         let Some(&last) = output.last() else { return Ok(()) };
         if std::mem::take(&mut self.fresh)
             && let Some(before) = self.last
@@ -548,7 +538,7 @@ impl Stdout {
     }
 
     /// Flushes the output; returns the error, unless the reader closed the pipe.
-    pub(super) fn flush(&mut self) -> Option<FileError> {
+    fn flush(&mut self) -> Option<FileError> {
         match self.file.flush() {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
@@ -558,4 +548,138 @@ impl Stdout {
             _ => None,
         }
     }
+}
+
+// `--stats`: totals before and after the cut, and the time it took.
+
+/// Sums over a batch.
+#[derive(Debug, Default, Serialize)]
+struct Sums {
+    /// Files that were read to their end.
+    files: usize,
+    /// Files that failed.
+    failed_files: usize,
+    /// Records that failed and were dropped or kept unchanged.
+    failed_records: usize,
+    /// Records that were dropped because of findings.
+    #[serde(skip_serializing_if = "is_zero")]
+    dropped_records: usize,
+    /// Files that an earlier run had finished.
+    finished_before: usize,
+    /// Transcripts, messages, tokens.
+    #[serde(flatten)]
+    totals: Totals,
+    /// Messages and tokens after every stage.
+    #[serde(skip)]
+    stages: Vec<StageCount>,
+    /// Bytes of text that were read.
+    #[serde(skip)]
+    bytes: u64,
+}
+
+/// A stage of the chain, and the messages and tokens after it.
+#[derive(Serialize)]
+struct StageRow<'r> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    level: &'r str,
+    processor: &'r str,
+    #[serde(flatten)]
+    remaining: StageCount,
+}
+
+/// What `--stats=json` writes.
+#[derive(Serialize)]
+struct StatsReport<'r> {
+    #[serde(flatten)]
+    sums: &'r Sums,
+    stages: Vec<StageRow<'r>>,
+    tokenizer: &'r str,
+    bytes: u64,
+    seconds: f64,
+    bytes_per_second: f64,
+}
+
+impl Sums {
+    /// Adds a block.
+    fn add(&mut self, output: &CutOutput) {
+        self.totals.add(output.totals);
+        StageCount::add(&mut self.stages, &output.stages);
+        self.bytes += output.bytes;
+    }
+
+    /// One JSON object.
+    fn json(&self, chain: &Chain, tokenizer: &str, took: Duration) -> String {
+        let report = StatsReport {
+            sums: self,
+            stages: self.after(chain).collect(),
+            tokenizer,
+            bytes: self.bytes,
+            seconds: took.as_secs_f64(),
+            bytes_per_second: self.rate(took),
+        };
+        // Numbers and a name cannot fail to be written as JSON.
+        serde_json::to_string(&report).unwrap_or_default()
+    }
+
+    /// A table for people.
+    fn table(&self, chain: &Chain, tokenizer: &str, took: Duration) -> String {
+        let totals = self.totals;
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).set_header(["", "before", "after"]);
+        table.add_row(row("files", self.files + self.failed_files, self.files));
+        let changed = format!("{} changed", figure(totals.changed));
+        table.add_row(["transcripts".to_owned(), figure(totals.transcripts), changed]);
+        if totals.windows > 0 {
+            table.add_row(["windows".to_owned(), String::new(), figure(totals.windows)]);
+        }
+        table.add_row(row("messages", totals.messages_before, totals.messages_after));
+        table.add_row(row(&format!("tokens ({tokenizer})"), totals.tokens_before, totals.tokens_after));
+        if chain.stages.len() > 1 {
+            for (nth, StageRow { level, processor, remaining }) in self.after(chain).enumerate() {
+                let stage = if level.is_empty() { processor.to_owned() } else { format!("{processor} at {level}") };
+                let (messages, tokens) = (figure(remaining.messages), figure(remaining.tokens));
+                table.add_row([
+                    format!("after {}. {stage}", nth + 1),
+                    format!("{messages} messages"),
+                    format!("{tokens} tokens"),
+                ]);
+            }
+        }
+        table.add_row(["pairing faults".to_owned(), figure(totals.faults), String::new()]);
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let rate = self.rate(took) / 1e6;
+        let mut text = format!("{table}\n{:.2} s, {rate:.1} MB/s", took.as_secs_f64());
+        for (count, one, more) in [
+            (self.failed_files, "file failed", "files failed"),
+            (self.failed_records, "record failed", "records failed"),
+            (self.dropped_records, "record dropped", "records dropped"),
+            (self.finished_before, "file was finished before", "files were finished before"),
+        ] {
+            if count > 0 {
+                text.push_str(&format!(", {count} {}", if count == 1 { one } else { more }));
+            }
+        }
+        text
+    }
+
+    fn after<'c>(&self, chain: &'c Chain) -> impl Iterator<Item = StageRow<'c>> {
+        let stages = chain.stages.iter().zip(self.stages.iter().copied());
+        stages.map(|(stage, remaining)| StageRow { level: &stage.level, processor: stage.processor.name(), remaining })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a rate, exact to 53 bits")]
+    fn rate(&self, took: Duration) -> f64 {
+        self.bytes as f64 / took.as_secs_f64().max(1e-9)
+    }
+}
+
+fn row(label: &str, before: usize, after: usize) -> [String; 3] {
+    [label.to_owned(), figure(before), figure(after)]
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

@@ -1,4 +1,4 @@
-//! The command line: one file per subcommand, which turns flags into values for the other modules.
+//! The command line: each subcommand turns flags into values for the other modules. `catalog` and `generated` have several small ones.
 
 mod catalog;
 mod check;
@@ -27,7 +27,6 @@ mod show;
 mod split;
 mod store;
 mod summarize;
-mod sums;
 mod view;
 mod window;
 
