@@ -48,11 +48,11 @@ pub(super) struct CheckArgs {
     strict: bool,
 
     /// Allow results whose calls the provider stores (Responses API)
-    #[arg(long, help_heading = "Rules")]
+    #[arg(long, hide_short_help = true, help_heading = "Rules")]
     stateful: bool,
 
     /// Apply the requirements of this provider, named by its dialect, instead of those of the transcript's dialect
-    #[arg(long, value_name = "NAME", help_heading = "Rules")]
+    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Rules")]
     profile: Option<String>,
 
     /// Report transcripts with more than N tokens, which `curtail split` splits (8k = 8,000; 1m = 1,000,000)
@@ -83,19 +83,19 @@ pub(super) struct CheckArgs {
     output_format: &'static Format,
 
     /// Limit reported findings to N; all are counted
-    #[arg(long, value_name = "N", help_heading = "Report")]
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Report")]
     max_findings: Option<usize>,
 
     /// Report only the number of findings of each rule
-    #[arg(long, conflicts_with = "max_findings", help_heading = "Report")]
+    #[arg(long, conflicts_with = "max_findings", hide_short_help = true, help_heading = "Report")]
     statistics: bool,
 
     /// Exit with 0 even if findings are denied
-    #[arg(long, help_heading = "Report")]
+    #[arg(long, hide_short_help = true, help_heading = "Report")]
     exit_zero: bool,
 
     /// Exit with 0 if there is nothing to check
-    #[arg(long, help_heading = "Report")]
+    #[arg(long, hide_short_help = true, help_heading = "Report")]
     allow_empty: bool,
 
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! The command line: each subcommand turns flags into values for the other modules. `catalog` and `generated` have several small ones.
+//! The command line: each subcommand turns flags into values for the other modules. Several small ones share `catalog` and
+//! `generated`.
 
 mod catalog;
 mod check;

@@ -99,7 +99,7 @@ pub(crate) struct SplitOptions {
     targets: TargetRule,
 
     /// Leave out windows without a target, and records without any
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     drop_untrained: bool,
 
     /// How to handle a message that fits into no window
@@ -113,7 +113,7 @@ pub(crate) struct SplitOptions {
     mark: Option<String>,
 
     /// Append `#1`, `#2` and so on to the id of each record, a string under KEY (keys joined by dots)
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", hide_short_help = true)]
     id_key: Option<String>,
 
     #[command(flatten)]
