@@ -124,9 +124,10 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
 
 /// A value on one line; an endpoint without its password.
 pub(super) fn shown_value(name: &str, value: &str) -> String {
-    let shown = if name == "endpoint" { shown_endpoint(value.trim_matches('"')) } else { String::from(value) };
-    let quote = if name == "endpoint" { "\"" } else { "" };
-    format!("{quote}{}{quote}", one_line(&shown))
+    match name {
+        "endpoint" => format!("\"{}\"", one_line(&shown_endpoint(value.trim_matches('"')))),
+        _ => one_line(value).into_owned(),
+    }
 }
 
 /// A JSON Schema of the table of `curtail check`.

@@ -126,8 +126,9 @@ pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: 
     if let Some(advice) = command_advice(&error) {
         return with_tip(error, advice);
     }
-    if let Some(our_name) = our_name(&error) {
-        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![our_name.to_owned()]));
+    let command_name = text(&error, ContextKind::InvalidSubcommand);
+    if let Some((_, our_name)) = COMMANDS.iter().find(|(other, _)| command_name.as_deref() == Some(*other)) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![String::from(*our_name)]));
     }
     match error.kind() {
         ErrorKind::ValueValidation => return number_error(&error, command, given).unwrap_or(error),
@@ -144,8 +145,7 @@ pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: 
             if !std::path::Path::new(&flag).exists() {
                 error.remove(ContextKind::Suggested);
             }
-            let suggestion = suggestion(&flag, &known);
-            if let Some(suggestion) = suggestion {
+            if let Some(suggestion) = suggestion(&flag, &known) {
                 error.insert(ContextKind::SuggestedArg, ContextValue::String(suggestion));
             }
         }
@@ -180,12 +180,6 @@ fn bare_number_advice(flag: &str, command: &clap::Command, given: &[String]) -> 
     let takes = |name: &str| command.get_arguments().find(|arg| arg.get_long() == Some(name))?.get_short();
     let short = takes("size").or_else(|| takes("max-tokens"))?;
     Some(format!("a number needs a flag, such as `-{short} {number}`"))
-}
-
-/// Our name for a command that other programs call differently.
-fn our_name(error: &clap::Error) -> Option<&'static str> {
-    let name = text(error, ContextKind::InvalidSubcommand)?;
-    COMMANDS.iter().find(|(other, _)| *other == name).map(|(_, our_name)| *our_name)
 }
 
 /// `error` with this advice and no other.
@@ -237,9 +231,8 @@ fn flags_of(command: &clap::Command) -> Vec<String> {
 
 /// Our name for what other programs call `name`, if it is known.
 fn synonym(name: &str, known: &[String]) -> Option<&'static str> {
-    let mut synonyms =
-        SYNONYMS.iter().filter(|(other, our_name)| *other == name && known.iter().any(|known| known == our_name));
-    synonyms.next().map(|(_, our_name)| *our_name)
+    let mut names = SYNONYMS.iter().filter(|(other, _)| *other == name).map(|(_, our_name)| *our_name);
+    names.find(|our_name| known.iter().any(|known| known == our_name))
 }
 
 fn suggestion(name: &str, known: &[String]) -> Option<String> {

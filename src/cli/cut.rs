@@ -248,14 +248,11 @@ impl CutFlags {
         if self.output.resume.as_ref().is_none_or(|record| !record.is_empty()) {
             return Ok(());
         }
-        match self.input.paths.iter().find(|path| Manifest::is_like_record(path)) {
-            Some(path) => {
-                let name = path.to_string_lossy();
-                let what = format!("not an input; to keep the record of --resume there, pass --resume={name}");
-                Err(FileError::new(ErrorKind::Usage, name, what))
-            }
-            None => Ok(()),
-        }
+        let mut paths = self.input.paths.iter();
+        let Some(path) = paths.find(|path| Manifest::is_like_record(path)) else { return Ok(()) };
+        let name = path.to_string_lossy();
+        let what = format!("not an input; to keep the record of --resume there, pass --resume={name}");
+        Err(FileError::new(ErrorKind::Usage, name, what))
     }
 
     /// Refuses `-i .bak FILE`, which is how BSD sed takes a suffix. Here `.bak` would be a missing input, and
@@ -267,26 +264,17 @@ impl CutFlags {
         if in_place.is_none() || has_suffix && names_record {
             return Ok(());
         }
-        match self.input.paths.iter().find(|path| curtail_io::is_like_suffix(path)) {
-            Some(path) => {
-                let suffix = path.to_string_lossy();
-                let what = match suffix.is_empty() {
-                    true => "an input has an empty name; pass -i alone to keep no backup".to_owned(),
-                    false => {
-                        let record = if names_record {
-                            format!("; to name the record, --resume={suffix}")
-                        } else {
-                            String::new()
-                        };
-                        format!(
-                            "there is no such file, and nothing was replaced; to keep backups, pass -i={suffix}{record}"
-                        )
-                    }
-                };
-                Err(FileError::new(ErrorKind::Usage, suffix, what))
+        let mut paths = self.input.paths.iter();
+        let Some(path) = paths.find(|path| curtail_io::is_like_suffix(path)) else { return Ok(()) };
+        let suffix = path.to_string_lossy();
+        let record = if names_record { format!("; to name the record, --resume={suffix}") } else { String::new() };
+        let what = match suffix.is_empty() {
+            true => "an input has an empty name; pass -i alone to keep no backup".to_owned(),
+            false => {
+                format!("there is no such file, and nothing was replaced; to keep backups, pass -i={suffix}{record}")
             }
-            None => Ok(()),
-        }
+        };
+        Err(FileError::new(ErrorKind::Usage, suffix, what))
     }
 }
 

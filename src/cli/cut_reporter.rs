@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::input::{CutFlags, Global, TextOrJson};
 use super::report;
-use super::split::{SplitMap, refuse_parts};
+use super::split::SplitMap;
 use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, OutputSink};
 use crate::console;
 use crate::progress::Progress;
@@ -182,22 +182,27 @@ impl<'f> CutReporter<'f> {
     }
 
     fn write_stdout(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), FileError> {
-        if let Some(table) = &opened.table {
-            let name = table.format().name();
-            let what =
-                format!("the output has the format of the input, {name}; pass --output, --output-dir or --in-place");
+        let (text, framing) = (output.output(), opened.reading.framing);
+        let refusal = match &opened.table {
+            Some(table) => Some(format!(
+                "the output has the format of the input, {}; pass --output, --output-dir or --in-place",
+                table.format().name()
+            )),
+            None if output.parts => Some(format!(
+                "becomes {} transcripts, and standard output holds one; pass --output-dir or --output",
+                output.windows.len()
+            )),
+            None if self.inputs > 1 && framing != Framing::Records && !text.is_empty() => Some(format!(
+                "several inputs share standard output, which only the framing `records` allows, and this one has the \
+                 framing `{}`; pass --output-dir or --in-place",
+                framing.name()
+            )),
+            None => None,
+        };
+        if let Some(what) = refusal {
             return Err(FileError::new(ErrorKind::Usage, &opened.source.name, what));
         }
-        refuse_parts(opened, output)?;
-        let output = output.output();
-        if self.inputs > 1 && opened.reading.framing != Framing::Records && !output.is_empty() {
-            return Err(FileError::new(
-                ErrorKind::Usage,
-                &opened.source.name,
-                several_documents(opened.reading.framing),
-            ));
-        }
-        self.stdout.append(&output).map_err(|error| FileError::system("standard output", &error))
+        self.stdout.append(&text).map_err(|error| FileError::system("standard output", &error))
     }
 
     fn report_block(&mut self, opened: &Opened, output: &CutOutput) {
@@ -258,9 +263,8 @@ impl<'f> CutReporter<'f> {
             }
         }
         let done = self.file.written || !self.cutting.targets.are_files();
-        let ended =
-            [self.map.as_mut().map(|map| map.end(done)), self.rejects.as_mut().map(|rejects| rejects.end(done))];
-        ended.into_iter().flatten().filter_map(Result::err).for_each(|error| self.fail(&error));
+        let ended: Vec<FileError> = self.line_files().filter_map(|file| file.end(done).err()).collect();
+        ended.iter().for_each(|error| self.fail(error));
         if complete && done {
             self.sums.files += 1;
         } else {
@@ -275,6 +279,11 @@ impl<'f> CutReporter<'f> {
             return Flow::Stop;
         }
         Flow::Continue
+    }
+
+    /// The map of a split and the rejects, as far as the run writes them.
+    fn line_files(&mut self) -> impl Iterator<Item = &mut LineFile> {
+        self.map.iter_mut().map(|map| &mut map.file).chain(&mut self.rejects)
     }
 
     fn fail(&mut self, error: &FileError) {
@@ -323,9 +332,8 @@ impl<'f> CutReporter<'f> {
             self.sums.failed_files += 1;
         }
         let failed = self.outcome.failed;
-        let map = self.map.take().map(|map| map.finish(failed));
-        let rejects = self.rejects.take().map(|rejects| rejects.finish(failed));
-        [map, rejects].into_iter().flatten().filter_map(Result::err).for_each(|error| self.fail(&error));
+        let errors: Vec<FileError> = self.line_files().filter_map(|file| file.finish(failed).err()).collect();
+        errors.iter().for_each(|error| self.fail(error));
     }
 
     /// Reports that all outputs were complete before this run.
@@ -392,15 +400,6 @@ impl RunOutcome {
             report::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
         }
     }
-}
-
-/// Why a file cannot share standard output with others.
-fn several_documents(framing: Framing) -> String {
-    format!(
-        "several inputs share standard output, which only the framing `records` allows, and this one has the framing `{}`; \
-         pass --output-dir or --in-place",
-        framing.name()
-    )
 }
 
 /// A line of `--rejects`.
@@ -473,7 +472,7 @@ impl LineFile {
     }
 
     /// Ends an input, and removes its lines if its output was not written.
-    pub(super) fn end(&mut self, written: bool) -> Result<(), FileError> {
+    fn end(&mut self, written: bool) -> Result<(), FileError> {
         match self.input_start.filter(|_| !written) {
             Some(input_start) => self.truncate_to(input_start).map_err(|error| self.system_error(&error)),
             None => Ok(()),
@@ -481,7 +480,7 @@ impl LineFile {
     }
 
     /// Ends the run. After a failure, a new file without lines is removed, so that it does not block the next run.
-    pub(super) fn finish(self, failed: bool) -> Result<(), FileError> {
+    fn finish(&self, failed: bool) -> Result<(), FileError> {
         let is_empty = self.file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0);
         match failed && self.is_new && is_empty {
             true => std::fs::remove_file(&self.path).map_err(|error| self.system_error(&error)),

@@ -80,10 +80,9 @@ const REDUNDANT: &[(&str, &[&str])] = &[("repair", &["repair", "repair_pending"]
 /// The global flags that have an effect on each command; `--color` has one on all of them.
 const GLOBAL: &[(&[&str], &[&str])] = &[
     (
-        &["window", "limit", "split", "filter", "summarize", "repair", "run", "memory recall"],
+        &["window", "limit", "split", "filter", "summarize", "repair", "run", "memory recall", "check", "replay"],
         &["jobs", "quiet", "verbose", "progress", "color"],
     ),
-    (&["check", "replay"], &["jobs", "quiet", "verbose", "progress", "color"]),
     (&["view", "show", "count"], &["jobs", "verbose", "color"]),
     (&["sessions"], &["quiet", "verbose", "color"]),
 ];
