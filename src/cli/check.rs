@@ -16,10 +16,10 @@ use super::options::{CountingOptions, TemplateOptions, Tokens, one_of};
 use super::process::Interrupt;
 use super::repair::{REPAIR_MODES, profile_named};
 use super::report;
-use crate::batch::{Batch, Checked, Checking, Event, Flow, OnError, Opened, TextRepair};
+use crate::batch::{Batch, Checked, Checking, Event, Flow, Opened, TextRepair};
 use crate::console;
 use crate::progress::Progress;
-use crate::reports::{self, FORMATS, Format, Outcome, Silenced};
+use crate::reports::{FORMATS, Format, Outcome, Silenced};
 use curtail_core::checks::{Finding, Inspection, Levels, Profile, Table};
 use curtail_core::dialects::Dialect;
 use curtail_core::error::{ErrorKind, FileError};
@@ -111,12 +111,13 @@ pub(super) struct CheckArgs {
 /// The parser of `--output-format`: one value for each report format.
 fn report_format() -> impl TypedValueParser<Value = &'static Format> {
     let values = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.summary));
-    PossibleValuesParser::new(values).try_map(|name| reports::format_named(&name).ok_or("no such format"))
+    PossibleValuesParser::new(values)
+        .try_map(|name| FORMATS.iter().find(|format| format.name == name).ok_or("no such format"))
 }
 
 /// Checks the input and reports the findings.
 pub(super) fn run(args: &CheckArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    let input_options = args.input.input_options()?;
+    let batch = args.input.batch(global)?;
     let (mut sources, missing) = match args.fix.is_some() && !args.follow_links {
         true => args.input.sources_in_place(global)?,
         false => args.input.sources(None)?,
@@ -142,14 +143,7 @@ pub(super) fn run(args: &CheckArgs, global: &Global) -> anyhow::Result<ExitCode>
     (outcome.limit, outcome.only_counts, outcome.colors) = (args.max_findings, args.statistics, colors);
     let mut reporter = CheckReporter::new(args, global, outcome, Arc::clone(&progress));
     missing.iter().for_each(|error| reporter.miss(error));
-    let batch = Batch {
-        jobs: global.jobs,
-        at_once: None,
-        input_options,
-        on_error: OnError::Skip,
-        stop: interrupt.flag(),
-        progress,
-    };
+    let batch = Batch { stop: interrupt.flag(), progress, ..batch };
     batch.run(sources, &checking, |event| reporter.event(event));
     let status = reporter.finish();
     Ok(interrupt.status().map_or(status, ExitCode::from))

@@ -92,22 +92,18 @@ const BLOCK: usize = 32 * 1024;
 const RULES: policy::Rules = policy::Rules { command: "view", summarizers: policy::Summarizers::BuiltIn };
 
 /// Draws every transcript.
-struct Viewer {
+struct Viewer<'a> {
+    args: &'a ViewArgs,
     counting: Counting,
     levels: Levels,
     policy: Option<Policy>,
-    max_text: usize,
-    /// How text is printed; `None` for pages.
-    terminal: Option<Terminal>,
-    /// Whether each transcript has its own page, so that anchors need no prefix.
-    alone: bool,
     /// Number of inputs.
     files: usize,
     /// What models cost.
     prices: Prices,
 }
 
-impl Work for Viewer {
+impl Work for Viewer<'_> {
     type Out = Vec<Rendered>;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Rendered>) -> Result<(), ReadError> {
@@ -139,7 +135,7 @@ impl Work for Viewer {
     }
 }
 
-impl Viewer {
+impl Viewer<'_> {
     fn place(&self, unit: &Unit<'_>, nth: usize, count: usize) -> Place {
         let (file, line) = (&unit.opened.source.name, unit.line);
         let records = unit.opened.reading.framing == Framing::Records;
@@ -148,22 +144,22 @@ impl Viewer {
             (false, 1) => file.clone(),
             (false, _) => format!("{file} [{nth}]"),
         };
-        let alone = self.alone || self.files == 1 && !records && count == 1;
+        // A transcript with its own page needs no prefix of its anchors.
+        let alone = self.args.output_dir.is_some() || self.files == 1 && !records && count == 1;
         let anchor = if alone { String::new() } else { format!("t{}-{line}-{nth}-", unit.opened.number) };
         Place { name, line, offset: unit.offset, anchor }
     }
 
     fn draw(&self, conversation: &Conversation<'_>) -> Rendered {
-        match self.terminal {
-            None => {
-                let limits = Limits { max_text: self.max_text, ..Limits::default() };
-                render(conversation, limits, self.files == 2 && !self.alone)
-            }
-            Some(terminal) => Rendered {
-                listed: Listed { link: None, ..Listed::from_conversation(conversation) },
-                html: chat(conversation, terminal),
-                outline: None,
-            },
+        let max_text = self.args.max_text.0;
+        if !self.args.text {
+            let limits = Limits { max_text, ..Limits::default() };
+            return render(conversation, limits, self.files == 2 && self.args.output_dir.is_none());
+        }
+        Rendered {
+            listed: Listed { link: None, ..Listed::from_conversation(conversation) },
+            html: chat(conversation, Terminal { full: self.args.full, max_text }),
+            outline: None,
         }
     }
 }
@@ -177,11 +173,19 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
     }
     let (sources, missing) = args.input.sources(args.output_dir.as_deref())?;
     let mut failures = report::Failures::of_missing(&missing, global);
-    let (policy, mut reads) = args.shown_policy()?.unzip();
-    reads.get_or_insert_default().extend([args.counting.files()]);
-    let uses = FileUses::new(&sources, reads.unwrap_or_default().all());
+    let (policy, reads) = args.shown_policy()?.unzip();
+    let mut reads = reads.unwrap_or_default();
+    reads.extend([args.counting.files()]);
+    let uses = FileUses::new(&sources, reads.all());
     let mut pages = Pages::plan(args, policy.is_some(), uses, &sources)?;
-    let viewer = args.viewer(sources.len(), policy)?;
+    let viewer = Viewer {
+        args,
+        counting: args.counting.counting()?,
+        levels: Levels::new(&Table::default(), &Table::default())?,
+        policy,
+        files: sources.len(),
+        prices: Prices::built_in()?,
+    };
     let mut written = Ok(());
     let mut batch = args.input.batch(global)?;
     batch.input_options.block = Some(BLOCK);
@@ -205,20 +209,6 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
 }
 
 impl ViewArgs {
-    fn viewer(&self, files: usize, policy: Option<Policy>) -> anyhow::Result<Viewer> {
-        let terminal = self.text.then_some(Terminal { full: self.full, max_text: self.max_text.0 });
-        Ok(Viewer {
-            counting: self.counting.counting()?,
-            levels: Levels::new(&Table::default(), &Table::default())?,
-            policy,
-            max_text: self.max_text.0,
-            terminal,
-            alone: self.output_dir.is_some(),
-            files,
-            prices: Prices::built_in()?,
-        })
-    }
-
     /// The policy that is shown, and the files that it reads.
     fn shown_policy(&self) -> anyhow::Result<Option<(Policy, Reads)>> {
         match (&self.policy, &self.config) {

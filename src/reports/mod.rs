@@ -194,9 +194,3 @@ impl Format {
 
 /// Every format; the first is the default.
 pub static FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, ci::GITHUB, ci::GITLAB, ci::SARIF, ci::JUNIT];
-
-/// The format called `name`.
-#[must_use]
-pub fn format_named(name: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| format.name == name)
-}
