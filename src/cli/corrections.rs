@@ -58,25 +58,22 @@ const COMMANDS: &[(&str, &str)] = &[
     ("verify", "check"),
 ];
 
-/// Names of commands that have no equivalent here, each with what to do.
-const ADVICE: &[(&[&str], &str)] = &[
-    (
-        &["convert", "export", "import", "translate", "transform"],
-        "curtail converts no formats: what it cuts keeps its format; `dialects` lists the formats, and `show` tells how a file is \
-         read",
-    ),
-    (&["clip", "cut", "prune", "shorten", "trim", "truncate"], "`window` cuts by messages, `limit` by tokens"),
-    (&["head", "tail"], "`window -n N` keeps the newest N messages; `filter --range A..B` keeps a range"),
-];
-
-/// The same within a command.
-const NESTED: &[(&str, &[&str], &str)] = &[
+/// Names of commands that have no equivalent here, below the command that the usage contains, each with what to do.
+const ADVICE: &[(&str, &[&str], &str)] = &[
     (" store ", &["list", "ls", "show", "get"], "`curtail memory list` and `curtail memory show` print what is stored"),
     (
         " config ",
         &["check", "validate", "test", "print"],
         "`curtail config show` checks the file and prints its values",
     ),
+    (
+        "",
+        &["convert", "export", "import", "translate", "transform"],
+        "curtail converts no formats: what it cuts keeps its format; `dialects` lists the formats, and `show` tells how a file is \
+         read",
+    ),
+    ("", &["clip", "cut", "prune", "shorten", "trim", "truncate"], "`window` cuts by messages, `limit` by tokens"),
+    ("", &["head", "tail"], "`window -n N` keeps the newest N messages; `filter --range A..B` keeps a range"),
 ];
 
 /// Required flags, each with an example.
@@ -93,15 +90,12 @@ fn command_advice(error: &clap::Error) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = text(error, ContextKind::InvalidSubcommand)?;
-            if let Some((_, _, advice)) =
-                NESTED.iter().find(|(parent, names, _)| usage.contains(parent) && names.contains(&name.as_str()))
-            {
-                return Some((*advice).to_owned());
+            let is_meant = |parent: &str, names: &[&str]| usage.contains(parent) && names.contains(&name.as_str());
+            if let Some((.., advice)) = ADVICE.iter().find(|(parent, names, _)| is_meant(parent, names)) {
+                return Some(String::from(*advice));
             }
-            let found = ADVICE.iter().find(|(names, _)| names.contains(&name.as_str()));
             let is_file = name.contains(['.', '/', '\\']) || std::path::Path::new(&name).exists();
-            let first = || is_file.then(|| format!("a command comes first, as in `curtail window -n 20 {name}`"));
-            found.map(|(_, advice)| (*advice).to_owned()).or_else(first)
+            is_file.then(|| format!("a command comes first, as in `curtail window -n 20 {name}`"))
         }
         ErrorKind::MissingRequiredArgument => {
             let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };

@@ -40,7 +40,13 @@ pub(super) struct CutReporter<'f> {
     /// The file of `--rejects`.
     rejects: Option<LineFile>,
     file: CurrentFile,
-    outcome: RunOutcome,
+    /// How many notes there were, shown or not.
+    notes: usize,
+    /// Outputs that already exist and are not of this batch.
+    existing: usize,
+    /// Files in directories that are not transcripts.
+    passed_over: usize,
+    failed: bool,
     /// The fingerprints of the transcripts that were written, if copies are dropped.
     seen: HashSet<u128>,
     sums: Sums,
@@ -61,18 +67,6 @@ struct CurrentFile {
     described: bool,
     /// Whether it is written in parts.
     parts: bool,
-}
-
-/// What the last messages of a batch need, with or without `--stats`.
-#[derive(Default)]
-struct RunOutcome {
-    /// How many notes there were, shown or not.
-    notes: usize,
-    /// Outputs that already exist and are not of this batch.
-    existing: usize,
-    /// Files in directories that are not transcripts.
-    passed_over: usize,
-    failed: bool,
 }
 
 impl<'f> CutReporter<'f> {
@@ -97,7 +91,10 @@ impl<'f> CutReporter<'f> {
             stdout: Stdout::open(),
             rejects: rejects.map(|path| LineFile::open(path, flags, sources)).transpose()?,
             file: CurrentFile::default(),
-            outcome: RunOutcome::default(),
+            notes: 0,
+            existing: 0,
+            passed_over: 0,
+            failed: false,
             seen: HashSet::new(),
             sums: Sums { finished_before, ..Sums::default() },
             map: None,
@@ -131,7 +128,7 @@ impl<'f> CutReporter<'f> {
             },
             Event::Failed(failure) => self.failure(failure),
             Event::PassedOver(opened) => {
-                self.outcome.passed_over += 1;
+                self.passed_over += 1;
                 self.progress.aside(|| report::passed_over(opened, self.global));
                 Flow::Continue
             }
@@ -214,10 +211,10 @@ impl<'f> CutReporter<'f> {
         let limit = match (self.global.quiet, self.global.verbose) {
             (true, _) => 0,
             (_, true) => usize::MAX,
-            _ => MAX_NOTES.saturating_sub(self.outcome.notes),
+            _ => MAX_NOTES.saturating_sub(self.notes),
         };
         let shown = output.notes.len().min(limit);
-        self.outcome.notes += output.notes.len();
+        self.notes += output.notes.len();
         if reading.is_empty() && shown == 0 && output.explained.is_empty() {
             return;
         }
@@ -287,9 +284,9 @@ impl<'f> CutReporter<'f> {
     }
 
     fn fail(&mut self, error: &FileError) {
-        self.outcome.failed = true;
-        self.outcome.existing += usize::from(error.kind == ErrorKind::Exists);
-        if error.kind != ErrorKind::Exists || self.outcome.existing == 1 {
+        self.failed = true;
+        self.existing += usize::from(error.kind == ErrorKind::Exists);
+        if error.kind != ErrorKind::Exists || self.existing == 1 {
             self.progress.aside(|| report::record_error(error, None, self.global));
         }
     }
@@ -306,19 +303,19 @@ impl<'f> CutReporter<'f> {
         if interrupted.is_some() {
             report::warning(&format!("interrupted after {} files; every written file is complete", self.sums.files));
         }
-        self.outcome.report(self.global, self.inputs);
+        self.report_held_back();
         self.finish_files();
         self.report_unmatched_globs();
         self.print_sums(start);
         self.report_nothing_to_do();
-        let all_done = !self.outcome.failed && interrupted.is_none();
+        let all_done = !self.failed && interrupted.is_none();
         if let Some(manifest) = self.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
             manifest.remove()?;
         }
         let changed = self.flags.fail_on_change && self.sums.totals.changed + self.sums.dropped_records > 0;
         Ok(ExitCode::from(match interrupted {
             Some(status) => status,
-            None if self.outcome.failed => 2,
+            None if self.failed => 2,
             None => u8::from(changed),
         }))
     }
@@ -331,17 +328,32 @@ impl<'f> CutReporter<'f> {
             self.sums.files = self.sums.files.saturating_sub(1);
             self.sums.failed_files += 1;
         }
-        let failed = self.outcome.failed;
+        let failed = self.failed;
         let errors: Vec<FileError> = self.line_files().filter_map(|file| file.finish(failed).err()).collect();
         errors.iter().for_each(|error| self.fail(error));
+    }
+
+    /// Reports how many messages were held back, and that there was nothing to read.
+    fn report_held_back(&self) {
+        let Global { quiet, verbose, .. } = *self.global;
+        if self.notes > MAX_NOTES && !verbose && !quiet {
+            report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - MAX_NOTES));
+        }
+        if self.existing > 1 {
+            report::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
+        }
+        if self.passed_over > 0 && self.passed_over == self.inputs && !quiet {
+            let files = if self.passed_over == 1 { "file contains" } else { "files contain" };
+            report::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
+        }
     }
 
     /// Reports that all outputs were complete before this run.
     fn report_nothing_to_do(&self) {
         let complete = self.sums.finished_before + self.cutting.targets.same();
         if complete > 0
-            && complete + self.outcome.passed_over == self.inputs
-            && !self.outcome.failed
+            && complete + self.passed_over == self.inputs
+            && !self.failed
             && !self.global.quiet
             && self.flags.stats.is_none()
         {
@@ -383,22 +395,6 @@ impl CurrentFile {
             self.sink = cutting.begin(opened)?;
         }
         self.sink.as_mut().map_or(Ok(()), |sink| sink.write(output))
-    }
-}
-
-impl RunOutcome {
-    /// Reports how many messages were held back, and that there was nothing to read.
-    fn report(&self, global: &Global, inputs: usize) {
-        if self.notes > MAX_NOTES && !global.verbose && !global.quiet {
-            report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - MAX_NOTES));
-        }
-        if self.existing > 1 {
-            report::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
-        }
-        if self.passed_over > 0 && self.passed_over == inputs && !global.quiet {
-            let files = if self.passed_over == 1 { "file contains" } else { "files contain" };
-            report::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
-        }
     }
 }
 

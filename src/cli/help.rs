@@ -74,8 +74,8 @@ const LONG: &[&str] = &[
     "timeout",
 ];
 
-/// Flags that are not listed because the command itself does the same: `curtail repair --mode` is a repair.
-const REDUNDANT: &[(&str, &[&str])] = &[("repair", &["repair", "repair_pending"])];
+/// Flags that the page of `repair` does not list, because the command itself does the same: `curtail repair --mode` is a repair.
+const REDUNDANT: &[&str] = &["repair", "repair_pending"];
 
 /// The global flags that have an effect on each command; `--color` has one on all of them.
 const GLOBAL: &[(&[&str], &[&str])] = &[
@@ -118,7 +118,7 @@ fn page(command: Command, path: &str, global: &[Arg]) -> Command {
     let command = names.iter().fold(with_exclude_alias(command).mut_args(concise), |command, name| {
         command.mut_subcommand(name, |inner| page(inner, &format!("{path} {name}"), global))
     });
-    let redundant = REDUNDANT.iter().filter(|(name, _)| *name == path).flat_map(|(_, flags)| flags.iter());
+    let redundant = REDUNDANT.iter().filter(|_| path == "repair");
     let command = redundant.fold(command, |command, flag| command.mut_arg(*flag, |arg| arg.hide(true)));
     let shown = global.iter().map(|arg| arg.clone().hide(!has_effect(path, arg.get_id().as_str())));
     let examples = examples_of(path, command.get_styles());

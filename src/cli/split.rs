@@ -11,7 +11,6 @@ use super::cut::{self, Job};
 use super::cut_reporter::LineFile;
 use super::input::{CutFlags, Global};
 use super::options::{Choice, CountingOptions, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
-use super::process;
 use crate::batch::{CutOutput, Opened};
 use curtail_core::error::FileError;
 use curtail_core::pipeline::{Chain, Splitting};
@@ -43,7 +42,7 @@ impl SplitArgs {
     /// Runs the command.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         #[cfg(unix)]
-        process::raise_file_limit();
+        super::process::raise_file_limit();
         let SplitOptions { counting, template, .. } = &self.options;
         let reads = template.files(counting);
         let counting = template.counting(counting)?;
