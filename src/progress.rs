@@ -73,19 +73,17 @@ impl Progress {
         if show == Show::Never {
             return Self(None);
         }
-        let total = sources.iter().map(Source::len_hint).sum();
         let now = Instant::now();
-        let (read, units, summaries, files) = (0, 0, 0, BTreeMap::new());
         Self(Some(Mutex::new(Watch {
             show,
             start: now,
             last_line: now,
-            total,
-            read,
-            units,
-            summaries,
+            total: sources.iter().map(Source::len_hint).sum(),
+            read: 0,
+            units: 0,
+            summaries: 0,
             bars: None,
-            files,
+            files: BTreeMap::new(),
         })))
     }
 

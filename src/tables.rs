@@ -1,5 +1,7 @@
 //! Replaces the crate for tables in a build without the feature `parquet`: opening a table is an error that says what to install.
 
+#![allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
+
 use std::sync::Arc;
 
 use curtail_core::error::{ErrorKind, FileError};
@@ -10,7 +12,6 @@ use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
 pub enum Table {}
 
 /// The column that is read, and how much of it at once.
-#[allow(missing_docs)]
 pub struct WantedColumn<'w> {
     pub column: Option<&'w str>,
     pub most: Option<usize>,
@@ -22,7 +23,6 @@ pub(crate) enum Rows {}
 /// The output of a table, which this build cannot write.
 pub enum TableSink {}
 
-#[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 impl Table {
     pub const fn format(&self) -> TableFormat {
         match *self {}
@@ -43,7 +43,6 @@ impl Table {
     }
 }
 
-#[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 impl Rows {
     pub(crate) fn new(table: &Table) -> Self {
         match *table {}
@@ -62,7 +61,6 @@ impl Rows {
     }
 }
 
-#[allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 impl TableSink {
     pub fn new(table: &Table, _: FileSink) -> Result<Self, FileError> {
         match *table {}

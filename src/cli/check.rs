@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -11,14 +12,14 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::config::Config;
 use super::config_command::ConfigFlags;
 use super::input::{Global, Input};
-use super::interrupt::Interrupt;
 use super::options::{CountingOptions, TemplateOptions, Tokens, one_of};
+use super::process::Interrupt;
 use super::repair::{REPAIR_MODES, profile_named};
 use super::report;
-use crate::batch::{Batch, Checked, Checking, Event, Flow, OnError, Opened, TextRepair};
+use crate::batch::{Batch, Checked, Checking, Event, Flow, Opened, TextRepair};
 use crate::console;
 use crate::progress::Progress;
-use crate::reports::{self, FORMATS, Format, Outcome, Silenced};
+use crate::reports::{FORMATS, Format, Outcome, Silenced};
 use curtail_core::checks::{Finding, Inspection, Levels, Profile, Table};
 use curtail_core::dialects::Dialect;
 use curtail_core::error::{ErrorKind, FileError};
@@ -47,11 +48,11 @@ pub(super) struct CheckArgs {
     strict: bool,
 
     /// Allow results whose calls the provider stores (Responses API)
-    #[arg(long, help_heading = "Rules")]
+    #[arg(long, hide_short_help = true, help_heading = "Rules")]
     stateful: bool,
 
     /// Apply the requirements of this provider, named by its dialect, instead of those of the transcript's dialect
-    #[arg(long, value_name = "NAME", help_heading = "Rules")]
+    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Rules")]
     profile: Option<String>,
 
     /// Report transcripts with more than N tokens, which `curtail split` splits (8k = 8,000; 1m = 1,000,000)
@@ -82,19 +83,19 @@ pub(super) struct CheckArgs {
     output_format: &'static Format,
 
     /// Limit reported findings to N; all are counted
-    #[arg(long, value_name = "N", help_heading = "Report")]
+    #[arg(long, value_name = "N", hide_short_help = true, help_heading = "Report")]
     max_findings: Option<usize>,
 
     /// Report only the number of findings of each rule
-    #[arg(long, conflicts_with = "max_findings", help_heading = "Report")]
+    #[arg(long, conflicts_with = "max_findings", hide_short_help = true, help_heading = "Report")]
     statistics: bool,
 
     /// Exit with 0 even if findings are denied
-    #[arg(long, help_heading = "Report")]
+    #[arg(long, hide_short_help = true, help_heading = "Report")]
     exit_zero: bool,
 
     /// Exit with 0 if there is nothing to check
-    #[arg(long, help_heading = "Report")]
+    #[arg(long, hide_short_help = true, help_heading = "Report")]
     allow_empty: bool,
 
     #[command(flatten)]
@@ -110,12 +111,13 @@ pub(super) struct CheckArgs {
 /// The parser of `--output-format`: one value for each report format.
 fn report_format() -> impl TypedValueParser<Value = &'static Format> {
     let values = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.summary));
-    PossibleValuesParser::new(values).try_map(|name| reports::format_named(&name).ok_or("no such format"))
+    PossibleValuesParser::new(values)
+        .try_map(|name| FORMATS.iter().find(|format| format.name == name).ok_or("no such format"))
 }
 
 /// Checks the input and reports the findings.
 pub(super) fn run(args: &CheckArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    let input_options = args.input.input_options()?;
+    let batch = args.input.batch(global)?;
     let (mut sources, missing) = match args.fix.is_some() && !args.follow_links {
         true => args.input.sources_in_place(global)?,
         false => args.input.sources(None)?,
@@ -139,19 +141,11 @@ pub(super) fn run(args: &CheckArgs, global: &Global) -> anyhow::Result<ExitCode>
     let mut outcome = Outcome::default();
     outcome.silenced = silenced.filter(Silenced::is_something);
     (outcome.limit, outcome.only_counts, outcome.colors) = (args.max_findings, args.statistics, colors);
-    let mut reporter =
-        CheckReporter::new(global, args.output_format, outcome, args.writes(), args.diff, Arc::clone(&progress));
+    let mut reporter = CheckReporter::new(args, global, outcome, Arc::clone(&progress));
     missing.iter().for_each(|error| reporter.miss(error));
-    let batch = Batch {
-        jobs: global.jobs,
-        at_once: None,
-        input_options,
-        on_error: OnError::Skip,
-        stop: interrupt.flag(),
-        progress,
-    };
+    let batch = Batch { stop: interrupt.flag(), progress, ..batch };
     batch.run(sources, &checking, |event| reporter.event(event));
-    let status = reporter.finish(args.allow_empty, args.exit_zero);
+    let status = reporter.finish();
     Ok(interrupt.status().map_or(status, ExitCode::from))
 }
 
@@ -213,102 +207,88 @@ impl CheckArgs {
 }
 
 /// Collects the results of a batch of checks in input order: reports findings, writes repaired files, and sets the exit status.
-struct CheckReporter<'g> {
-    global: &'g Global,
-    /// Whether repaired files are written.
-    write: bool,
-    /// Whether only the differences are printed.
-    diff: bool,
+struct CheckReporter<'a> {
+    args: &'a CheckArgs,
+    global: &'a Global,
     /// The progress display.
     progress: Arc<Progress>,
-    format: &'static Format,
     /// Where findings are written as they are found.
     report: Option<Box<dyn Write + Send>>,
     /// The result so far.
     outcome: Outcome,
     /// The file and the line where each fingerprint was first seen.
     seen: HashMap<u128, (usize, usize)>,
-    /// By how many bytes repair has made the current file longer, before the current block.
-    grown: isize,
-    changed: bool,
-    /// Whether a part of the current file is not UTF-8, so that the file is not written.
-    garbled: bool,
-    /// The current repaired file.
-    sink: Option<FileSink>,
+    file: CheckedFile,
     scratch: Scratch,
-    /// Whether differences of the current file were printed.
-    hunks: bool,
     /// Whether differences of any file were printed.
     differs: bool,
-    /// Whether it was reported how the current file is read.
+}
+
+/// The state of the current file.
+#[derive(Default)]
+struct CheckedFile {
+    /// By how many bytes repair has made it longer, before the current block.
+    grown: isize,
+    changed: bool,
+    /// Whether a part of it is not UTF-8, so that it is not written.
+    garbled: bool,
+    /// The repaired file.
+    sink: Option<FileSink>,
+    /// Whether differences were printed.
+    hunks: bool,
+    /// Whether it was reported how it is read.
     described: bool,
-    /// Whether the current file had an error; `None` between files.
+    /// Whether it had an error; `None` between files.
     failed: Option<bool>,
 }
 
-impl<'g> CheckReporter<'g> {
-    /// A reporter in `format`; repaired files are written, or only the differences printed.
-    pub(super) fn new(
-        global: &'g Global,
-        format: &'static Format,
-        outcome: Outcome,
-        write: bool,
-        diff: bool,
-        progress: Arc<Progress>,
-    ) -> Self {
-        let gradual = format.is_gradual() && !diff && !console::out_is_terminal();
+impl<'a> CheckReporter<'a> {
+    fn new(args: &'a CheckArgs, global: &'a Global, outcome: Outcome, progress: Arc<Progress>) -> Self {
+        let gradual = args.output_format.is_gradual() && !args.diff && !console::out_is_terminal();
         Self {
+            args,
             global,
-            write,
-            diff,
             progress,
-            format,
             report: gradual.then(|| Box::new(console::report()) as Box<dyn Write + Send>),
             outcome,
             seen: HashMap::new(),
-            grown: 0,
-            changed: false,
-            garbled: false,
-            sink: None,
+            file: CheckedFile::default(),
             scratch: Scratch::default(),
-            hunks: false,
             differs: false,
-            described: false,
-            failed: None,
         }
     }
 
     /// Handles the next event.
-    pub(super) fn event(&mut self, event: Event<'_, Checked>) -> Flow {
+    fn event(&mut self, event: Event<'_, Checked>) -> Flow {
         match event {
             Event::Opened(opened) => {
                 self.outcome.files.push(opened.source.name.clone());
-                (self.grown, self.changed, self.hunks, self.sink) = (0, false, false, None);
-                self.garbled = false;
-                (self.described, self.failed) = (!self.global.verbose, Some(false));
+                let described = !self.global.verbose;
+                self.file = CheckedFile { described, failed: Some(false), ..CheckedFile::default() };
                 Flow::Continue
             }
             Event::Done { opened, out, .. } => self.done(opened, out),
             Event::Failed(failure) => {
-                match self.failed {
+                match self.file.failed {
                     Some(_) => self.fail(&failure.error),
                     None => self.miss(&failure.error),
                 }
                 // A record that cannot be read cannot be written either.
-                if failure.record.is_some() && !self.write { Flow::Continue } else { self.drop_sink() }
+                if failure.record.is_some() && !self.args.writes() { Flow::Continue } else { self.drop_sink() }
             }
             Event::PassedOver(opened) => {
                 self.progress.aside(|| report::passed_over(opened, self.global));
                 Flow::Continue
             }
             Event::Closed { opened, complete } => {
-                if let Some(sink) = self.sink.take().filter(|_| complete && self.changed && !self.garbled) {
+                let is_written = complete && self.file.changed && !self.file.garbled;
+                if let Some(sink) = self.file.sink.take().filter(|_| is_written) {
                     match sink.commit(Replace::Input(opened.stamp.as_ref(), None), &self.scratch) {
                         Ok(_) => self.outcome.changed.push(opened.source.name.clone()),
                         Err(error) => self.fail(&error),
                     }
                 }
-                self.failed = None;
+                self.file = CheckedFile::default();
                 Flow::Continue
             }
         }
@@ -316,13 +296,13 @@ impl<'g> CheckReporter<'g> {
 
     fn done(&mut self, opened: &Opened, checked: &mut Checked) -> Flow {
         let file = self.outcome.files.len() - 1;
-        let grown = self.grown;
-        self.grown += checked.grown;
-        if !std::mem::replace(&mut self.described, true) {
+        let grown = self.file.grown;
+        self.file.grown += checked.grown;
+        if !std::mem::replace(&mut self.file.described, true) {
             self.progress.aside(|| report::note(&report::reading(opened, checked.dialect)));
         }
-        self.changed |= checked.changed;
-        self.garbled |= checked.is_garbled;
+        self.file.changed |= checked.changed;
+        self.file.garbled |= checked.is_garbled;
         self.outcome.transcripts += checked.transcripts;
         self.outcome.repaired += checked.repaired;
         for finding in checked.findings.drain(..) {
@@ -333,7 +313,7 @@ impl<'g> CheckReporter<'g> {
         }
         self.report_new(opened);
         self.print_diff(opened, &checked.diff);
-        if self.write { self.keep(opened, &checked.text) } else { Flow::Continue }
+        if self.args.writes() { self.keep(opened, &checked.text) } else { Flow::Continue }
     }
 
     /// Adds `finding` if an earlier transcript has the same fingerprint.
@@ -349,7 +329,7 @@ impl<'g> CheckReporter<'g> {
     /// Writes the new findings, unless the report is written at the end. Findings of a live input are flushed at once.
     fn report_new(&mut self, opened: &Opened) {
         let Some(out) = &mut self.report else { return };
-        let wrote = self.format.write_new(&mut self.outcome, out);
+        let wrote = self.args.output_format.write_new(&mut self.outcome, out);
         let wrote = wrote.and_then(|()| if opened.stamp.is_none() { out.flush() } else { Ok(()) });
         if let Err(error) = wrote {
             self.report = Some(Box::new(std::io::sink()));
@@ -358,14 +338,20 @@ impl<'g> CheckReporter<'g> {
     }
 
     fn print_diff(&mut self, opened: &Opened, diff: &str) {
-        if !self.diff || diff.is_empty() {
+        if !self.args.diff || diff.is_empty() {
             return;
         }
         self.differs = true;
         let name = one_line(&opened.source.name);
-        let head =
-            if std::mem::replace(&mut self.hunks, true) { String::new() } else { format!("--- {name}\n+++ {name}\n") };
-        self.print(&format!("{head}{diff}"));
+        let head = if std::mem::replace(&mut self.file.hunks, true) {
+            String::new()
+        } else {
+            format!("--- {name}\n+++ {name}\n")
+        };
+        // A closed pipe is not an error.
+        if let Err(error) = self.progress.aside(|| console::out_json(&format!("{head}{diff}"))) {
+            self.fail(&error);
+        }
     }
 
     fn keep(&mut self, opened: &Opened, text: &str) -> Flow {
@@ -376,25 +362,24 @@ impl<'g> CheckReporter<'g> {
             self.fail(&FileError::new(ErrorKind::Usage, &opened.source.name, what));
             return self.drop_sink();
         }
-        let wrote = match &mut self.sink {
-            Some(sink) => sink.write(text.as_bytes()),
-            None => FileSink::create(path, opened.packing, Some(path), &self.scratch).and_then(|mut sink| {
-                sink.write(text.as_bytes())?;
-                self.sink = Some(sink);
-                Ok(())
-            }),
-        };
-        match wrote {
-            Ok(()) => Flow::Continue,
-            Err(error) => {
-                self.fail(&error);
-                self.drop_sink()
-            }
+        if let Err(error) = self.sink(opened, path).and_then(|sink| sink.write(text.as_bytes())) {
+            self.fail(&error);
+            return self.drop_sink();
         }
+        Flow::Continue
+    }
+
+    /// The repaired file at `path`, which the first block begins.
+    fn sink(&mut self, opened: &Opened, path: &Path) -> Result<&mut FileSink, FileError> {
+        let sink = match self.file.sink.take() {
+            Some(sink) => sink,
+            None => FileSink::create(path, opened.packing, Some(path), &self.scratch)?,
+        };
+        Ok(self.file.sink.insert(sink))
     }
 
     fn drop_sink(&mut self) -> Flow {
-        self.sink = None;
+        self.file.sink = None;
         Flow::Leave
     }
 
@@ -408,19 +393,11 @@ impl<'g> CheckReporter<'g> {
     /// Reports an error; the check continues.
     fn fail(&mut self, error: &FileError) {
         self.outcome.errors += 1;
-        if self.failed == Some(false) {
-            self.failed = Some(true);
+        if self.file.failed == Some(false) {
+            self.file.failed = Some(true);
             self.outcome.failed += 1;
         }
         self.progress.aside(|| report::record_error(error, None, self.global));
-    }
-
-    /// Prints a part of a difference to standard output; a closed pipe is not an error.
-    fn print(&mut self, lines: &str) {
-        let wrote = self.progress.aside(|| console::out_json(lines));
-        if let Err(error) = wrote {
-            self.fail(&error);
-        }
     }
 
     /// Reports that the report could not be written, unless its reader closed the pipe.
@@ -440,28 +417,28 @@ impl<'g> CheckReporter<'g> {
     }
 
     /// Writes the report, or the rest of it. The status is 2 if anything could not be checked, and 1 if anything was denied.
-    pub(super) fn finish(mut self, allow_empty: bool, exit_zero: bool) -> ExitCode {
+    fn finish(mut self) -> ExitCode {
         self.progress.finish();
         for error in self.scratch.settle() {
             self.fail(&error);
         }
-        if !self.diff {
+        if !self.args.diff {
             let mut out = self.report.take().unwrap_or_else(|| Box::new(console::report()));
-            let wrote = (self.format.write)(&self.outcome, &mut out).and_then(|()| out.flush());
+            let wrote = (self.args.output_format.write)(&self.outcome, &mut out).and_then(|()| out.flush());
             if let Err(error) = wrote {
                 self.report_failed(&error);
             }
         }
-        if self.diff || self.format.name != FORMATS[0].name {
+        if self.args.diff || self.args.output_format.name != FORMATS[0].name {
             self.note_rest();
         }
         let nothing = self.outcome.transcripts == 0 && self.outcome.found() == 0;
         let failed = self.outcome.errors > 0;
-        if nothing && !allow_empty && !failed {
+        if nothing && !self.args.allow_empty && !failed {
             report::error(&"nothing to check: the input contains no transcript; pass --allow-empty to accept that");
             return ExitCode::from(2);
         }
         let denied = self.differs || self.outcome.denied() > 0;
-        ExitCode::from(if failed { 2 } else { u8::from(denied && !exit_zero) })
+        ExitCode::from(if failed { 2 } else { u8::from(denied && !self.args.exit_zero) })
     }
 }

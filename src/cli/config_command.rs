@@ -1,17 +1,20 @@
-//! `curtail config`: shows the configuration in use, or the schema of `curtail.toml`.
+//! `curtail init` and `curtail config`: write a starter configuration, and show the one in use or the schema of `curtail.toml`.
 
 use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use super::PROCESSOR_SPECS;
+use super::{PROCESSOR_SPECS, report};
 use crate::cli::config::{Config, ConfigChoice, Origin, Step, Value, Variables, schema};
 use crate::console;
 use curtail_core::checks::{ALL, Group};
-use curtail_core::visible::one_line;
+use curtail_core::error::FileError;
+use curtail_core::visible::{one_line, word};
 use curtail_memory::summarizers::shown_endpoint;
 
 /// The flags that choose a configuration.
@@ -81,16 +84,16 @@ enum ConfigCommand {
     Schema,
 }
 
-/// Prints the configuration or the schema.
-pub(super) fn run(args: &ConfigArgs) -> anyhow::Result<ExitCode> {
-    let schema = || console::out_json(&schema_text());
-    match &args.command {
-        _ if args.schema => schema()?,
-        Some(ConfigCommand::Schema) => schema()?,
-        Some(ConfigCommand::Show(flags)) => console::out(&shown(flags)?)?,
-        None => bail!("nothing to show; run `curtail config show` or `curtail config --schema`"),
+impl ConfigArgs {
+    /// Prints the configuration or the schema.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        match &self.command {
+            Some(ConfigCommand::Show(flags)) if !self.schema => console::out(&shown(flags)?)?,
+            None if !self.schema => bail!("nothing to show; run `curtail config show` or `curtail config --schema`"),
+            _ => console::out_json(&schema_text())?,
+        }
+        Ok(ExitCode::SUCCESS)
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The JSON Schema of `curtail.toml`.
@@ -121,9 +124,10 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
 
 /// A value on one line; an endpoint without its password.
 pub(super) fn shown_value(name: &str, value: &str) -> String {
-    let shown = if name == "endpoint" { shown_endpoint(value.trim_matches('"')) } else { String::from(value) };
-    let quote = if name == "endpoint" { "\"" } else { "" };
-    format!("{quote}{}{quote}", one_line(&shown))
+    match name {
+        "endpoint" => format!("\"{}\"", one_line(&shown_endpoint(value.trim_matches('"')))),
+        _ => one_line(value).into_owned(),
+    }
 }
 
 /// A JSON Schema of the table of `curtail check`.
@@ -151,4 +155,37 @@ fn check_schema() -> serde_json::Value {
         "strict": {"description": "Whether warnings fail the check", "type": "boolean"},
         "paths": {"description": "Levels for single paths", "type": "array", "items": paths},
     }))
+}
+
+// `curtail init`
+
+/// The text of a new configuration.
+const START: &str = include_str!("init.toml");
+
+/// Write a starter `curtail.toml` with commented examples
+#[derive(Debug, clap::Args)]
+pub(super) struct InitArgs {
+    /// File to write; an existing file is not overwritten
+    #[arg(value_name = "FILE", default_value = "curtail.toml")]
+    file: PathBuf,
+}
+
+impl InitArgs {
+    /// Writes the file.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let name = self.file.display();
+        let mut file = match OpenOptions::new().write(true).create_new(true).open(&self.file) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                bail!("{name}: already exists (not overwritten); name another file")
+            }
+            Err(error) => return Err(FileError::system(name.to_string(), &error).into()),
+        };
+        file.write_all(START.as_bytes()).map_err(|error| FileError::system(name.to_string(), &error))?;
+        // A file with another name is not found, and must be passed with -c.
+        let found = matches!(self.file.to_str(), Some("curtail.toml" | ".curtail.toml"));
+        let flag = if found { String::new() } else { format!(" -c {}", word(&self.file.to_string_lossy())) };
+        report::note(&format!("wrote {name}; `curtail run{flag} --print` shows its chain"));
+        Ok(ExitCode::SUCCESS)
+    }
 }

@@ -58,25 +58,22 @@ const COMMANDS: &[(&str, &str)] = &[
     ("verify", "check"),
 ];
 
-/// Names of commands that have no equivalent here, each with what to do.
-const ADVICE: &[(&[&str], &str)] = &[
-    (
-        &["convert", "export", "import", "translate", "transform"],
-        "curtail converts no formats: what it cuts keeps its format; `dialects` lists the formats, and `show` tells how a file is \
-         read",
-    ),
-    (&["clip", "cut", "prune", "shorten", "trim", "truncate"], "`window` cuts by messages, `limit` by tokens"),
-    (&["head", "tail"], "`window -n N` keeps the newest N messages; `filter --range A..B` keeps a range"),
-];
-
-/// The same within a command.
-const NESTED: &[(&str, &[&str], &str)] = &[
+/// Names of commands that have no equivalent here, below the command that the usage contains, each with what to do.
+const ADVICE: &[(&str, &[&str], &str)] = &[
     (" store ", &["list", "ls", "show", "get"], "`curtail memory list` and `curtail memory show` print what is stored"),
     (
         " config ",
         &["check", "validate", "test", "print"],
         "`curtail config show` checks the file and prints its values",
     ),
+    (
+        "",
+        &["convert", "export", "import", "translate", "transform"],
+        "curtail converts no formats: what it cuts keeps its format; `dialects` lists the formats, and `show` tells how a file is \
+         read",
+    ),
+    ("", &["clip", "cut", "prune", "shorten", "trim", "truncate"], "`window` cuts by messages, `limit` by tokens"),
+    ("", &["head", "tail"], "`window -n N` keeps the newest N messages; `filter --range A..B` keeps a range"),
 ];
 
 /// Required flags, each with an example.
@@ -93,15 +90,12 @@ fn command_advice(error: &clap::Error) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = text(error, ContextKind::InvalidSubcommand)?;
-            if let Some((_, _, advice)) =
-                NESTED.iter().find(|(parent, names, _)| usage.contains(parent) && names.contains(&name.as_str()))
-            {
-                return Some((*advice).to_owned());
+            let is_meant = |parent: &str, names: &[&str]| usage.contains(parent) && names.contains(&name.as_str());
+            if let Some((.., advice)) = ADVICE.iter().find(|(parent, names, _)| is_meant(parent, names)) {
+                return Some(String::from(*advice));
             }
-            let found = ADVICE.iter().find(|(names, _)| names.contains(&name.as_str()));
             let is_file = name.contains(['.', '/', '\\']) || std::path::Path::new(&name).exists();
-            let first = || is_file.then(|| format!("a command comes first, as in `curtail window -n 20 {name}`"));
-            found.map(|(_, advice)| (*advice).to_owned()).or_else(first)
+            is_file.then(|| format!("a command comes first, as in `curtail window -n 20 {name}`"))
         }
         ErrorKind::MissingRequiredArgument => {
             let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
@@ -126,8 +120,9 @@ pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: 
     if let Some(advice) = command_advice(&error) {
         return with_tip(error, advice);
     }
-    if let Some(our_name) = our_name(&error) {
-        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![our_name.to_owned()]));
+    let command_name = text(&error, ContextKind::InvalidSubcommand);
+    if let Some((_, our_name)) = COMMANDS.iter().find(|(other, _)| command_name.as_deref() == Some(*other)) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![String::from(*our_name)]));
     }
     match error.kind() {
         ErrorKind::ValueValidation => return number_error(&error, command, given).unwrap_or(error),
@@ -144,8 +139,7 @@ pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: 
             if !std::path::Path::new(&flag).exists() {
                 error.remove(ContextKind::Suggested);
             }
-            let suggestion = suggestion(&flag, &known);
-            if let Some(suggestion) = suggestion {
+            if let Some(suggestion) = suggestion(&flag, &known) {
                 error.insert(ContextKind::SuggestedArg, ContextValue::String(suggestion));
             }
         }
@@ -180,12 +174,6 @@ fn bare_number_advice(flag: &str, command: &clap::Command, given: &[String]) -> 
     let takes = |name: &str| command.get_arguments().find(|arg| arg.get_long() == Some(name))?.get_short();
     let short = takes("size").or_else(|| takes("max-tokens"))?;
     Some(format!("a number needs a flag, such as `-{short} {number}`"))
-}
-
-/// Our name for a command that other programs call differently.
-fn our_name(error: &clap::Error) -> Option<&'static str> {
-    let name = text(error, ContextKind::InvalidSubcommand)?;
-    COMMANDS.iter().find(|(other, _)| *other == name).map(|(_, our_name)| *our_name)
 }
 
 /// `error` with this advice and no other.
@@ -237,9 +225,8 @@ fn flags_of(command: &clap::Command) -> Vec<String> {
 
 /// Our name for what other programs call `name`, if it is known.
 fn synonym(name: &str, known: &[String]) -> Option<&'static str> {
-    let mut synonyms =
-        SYNONYMS.iter().filter(|(other, our_name)| *other == name && known.iter().any(|known| known == our_name));
-    synonyms.next().map(|(_, our_name)| *our_name)
+    let mut names = SYNONYMS.iter().filter(|(other, _)| *other == name).map(|(_, our_name)| *our_name);
+    names.find(|our_name| known.iter().any(|known| known == our_name))
 }
 
 fn suggestion(name: &str, known: &[String]) -> Option<String> {

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::cut_reporter::{CutReporter, InputFiles};
-use super::input::{CutFlags, ExplainFlag, Global, Input, Output, is_standard};
-use super::interrupt::Interrupt;
+use super::cut_reporter::CutReporter;
+use super::input::{CutFlags, Global, Input, Output, TextOrJson, is_standard};
+use super::process::Interrupt;
 use super::report;
 use super::split::SplitMap;
 use crate::batch::{self, Batch, Checking, DropRecords, ExplainFormat, OnError};
@@ -79,10 +79,9 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let at_once = cutting.cutter.chain.at_once();
     let interrupt = Interrupt::watch(ends_gently(&cutting, &sources))?;
     cutting.stop = interrupt.flag();
-    let inputs = InputFiles { sources: &sources, finished_before };
-    let mut reporter = CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, inputs)?;
+    let mut reporter =
+        CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, &sources, finished_before)?;
     reporter.map = map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?;
-    reporter.sums.finished_before = finished_before;
     reporter.missing(&missing);
     report::warn_empty(sources.is_empty() && missing.is_empty() && finished_before == 0, global);
     let on_error = flags.output.on_error;
@@ -178,8 +177,8 @@ impl CutFlags {
 
     fn explain_format(&self) -> ExplainFormat {
         match self.explain {
-            Some(ExplainFlag::Text) => ExplainFormat::Text,
-            Some(ExplainFlag::Json) => ExplainFormat::Json,
+            Some(TextOrJson::Text) => ExplainFormat::Text,
+            Some(TextOrJson::Json) => ExplainFormat::Json,
             None if self.dry_run && self.stats.is_none() => ExplainFormat::Text,
             None => ExplainFormat::None,
         }
@@ -249,14 +248,11 @@ impl CutFlags {
         if self.output.resume.as_ref().is_none_or(|record| !record.is_empty()) {
             return Ok(());
         }
-        match self.input.paths.iter().find(|path| Manifest::is_like_record(path)) {
-            Some(path) => {
-                let name = path.to_string_lossy();
-                let what = format!("not an input; to keep the record of --resume there, pass --resume={name}");
-                Err(FileError::new(ErrorKind::Usage, name, what))
-            }
-            None => Ok(()),
-        }
+        let mut paths = self.input.paths.iter();
+        let Some(path) = paths.find(|path| Manifest::is_like_record(path)) else { return Ok(()) };
+        let name = path.to_string_lossy();
+        let what = format!("not an input; to keep the record of --resume there, pass --resume={name}");
+        Err(FileError::new(ErrorKind::Usage, name, what))
     }
 
     /// Refuses `-i .bak FILE`, which is how BSD sed takes a suffix. Here `.bak` would be a missing input, and
@@ -268,26 +264,17 @@ impl CutFlags {
         if in_place.is_none() || has_suffix && names_record {
             return Ok(());
         }
-        match self.input.paths.iter().find(|path| curtail_io::is_like_suffix(path)) {
-            Some(path) => {
-                let suffix = path.to_string_lossy();
-                let what = match suffix.is_empty() {
-                    true => "an input has an empty name; pass -i alone to keep no backup".to_owned(),
-                    false => {
-                        let record = if names_record {
-                            format!("; to name the record, --resume={suffix}")
-                        } else {
-                            String::new()
-                        };
-                        format!(
-                            "there is no such file, and nothing was replaced; to keep backups, pass -i={suffix}{record}"
-                        )
-                    }
-                };
-                Err(FileError::new(ErrorKind::Usage, suffix, what))
+        let mut paths = self.input.paths.iter();
+        let Some(path) = paths.find(|path| curtail_io::is_like_suffix(path)) else { return Ok(()) };
+        let suffix = path.to_string_lossy();
+        let record = if names_record { format!("; to name the record, --resume={suffix}") } else { String::new() };
+        let what = match suffix.is_empty() {
+            true => "an input has an empty name; pass -i alone to keep no backup".to_owned(),
+            false => {
+                format!("there is no such file, and nothing was replaced; to keep backups, pass -i={suffix}{record}")
             }
-            None => Ok(()),
-        }
+        };
+        Err(FileError::new(ErrorKind::Usage, suffix, what))
     }
 }
 

@@ -1,26 +1,29 @@
-//! Reports the results of a batch in input order: output blocks, messages, and the exit status.
+//! Reports the results of a batch in input order: output blocks, messages, rejects, totals, and the exit status.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use super::input::{CutFlags, Global, StatsFlag};
-use super::line_file::LineFile;
+use super::input::{CutFlags, Global, TextOrJson};
 use super::report;
-use super::split::{SplitMap, refuse_parts};
-use super::sums::Sums;
+use super::split::SplitMap;
 use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, OutputSink};
 use crate::console;
 use crate::progress::Progress;
+use crate::view::figure;
 use curtail_core::dialects::Framing;
 use curtail_core::error::{ErrorKind, FileError};
+use curtail_core::pipeline::{Chain, StageCount, Totals};
 use curtail_core::processors::Counting;
-use curtail_io::{Manifest, Source};
+use curtail_io::{Manifest, Source, options_of_copy};
 
 /// Notes shown without --verbose: a dataset can have one for every record.
 const MAX_NOTES: usize = 10;
@@ -37,10 +40,16 @@ pub(super) struct CutReporter<'f> {
     /// The file of `--rejects`.
     rejects: Option<LineFile>,
     file: CurrentFile,
-    outcome: RunOutcome,
+    /// How many notes there were, shown or not.
+    notes: usize,
+    /// Outputs that already exist and are not of this batch.
+    existing: usize,
+    /// Files in directories that are not transcripts.
+    passed_over: usize,
+    failed: bool,
     /// The fingerprints of the transcripts that were written, if copies are dropped.
     seen: HashSet<u128>,
-    pub(super) sums: Sums,
+    sums: Sums,
     /// The map of a split.
     pub(super) map: Option<SplitMap>,
 }
@@ -60,55 +69,34 @@ struct CurrentFile {
     parts: bool,
 }
 
-/// What the last messages of a batch need, with or without `--stats`.
-#[derive(Default)]
-struct RunOutcome {
-    /// How many notes there were, shown or not.
-    notes: usize,
-    /// Outputs that already exist and are not of this batch.
-    existing: usize,
-    /// Files in directories that are not transcripts.
-    passed_over: usize,
-    failed: bool,
-}
-
-/// The inputs of a run.
-#[derive(Clone, Copy)]
-pub(super) struct InputFiles<'s> {
-    /// Those that it reads.
-    pub(super) sources: &'s [Source],
-    /// The number of those that an earlier run finished.
-    pub(super) finished_before: usize,
-}
-
 impl<'f> CutReporter<'f> {
-    /// A reporter for `inputs`.
+    /// A reporter for `sources`, and for the inputs that an earlier run finished.
     pub(super) fn new(
         flags: &'f CutFlags,
         global: &'f Global,
         cutting: &'f Cutting,
         progress: Arc<Progress>,
         manifest: Option<Manifest>,
-        inputs: InputFiles<'_>,
+        sources: &[Source],
+        finished_before: usize,
     ) -> Result<Self, FileError> {
+        let rejects = flags.output.rejects.as_ref();
         Ok(Self {
             flags,
             global,
             cutting,
             progress,
             manifest,
-            inputs: inputs.sources.len() + inputs.finished_before,
+            inputs: sources.len() + finished_before,
             stdout: Stdout::open(),
-            rejects: flags
-                .output
-                .rejects
-                .as_ref()
-                .map(|path| LineFile::open(path, flags, inputs.sources))
-                .transpose()?,
+            rejects: rejects.map(|path| LineFile::open(path, flags, sources)).transpose()?,
             file: CurrentFile::default(),
-            outcome: RunOutcome::default(),
+            notes: 0,
+            existing: 0,
+            passed_over: 0,
+            failed: false,
             seen: HashSet::new(),
-            sums: Sums::default(),
+            sums: Sums { finished_before, ..Sums::default() },
             map: None,
         })
     }
@@ -140,7 +128,7 @@ impl<'f> CutReporter<'f> {
             },
             Event::Failed(failure) => self.failure(failure),
             Event::PassedOver(opened) => {
-                self.outcome.passed_over += 1;
+                self.passed_over += 1;
                 self.progress.aside(|| report::passed_over(opened, self.global));
                 Flow::Continue
             }
@@ -191,22 +179,27 @@ impl<'f> CutReporter<'f> {
     }
 
     fn write_stdout(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), FileError> {
-        if let Some(table) = &opened.table {
-            let name = table.format().name();
-            let what =
-                format!("the output has the format of the input, {name}; pass --output, --output-dir or --in-place");
+        let (text, framing) = (output.output(), opened.reading.framing);
+        let refusal = match &opened.table {
+            Some(table) => Some(format!(
+                "the output has the format of the input, {}; pass --output, --output-dir or --in-place",
+                table.format().name()
+            )),
+            None if output.parts => Some(format!(
+                "becomes {} transcripts, and standard output holds one; pass --output-dir or --output",
+                output.windows.len()
+            )),
+            None if self.inputs > 1 && framing != Framing::Records && !text.is_empty() => Some(format!(
+                "several inputs share standard output, which only the framing `records` allows, and this one has the \
+                 framing `{}`; pass --output-dir or --in-place",
+                framing.name()
+            )),
+            None => None,
+        };
+        if let Some(what) = refusal {
             return Err(FileError::new(ErrorKind::Usage, &opened.source.name, what));
         }
-        refuse_parts(opened, output)?;
-        let output = output.output();
-        if self.inputs > 1 && opened.reading.framing != Framing::Records && !output.is_empty() {
-            return Err(FileError::new(
-                ErrorKind::Usage,
-                &opened.source.name,
-                several_documents(opened.reading.framing),
-            ));
-        }
-        self.stdout.append(&output).map_err(|error| FileError::system("standard output", &error))
+        self.stdout.append(&text).map_err(|error| FileError::system("standard output", &error))
     }
 
     fn report_block(&mut self, opened: &Opened, output: &CutOutput) {
@@ -218,10 +211,10 @@ impl<'f> CutReporter<'f> {
         let limit = match (self.global.quiet, self.global.verbose) {
             (true, _) => 0,
             (_, true) => usize::MAX,
-            _ => MAX_NOTES.saturating_sub(self.outcome.notes),
+            _ => MAX_NOTES.saturating_sub(self.notes),
         };
         let shown = output.notes.len().min(limit);
-        self.outcome.notes += output.notes.len();
+        self.notes += output.notes.len();
         if reading.is_empty() && shown == 0 && output.explained.is_empty() {
             return;
         }
@@ -267,9 +260,8 @@ impl<'f> CutReporter<'f> {
             }
         }
         let done = self.file.written || !self.cutting.targets.are_files();
-        let ended =
-            [self.map.as_mut().map(|map| map.end(done)), self.rejects.as_mut().map(|rejects| rejects.end(done))];
-        ended.into_iter().flatten().filter_map(Result::err).for_each(|error| self.fail(&error));
+        let ended: Vec<FileError> = self.line_files().filter_map(|file| file.end(done).err()).collect();
+        ended.iter().for_each(|error| self.fail(error));
         if complete && done {
             self.sums.files += 1;
         } else {
@@ -286,10 +278,15 @@ impl<'f> CutReporter<'f> {
         Flow::Continue
     }
 
+    /// The map of a split and the rejects, as far as the run writes them.
+    fn line_files(&mut self) -> impl Iterator<Item = &mut LineFile> {
+        self.map.iter_mut().map(|map| &mut map.file).chain(&mut self.rejects)
+    }
+
     fn fail(&mut self, error: &FileError) {
-        self.outcome.failed = true;
-        self.outcome.existing += usize::from(error.kind == ErrorKind::Exists);
-        if error.kind != ErrorKind::Exists || self.outcome.existing == 1 {
+        self.failed = true;
+        self.existing += usize::from(error.kind == ErrorKind::Exists);
+        if error.kind != ErrorKind::Exists || self.existing == 1 {
             self.progress.aside(|| report::record_error(error, None, self.global));
         }
     }
@@ -306,19 +303,19 @@ impl<'f> CutReporter<'f> {
         if interrupted.is_some() {
             report::warning(&format!("interrupted after {} files; every written file is complete", self.sums.files));
         }
-        self.outcome.report(self.global, self.inputs);
+        self.report_held_back();
         self.finish_files();
         self.report_unmatched_globs();
         self.print_sums(start);
         self.report_nothing_to_do();
-        let all_done = !self.outcome.failed && interrupted.is_none();
+        let all_done = !self.failed && interrupted.is_none();
         if let Some(manifest) = self.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
             manifest.remove()?;
         }
         let changed = self.flags.fail_on_change && self.sums.totals.changed + self.sums.dropped_records > 0;
         Ok(ExitCode::from(match interrupted {
             Some(status) => status,
-            None if self.outcome.failed => 2,
+            None if self.failed => 2,
             None => u8::from(changed),
         }))
     }
@@ -331,18 +328,32 @@ impl<'f> CutReporter<'f> {
             self.sums.files = self.sums.files.saturating_sub(1);
             self.sums.failed_files += 1;
         }
-        let failed = self.outcome.failed;
-        let map = self.map.take().map(|map| map.finish(failed));
-        let rejects = self.rejects.take().map(|rejects| rejects.finish(failed));
-        [map, rejects].into_iter().flatten().filter_map(Result::err).for_each(|error| self.fail(&error));
+        let failed = self.failed;
+        let errors: Vec<FileError> = self.line_files().filter_map(|file| file.finish(failed).err()).collect();
+        errors.iter().for_each(|error| self.fail(error));
+    }
+
+    /// Reports how many messages were held back, and that there was nothing to read.
+    fn report_held_back(&self) {
+        let Global { quiet, verbose, .. } = *self.global;
+        if self.notes > MAX_NOTES && !verbose && !quiet {
+            report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - MAX_NOTES));
+        }
+        if self.existing > 1 {
+            report::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
+        }
+        if self.passed_over > 0 && self.passed_over == self.inputs && !quiet {
+            let files = if self.passed_over == 1 { "file contains" } else { "files contain" };
+            report::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
+        }
     }
 
     /// Reports that all outputs were complete before this run.
     fn report_nothing_to_do(&self) {
         let complete = self.sums.finished_before + self.cutting.targets.same();
         if complete > 0
-            && complete + self.outcome.passed_over == self.inputs
-            && !self.outcome.failed
+            && complete + self.passed_over == self.inputs
+            && !self.failed
             && !self.global.quiet
             && self.flags.stats.is_none()
         {
@@ -370,8 +381,8 @@ impl<'f> CutReporter<'f> {
         let tokenizer = self.cutting.cutter.counting.as_ref().map_or_else(String::new, Counting::name);
         let text = match self.flags.stats {
             None => return,
-            Some(StatsFlag::Json) => self.sums.json(chain, &tokenizer, start.elapsed()),
-            Some(StatsFlag::Text) => self.sums.table(chain, &tokenizer, start.elapsed()),
+            Some(TextOrJson::Json) => self.sums.json(chain, &tokenizer, start.elapsed()),
+            Some(TextOrJson::Text) => self.sums.table(chain, &tokenizer, start.elapsed()),
         };
         console::err(&format!("{text}\n"));
     }
@@ -385,31 +396,6 @@ impl CurrentFile {
         }
         self.sink.as_mut().map_or(Ok(()), |sink| sink.write(output))
     }
-}
-
-impl RunOutcome {
-    /// Reports how many messages were held back, and that there was nothing to read.
-    fn report(&self, global: &Global, inputs: usize) {
-        if self.notes > MAX_NOTES && !global.verbose && !global.quiet {
-            report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - MAX_NOTES));
-        }
-        if self.existing > 1 {
-            report::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
-        }
-        if self.passed_over > 0 && self.passed_over == inputs && !global.quiet {
-            let files = if self.passed_over == 1 { "file contains" } else { "files contain" };
-            report::warning(&format!("no transcripts found: {} .json {files} no messages", self.passed_over));
-        }
-    }
-}
-
-/// Why a file cannot share standard output with others.
-fn several_documents(framing: Framing) -> String {
-    format!(
-        "several inputs share standard output, which only the framing `records` allows, and this one has the framing `{}`; \
-         pass --output-dir or --in-place",
-        framing.name()
-    )
 }
 
 /// A line of `--rejects`.
@@ -439,21 +425,90 @@ impl<'r> Reject<'r> {
     }
 }
 
+// A file to which a run adds lines for its inputs: the map of a split, and rejects.
+
+/// A file that contains lines only of inputs whose outputs were written.
+pub(super) struct LineFile {
+    path: PathBuf,
+    file: File,
+    /// Whether this run made the file.
+    is_new: bool,
+    /// Where the lines of the current input begin; `None` if the file cannot be truncated.
+    input_start: Option<u64>,
+}
+
+impl LineFile {
+    /// Opens the file at `path`. With `--resume`, lines are added to those that it has.
+    ///
+    /// # Errors
+    /// The file exists and is not empty, or the system refuses.
+    pub(super) fn open(path: &Path, flags: &CutFlags, sources: &[Source]) -> Result<Self, FileError> {
+        let continues = flags.output.resume.is_some();
+        let has_content = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+        if has_content && !flags.output.force && !continues {
+            let what = "already exists (not overwritten); pass --force";
+            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), what));
+        }
+        let is_new = !path.exists();
+        let inputs = sources.iter().filter_map(|source| source.path.as_deref());
+        let opened = options_of_copy(inputs).write(true).create(true).truncate(!continues).open(path);
+        let mut file = opened.map_err(|error| FileError::system(path.to_string_lossy(), &error))?;
+        let input_start = file.seek(SeekFrom::End(0)).ok();
+        Ok(Self { path: path.to_owned(), file, is_new, input_start })
+    }
+
+    /// Begins an input.
+    pub(super) fn begin(&mut self) {
+        self.input_start = self.file.stream_position().ok();
+    }
+
+    /// Adds lines to those of the current input.
+    pub(super) fn add(&mut self, lines: &[u8]) -> Result<(), FileError> {
+        self.file.write_all(lines).map_err(|error| self.system_error(&error))
+    }
+
+    /// Ends an input, and removes its lines if its output was not written.
+    fn end(&mut self, written: bool) -> Result<(), FileError> {
+        match self.input_start.filter(|_| !written) {
+            Some(input_start) => self.truncate_to(input_start).map_err(|error| self.system_error(&error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the run. After a failure, a new file without lines is removed, so that it does not block the next run.
+    fn finish(&self, failed: bool) -> Result<(), FileError> {
+        let is_empty = self.file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0);
+        match failed && self.is_new && is_empty {
+            true => std::fs::remove_file(&self.path).map_err(|error| self.system_error(&error)),
+            false => Ok(()),
+        }
+    }
+
+    fn truncate_to(&mut self, input_start: u64) -> io::Result<()> {
+        self.file.set_len(input_start)?;
+        self.file.seek(SeekFrom::Start(input_start)).map(drop)
+    }
+
+    fn system_error(&self, error: &io::Error) -> FileError {
+        FileError::system(self.path.to_string_lossy(), error)
+    }
+}
+
 // The transcripts of a run on standard output, one file after another.
 
 /// Standard output, and the last byte that was written to it.
-pub(super) struct Stdout {
+struct Stdout {
     file: Box<dyn Write + Send>,
     last: Option<u8>,
     /// Whether the next block is the first of a file.
     fresh: bool,
     /// Whether its reader closed the pipe.
-    pub(super) closed: bool,
+    closed: bool,
 }
 
 impl Stdout {
     /// Opens standard output.
-    pub(super) fn open() -> Self {
+    fn open() -> Self {
         Self { file: console::transcripts(), last: None, fresh: true, closed: false }
     }
 
@@ -463,7 +518,7 @@ impl Stdout {
     }
 
     /// Writes a block. Two files are separated by a line break; the second is written without its byte order mark.
-    pub(super) fn append(&mut self, mut output: &[u8]) -> io::Result<()> {
+    fn append(&mut self, mut output: &[u8]) -> io::Result<()> {
         let Some(&last) = output.last() else { return Ok(()) };
         if std::mem::take(&mut self.fresh)
             && let Some(before) = self.last
@@ -478,7 +533,7 @@ impl Stdout {
     }
 
     /// Flushes the output; returns the error, unless the reader closed the pipe.
-    pub(super) fn flush(&mut self) -> Option<FileError> {
+    fn flush(&mut self) -> Option<FileError> {
         match self.file.flush() {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
@@ -488,4 +543,138 @@ impl Stdout {
             _ => None,
         }
     }
+}
+
+// `--stats`: totals before and after the cut, and the time it took.
+
+/// Sums over a batch.
+#[derive(Debug, Default, Serialize)]
+struct Sums {
+    /// Files that were read to their end.
+    files: usize,
+    /// Files that failed.
+    failed_files: usize,
+    /// Records that failed and were dropped or kept unchanged.
+    failed_records: usize,
+    /// Records that were dropped because of findings.
+    #[serde(skip_serializing_if = "is_zero")]
+    dropped_records: usize,
+    /// Files that an earlier run had finished.
+    finished_before: usize,
+    /// Transcripts, messages, tokens.
+    #[serde(flatten)]
+    totals: Totals,
+    /// Messages and tokens after every stage.
+    #[serde(skip)]
+    stages: Vec<StageCount>,
+    /// Bytes of text that were read.
+    #[serde(skip)]
+    bytes: u64,
+}
+
+/// A stage of the chain, and the messages and tokens after it.
+#[derive(Serialize)]
+struct StageRow<'r> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    level: &'r str,
+    processor: &'r str,
+    #[serde(flatten)]
+    remaining: StageCount,
+}
+
+/// What `--stats=json` writes.
+#[derive(Serialize)]
+struct StatsReport<'r> {
+    #[serde(flatten)]
+    sums: &'r Sums,
+    stages: Vec<StageRow<'r>>,
+    tokenizer: &'r str,
+    bytes: u64,
+    seconds: f64,
+    bytes_per_second: f64,
+}
+
+impl Sums {
+    /// Adds a block.
+    fn add(&mut self, output: &CutOutput) {
+        self.totals.add(output.totals);
+        StageCount::add(&mut self.stages, &output.stages);
+        self.bytes += output.bytes;
+    }
+
+    /// One JSON object.
+    fn json(&self, chain: &Chain, tokenizer: &str, took: Duration) -> String {
+        let report = StatsReport {
+            sums: self,
+            stages: self.after(chain).collect(),
+            tokenizer,
+            bytes: self.bytes,
+            seconds: took.as_secs_f64(),
+            bytes_per_second: self.rate(took),
+        };
+        // Numbers and a name cannot fail to be written as JSON.
+        serde_json::to_string(&report).unwrap_or_default()
+    }
+
+    /// A table for people.
+    fn table(&self, chain: &Chain, tokenizer: &str, took: Duration) -> String {
+        let totals = self.totals;
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING).set_header(["", "before", "after"]);
+        table.add_row(row("files", self.files + self.failed_files, self.files));
+        let changed = format!("{} changed", figure(totals.changed));
+        table.add_row(["transcripts".to_owned(), figure(totals.transcripts), changed]);
+        if totals.windows > 0 {
+            table.add_row(["windows".to_owned(), String::new(), figure(totals.windows)]);
+        }
+        table.add_row(row("messages", totals.messages_before, totals.messages_after));
+        table.add_row(row(&format!("tokens ({tokenizer})"), totals.tokens_before, totals.tokens_after));
+        if chain.stages.len() > 1 {
+            for (nth, StageRow { level, processor, remaining }) in self.after(chain).enumerate() {
+                let stage = if level.is_empty() { processor.to_owned() } else { format!("{processor} at {level}") };
+                let (messages, tokens) = (figure(remaining.messages), figure(remaining.tokens));
+                table.add_row([
+                    format!("after {}. {stage}", nth + 1),
+                    format!("{messages} messages"),
+                    format!("{tokens} tokens"),
+                ]);
+            }
+        }
+        table.add_row(["pairing faults".to_owned(), figure(totals.faults), String::new()]);
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let rate = self.rate(took) / 1e6;
+        let mut text = format!("{table}\n{:.2} s, {rate:.1} MB/s", took.as_secs_f64());
+        for (count, one, more) in [
+            (self.failed_files, "file failed", "files failed"),
+            (self.failed_records, "record failed", "records failed"),
+            (self.dropped_records, "record dropped", "records dropped"),
+            (self.finished_before, "file was finished before", "files were finished before"),
+        ] {
+            if count > 0 {
+                text.push_str(&format!(", {count} {}", if count == 1 { one } else { more }));
+            }
+        }
+        text
+    }
+
+    fn after<'c>(&self, chain: &'c Chain) -> impl Iterator<Item = StageRow<'c>> {
+        let stages = chain.stages.iter().zip(self.stages.iter().copied());
+        stages.map(|(stage, remaining)| StageRow { level: &stage.level, processor: stage.processor.name(), remaining })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a rate, exact to 53 bits")]
+    fn rate(&self, took: Duration) -> f64 {
+        self.bytes as f64 / took.as_secs_f64().max(1e-9)
+    }
+}
+
+fn row(label: &str, before: usize, after: usize) -> [String; 3] {
+    [label.to_owned(), figure(before), figure(after)]
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

@@ -28,7 +28,7 @@ pub(super) struct FilterArgs {
     options: FilterOptions,
 
     /// Drop records with a finding of these rules or groups of `check`
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    #[arg(long, value_name = "RULE", value_delimiter = ',', hide_short_help = true)]
     drop_records_with: Vec<String>,
 
     #[command(flatten)]
@@ -126,7 +126,7 @@ pub(crate) struct FilterOptions {
     step: Option<usize>,
 
     /// Do not clear the newest results that together have at most N tokens
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     protect_tokens: Option<Tokens>,
 
     /// Clear the results of file reads that a later call repeats
@@ -134,7 +134,7 @@ pub(crate) struct FilterOptions {
     supersede_reads: bool,
 
     /// Tools that read files, for --supersede-reads; by default those of common coding agents
-    #[arg(long, value_name = "GLOB", requires = "supersede_reads")]
+    #[arg(long, value_name = "GLOB", requires = "supersede_reads", hide_short_help = true)]
     read_tool: Vec<String>,
 
     /// Clear results whose content a later result repeats
@@ -142,19 +142,19 @@ pub(crate) struct FilterOptions {
     dedupe_results: bool,
 
     /// Clear the arguments of the calls whose results are cleared as well
-    #[arg(long, requires = "clearing")]
+    #[arg(long, requires = "clearing", hide_short_help = true)]
     clear_inputs: bool,
 
     /// Content of a cleared result
-    #[arg(long, value_name = "TEXT", default_value = "[cleared]", requires = "clearing")]
+    #[arg(long, value_name = "TEXT", default_value = "[cleared]", requires = "clearing", hide_short_help = true)]
     placeholder: String,
 
     /// Never clear or shorten results of tools that match GLOB
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     exempt_tool: Vec<String>,
 
     /// Clear only results of tools that match GLOB
-    #[arg(long, value_name = "GLOB", requires = "clearing")]
+    #[arg(long, value_name = "GLOB", requires = "clearing", hide_short_help = true)]
     clear_tool: Vec<String>,
 
     /// Clear nothing in a transcript of at most N tokens
@@ -162,7 +162,7 @@ pub(crate) struct FilterOptions {
     trigger: Option<Tokens>,
 
     /// Clear nothing unless N tokens are freed
-    #[arg(long, value_name = "N", requires = "clearing")]
+    #[arg(long, value_name = "N", requires = "clearing", hide_short_help = true)]
     clear_at_least: Option<Tokens>,
 
     /// Shorten every tool result to N tokens
@@ -170,11 +170,11 @@ pub(crate) struct FilterOptions {
     cap_result: Option<Tokens>,
 
     /// Shorten results of tools that match GLOB to N tokens
-    #[arg(long, value_name = "GLOB=N")]
+    #[arg(long, value_name = "GLOB=N", hide_short_help = true)]
     cap_tool: Vec<ToolCap>,
 
     /// Which end of a shortened result to keep
-    #[arg(long, value_parser = one_of(CAP_KEEPS), default_value = "both")]
+    #[arg(long, value_parser = one_of(CAP_KEEPS), default_value = "both", hide_short_help = true)]
     cap_keep: CapKeep,
 
     /// Remove all images, audio and files except the last N
@@ -182,15 +182,15 @@ pub(crate) struct FilterOptions {
     keep_last_media: Option<usize>,
 
     /// Remove images, audio and files above N bytes
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     max_media_bytes: Option<Bytes>,
 
     /// Remove images with a side above N pixels
-    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>, hide_short_help = true)]
     max_media_pixels: Option<usize>,
 
     /// Keep only system messages and messages A to B-1 of `curtail show`
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, hide_short_help = true)]
     range: Option<RangeFlag>,
 
     /// Drop messages by their numbers in `curtail show`: 12..40,77

@@ -53,61 +53,36 @@ const SHORT: &[&str] = &[
     "tokenizer",
 ];
 
-/// Flags of a single command that only `--help` shows.
+/// Flags that only `--help` shows, beside those that hide themselves from `-h`.
 const LONG: &[&str] = &[
-    "protect_tokens",
-    "clear_tool",
-    "clear_inputs",
-    "drop_untrained",
-    "drop_records_with",
-    "clear_at_least",
-    "max_media_bytes",
-    "max_media_pixels",
-    "cap_tool",
-    "cap_keep",
     "summary_role",
     "allow_http",
     "ca_file",
-    "allow_empty",
     "api_key_file",
     "at",
     "cache",
-    "cap_in_flight",
     "concurrency",
-    "exempt_tool",
-    "exit_zero",
     "extra_body",
     "from",
-    "id_key",
-    "max_findings",
-    "max_text",
     "on_summary_error",
-    "placeholder",
     "print_prompt",
-    "profile",
     "prompt",
-    "range",
-    "read_tool",
     "read_only",
     "reserve",
     "retries",
-    "start_on",
-    "stateful",
-    "statistics",
     "template",
     "timeout",
 ];
 
-/// Flags that are not listed because the command itself does the same: `curtail repair --mode` is a repair.
-const REDUNDANT: &[(&str, &[&str])] = &[("repair", &["repair", "repair_pending"])];
+/// Flags that the page of `repair` does not list, because the command itself does the same: `curtail repair --mode` is a repair.
+const REDUNDANT: &[&str] = &["repair", "repair_pending"];
 
 /// The global flags that have an effect on each command; `--color` has one on all of them.
 const GLOBAL: &[(&[&str], &[&str])] = &[
     (
-        &["window", "limit", "split", "filter", "summarize", "repair", "run", "memory recall"],
+        &["window", "limit", "split", "filter", "summarize", "repair", "run", "memory recall", "check", "replay"],
         &["jobs", "quiet", "verbose", "progress", "color"],
     ),
-    (&["check", "replay"], &["jobs", "quiet", "verbose", "progress", "color"]),
     (&["view", "show", "count"], &["jobs", "verbose", "color"]),
     (&["sessions"], &["quiet", "verbose", "color"]),
 ];
@@ -143,7 +118,7 @@ fn page(command: Command, path: &str, global: &[Arg]) -> Command {
     let command = names.iter().fold(with_exclude_alias(command).mut_args(concise), |command, name| {
         command.mut_subcommand(name, |inner| page(inner, &format!("{path} {name}"), global))
     });
-    let redundant = REDUNDANT.iter().filter(|(name, _)| *name == path).flat_map(|(_, flags)| flags.iter());
+    let redundant = REDUNDANT.iter().filter(|_| path == "repair");
     let command = redundant.fold(command, |command, flag| command.mut_arg(*flag, |arg| arg.hide(true)));
     let shown = global.iter().map(|arg| arg.clone().hide(!has_effect(path, arg.get_id().as_str())));
     let examples = examples_of(path, command.get_styles());
@@ -200,312 +175,139 @@ fn first_screen(root: &Command) -> StyledStr {
 
 // The examples at the end of each command's help.
 
-/// A command line and what it does.
-type Example = (&'static str, &'static str);
+/// A command, a command line of it, and what that does.
+type Example = (&'static str, &'static str, &'static str);
 
 /// The examples of each command: three if there is more than one way to use it.
-const EXAMPLES: &[(&str, &[Example])] = &[
-    (
-        "window",
-        &[
-            ("curtail window -n 40 chat.jsonl", "keep the last 40 items"),
-            ("curtail window -n 8 --unit turns chat.jsonl -o short.jsonl", "keep the last 8 turns"),
-            ("curtail window -n 40 --dry-run data/", "list what would be dropped, and why"),
-        ],
-    ),
-    (
-        "limit",
-        &[
-            ("curtail limit -t 8k chat.jsonl", "keep what fits into 8,000 tokens"),
-            ("curtail limit -t 16k --model gpt-4o chat.jsonl", "count as gpt-4o does"),
-            ("curtail limit -t 8k data/ -O cut/ --stats", "cut a folder, with totals"),
-        ],
-    ),
-    (
-        "split",
-        &[
-            ("curtail split -t 8k data/ -O rows/", "split a folder into rows that fit"),
-            ("curtail split -t 8k --overlap 1turn chat.jsonl -o rows.jsonl", "repeat a turn in each window"),
-            ("curtail split -t 8k --mark targets chat.jsonl -o marked.jsonl", "list targets in each record"),
-        ],
-    ),
-    (
-        "filter",
-        &[
-            ("curtail filter -x 'debug_*' chat.jsonl", "drop calls of some tools"),
-            ("curtail filter --strip reasoning,media chat.jsonl", "drop reasoning and images"),
-            ("curtail filter --supersede-reads --keep-last-results 5 chat.jsonl", "clear old results"),
-        ],
-    ),
-    (
-        "summarize",
-        &[
-            ("curtail summarize -n 20 chat.jsonl", "keep the last 20 interactions and summaries"),
-            ("curtail summarize --handoff chat.jsonl > HANDOFF.md", "write a page for the next session"),
-            ("curtail summarize --thread demo chat.jsonl", "continue a stored memory"),
-        ],
-    ),
-    (
-        "repair",
-        &[
-            ("curtail repair chat.jsonl -o fixed.jsonl", "move results to their calls, drop the rest"),
-            ("curtail repair --mode stub data/ --in-place=.bak", "answer calls, keep backups"),
-            ("curtail repair --dry-run data/", "list what would be repaired"),
-        ],
-    ),
-    (
-        "run",
-        &[
-            ("curtail run --print", "show the chain"),
-            ("curtail run chat.jsonl -o short.jsonl", "cut with the closest curtail.toml"),
-            ("curtail run --preset mask-10-steps chat.jsonl", "cut by a preset"),
-            ("curtail run -c curtail.toml data/ -O cut/ --stats", "cut a folder, with totals"),
-        ],
-    ),
-    (
-        "check",
-        &[
-            ("curtail check data/", "report findings, exit with 1 if any is denied"),
-            ("curtail check --fix data/", "repair broken pairs in place"),
-            ("curtail check --output-format github data/", "annotate a pull request"),
-        ],
-    ),
-    (
-        "rule",
-        &[
-            ("curtail rule", "list all rules"),
-            ("curtail rule orphan-result", "show a rule by name"),
-            ("curtail rule T002", "show a rule by code"),
-        ],
-    ),
-    (
-        "view",
-        &[
-            ("curtail view chat.jsonl -o page.html", "write a page to look at"),
-            ("curtail view chat.jsonl --policy 'limit -t 8k' -o cut.html", "show what would be dropped"),
-            ("curtail view chat.jsonl --text", "read it in the terminal"),
-        ],
-    ),
-    (
-        "sessions",
-        &[
-            ("curtail sessions --since 7d", "list the sessions of the last week"),
-            ("curtail sessions --tokens --sort tokens -n 5", "list the five with the most tokens"),
-            ("curtail sessions --project . --format paths", "print the paths of a project's"),
-        ],
-    ),
-    (
-        "show",
-        &[
-            ("curtail show chat.jsonl", "list messages, parts and pairs"),
-            ("curtail show --output-format json data/", "write one JSON object per transcript"),
-            ("curtail show --message 1 chat.jsonl", "print the message that a summary points to"),
-        ],
-    ),
-    (
-        "count",
-        &[
-            ("curtail count data/", "count each file"),
-            ("curtail count --by tool chat.jsonl", "count each tool"),
-            ("curtail count --model gpt-4o --output-format csv data/", "count as gpt-4o does"),
-        ],
-    ),
-    (
-        "replay",
-        &[
-            ("curtail replay data/", "compare the presets"),
-            ("curtail replay --policy 'limit -t 60k' --missing chat.jsonl", "list what one policy loses"),
-            ("curtail replay --sweep 'window -n {20,40}' --price gpt-5 data/", "find the best of several"),
-        ],
-    ),
-    (
-        "dialects",
-        &[
-            ("curtail dialects", "list all dialects"),
-            ("curtail dialects | grep anthropic", "show how one is detected"),
-            ("curtail dialects --output-format json", "write one JSON object per dialect"),
-        ],
-    ),
-    (
-        "tokenizers",
-        &[
-            ("curtail tokenizers", "list all tokenizers"),
-            ("curtail tokenizers | grep gpt-4o", "find the tokenizer of a model"),
-            ("curtail tokenizers --output-format json", "write a JSON array"),
-        ],
-    ),
-    (
-        "memory",
-        &[
-            ("curtail memory apply --thread demo chat.jsonl", "store the updates of a transcript"),
-            ("curtail memory recall --thread demo chat.jsonl", "insert the stored state"),
-            ("curtail memory list", "list the stored states"),
-        ],
-    ),
-    (
-        "memory apply",
-        &[
-            ("curtail memory apply --thread demo chat.jsonl", "update the stored state"),
-            ("curtail memory apply --explain chat.jsonl", "print the state, store nothing"),
-            ("curtail memory apply --output-format json data/", "print a state per transcript"),
-        ],
-    ),
-    (
-        "memory recall",
-        &[
-            ("curtail memory recall --thread demo chat.jsonl -o next.jsonl", "insert the stored state"),
-            ("curtail memory recall --resource ada --budget 500 chat.jsonl", "insert at most 500 tokens"),
-            ("curtail window -n 20 chat.jsonl | curtail memory recall --thread demo", "cut, then insert"),
-        ],
-    ),
+const EXAMPLES: &[Example] = &[
+    ("window", "curtail window -n 40 chat.jsonl", "keep the last 40 items"),
+    ("window", "curtail window -n 8 --unit turns chat.jsonl -o short.jsonl", "keep the last 8 turns"),
+    ("window", "curtail window -n 40 --dry-run data/", "list what would be dropped, and why"),
+    ("limit", "curtail limit -t 8k chat.jsonl", "keep what fits into 8,000 tokens"),
+    ("limit", "curtail limit -t 16k --model gpt-4o chat.jsonl", "count as gpt-4o does"),
+    ("limit", "curtail limit -t 8k data/ -O cut/ --stats", "cut a folder, with totals"),
+    ("split", "curtail split -t 8k data/ -O rows/", "split a folder into rows that fit"),
+    ("split", "curtail split -t 8k --overlap 1turn chat.jsonl -o rows.jsonl", "repeat a turn in each window"),
+    ("split", "curtail split -t 8k --mark targets chat.jsonl -o marked.jsonl", "list targets in each record"),
+    ("filter", "curtail filter -x 'debug_*' chat.jsonl", "drop calls of some tools"),
+    ("filter", "curtail filter --strip reasoning,media chat.jsonl", "drop reasoning and images"),
+    ("filter", "curtail filter --supersede-reads --keep-last-results 5 chat.jsonl", "clear old results"),
+    ("summarize", "curtail summarize -n 20 chat.jsonl", "keep the last 20 interactions and summaries"),
+    ("summarize", "curtail summarize --handoff chat.jsonl > HANDOFF.md", "write a page for the next session"),
+    ("summarize", "curtail summarize --thread demo chat.jsonl", "continue a stored memory"),
+    ("repair", "curtail repair chat.jsonl -o fixed.jsonl", "move results to their calls, drop the rest"),
+    ("repair", "curtail repair --mode stub data/ --in-place=.bak", "answer calls, keep backups"),
+    ("repair", "curtail repair --dry-run data/", "list what would be repaired"),
+    ("run", "curtail run --print", "show the chain"),
+    ("run", "curtail run chat.jsonl -o short.jsonl", "cut with the closest curtail.toml"),
+    ("run", "curtail run --preset mask-10-steps chat.jsonl", "cut by a preset"),
+    ("run", "curtail run -c curtail.toml data/ -O cut/ --stats", "cut a folder, with totals"),
+    ("check", "curtail check data/", "report findings, exit with 1 if any is denied"),
+    ("check", "curtail check --fix data/", "repair broken pairs in place"),
+    ("check", "curtail check --output-format github data/", "annotate a pull request"),
+    ("rule", "curtail rule", "list all rules"),
+    ("rule", "curtail rule orphan-result", "show a rule by name"),
+    ("rule", "curtail rule T002", "show a rule by code"),
+    ("view", "curtail view chat.jsonl -o page.html", "write a page to look at"),
+    ("view", "curtail view chat.jsonl --policy 'limit -t 8k' -o cut.html", "show what would be dropped"),
+    ("view", "curtail view chat.jsonl --text", "read it in the terminal"),
+    ("sessions", "curtail sessions --since 7d", "list the sessions of the last week"),
+    ("sessions", "curtail sessions --tokens --sort tokens -n 5", "list the five with the most tokens"),
+    ("sessions", "curtail sessions --project . --format paths", "print the paths of a project's"),
+    ("show", "curtail show chat.jsonl", "list messages, parts and pairs"),
+    ("show", "curtail show --output-format json data/", "write one JSON object per transcript"),
+    ("show", "curtail show --message 1 chat.jsonl", "print the message that a summary points to"),
+    ("count", "curtail count data/", "count each file"),
+    ("count", "curtail count --by tool chat.jsonl", "count each tool"),
+    ("count", "curtail count --model gpt-4o --output-format csv data/", "count as gpt-4o does"),
+    ("replay", "curtail replay data/", "compare the presets"),
+    ("replay", "curtail replay --policy 'limit -t 60k' --missing chat.jsonl", "list what one policy loses"),
+    ("replay", "curtail replay --sweep 'window -n {20,40}' --price gpt-5 data/", "find the best of several"),
+    ("dialects", "curtail dialects", "list all dialects"),
+    ("dialects", "curtail dialects | grep anthropic", "show how one is detected"),
+    ("dialects", "curtail dialects --output-format json", "write one JSON object per dialect"),
+    ("tokenizers", "curtail tokenizers", "list all tokenizers"),
+    ("tokenizers", "curtail tokenizers | grep gpt-4o", "find the tokenizer of a model"),
+    ("tokenizers", "curtail tokenizers --output-format json", "write a JSON array"),
+    ("memory", "curtail memory apply --thread demo chat.jsonl", "store the updates of a transcript"),
+    ("memory", "curtail memory recall --thread demo chat.jsonl", "insert the stored state"),
+    ("memory", "curtail memory list", "list the stored states"),
+    ("memory apply", "curtail memory apply --thread demo chat.jsonl", "update the stored state"),
+    ("memory apply", "curtail memory apply --explain chat.jsonl", "print the state, store nothing"),
+    ("memory apply", "curtail memory apply --output-format json data/", "print a state per transcript"),
+    ("memory recall", "curtail memory recall --thread demo chat.jsonl -o next.jsonl", "insert the stored state"),
+    ("memory recall", "curtail memory recall --resource ada --budget 500 chat.jsonl", "insert at most 500 tokens"),
+    ("memory recall", "curtail window -n 20 chat.jsonl | curtail memory recall --thread demo", "cut, then insert"),
+    ("memory update", r#"curtail memory update --thread demo '{"name":"Ada"}'"#, "merge an object into the state"),
+    ("memory update", r#"curtail memory update --resource ada '{"city":"Graz"}'"#, "update a shared state"),
     (
         "memory update",
-        &[
-            (r#"curtail memory update --thread demo '{"name":"Ada"}'"#, "merge an object into the state"),
-            (r#"curtail memory update --resource ada '{"city":"Graz"}'"#, "update a shared state"),
-            (r#"echo '{"name":"Ada"}' | curtail memory update --thread demo -"#, "read the object from a pipe"),
-        ],
+        r#"echo '{"name":"Ada"}' | curtail memory update --thread demo -"#,
+        "read the object from a pipe",
     ),
-    (
-        "memory show",
-        &[
-            ("curtail memory show --thread demo", "print the stored state"),
-            ("curtail memory show --resource ada --output-format json", "print a shared state as JSON"),
-            ("curtail memory show --thread demo --set-aside", "print states that were unusable"),
-        ],
-    ),
-    (
-        "memory set",
-        &[
-            ("curtail memory set --thread demo 'Prefers trains.'", "replace the stored state"),
-            (r#"curtail memory set --resource ada '{"city":"Graz"}'"#, "replace it with an object"),
-            ("echo 'Prefers trains.' | curtail memory set --thread demo -", "read the state from a pipe"),
-        ],
-    ),
-    (
-        "memory clear",
-        &[
-            ("curtail memory clear --thread demo", "delete the stored state"),
-            ("curtail memory clear --resource ada", "delete a shared state"),
-            ("curtail memory clear --thread demo --forget", "delete the record of updates as well"),
-        ],
-    ),
-    (
-        "memory spawn",
-        &[
-            ("curtail memory spawn --resource ada --to child", "copy a resource's state"),
-            ("curtail memory spawn --resource ada --to child --force", "replace the child's state"),
-            ("curtail memory spawn --resource ada --to second", "start another child"),
-        ],
-    ),
-    (
-        "memory list",
-        &[
-            ("curtail memory list", "list all states"),
-            ("curtail memory list --older-than 30d", "list states unchanged for 30 days"),
-            ("curtail memory list --scope resource --output-format json", "list shared states as JSON"),
-        ],
-    ),
-    (
-        "memory prune",
-        &[
-            ("curtail memory prune --older-than 30d --dry-run", "list what would be deleted"),
-            ("curtail memory prune --older-than 12w", "delete states unchanged for 12 weeks"),
-            ("curtail memory prune --older-than 90d --scope thread", "delete only states of threads"),
-        ],
-    ),
-    (
-        "memory tool-schema",
-        &[
-            ("curtail memory tool-schema --dialect anthropic", "print the tool for Anthropic"),
-            ("curtail memory tool-schema --name updateWorkingMemory", "print it under one name"),
-            ("curtail memory tool-schema --dialect gemini > tool.json", "write it to a file"),
-        ],
-    ),
-    (
-        "store",
-        &[
-            ("curtail store export backup.jsonl", "write all states to a file"),
-            ("curtail store import backup.jsonl --on-clash keep", "read them, keep existing states"),
-            ("curtail store export | wc -l", "count the states"),
-        ],
-    ),
-    (
-        "store export",
-        &[
-            ("curtail store export backup.jsonl", "write all states to a file"),
-            ("curtail store export | gzip > backup.jsonl.gz", "compress the backup"),
-            ("curtail store export | wc -l", "count the states"),
-        ],
-    ),
-    (
-        "store import",
-        &[
-            ("curtail store import backup.jsonl --on-clash replace", "replace existing states"),
-            ("curtail store import backup.jsonl --on-clash keep", "keep existing states"),
-            ("curtail store import --on-clash keep < backup.jsonl", "read standard input"),
-        ],
-    ),
-    (
-        "init",
-        &[
-            ("curtail init", "write curtail.toml"),
-            ("curtail init agent.toml", "write another file"),
-            ("curtail init demo.toml && curtail run -c demo.toml --print", "write a file and show its chain"),
-        ],
-    ),
-    (
-        "config",
-        &[
-            ("curtail config show", "show each value and its origin"),
-            ("curtail config show -c curtail.toml", "show a certain file"),
-            ("curtail config --schema > curtail.schema.json", "write the schema for an editor"),
-        ],
-    ),
-    (
-        "config show",
-        &[
-            ("curtail config show", "show each value and its origin"),
-            ("curtail config show -c curtail.toml", "show a certain file"),
-            ("CURTAIL_TOKENIZER=cl100k_base curtail config show", "show what a variable overrides"),
-        ],
-    ),
-    ("config schema", &[("curtail config schema > curtail.schema.json", "write the schema for an editor")]),
-    (
-        "schema",
-        &[
-            ("curtail schema", "list the outputs"),
-            ("curtail schema check > check.schema.json", "write the schema of what `check` reports"),
-            ("curtail schema configuration", "print the schema of `curtail.toml`"),
-        ],
-    ),
-    (
-        "completions",
-        &[
-            ("curtail completions bash > ~/.local/share/bash-completion/completions/curtail", "bash"),
-            ("curtail completions zsh > ~/.zfunc/_curtail", "zsh"),
-            ("curtail completions fish > ~/.config/fish/completions/curtail.fish", "fish"),
-        ],
-    ),
-    (
-        "man",
-        &[
-            ("curtail man --out ~/.local/share/man/man1", "install all pages"),
-            ("curtail man --out man", "write all pages below man/"),
-            ("curtail man > curtail.1", "write the first page"),
-        ],
-    ),
+    ("memory show", "curtail memory show --thread demo", "print the stored state"),
+    ("memory show", "curtail memory show --resource ada --output-format json", "print a shared state as JSON"),
+    ("memory show", "curtail memory show --thread demo --set-aside", "print states that were unusable"),
+    ("memory set", "curtail memory set --thread demo 'Prefers trains.'", "replace the stored state"),
+    ("memory set", r#"curtail memory set --resource ada '{"city":"Graz"}'"#, "replace it with an object"),
+    ("memory set", "echo 'Prefers trains.' | curtail memory set --thread demo -", "read the state from a pipe"),
+    ("memory clear", "curtail memory clear --thread demo", "delete the stored state"),
+    ("memory clear", "curtail memory clear --resource ada", "delete a shared state"),
+    ("memory clear", "curtail memory clear --thread demo --forget", "delete the record of updates as well"),
+    ("memory spawn", "curtail memory spawn --resource ada --to child", "copy a resource's state"),
+    ("memory spawn", "curtail memory spawn --resource ada --to child --force", "replace the child's state"),
+    ("memory spawn", "curtail memory spawn --resource ada --to second", "start another child"),
+    ("memory list", "curtail memory list", "list all states"),
+    ("memory list", "curtail memory list --older-than 30d", "list states unchanged for 30 days"),
+    ("memory list", "curtail memory list --scope resource --output-format json", "list shared states as JSON"),
+    ("memory prune", "curtail memory prune --older-than 30d --dry-run", "list what would be deleted"),
+    ("memory prune", "curtail memory prune --older-than 12w", "delete states unchanged for 12 weeks"),
+    ("memory prune", "curtail memory prune --older-than 90d --scope thread", "delete only states of threads"),
+    ("memory tool-schema", "curtail memory tool-schema --dialect anthropic", "print the tool for Anthropic"),
+    ("memory tool-schema", "curtail memory tool-schema --name updateWorkingMemory", "print it under one name"),
+    ("memory tool-schema", "curtail memory tool-schema --dialect gemini > tool.json", "write it to a file"),
+    ("store", "curtail store export backup.jsonl", "write all states to a file"),
+    ("store", "curtail store import backup.jsonl --on-clash keep", "read them, keep existing states"),
+    ("store", "curtail store export | wc -l", "count the states"),
+    ("store export", "curtail store export backup.jsonl", "write all states to a file"),
+    ("store export", "curtail store export | gzip > backup.jsonl.gz", "compress the backup"),
+    ("store export", "curtail store export | wc -l", "count the states"),
+    ("store import", "curtail store import backup.jsonl --on-clash replace", "replace existing states"),
+    ("store import", "curtail store import backup.jsonl --on-clash keep", "keep existing states"),
+    ("store import", "curtail store import --on-clash keep < backup.jsonl", "read standard input"),
+    ("init", "curtail init", "write curtail.toml"),
+    ("init", "curtail init agent.toml", "write another file"),
+    ("init", "curtail init demo.toml && curtail run -c demo.toml --print", "write a file and show its chain"),
+    ("config", "curtail config show", "show each value and its origin"),
+    ("config", "curtail config show -c curtail.toml", "show a certain file"),
+    ("config", "curtail config --schema > curtail.schema.json", "write the schema for an editor"),
+    ("config show", "curtail config show", "show each value and its origin"),
+    ("config show", "curtail config show -c curtail.toml", "show a certain file"),
+    ("config show", "CURTAIL_TOKENIZER=cl100k_base curtail config show", "show what a variable overrides"),
+    ("config schema", "curtail config schema > curtail.schema.json", "write the schema for an editor"),
+    ("schema", "curtail schema", "list the outputs"),
+    ("schema", "curtail schema check > check.schema.json", "write the schema of what `check` reports"),
+    ("schema", "curtail schema configuration", "print the schema of `curtail.toml`"),
+    ("completions", "curtail completions bash > ~/.local/share/bash-completion/completions/curtail", "bash"),
+    ("completions", "curtail completions zsh > ~/.zfunc/_curtail", "zsh"),
+    ("completions", "curtail completions fish > ~/.config/fish/completions/curtail.fish", "fish"),
+    ("man", "curtail man --out ~/.local/share/man/man1", "install all pages"),
+    ("man", "curtail man --out man", "write all pages below man/"),
+    ("man", "curtail man > curtail.1", "write the first page"),
 ];
 
 /// The examples of the command at `path`, with a heading; nothing for a command without examples.
 fn examples_of(path: &str, styles: &Styles) -> StyledStr {
     let mut text = StyledStr::new();
-    let Some((_, examples)) = EXAMPLES.iter().find(|(name, _)| *name == path) else { return text };
+    let examples: Vec<&Example> = EXAMPLES.iter().filter(|(command, ..)| *command == path).collect();
+    if examples.is_empty() {
+        return text;
+    }
     let header = styles.get_header();
-    let width = examples.iter().map(|(line, _)| line.len()).max().unwrap_or_default();
+    let width = examples.iter().map(|(_, line, _)| line.len()).max().unwrap_or_default();
     // Writing to a styled string cannot fail.
     let _ = write!(text, "{header}Examples:{header:#}");
-    for (line, what) in *examples {
+    for (_, line, what) in examples {
         let _ = write!(text, "\n  {line:width$}  # {what}");
     }
     text

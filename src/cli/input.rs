@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::report;
 use super::sessions::machine::named_path;
-use crate::batch::{InputOptions, OnError};
+use crate::batch::{Batch, InputOptions, OnError};
 use crate::cli::options::{Choice, one_of};
 use crate::cli::repair::{REPAIR_MODES, repairs};
 use crate::console;
@@ -53,50 +53,51 @@ const THINKING: &[Choice<Thinking>] = &[
 
 /// What is read, and how.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Input")]
 pub(super) struct Input {
     /// Files, directories, globs or sessions (`@last`); `-` or none for standard input
-    #[arg(value_name = "PATH", value_parser = OsStringValueParser::new().try_map(|given| named_path(&given)))]
+    #[arg(value_name = "PATH", help_heading = None, value_parser = OsStringValueParser::new().try_map(|given| named_path(&given)))]
     pub(super) paths: Vec<PathBuf>,
 
     /// Find only files that match GLOB in directories
     ///
     /// A GLOB with a slash applies to the path below the named directory, one without to the name. Files that you name are
     /// always read.
-    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    #[arg(long, value_name = "GLOB")]
     pub(super) glob: Vec<String>,
 
     /// Pass over files and directories that match GLOB in directories
     ///
     /// GLOB applies as that of --glob does.
-    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    #[arg(long, value_name = "GLOB")]
     pub(super) exclude_path: Vec<String>,
 
     /// How a file contains its transcripts
-    #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto", help_heading = "Input")]
+    #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto")]
     pub(super) framing: RequestedFraming,
 
     /// Dialect, detected by default; see `curtail dialects`
-    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Input")]
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(super) dialect: String,
 
     /// Member that contains a record's messages, as keys joined by dots
-    #[arg(long, value_name = "KEY", help_heading = "Input")]
+    #[arg(long, value_name = "KEY")]
     pub(super) messages_key: Option<String>,
 
     /// Column of a Parquet or Arrow file that contains the transcripts, detected by default
-    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Input")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(super) column: Option<String>,
 
     /// Longest record, log or document to read, in bytes after decompression (64k, 16m, 2g; 0 = no limit)
-    #[arg(long, value_name = "SIZE", default_value = "1g", help_heading = "Input")]
+    #[arg(long, value_name = "SIZE", default_value = "1g")]
     pub(super) max_record: Size,
 
     /// Read only what the model still reads: from the last boundary on, without turns that were rolled back
-    #[arg(long, hide_short_help = true, help_heading = "Input")]
+    #[arg(long, hide_short_help = true)]
     pub(super) live: bool,
 
     /// Name for standard input in messages [default: stdin]
-    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    #[arg(long, value_name = "NAME")]
     pub(super) stdin_filename: Option<String>,
 }
 
@@ -151,16 +152,16 @@ pub(super) struct CutFlags {
     pub(super) output: Output,
 
     /// Report every change and its reason on standard error
-    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
-    pub(super) explain: Option<ExplainFlag>,
+    #[arg(long, value_parser = one_of(EXPLAIN), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
+    pub(super) explain: Option<TextOrJson>,
 
     /// Write no transcript; report what would change on standard error
     #[arg(long, help_heading = "Report")]
     pub(super) dry_run: bool,
 
     /// Report totals before and after, and the time
-    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
-    pub(super) stats: Option<StatsFlag>,
+    #[arg(long, value_parser = one_of(STATS), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
+    pub(super) stats: Option<TextOrJson>,
 
     /// Exit with status 1 if anything changed or would change
     #[arg(long, help_heading = "Report")]
@@ -169,49 +170,26 @@ pub(super) struct CutFlags {
 
 /// The flags of every command, before or after its name.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global")]
 pub(super) struct Global {
     /// Number of threads (0 = all cores)
-    #[arg(
-        short,
-        long,
-        global = true,
-        value_name = "N",
-        default_value_t = 0,
-        env = "CURTAIL_JOBS",
-        help_heading = "Global"
-    )]
+    #[arg(short, long, global = true, value_name = "N", default_value_t = 0, env = "CURTAIL_JOBS")]
     pub(super) jobs: usize,
 
     /// Print errors only
-    #[arg(short, long, global = true, env = "CURTAIL_QUIET", value_parser = clap::builder::FalseyValueParser::new(), help_heading = "Global")]
+    #[arg(short, long, global = true, env = "CURTAIL_QUIET", value_parser = clap::builder::FalseyValueParser::new())]
     pub(super) quiet: bool,
 
     /// Report the framing and dialect of each input, and every note
-    #[arg(short, long, global = true, env = "CURTAIL_VERBOSE", value_parser = clap::builder::FalseyValueParser::new(), help_heading = "Global")]
+    #[arg(short, long, global = true, env = "CURTAIL_VERBOSE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(super) verbose: bool,
 
     /// When to use colors; `NO_COLOR` is respected
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        value_name = "WHEN",
-        default_value = "auto",
-        env = "CURTAIL_COLOR",
-        help_heading = "Global"
-    )]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", env = "CURTAIL_COLOR")]
     pub(super) color: When,
 
     /// When to show progress: bars on a terminal, otherwise a line every ten seconds
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        value_name = "WHEN",
-        default_value = "auto",
-        env = "CURTAIL_PROGRESS",
-        help_heading = "Global"
-    )]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", env = "CURTAIL_PROGRESS")]
     pub(super) progress: When,
 
     #[arg(skip)]
@@ -236,50 +214,44 @@ pub(super) fn is_standard(file: &Path) -> bool {
 
 /// Where the output is written.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Output")]
 pub(super) struct Output {
     /// Write to FILE atomically; compress `.gz` and `.zst`
-    #[arg(short, long, value_name = "FILE", group = "place", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", group = "place")]
     pub(super) output: Option<PathBuf>,
 
     /// Write each output below DIR, at its input's relative path
-    #[arg(short = 'O', long, value_name = "DIR", group = "place", help_heading = "Output")]
+    #[arg(short = 'O', long, value_name = "DIR", group = "place")]
     pub(super) output_dir: Option<PathBuf>,
 
     /// Replace inputs atomically; SUFFIX keeps a backup as NAME+SUFFIX
-    #[arg(short, long, value_name = "SUFFIX", group = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Output")]
+    #[arg(short, long, value_name = "SUFFIX", group = "place", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(super) in_place: Option<OsString>,
 
     /// With --in-place, also replace files that symbolic links in directories lead to
-    #[arg(long, requires = "in_place", hide_short_help = true, help_heading = "Output")]
+    #[arg(long, requires = "in_place", hide_short_help = true)]
     pub(super) follow_links: bool,
 
     /// Overwrite existing outputs; existing backups are kept
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub(super) force: bool,
 
     /// Skip inputs that an earlier run with the same options finished, as recorded in MANIFEST
     ///
     /// Without MANIFEST, the record is kept in the directory of --output-dir, or in the working directory with --in-place.
-    #[arg(long, value_name = "MANIFEST", requires = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Output")]
+    #[arg(long, value_name = "MANIFEST", requires = "place", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(super) resume: Option<OsString>,
 
     /// Do not wait until outputs are on the disk; after a power failure, some may be empty or missing
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub(super) no_sync: bool,
 
     /// How to handle records that fail
-    #[arg(
-        long,
-        value_parser = one_of(ERROR_POLICIES),
-        value_name = "WHAT",
-        default_value = "fail",
-        env = "CURTAIL_ON_ERROR",
-        help_heading = "Output"
-    )]
+    #[arg(long, value_parser = one_of(ERROR_POLICIES), value_name = "WHAT", default_value = "fail", env = "CURTAIL_ON_ERROR")]
     pub(super) on_error: OnError,
 
     /// Write records that fail or are dropped to FILE with the reason, one JSON object per line
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE")]
     pub(super) rejects: Option<PathBuf>,
 }
 
@@ -298,6 +270,12 @@ impl Input {
         // An unknown name is an error before any input is read.
         input_options.reading(Framing::Lines)?;
         Ok(input_options)
+    }
+
+    /// A batch that only reads: what fails is passed over.
+    pub(super) fn batch(&self, global: &Global) -> Result<Batch, FileError> {
+        let input_options = self.input_options()?;
+        Ok(Batch { jobs: global.jobs, input_options, on_error: OnError::Skip, ..Batch::default() })
     }
 
     /// What to look for: everything that the paths name, except what is below `except`.
@@ -368,23 +346,24 @@ impl Global {
     }
 }
 
-/// `--explain`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ExplainFlag {
-    /// One line of text for each entry
+/// The format of a list or a report that programs also read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextOrJson {
     Text,
-    /// One JSON object per line
     Json,
 }
 
-/// `--stats`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum StatsFlag {
-    /// A table
-    Text,
-    /// One JSON object
-    Json,
+/// The values of a flag for such a format, each with its help.
+pub(super) const fn text_or_json(text: &'static str, json: &'static str) -> [Choice<TextOrJson>; 2] {
+    [Choice::new("text", TextOrJson::Text, text), Choice::new("json", TextOrJson::Json, json)]
 }
+
+/// The values of `--explain`.
+pub(super) const EXPLAIN: &[Choice<TextOrJson>] =
+    &text_or_json("One line of text for each entry", "One JSON object per line");
+
+/// The values of `--stats`.
+const STATS: &[Choice<TextOrJson>] = &text_or_json("A table", "One JSON object");
 
 impl CutFlags {
     /// `chain`, preceded by the stages of `--live` and `--repair`: what a cut keeps depends on which pairs are complete.

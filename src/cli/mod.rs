@@ -1,7 +1,8 @@
-//! The command line: one file per subcommand, which turns flags into values for the other modules.
+//! The command line: each subcommand turns flags into values for the other modules. Several small ones share `catalog` and
+//! `generated`.
 
+mod catalog;
 mod check;
-mod completions;
 pub(crate) mod config;
 mod config_command;
 mod corrections;
@@ -9,33 +10,24 @@ mod count;
 mod csv;
 mod cut;
 mod cut_reporter;
-mod dialects;
 mod filter;
+mod generated;
 mod help;
-mod init;
 mod input;
-mod interrupt;
 mod limit;
-mod line_file;
-mod man;
 mod memory;
 pub(crate) mod options;
 mod policy;
-mod processor_specs;
-mod render;
+mod process;
 mod repair;
 mod replay;
 mod report;
-mod rule;
 mod run;
-mod schema;
 mod sessions;
 mod show;
 mod split;
 mod store;
 mod summarize;
-mod sums;
-mod tokenizers;
 mod view;
 mod window;
 
@@ -43,12 +35,11 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 
+use self::options::ProcessorSpec;
 use crate::console;
 use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use curtail_core::visible::one_line;
 use curtail_tokens::tokenizers::{tokenizer_panic, unencoded_text};
-
-pub(crate) use processor_specs::PROCESSOR_SPECS;
 
 /// Cut LLM transcripts to size without breaking their tool calls.
 #[derive(Debug, Parser)]
@@ -77,23 +68,23 @@ impl Cli {
             Command::Split(args) => args.run(&self.global),
             Command::Repair(args) => cut::run_options(&args.cutting, &self.global, &args.options),
             Command::Check(args) => check::run(args, &self.global),
-            Command::Rule(args) => rule::run(args),
-            Command::Schema(args) => schema::run(args),
+            Command::Rule(args) => args.run(),
+            Command::Schema(args) => args.run(),
             Command::Run(args) => run::run(args, &self.global),
-            Command::Init(args) => init::run(args),
-            Command::Config(args) => config_command::run(args),
+            Command::Init(args) => args.run(),
+            Command::Config(args) => args.run(),
             Command::Count(args) => count::run(args, &self.global),
             Command::Replay(args) => replay::run(args, &self.global),
-            Command::Tokenizers(args) => tokenizers::run(args),
+            Command::Tokenizers(args) => args.run(),
             Command::Summarize(args) => args.run(&self.global),
             Command::Sessions(args) => sessions::run(args, &self.global),
             Command::Show(args) => show::run(args, &self.global),
             Command::View(args) => view::run(args, &self.global),
-            Command::Dialects(args) => dialects::run(args),
+            Command::Dialects(args) => args.run(),
             Command::Memory(args) => args.run(&self.global),
             Command::Store(args) => args.run(),
-            Command::Completions(args) => completions::run(args),
-            Command::Man(args) => man::run(args),
+            Command::Completions(args) => args.run(),
+            Command::Man(args) => args.run(),
         }
     }
 }
@@ -128,24 +119,34 @@ commands! {
     "split", "Split long transcripts into windows that fit a token budget" => Split(Box<split::SplitArgs>),
     "repair", "Repair broken pairs of tool calls and results" => Repair(repair::RepairArgs),
     "check", "Report broken tool pairs and other faults; exit with 1 if any is denied" => Check(check::CheckArgs),
-    "rule", "Show a rule's documentation, or list all rules" => Rule(rule::RuleArgs),
-    "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(schema::SchemaArgs),
+    "rule", "Show a rule's documentation, or list all rules" => Rule(catalog::RuleArgs),
+    "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(catalog::SchemaArgs),
     "run", "Run the processors of a configuration file, in the order history, network, agent" => Run(run::RunArgs),
-    "init", "Write a starter `curtail.toml` with commented examples" => Init(init::InitArgs),
+    "init", "Write a starter `curtail.toml` with commented examples" => Init(config_command::InitArgs),
     "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(config_command::ConfigArgs),
     "count", "Count tokens, messages and calls" => Count(count::CountArgs),
     "replay", "Replay recorded sessions under other policies: tokens, cache, cost and lost references" => Replay(Box<replay::ReplayArgs>),
-    "tokenizers", "List the tokenizers and their models" => Tokenizers(tokenizers::TokenizersArgs),
+    "tokenizers", "List the tokenizers and their models" => Tokenizers(catalog::TokenizersArgs),
     "summarize", "Keep the newest interactions verbatim and summaries of the older ones" => Summarize(Box<summarize::SummarizeArgs>),
     "sessions", "List the sessions that coding agents keep on this machine, newest first" => Sessions(sessions::SessionsArgs),
     "show", "Show how a transcript is read: framing, dialect, messages, parts and pairs" => Show(show::ShowArgs),
     "view", "Write a page that shows a transcript, or what a policy would do to it" => View(Box<view::ViewArgs>),
-    "dialects", "List the dialects and how each is detected" => Dialects(dialects::DialectsArgs),
+    "dialects", "List the dialects and how each is detected" => Dialects(catalog::DialectsArgs),
     "memory", "Store what a model notes with the memory tool, and insert it into later requests" => Memory(memory::MemoryArgs),
     "store", "Export and import the store of `memory` and `summarize`" => Store(store::StoreArgs),
-    "completions", "Print a shell's completion script" => Completions(completions::CompletionsArgs),
-    "man", "Print the manual page, or write one page for each command" => Man(man::ManArgs),
+    "completions", "Print a shell's completion script" => Completions(generated::CompletionsArgs),
+    "man", "Print the manual page, or write one page for each command" => Man(generated::ManArgs),
 }
+
+/// The processors that a chain may have, each under the name of its command, in the order of the documentation.
+pub(crate) const PROCESSOR_SPECS: &[ProcessorSpec] = &[
+    ProcessorSpec::with_options::<window::WindowOptions>("window"),
+    ProcessorSpec::with_options::<filter::FilterOptions>("filter"),
+    ProcessorSpec::with_options::<limit::LimitOptions>("limit"),
+    ProcessorSpec::with_options::<summarize::SummarizeOptions>("summarize"),
+    ProcessorSpec::with_options::<memory::RecallOptions>("memory"),
+    ProcessorSpec::with_options::<repair::RepairOptions>("repair"),
+];
 
 /// The command line, with every command and flag.
 #[must_use]
@@ -174,8 +175,8 @@ pub fn reads_configuration(path: &std::path::Path) -> bool {
 #[must_use]
 pub fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
-    if given.get(1).is_some_and(|first| first == render::COMMAND) {
-        return render::serve();
+    if given.get(1).is_some_and(|first| first == process::RENDER_COMMAND) {
+        return process::serve_templates();
     }
     let mut cli = match parse_one(&given).map_or_else(|| parse(&given), Ok) {
         Ok(cli) => cli,

@@ -1,5 +1,5 @@
 //! The options of every processor, defined once: they are the flags of its command and the keys of its table in
-//! `curtail.toml`. Each is in the file of its command; to add one, add a line to `processor_specs.rs`.
+//! `curtail.toml`. Each is in the file of its command; to add one, add a line to `PROCESSOR_SPECS`.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -14,7 +14,7 @@ use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::config::{OptionKey, Shape};
-use super::render::open_template;
+use super::process::open_template;
 use curtail_core::counting::Calibrate;
 use curtail_core::error::FileError;
 use curtail_core::pipeline::Processors;

@@ -43,7 +43,7 @@ pub(crate) struct RepairOptions {
     pending: bool,
 
     /// Repair what this provider would reject, named by its dialect, instead of what the transcript's own would
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     profile: Option<String>,
 }
 

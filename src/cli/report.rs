@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 
 use super::input::Global;
-use crate::batch::Opened;
+use crate::batch::{Event, Opened};
 use crate::console;
 use curtail_core::counting::REFUSED;
 use curtail_core::error::FileError;
@@ -60,6 +61,33 @@ pub(super) fn warning(what: &impl Display) {
 /// Prints a note.
 pub(super) fn note(what: &impl Display) {
     console::message(Style::new(), what);
+}
+
+/// What fails while a command only reads its inputs: it is reported, and the command goes on.
+pub(super) struct Failures<'g> {
+    global: &'g Global,
+    /// The exit status: 2 if anything failed.
+    pub(super) status: ExitCode,
+}
+
+impl<'g> Failures<'g> {
+    /// Reports inputs that were not found.
+    pub(super) fn of_missing(missing: &[FileError], global: &'g Global) -> Self {
+        missing.iter().for_each(error);
+        Self { global, status: if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) } }
+    }
+
+    /// Reports an error, and with `--verbose` that a file was passed over.
+    pub(super) fn note<Out>(&mut self, event: &Event<'_, Out>) {
+        match event {
+            Event::Failed(failure) => {
+                record_error(&failure.error, None, self.global);
+                self.status = ExitCode::from(2);
+            }
+            Event::PassedOver(opened) => passed_over(opened, self.global),
+            Event::Opened(_) | Event::Done { .. } | Event::Closed { .. } => {}
+        }
+    }
 }
 
 /// Warns that there is nothing to read: a directory without transcripts is not an error, but rarely intended.

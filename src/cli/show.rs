@@ -3,12 +3,12 @@
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use serde::Serialize;
 
-use super::input::{Global, Input};
+use super::input::{Global, Input, TextOrJson, text_or_json};
+use super::options::{Choice, one_of};
 use super::report;
-use crate::batch::{Batch, Event, Flow, OnError, Opened, Unit, Work};
+use crate::batch::{Event, Flow, Opened, Unit, Work};
 use crate::console;
 use curtail_core::dialects::ReadError;
 use curtail_core::error::FileError;
@@ -23,8 +23,8 @@ use curtail_core::visible::one_line;
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
     /// Format of the outline
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: OutputFormat,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    output_format: TextOrJson,
 
     /// Print this message, by its number or its id, byte for byte
     ///
@@ -36,14 +36,8 @@ pub(super) struct ShowArgs {
     input: Input,
 }
 
-/// `--output-format`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    /// A table for each transcript
-    Text,
-    /// One JSON object per transcript
-    Json,
-}
+/// The values of `--output-format`.
+const FORMATS: &[Choice<TextOrJson>] = &text_or_json("A table for each transcript", "One JSON object per transcript");
 
 /// A transcript with its framing and dialect.
 #[derive(Serialize)]
@@ -95,51 +89,38 @@ pub(super) fn run(args: &ShowArgs, global: &Global) -> anyhow::Result<ExitCode> 
     }
     let (sources, missing) = args.input.sources(None)?;
     report::warn_empty(sources.is_empty() && missing.is_empty(), global);
-    missing.iter().for_each(report::error);
-    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    let mut failures = report::Failures::of_missing(&missing, global);
     // `seen` tells whether anything was reported about the current file.
     let (mut wrote, mut seen) = (Ok(()), false);
-    let input_options = args.input.input_options()?;
-    let batch = Batch { jobs: global.jobs, input_options, on_error: OnError::Skip, ..Batch::default() };
-    batch.run(sources, &Outliner { live: args.input.live }, |event| match event {
-        Event::Done { opened, out, .. } => {
-            seen |= !out.is_empty();
-            wrote = print_outlines(args.output_format, opened, std::mem::take(out));
-            if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
-        }
-        Event::Failed(failure) => {
-            report::error(&failure.error);
-            (status, seen) = (ExitCode::from(2), true);
-            Flow::Continue
-        }
-        Event::PassedOver(opened) => {
-            report::passed_over(opened, global);
-            Flow::Continue
-        }
-        Event::Opened(_) => {
-            seen = false;
-            Flow::Continue
-        }
-        Event::Closed { opened, complete } => {
-            if complete && !seen && args.output_format == OutputFormat::Text {
+    args.input.batch(global)?.run(sources, &Outliner { live: args.input.live }, |event| {
+        failures.note(&event);
+        match event {
+            Event::Opened(_) => seen = false,
+            Event::Failed(_) => seen = true,
+            Event::Done { opened, out, .. } => {
+                seen |= !out.is_empty();
+                wrote = print_outlines(args.output_format, opened, std::mem::take(out));
+            }
+            Event::Closed { opened, complete } if complete && !seen && args.output_format == TextOrJson::Text => {
                 wrote = console::try_out(&format!("{}: contains no transcript\n", one_line(&opened.source.name)));
             }
-            Flow::Continue
+            Event::PassedOver(_) | Event::Closed { .. } => {}
         }
+        if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
     });
     match wrote {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(FileError::system("standard output", &error).into()),
-        _ => Ok(status),
+        _ => Ok(failures.status),
     }
 }
 
-fn print_outlines(format: OutputFormat, opened: &Opened, outlined: Vec<Outlined>) -> std::io::Result<()> {
+fn print_outlines(format: TextOrJson, opened: &Opened, outlined: Vec<Outlined>) -> std::io::Result<()> {
     let (file, framing) = (opened.source.name.as_str(), opened.reading.framing.name());
     for (dialect, outline) in outlined {
         let shown = ShownTranscript { file, framing, dialect, outline };
         match format {
-            OutputFormat::Json => console::try_out_json(&format!("{}\n", serde_json::to_string(&shown)?))?,
-            OutputFormat::Text => {
+            TextOrJson::Json => console::try_out_json(&format!("{}\n", serde_json::to_string(&shown)?))?,
+            TextOrJson::Text => {
                 let mut out = Vec::new();
                 text(&shown, &mut out)?;
                 console::try_out(&String::from_utf8_lossy(&out))?;
@@ -219,33 +200,20 @@ fn span([start, end]: [usize; 2]) -> String {
 /// Prints the messages with these numbers or ids, in this order.
 fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Result<ExitCode> {
     let (sources, missing) = input.sources(None)?;
-    missing.iter().for_each(report::error);
-    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let batch =
-        Batch { jobs: global.jobs, input_options: input.input_options()?, on_error: OnError::Skip, ..Batch::default() };
+    let mut failures = report::Failures::of_missing(&missing, global);
     let mut wrote = Ok(());
-    batch.run(sources, &Finder { wanted }, |event| match event {
-        Event::Done { opened, out, .. } => {
-            for absent in &out.absent {
-                report::error(&format!("{}: {absent}", opened.source.name));
-                status = ExitCode::from(2);
-            }
-            wrote = console::transcript(&out.text);
-            if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
+    input.batch(global)?.run(sources, &Finder { wanted }, |event| {
+        failures.note(&event);
+        let Event::Done { opened, out, .. } = event else { return Flow::Continue };
+        for absent in &out.absent {
+            report::error(&format!("{}: {absent}", opened.source.name));
+            failures.status = ExitCode::from(2);
         }
-        Event::Failed(failure) => {
-            report::error(&failure.error);
-            status = ExitCode::from(2);
-            Flow::Continue
-        }
-        Event::PassedOver(opened) => {
-            report::passed_over(opened, global);
-            Flow::Continue
-        }
-        Event::Opened(_) | Event::Closed { .. } => Flow::Continue,
+        wrote = console::transcript(&out.text);
+        if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
     });
     wrote?;
-    Ok(status)
+    Ok(failures.status)
 }
 
 /// Finds messages by number or id.

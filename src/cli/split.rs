@@ -1,6 +1,5 @@
 //! `curtail split`: splits long transcripts into several that fit a token budget, for training.
 
-use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,11 +8,11 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::cut::{self, Job};
+use super::cut_reporter::LineFile;
 use super::input::{CutFlags, Global};
-use super::line_file::LineFile;
-use super::options::{Choice, CountingOptions, PINS, Pin, Reads, TemplateOptions, Tokens, one_of, pins};
+use super::options::{Choice, CountingOptions, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
 use crate::batch::{CutOutput, Opened};
-use curtail_core::error::{ErrorKind, FileError};
+use curtail_core::error::FileError;
 use curtail_core::pipeline::{Chain, Splitting};
 use curtail_core::processors::{Counting, Overlap, Split, SplitOverflow, TargetRule, WindowUnit};
 use curtail_io::{Source, Targets};
@@ -43,23 +42,16 @@ impl SplitArgs {
     /// Runs the command.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         #[cfg(unix)]
-        raise_file_limit();
-        let counting = self.options.counting()?;
-        let chain = Chain { splitting: Some(self.options.splitting()?), ..Chain::default() };
+        super::process::raise_file_limit();
+        let SplitOptions { counting, template, .. } = &self.options;
+        let reads = template.files(counting);
+        let counting = template.counting(counting)?;
+        let chain = Chain { splitting: Some(self.options.splitting(&counting)?), ..Chain::default() };
         let chain = self.cutting.with_repair(chain);
         let options = format!("{:?}", self.options);
-        let (map, reads) = (self.map.clone(), self.options.files());
+        let map = self.map.clone();
         cut::run(&self.cutting, global, Job { chain, counting: Some(counting), options, map, reads, ..Job::default() })
     }
-}
-
-/// Raises the number of files that may be open to the highest that the system allows: the parts of a log are all open until
-/// the last one is written. If the system refuses, the error names the part that could not be opened.
-#[cfg(unix)]
-fn raise_file_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 // The options of a split.
@@ -83,7 +75,7 @@ const OVERFLOWS: &[Choice<SplitOverflow>] = &[
 
 /// Split transcripts into windows that fit a token budget
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct SplitOptions {
+struct SplitOptions {
     /// Token budget of a window; `k` and `m` mean thousands and millions
     #[arg(short = 't', long, value_name = "N", required_unless_present = "at")]
     max_tokens: Option<Tokens>,
@@ -107,7 +99,7 @@ pub(crate) struct SplitOptions {
     targets: TargetRule,
 
     /// Leave out windows without a target, and records without any
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     drop_untrained: bool,
 
     /// How to handle a message that fits into no window
@@ -121,7 +113,7 @@ pub(crate) struct SplitOptions {
     mark: Option<String>,
 
     /// Append `#1`, `#2` and so on to the id of each record, a string under KEY (keys joined by dots)
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", hide_short_help = true)]
     id_key: Option<String>,
 
     #[command(flatten)]
@@ -139,10 +131,7 @@ enum SplitAt {
 
 impl SplitOptions {
     /// The split that these options describe.
-    ///
-    /// # Errors
-    /// As [`CountingOptions::counting`]; `none` is combined with another value of `--pin`.
-    pub(crate) fn splitting(&self) -> anyhow::Result<Splitting> {
+    fn splitting(&self, counting: &Counting) -> anyhow::Result<Splitting> {
         let pins = pins(&self.pin)?;
         self.max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
         let last_turn = self.targets == TargetRule::LastTurn;
@@ -153,35 +142,16 @@ impl SplitOptions {
             at_boundaries: self.at == Some(SplitAt::Boundaries),
             targets: self.targets,
             on_overflow: self.on_overflow,
-            ..Split::new(self.max_tokens.map_or(usize::MAX, |tokens| tokens.0), self.counting()?)
+            ..Split::new(self.max_tokens.map_or(usize::MAX, |tokens| tokens.0), counting.clone())
         };
         let (mark, id_key) = (self.mark.clone(), self.id_key.clone());
         Ok(Splitting { drop_untrained: self.drop_untrained, mark, id_key, ..Splitting::new(split) })
-    }
-
-    /// How tokens are counted.
-    ///
-    /// # Errors
-    /// As [`CountingOptions::counting`].
-    pub(crate) fn counting(&self) -> anyhow::Result<Counting> {
-        self.template.counting(&self.counting)
-    }
-
-    /// The files that the split reads.
-    pub(crate) fn files(&self) -> Reads {
-        self.template.files(&self.counting)
     }
 }
 
 /// A value of `--overlap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OverlapFlag(Overlap);
-
-impl fmt::Display for OverlapFlag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:?}", self.0.count, self.0.unit)
-    }
-}
 
 impl FromStr for OverlapFlag {
     type Err = &'static str;
@@ -204,7 +174,7 @@ impl FromStr for OverlapFlag {
 
 /// The file of `--map`.
 pub(super) struct SplitMap {
-    file: LineFile,
+    pub(super) file: LineFile,
     /// Lines, or rows of a table, of the current output that were written before the current block.
     lines: usize,
 }
@@ -281,31 +251,8 @@ impl SplitMap {
         };
         self.file.add(&text)
     }
-
-    /// Ends an input, as [`LineFile::end`].
-    pub(super) fn end(&mut self, written: bool) -> Result<(), FileError> {
-        self.file.end(written)
-    }
-
-    /// Ends the run, as [`LineFile::finish`].
-    pub(super) fn finish(self, failed: bool) -> Result<(), FileError> {
-        self.file.finish(failed)
-    }
 }
 
 fn bounds(ranges: &[Range<usize>]) -> Vec<[usize; 2]> {
     ranges.iter().map(|range| [range.start, range.end]).collect()
-}
-
-/// Refuses to write several parts to standard output.
-///
-/// # Errors
-/// `output` has several parts.
-pub(super) fn refuse_parts(opened: &Opened, output: &CutOutput) -> Result<(), FileError> {
-    if !output.parts {
-        return Ok(());
-    }
-    let count = output.windows.len();
-    let what = format!("becomes {count} transcripts, and standard output holds one; pass --output-dir or --output");
-    Err(FileError::new(ErrorKind::Usage, &opened.source.name, what))
 }

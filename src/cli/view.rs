@@ -11,7 +11,7 @@ use super::config::{Config, ConfigChoice, Variables};
 use super::input::{Global, Input, is_standard};
 use super::options::{CountingOptions, Reads, Tokens};
 use super::{PROCESSOR_SPECS, policy, report};
-use crate::batch::{Batch, Event, Flow, InputOptions, OnError, Unit, Work};
+use crate::batch::{Event, Flow, Unit, Work};
 use crate::console;
 use crate::view::{
     Conversation, LIST_END, Limits, Listed, Outline, Place, Policy, Rendered, Sources, Terminal, chat, comparison,
@@ -75,7 +75,7 @@ pub(super) struct ViewArgs {
     full: bool,
 
     /// Cut each text after N characters (20k = 20,000), with a note
-    #[arg(long, value_name = "N", default_value = "20k", help_heading = "View")]
+    #[arg(long, value_name = "N", default_value = "20k", hide_short_help = true, help_heading = "View")]
     max_text: Tokens,
 
     #[command(flatten)]
@@ -92,22 +92,18 @@ const BLOCK: usize = 32 * 1024;
 const RULES: policy::Rules = policy::Rules { command: "view", summarizers: policy::Summarizers::BuiltIn };
 
 /// Draws every transcript.
-struct Viewer {
+struct Viewer<'a> {
+    args: &'a ViewArgs,
     counting: Counting,
     levels: Levels,
     policy: Option<Policy>,
-    max_text: usize,
-    /// How text is printed; `None` for pages.
-    terminal: Option<Terminal>,
-    /// Whether each transcript has its own page, so that anchors need no prefix.
-    alone: bool,
     /// Number of inputs.
     files: usize,
     /// What models cost.
     prices: Prices,
 }
 
-impl Work for Viewer {
+impl Work for Viewer<'_> {
     type Out = Vec<Rendered>;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Rendered>) -> Result<(), ReadError> {
@@ -139,7 +135,7 @@ impl Work for Viewer {
     }
 }
 
-impl Viewer {
+impl Viewer<'_> {
     fn place(&self, unit: &Unit<'_>, nth: usize, count: usize) -> Place {
         let (file, line) = (&unit.opened.source.name, unit.line);
         let records = unit.opened.reading.framing == Framing::Records;
@@ -148,22 +144,22 @@ impl Viewer {
             (false, 1) => file.clone(),
             (false, _) => format!("{file} [{nth}]"),
         };
-        let alone = self.alone || self.files == 1 && !records && count == 1;
+        // A transcript with its own page needs no prefix of its anchors.
+        let alone = self.args.output_dir.is_some() || self.files == 1 && !records && count == 1;
         let anchor = if alone { String::new() } else { format!("t{}-{line}-{nth}-", unit.opened.number) };
         Place { name, line, offset: unit.offset, anchor }
     }
 
     fn draw(&self, conversation: &Conversation<'_>) -> Rendered {
-        match self.terminal {
-            None => {
-                let limits = Limits { max_text: self.max_text, ..Limits::default() };
-                render(conversation, limits, self.files == 2 && !self.alone)
-            }
-            Some(terminal) => Rendered {
-                listed: Listed { link: None, ..Listed::from_conversation(conversation) },
-                html: chat(conversation, terminal),
-                outline: None,
-            },
+        let max_text = self.args.max_text.0;
+        if !self.args.text {
+            let limits = Limits { max_text, ..Limits::default() };
+            return render(conversation, limits, self.files == 2 && self.args.output_dir.is_none());
+        }
+        Rendered {
+            listed: Listed { link: None, ..Listed::from_conversation(conversation) },
+            html: chat(conversation, Terminal { full: self.args.full, max_text }),
+            outline: None,
         }
     }
 }
@@ -176,72 +172,43 @@ pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> 
         );
     }
     let (sources, missing) = args.input.sources(args.output_dir.as_deref())?;
-    missing.iter().for_each(report::error);
-    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let (viewer, mut pages) = args.viewer_and_pages(&sources)?;
-    let mut written = Ok(());
-    let batch = Batch {
-        jobs: global.jobs,
-        input_options: InputOptions { block: Some(BLOCK), ..args.input.input_options()? },
-        on_error: OnError::Skip,
-        ..Batch::default()
+    let mut failures = report::Failures::of_missing(&missing, global);
+    let (policy, reads) = args.shown_policy()?.unzip();
+    let mut reads = reads.unwrap_or_default();
+    reads.extend([args.counting.files()]);
+    let uses = FileUses::new(&sources, reads.all());
+    let mut pages = Pages::plan(args, policy.is_some(), uses, &sources)?;
+    let viewer = Viewer {
+        args,
+        counting: args.counting.counting()?,
+        levels: Levels::new(&Table::default(), &Table::default())?,
+        policy,
+        files: sources.len(),
+        prices: Prices::built_in()?,
     };
+    let mut written = Ok(());
+    let mut batch = args.input.batch(global)?;
+    batch.input_options.block = Some(BLOCK);
     batch.run(sources, &viewer, |event| {
-        match event {
-            Event::Done { opened, out, .. } => written = pages.add(&opened.source, std::mem::take(out)),
-            Event::Failed(failure) => {
-                report::record_error(&failure.error, None, global);
-                status = ExitCode::from(2);
-            }
-            Event::PassedOver(opened) => report::passed_over(opened, global),
-            Event::Opened(_) | Event::Closed { .. } => {}
+        failures.note(&event);
+        if let Event::Done { opened, out, .. } = event {
+            written = pages.add(&opened.source, std::mem::take(out));
         }
         if written.is_ok() { Flow::Continue } else { Flow::Stop }
     });
     written?;
-    if pages.is_empty() {
+    let status = failures.status;
+    if pages.count == 0 {
         report::warn_empty(status == ExitCode::SUCCESS, global);
-        return Ok(status);
-    }
-    if args.text {
+    } else if args.text {
         print(&pages.into_text()?)?;
-        return Ok(status);
+    } else {
+        pages.finish()?;
     }
-    pages.finish(args.open)?;
     Ok(status)
 }
 
 impl ViewArgs {
-    fn viewer_and_pages(&self, sources: &[Source]) -> anyhow::Result<(Viewer, Pages)> {
-        let (policy, reads) = self.shown_policy()?.unzip();
-        let pages = self.pages(sources, policy.is_some(), reads.unwrap_or_default())?;
-        Ok((self.viewer(sources.len(), policy)?, pages))
-    }
-
-    /// Plans the pages of `sources`, which replace none of the files that the policy reads.
-    fn pages(&self, sources: &[Source], policy: bool, mut reads: Reads) -> anyhow::Result<Pages> {
-        let output = self.output.clone().filter(|file| !is_standard(file));
-        reads.extend([self.counting.files()]);
-        let uses = FileUses::new(sources, reads.all());
-        let mut pages = Pages::new(output, self.output_dir.clone(), self.force, policy, uses)?;
-        pages.plan(sources)?;
-        Ok(if self.text { pages.for_text() } else { pages })
-    }
-
-    fn viewer(&self, files: usize, policy: Option<Policy>) -> anyhow::Result<Viewer> {
-        let terminal = self.text.then_some(Terminal { full: self.full, max_text: self.max_text.0 });
-        Ok(Viewer {
-            counting: self.counting.counting()?,
-            levels: Levels::new(&Table::default(), &Table::default())?,
-            policy,
-            max_text: self.max_text.0,
-            terminal,
-            alone: self.output_dir.is_some(),
-            files,
-            prices: Prices::built_in()?,
-        })
-    }
-
     /// The policy that is shown, and the files that it reads.
     fn shown_policy(&self) -> anyhow::Result<Option<(Policy, Reads)>> {
         match (&self.policy, &self.config) {
@@ -268,10 +235,10 @@ impl ViewArgs {
 const PAGE_BYTES: usize = 100_000_000;
 
 /// The pages of a run.
-struct Pages {
-    output: Option<PathBuf>,
-    directory: Option<PathBuf>,
-    force: bool,
+struct Pages<'a> {
+    args: &'a ViewArgs,
+    /// The file of the page; `None` for standard output.
+    output: Option<&'a Path>,
     policy: bool,
     /// Number of transcripts.
     count: usize,
@@ -280,14 +247,10 @@ struct Pages {
     /// The sections of the page, if all transcripts are on one.
     sections: Spool,
     bytes: usize,
-    /// Bytes of sections after which transcripts are only listed.
-    max_bytes: usize,
     /// The paths of the inputs.
     inputs: Vec<PathBuf>,
     /// What is compared if there are two transcripts.
     outlines: Vec<Outline>,
-    /// What separates sections.
-    between: &'static str,
     /// The name of the first input.
     title: Option<String>,
     /// The files of the run.
@@ -295,62 +258,41 @@ struct Pages {
     scratch: Scratch,
 }
 
-impl Pages {
-    fn new(
-        output: Option<PathBuf>,
-        directory: Option<PathBuf>,
-        force: bool,
-        policy: bool,
-        uses: FileUses,
-    ) -> anyhow::Result<Self> {
-        output.as_deref().map_or(Ok(()), refuse_directory_as_file)?;
-        if let Some(path) = output.as_deref().filter(|path| !force && path.exists()) {
-            anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
+impl<'a> Pages<'a> {
+    /// Plans the pages of `sources`, before any is written.
+    ///
+    /// # Errors
+    /// A page exists already, would replace a file of the run, or belongs to two inputs.
+    fn plan(args: &'a ViewArgs, policy: bool, uses: FileUses, sources: &[Source]) -> anyhow::Result<Self> {
+        let output = args.output.as_deref().filter(|file| !is_standard(file));
+        if let Some(path) = output {
+            refuse_directory_as_file(path)?;
+            if !args.force && path.exists() {
+                anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
+            }
+            uses.flag(path, "--output")?;
+        }
+        if let Some(directory) = &args.output_dir {
+            refuse_file_as_directory(directory, DIRECTORY_ADVICE)?;
+            uses.flag(&directory.join("index.html"), "the index of --output-dir")?;
+            for source in sources {
+                uses.output(&directory.join(page_name(source, "")), source)?;
+            }
         }
         Ok(Self {
+            args,
             output,
-            directory,
-            force,
             policy,
             count: 0,
             rows: Spool::default(),
             sections: Spool::default(),
             bytes: 0,
-            max_bytes: PAGE_BYTES,
-            inputs: Vec::new(),
+            inputs: sources.iter().filter_map(|source| source.path.clone()).collect(),
             outlines: Vec::new(),
-            between: "",
             title: None,
             uses,
             scratch: Scratch::default(),
         })
-    }
-
-    /// Pages that are printed as text.
-    fn for_text(self) -> Self {
-        Self { between: "\n", max_bytes: usize::MAX, ..self }
-    }
-
-    /// Plans the pages of `sources`, before any is written.
-    ///
-    /// # Errors
-    /// A page would replace an input, or belong to two.
-    fn plan(&mut self, sources: &[Source]) -> anyhow::Result<()> {
-        self.inputs = sources.iter().filter_map(|source| source.path.clone()).collect();
-        if let Some(path) = &self.output {
-            self.uses.flag(path, "--output")?;
-        }
-        let Some(directory) = &self.directory else { return Ok(()) };
-        refuse_file_as_directory(directory, DIRECTORY_ADVICE)?;
-        self.uses.flag(&directory.join("index.html"), "the index of --output-dir")?;
-        for source in sources {
-            self.uses.output(&directory.join(page_name(source, "")), source)?;
-        }
-        Ok(())
-    }
-
-    const fn is_empty(&self) -> bool {
-        self.count == 0
     }
 
     /// Adds the transcripts of `source`; writes them if each has a page of its own.
@@ -362,18 +304,18 @@ impl Pages {
         }
         for Rendered { mut listed, html, outline } in drawn {
             self.outlines.extend(outline.filter(|_| self.count < 2));
-            if let Some(directory) = &self.directory {
+            if let Some(directory) = &self.args.output_dir {
                 let name = Self::name(source, &listed);
                 let (before, after) = page(&listed.name, None, self.policy);
                 let path = directory.join(&name);
                 self.uses.output(&path, source)?;
-                write(&path, source.path.as_slice(), self.force, &self.scratch, |put| {
+                write(&path, source.path.as_slice(), self.args.force, &self.scratch, |put| {
                     [&before, html.as_str(), after].into_iter().try_for_each(put)
                 })?;
                 listed.link = Some(link(&name));
-            } else if self.bytes == 0 || self.bytes + html.len() <= self.max_bytes {
-                if self.bytes > 0 {
-                    self.sections.push(self.between)?;
+            } else if self.bytes == 0 || self.args.text || self.bytes + html.len() <= PAGE_BYTES {
+                if self.bytes > 0 && self.args.text {
+                    self.sections.push("\n")?;
                 }
                 self.bytes += html.len();
                 self.sections.push(&html)?;
@@ -403,19 +345,21 @@ impl Pages {
         Ok(text)
     }
 
-    /// Writes the page, or the index of the pages, and opens it if `open`. A page that would be printed on a terminal is written
+    /// Writes the page, or the index of the pages, and opens it with `--open`. A page that would be printed on a terminal is written
     /// to a temporary file and opened instead.
-    fn finish(mut self, open: bool) -> anyhow::Result<()> {
-        let on_terminal = self.directory.is_none() && self.output.is_none() && !open && console::out_is_terminal();
-        let path = match (&self.directory, self.output.clone()) {
+    fn finish(mut self) -> anyhow::Result<()> {
+        let open = self.args.open;
+        let on_terminal =
+            self.args.output_dir.is_none() && self.output.is_none() && !open && console::out_is_terminal();
+        let path = match (&self.args.output_dir, self.output) {
             (Some(directory), _) => Some(directory.join("index.html")),
-            (None, Some(path)) => Some(path),
+            (None, Some(path)) => Some(path.to_owned()),
             (None, None) if open || on_terminal => Some(temporary()?),
             (None, None) => None,
         };
         // A closed pipe is not an error.
         let Some(path) = path else { return self.put(&mut |piece| Ok(console::data(piece)?)) };
-        let force = self.force || (open || on_terminal) && self.directory.is_none();
+        let force = self.args.force || (open || on_terminal) && self.args.output_dir.is_none();
         let (scratch, inputs) = (std::mem::take(&mut self.scratch), std::mem::take(&mut self.inputs));
         write(&path, &inputs, force, &scratch, |put| self.put(put))?;
         if !open && !on_terminal {
@@ -438,7 +382,7 @@ impl Pages {
     /// Writes the page in pieces.
     fn put(self, put: &mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let title = self.title.as_deref().unwrap_or("Transcripts");
-        let listed = (self.count > 1 || self.directory.is_some()).then_some(self.count);
+        let listed = (self.count > 1 || self.args.output_dir.is_some()).then_some(self.count);
         let (before, after) = page(title, listed, self.policy);
         put(&before)?;
         if listed.is_some() {

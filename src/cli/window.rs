@@ -59,7 +59,7 @@ pub(crate) struct WindowOptions {
     max_expansion: Option<usize>,
 
     /// Count the in-flight round toward N instead of keeping it on top
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     cap_in_flight: bool,
 
     /// Keep system and developer messages outside the window (default)
@@ -75,7 +75,7 @@ pub(crate) struct WindowOptions {
     pin: Vec<Pin>,
 
     /// Drop messages from the front of the window up to the first message of this role
-    #[arg(long, value_enum, value_name = "ROLE")]
+    #[arg(long, value_enum, value_name = "ROLE", hide_short_help = true)]
     start_on: Option<StartOn>,
 
     /// Number of units to keep at the beginning of the transcript as well

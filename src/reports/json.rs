@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::{FileFinding, Format, Outcome, Silenced};
+use super::{Count, FileFinding, Format, Outcome, Silenced};
 use curtail_core::checks::{FindingPlace, Level};
 use curtail_core::visible::JsonWriter;
 
@@ -45,23 +46,8 @@ struct Summary<'o> {
     hidden: usize,
     changed: &'o [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    silenced: Option<SilencedEntry<'o>>,
-    rules: Vec<RuleEntry>,
-}
-
-#[derive(Serialize)]
-struct SilencedEntry<'o> {
-    config: &'o str,
-    lowered: bool,
-    skipped: usize,
-}
-
-#[derive(Serialize)]
-struct RuleEntry {
-    code: &'static str,
-    rule: &'static str,
-    denied: usize,
-    warned: usize,
+    silenced: Option<&'o Silenced>,
+    rules: Value,
 }
 
 pub(super) const FORMAT: Format = Format { name: "json", summary: "One JSON document", write, finding: None };
@@ -78,14 +64,9 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         at: &finding.at,
         other_half: finding.other.as_ref(),
     });
-    let counts = outcome.by_rule().into_iter();
-    let rules = counts.map(|count| RuleEntry {
-        code: count.rule.code,
-        rule: count.rule.name,
-        denied: count.denied,
-        warned: count.warned,
+    let counts = outcome.by_rule().into_iter().map(|Count { rule, denied, warned }| {
+        json!({"code": rule.code, "rule": rule.name, "denied": denied, "warned": warned})
     });
-    let silenced = outcome.silenced.as_ref();
     let summary = Summary {
         files: outcome.files.len(),
         transcripts: outcome.transcripts,
@@ -95,12 +76,8 @@ fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         errors: outcome.errors,
         hidden: outcome.hidden(),
         changed: &outcome.changed,
-        silenced: silenced.map(|Silenced { config, lowered, skipped }| SilencedEntry {
-            config,
-            lowered: *lowered,
-            skipped: *skipped,
-        }),
-        rules: rules.collect(),
+        silenced: outcome.silenced.as_ref(),
+        rules: counts.collect(),
     };
     let document = Document { version: VERSION, findings: findings.collect(), summary };
     serde_json::to_writer_pretty(JsonWriter(&mut *out), &document)?;

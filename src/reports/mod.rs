@@ -1,17 +1,16 @@
-//! Writes findings for a terminal, a program or a CI: one format per file, and the only list of formats.
+//! Writes findings for people (`text`), for programs (`json`) or for a CI (`ci`), and has the only list of formats.
 //!
-//! To add a format: a file here, a line in [`FORMATS`]. The command line and its help read the list.
+//! To add a format: a [`Format`] in one of these files, and a line in [`FORMATS`]. The command line and its help read the list.
 
-mod github;
-mod gitlab;
+mod ci;
 mod json;
-mod junit;
-mod sarif;
 mod text;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
+
+use serde::Serialize;
 
 use curtail_core::checks::{ALL, Finding, Level, Rule};
 
@@ -49,7 +48,7 @@ pub struct Outcome {
 }
 
 /// What a configuration removes from a report.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Silenced {
     /// The name of the file.
     pub config: String,
@@ -194,11 +193,4 @@ impl Format {
 }
 
 /// Every format; the first is the default.
-pub static FORMATS: &[Format] =
-    &[text::FORMAT, json::FORMAT, github::FORMAT, gitlab::FORMAT, sarif::FORMAT, junit::FORMAT];
-
-/// The format called `name`.
-#[must_use]
-pub fn format_named(name: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| format.name == name)
-}
+pub static FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, ci::GITHUB, ci::GITLAB, ci::SARIF, ci::JUNIT];

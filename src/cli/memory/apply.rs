@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::{LoadedRules, OwnerFlags, RuleFlags, StateFormat, StateOutput, state, warn_set_aside};
 use crate::batch::{Batch, Event, Flow, InputOptions, Unit, Work};
-use crate::cli::input::{ExplainFlag, Input};
+use crate::cli::input::{EXPLAIN, Input, TextOrJson};
+use crate::cli::options::one_of;
 use crate::cli::report;
 use crate::console;
 use curtail_core::dialects::ReadError;
@@ -37,8 +38,8 @@ pub(super) struct ApplyArgs {
     output: StateOutput,
 
     /// Report the outcome of every update on standard error
-    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
-    explain: Option<ExplainFlag>,
+    #[arg(long, value_parser = one_of(EXPLAIN), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    explain: Option<TextOrJson>,
 
     #[command(flatten)]
     input: Input,
@@ -137,11 +138,11 @@ impl ApplyArgs {
             let (action, reason) = outcome.described();
             let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
             match self.explain {
-                Some(ExplainFlag::Text) => {
+                Some(TextOrJson::Text) => {
                     let text = format!("{name}:{line}: call {call_id:?}: {action}{because}");
                     console::err(&(one_line(&text).into_owned() + "\n"));
                 }
-                Some(ExplainFlag::Json) => {
+                Some(TextOrJson::Json) => {
                     let call = call_id;
                     let entry = json!({"file": name, "line": line, "call": call, "action": action, "reason": reason});
                     console::err(&format!("{}\n", visible::json(&entry.to_string())));

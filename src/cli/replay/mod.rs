@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 
 use super::input::{Global, Input};
-use super::interrupt::Interrupt;
+use super::process::Interrupt;
 use super::report;
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::cli::options::{Choice, CountingOptions, one_of, read_text};

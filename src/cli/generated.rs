@@ -1,4 +1,4 @@
-//! `curtail man`: the manual pages, made from the same definitions as the help.
+//! `curtail completions` and `curtail man`: what is made from the same definitions as the help.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -7,8 +7,27 @@ use std::process::ExitCode;
 
 use crate::console;
 use anyhow::{Context as _, bail};
+use clap_complete::Shell;
 use clap_mangen::Man;
 use curtail_io::{FileSink, Packing, Replace, Scratch, refuse_file_as_directory};
+
+/// Print a shell's completion script
+#[derive(Debug, clap::Args)]
+pub(super) struct CompletionsArgs {
+    /// Shell that runs the script
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+impl CompletionsArgs {
+    /// Prints the script.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut super::command(), "curtail", &mut script);
+        console::data(&String::from_utf8(script)?)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
 
 /// Print the manual page, or write one page for each command
 #[derive(Debug, clap::Args)]
@@ -18,19 +37,21 @@ pub(super) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-/// Prints the first page, or writes all pages.
-pub(super) fn run(args: &ManArgs) -> anyhow::Result<ExitCode> {
-    if let Some(folder) = &args.out {
-        refuse_file_as_directory(folder, "name one, or print the main page with `curtail man`")?;
-        let mut command = super::command().disable_help_subcommand(true);
-        command.build();
-        write_pages(&command, folder, &Scratch::default())?;
-        return Ok(ExitCode::SUCCESS);
+impl ManArgs {
+    /// Prints the first page, or writes all pages.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        if let Some(folder) = &self.out {
+            refuse_file_as_directory(folder, "name one, or print the main page with `curtail man`")?;
+            let mut command = super::command().disable_help_subcommand(true);
+            command.build();
+            write_pages(&command, folder, &Scratch::default())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut page = Vec::new();
+        Man::new(super::command()).render(&mut page)?;
+        console::data(&String::from_utf8(page)?)?;
+        Ok(ExitCode::SUCCESS)
     }
-    let mut page = Vec::new();
-    Man::new(super::command()).render(&mut page)?;
-    console::data(&String::from_utf8(page)?)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes the page of `command` and those of its subcommands.

@@ -1,0 +1,157 @@
+//! The commands that list what this build knows: rules, dialects, tokenizers, and the JSON Schemas of its outputs.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use comfy_table::{Table, presets};
+use serde_json::{Value, json};
+
+use super::config_command;
+use super::input::{TextOrJson, text_or_json};
+use super::options::{Choice, one_of};
+use crate::console;
+use curtail_core::checks::{self, Rule, rule_named};
+use curtail_core::dialects;
+use curtail_core::suggest::unknown;
+use curtail_tokens::tokenizers::{self, BY_USAGE};
+
+/// Show a rule's documentation, or list all rules
+#[derive(Debug, clap::Args)]
+pub(super) struct RuleArgs {
+    /// Code or name of the rule; without it, all rules are listed
+    #[arg(value_name = "RULE")]
+    rule: Option<String>,
+}
+
+impl RuleArgs {
+    /// Prints the page of the rule: what it detects, and why that matters. Without a rule, prints the list.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let line =
+            |rule: &Rule| format!("{}  {:<22}  {:<5}  {}\n", rule.code, rule.name, rule.level.name(), rule.summary);
+        console::out(&match &self.rule {
+            Some(key) => rule_named(key)?.page(),
+            None => checks::ALL.iter().map(|rule| line(rule)).collect(),
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// List the dialects and how each is detected
+#[derive(Debug, clap::Args)]
+pub(super) struct DialectsArgs {
+    /// Format of the list
+    #[arg(long, value_parser = one_of(DIALECTS), value_name = "FORMAT", default_value = "text")]
+    output_format: TextOrJson,
+}
+
+const DIALECTS: &[Choice<TextOrJson>] = &text_or_json("A table", "One JSON object per dialect");
+
+impl DialectsArgs {
+    /// Lists every dialect.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let width = dialects::ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
+        let lines = dialects::ALL.iter().map(|dialect| {
+            let (name, signature, only_read) = (dialect.name(), dialect.signature(), !dialect.is_writable());
+            let mut listed = json!({"name": name, "signature": signature});
+            if only_read {
+                listed["only_read"] = json!(true);
+            }
+            match self.output_format {
+                TextOrJson::Text => {
+                    format!("{name:width$}  {signature}{}\n", if only_read { " (read-only)" } else { "" })
+                }
+                TextOrJson::Json => format!("{listed}\n"),
+            }
+        });
+        console::out(&lines.collect::<String>())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// List the tokenizers and their models
+#[derive(Debug, clap::Args)]
+pub(super) struct TokenizersArgs {
+    /// Format of the list
+    #[arg(long, value_parser = one_of(TOKENIZERS), value_name = "FORMAT", default_value = "text")]
+    output_format: TextOrJson,
+}
+
+const TOKENIZERS: &[Choice<TextOrJson>] = &text_or_json("A table", "One JSON array");
+
+impl TokenizersArgs {
+    /// Lists every tokenizer, and the calibration with the provider's usage.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let text = match self.output_format {
+            TextOrJson::Text => tokenizer_table(),
+            TextOrJson::Json => tokenizer_array().to_string(),
+        };
+        console::out(&(text + "\n"))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn tokenizer_table() -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(["name", "counts", "models"]);
+    for listed in tokenizers::all() {
+        let counts = if listed.exact { "exactly" } else { "an estimate" };
+        table.add_row([listed.name, counts, &listed.models.join(", ")]);
+    }
+    table.add_row(["usage[:NAME]", "an estimate", "those whose logs contain the provider's usage"]);
+    table.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+fn tokenizer_array() -> Value {
+    let rows = tokenizers::all().into_iter().map(
+        |listed| json!({"name": listed.name, "kind": listed.kind, "exact": listed.exact, "models": listed.models}),
+    );
+    let by_usage = json!({"name": BY_USAGE, "kind": "usage", "models": [], "exact": false});
+    rows.chain([by_usage]).collect()
+}
+
+/// The outputs by name, each with its schema, which is also published with the documentation.
+macro_rules! schemas {
+    ($($name:literal,)*) => {
+        const SCHEMAS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../docs/schemas/", $name, ".json"))),)*];
+    };
+}
+
+schemas! {
+    "check", "count", "dialects", "explain", "rejects", "replay", "sessions", "show", "split-map", "stats", "tokenizers",
+}
+
+/// Print the JSON Schema of an output, or list the outputs
+#[derive(Debug, clap::Args)]
+pub(super) struct SchemaArgs {
+    /// Name of the output; without it, all outputs are listed
+    #[arg(value_name = "OUTPUT")]
+    output: Option<String>,
+}
+
+impl SchemaArgs {
+    /// Prints the schema or the list.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        match self.output.as_deref() {
+            None => console::out(&schema_list()?)?,
+            Some("configuration") => console::out_json(&config_command::schema_text())?,
+            Some(name) => match SCHEMAS.iter().find(|(known, _)| *known == name) {
+                Some((_, schema)) => console::out_json(schema)?,
+                None => {
+                    let names: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).chain(["configuration"]).collect();
+                    bail!(unknown("there is no output", name, &names));
+                }
+            },
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The outputs, each with the description in its schema.
+fn schema_list() -> anyhow::Result<String> {
+    let mut list = format!("{:<14} A `curtail.toml`.\n", "configuration");
+    for (name, schema) in SCHEMAS {
+        let schema: Value = serde_json::from_str(schema)?;
+        list += &format!("{name:<14} {}\n", schema["description"].as_str().unwrap_or_default());
+    }
+    Ok(list)
+}
