@@ -9,13 +9,8 @@ use curtail_core::checks::{
 };
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, along_branches, dialect_named, refuse_to_write};
-<<<<<<< HEAD
-use curtail_core::edit::hunks;
-use curtail_core::json::{Document, Text, Value, ValueKind};
-=======
 use curtail_core::explain::hunks;
-use curtail_core::json::Document;
->>>>>>> room-processors
+use curtail_core::json::{Document, Text, Value, ValueKind};
 use curtail_core::pipeline::{Chain, TextCutter, calibrated};
 use curtail_core::processors::{Counting, Exempt, Repair, RepairFor, View};
 use curtail_core::transcript::{FaultKind, Message, PairingRules, ProviderRules, Transcript};

@@ -15,13 +15,9 @@ use crate::tables::TableSink;
 use curtail_core::checks::Verdicts;
 use curtail_core::dialects::ReadError;
 use curtail_core::error::{ErrorKind, FileError, TextPlace};
-<<<<<<< HEAD
+use curtail_core::explain::Explained;
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Cut, Decider, StageCount, TextCutter, Totals, Window};
-=======
-use curtail_core::explain::Explained;
-use curtail_core::pipeline::{Decider, StageCount, TextCutter, Totals, Window};
->>>>>>> room-processors
 use curtail_core::steps;
 use curtail_core::visible::{self, one_line};
 use curtail_io::{FileSink, Packing, RowPlace, RowResult, TableFormat, Targets};
