@@ -12,10 +12,10 @@ use curtail_core::processors::{
 use proptest::prelude::*;
 
 use super::cases::{CASES, persist};
-use crate::properties::asks_for_cases;
 use super::check::{Stage, check_laws, check_stages, cut_with_notes, keeps_broken_thoughts, reading, revives_thoughts};
 use super::fixtures::{dialect_of, files, pieces};
 use super::generated::{frame, framings, serializer, with_rules};
+use crate::properties::asks_for_cases;
 use crate::serializers::metadata::{self, NOTED};
 use crate::serializers::{anthropic, broken_script};
 
