@@ -133,7 +133,7 @@ mod tests {
             assert!(refused.contains("levels deep") || refused.contains("bytes long"), "{depth}: {refused}");
             assert!(refused.len() < 300, "{refused}");
         }
-        let large: Vec<String> = (0..20_000).map(|nth| format!("{nth}{{a,b}}{}", "[a-z]*?".repeat(40))).collect();
+        let large: Vec<String> = (0..2_000).map(|nth| format!("{nth}{{a,b}}{}", "[a-z]*?".repeat(40))).collect();
         assert!(compile(large.iter().map(String::as_str), Stars::Anything).is_err());
     }
 }
