@@ -65,7 +65,7 @@ const BITS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(crate::properties::property(500))]
+    #![proptest_config(crate::properties::property(400))]
 
     #[test]
     fn what_is_json_reads_alike(text in json()) {

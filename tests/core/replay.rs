@@ -181,7 +181,7 @@ fn sends_the_same(items: &[String], dialect: &str, drawn: Drawn) -> Result<(), T
 }
 
 proptest! {
-    #![proptest_config(property(16))]
+    #![proptest_config(property(12))]
 
     #[test]
     fn figures_of_every_session_add_up(script in broken_script(), serializer in prop::sample::select(SERIALIZERS)) {

@@ -281,7 +281,7 @@ fn a_thread_gives_no_turn_back() {
 }
 
 proptest! {
-    #![proptest_config(crate::properties::property(16))]
+    #![proptest_config(crate::properties::property(12))]
 
     #[test]
     fn a_boundary_stays_with_what_follows_it(

@@ -84,7 +84,7 @@ pub fn with_rules(items: &[String]) -> (Vec<String>, usize) {
 }
 
 proptest! {
-    #![proptest_config(crate::properties::property(32))]
+    #![proptest_config(crate::properties::property(24))]
 
     /// Laws 2 to 6, for every case.
     #[test]
