@@ -18,7 +18,7 @@ use foldhash::{HashMap, HashSet};
 use crate::dialects::{Dialect, Item, Patch, Remaining, Written};
 use crate::json::{Document, Span, Value, removal};
 use crate::transcript::{
-    Draft, DraftPart, Layout, Message, Origin, Part, PartOrigin, Slot, SlotKind, Source, Standing, Style, marked,
+    Draft, DraftPart, Layout, Message, MessageSource, Origin, Part, PartOrigin, Slot, SlotKind, Standing, Style, marked,
 };
 
 /// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`.
@@ -28,7 +28,7 @@ pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>
     let kept = kept(layout, messages);
     let mut in_place = vec![false; kept.len()];
     for message in messages {
-        if let Origin::Source(Source { index, .. }) = message.origin {
+        if let Origin::Source(MessageSource { index, .. }) = message.origin {
             in_place[index] = true;
         }
     }
@@ -200,7 +200,7 @@ struct Writer<'w, 'a> {
 impl Writer<'_, '_> {
     fn message(&mut self, message: &Message<'_>) {
         match message.origin {
-            Origin::Source(Source { index, .. }) => {
+            Origin::Source(MessageSource { index, .. }) => {
                 while let Some(slot) = self.pass(|what| what == SlotKind::Message(index)) {
                     self.slot(slot);
                 }
@@ -208,7 +208,7 @@ impl Writer<'_, '_> {
                 let standing = message.standing;
                 self.rolled_back = standing.is_rolled_back() || message.is_in_compaction() && !standing.is_read();
             }
-            Origin::Moved(Source { index, .. }) => {
+            Origin::Moved(MessageSource { index, .. }) => {
                 self.flush_before();
                 if let Some(Slot { span, .. }) = self.moved_slot(index) {
                     self.separate();

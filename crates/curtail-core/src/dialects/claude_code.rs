@@ -485,7 +485,7 @@ fn trees_of(items: &[Value<'_>]) -> Vec<Option<usize>> {
     let parents: Vec<Option<usize>> = nodes.iter().map(|node| node.parent).collect();
     let path = tree::path(newest, &parents);
     for at in 0..nodes.len() {
-        let Node { tree, parent: Some(parent), first } = nodes[at] else { continue };
+        let TreeNode { tree, parent: Some(parent), first } = nodes[at] else { continue };
         if tree != nodes[newest].tree || path[at] {
             continue;
         }
@@ -512,7 +512,7 @@ fn is_prompt(item: Value<'_>) -> bool {
 
 /// The place of a record in the trees.
 #[derive(Clone, Copy, Default)]
-struct Node {
+struct TreeNode {
     /// Its tree, as the index of the first record of that, branches included; `None` for a record of a side conversation.
     tree: Option<usize>,
     /// Index of its parent, or of the record before it in its tree if the log does not contain the parent, or of the record that
@@ -522,7 +522,7 @@ struct Node {
     first: bool,
 }
 
-fn nodes(items: &[Value<'_>]) -> Vec<Node> {
+fn nodes(items: &[Value<'_>]) -> Vec<TreeNode> {
     let mut trees = Trees::default();
     items.iter().enumerate().map(|(at, &item)| trees.add(at, item)).collect()
 }
@@ -539,9 +539,9 @@ struct Trees<'a> {
 
 impl<'a> Trees<'a> {
     /// The place of the next item.
-    fn add(&mut self, at: usize, item: Value<'a>) -> Node {
+    fn add(&mut self, at: usize, item: Value<'a>) -> TreeNode {
         if item.is_true("isSidechain") {
-            return Node::default();
+            return TreeNode::default();
         }
         let node = self.place(at, item);
         if is_message(item) {
@@ -550,14 +550,14 @@ impl<'a> Trees<'a> {
         node
     }
 
-    fn place(&mut self, at: usize, item: Value<'a>) -> Node {
+    fn place(&mut self, at: usize, item: Value<'a>) -> TreeNode {
         let last = |tree: Option<usize>| self.last.get(&tree?).copied();
         // A damaged record without an id continues the last tree, because nothing can hang off it.
         let Some(id) = item.get_text("uuid").map(Text::into_decoded) else {
-            return Node { tree: self.current, parent: last(self.current), first: false };
+            return TreeNode { tree: self.current, parent: last(self.current), first: false };
         };
         if let Some(&(parent, tree)) = self.by_record.get(&id) {
-            return Node { tree: Some(tree), parent: Some(parent), first: false };
+            return TreeNode { tree: Some(tree), parent: Some(parent), first: false };
         }
         let parent = item.get("parentUuid");
         let is_null = |link: Option<Value<'_>>| link.is_some_and(|link| link.kind() == ValueKind::Null);
@@ -570,7 +570,7 @@ impl<'a> Trees<'a> {
         let tree = above.map_or(at, |(_, tree)| tree);
         self.by_record.insert(id, (at, tree));
         self.last.insert(tree, at);
-        Node { tree: Some(tree), parent: above.map(|(parent, _)| parent), first: true }
+        TreeNode { tree: Some(tree), parent: above.map(|(parent, _)| parent), first: true }
     }
 }
 

@@ -42,13 +42,13 @@ impl<'a> Message<'a> {
     /// A message read from `value`, with no parts yet. Its index is set when its transcript is complete.
     #[must_use]
     pub const fn from_source(role: Role, value: Value<'a>) -> Self {
-        Self::new(role, Origin::Source(Source::new(value)))
+        Self::new(role, Origin::Source(MessageSource::new(value)))
     }
 
     /// The same, of a value in the form that chat templates take.
     #[must_use]
     pub const fn from_chat(role: Role, value: Value<'a>) -> Self {
-        Self::new(role, Origin::Source(Source { is_chat: true, ..Source::new(value) }))
+        Self::new(role, Origin::Source(MessageSource { is_chat: true, ..MessageSource::new(value) }))
     }
 
     /// A message that an edit writes for the place of `anchor`, with no parts yet.
@@ -203,7 +203,7 @@ impl<'a> Message<'a> {
 
     /// Where it was read; `None` for a draft.
     #[must_use]
-    pub fn source(&self) -> Option<&Source<'a>> {
+    pub fn source(&self) -> Option<&MessageSource<'a>> {
         steps::count(1);
         match &self.origin {
             Origin::Source(source) | Origin::Moved(source) => Some(source),
@@ -388,9 +388,9 @@ pub struct ReplyKey<'m> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin<'a> {
     /// It was read, and keeps its place.
-    Source(Source<'a>),
+    Source(MessageSource<'a>),
     /// It was read, and an edit moved it to another place.
-    Moved(Source<'a>),
+    Moved(MessageSource<'a>),
     /// An edit wrote it.
     Draft {
         /// The value of the message that it replaces or was inserted next to. A dialect copies the envelope from there.
@@ -402,7 +402,7 @@ pub enum Origin<'a> {
 
 /// Where a message was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Source<'a> {
+pub struct MessageSource<'a> {
     /// Its index in the transcript that was read.
     pub index: usize,
     /// The value that it was read from.
@@ -413,7 +413,7 @@ pub struct Source<'a> {
     pub in_compaction: bool,
 }
 
-impl<'a> Source<'a> {
+impl<'a> MessageSource<'a> {
     const fn new(value: Value<'a>) -> Self {
         Self { index: 0, value, is_chat: false, in_compaction: false }
     }

@@ -21,7 +21,9 @@ pub use divisions::{
 };
 pub use draft::{Draft, DraftId, DraftPart, Links, blocks_in_text, is_own_block, marked, own_blocks};
 pub use faults::{Fault, FaultKind, Placement, last_round};
-pub use message::{Anchor, Binding, CallRules, Closes, Message, MessageKind, Origin, ReplyKey, Role, Source, Standing};
+pub use message::{
+    Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, ReplyKey, Role, Standing,
+};
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning};
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{Content, Leader, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution};

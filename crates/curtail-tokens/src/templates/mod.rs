@@ -59,15 +59,15 @@ const LONGEST_ERROR: usize = 1_000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ChatTemplate {
-    engine: Engine,
+    host: RenderHost,
     /// Tools for transcripts that contain none.
     pub tools: Option<ToolList>,
     /// Whether the text ends with the beginning of a reply.
     pub add_generation_prompt: bool,
 }
 
-/// What compiles and renders a template.
-enum Engine {
+/// Where a template is compiled and rendered.
+enum RenderHost {
     /// This process.
     Here(Box<Compiled>),
     /// Other processes.
@@ -119,7 +119,7 @@ impl ChatTemplate {
     /// # Errors
     /// A file that cannot be read, no template in it, or a template that cannot be compiled.
     pub fn open(path: &Path) -> Result<Self, TemplateError> {
-        Sources::read(path)?.compile().map(|compiled| Self::by(Engine::Here(Box::new(compiled))))
+        Sources::read(path)?.compile().map(|compiled| Self::by(RenderHost::Here(Box::new(compiled))))
     }
 
     /// As [`open`](Self::open), and lets other processes compile and render the template. `command` is a program, which
@@ -129,7 +129,7 @@ impl ChatTemplate {
     /// # Errors
     /// As [`open`](Self::open); the program cannot be started.
     pub fn open_isolated(path: &Path, command: Vec<OsString>) -> Result<Self, TemplateError> {
-        Renderers::new(command, &Sources::read(path)?).map(|renderers| Self::by(Engine::Elsewhere(renderers)))
+        Renderers::new(command, &Sources::read(path)?).map(|renderers| Self::by(RenderHost::Elsewhere(renderers)))
     }
 
     /// Compiles one template in this process, without special tokens.
@@ -139,11 +139,11 @@ impl ChatTemplate {
     pub fn compile(source: &str) -> Result<Self, TemplateError> {
         let templates = vec![(DEFAULT.to_owned(), source.to_owned())];
         let sources = Sources { origin: String::from("template"), templates, special: Vec::new() };
-        sources.compile().map(|compiled| Self::by(Engine::Here(Box::new(compiled))))
+        sources.compile().map(|compiled| Self::by(RenderHost::Here(Box::new(compiled))))
     }
 
-    const fn by(engine: Engine) -> Self {
-        Self { engine, tools: None, add_generation_prompt: false }
+    const fn by(host: RenderHost) -> Self {
+        Self { host, tools: None, add_generation_prompt: false }
     }
 
     /// The text that the model reads.
@@ -159,9 +159,9 @@ impl ChatTemplate {
             ("documents", Value::from(())),
             ("add_generation_prompt", Value::from(self.add_generation_prompt)),
         ]);
-        match &self.engine {
-            Engine::Here(compiled) => compiled.render(&request),
-            Engine::Elsewhere(renderers) => renderers.render(&request),
+        match &self.host {
+            RenderHost::Here(compiled) => compiled.render(&request),
+            RenderHost::Elsewhere(renderers) => renderers.render(&request),
         }
     }
 }
