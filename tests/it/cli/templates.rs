@@ -73,6 +73,26 @@ fn budgets_hold_for_what_the_template_renders() {
     }
 }
 
+#[test]
+fn a_window_that_does_not_fit_has_the_tokens_that_it_renders_to() {
+    let place = Place::new();
+    place.write("in.jsonl", chats(9).as_bytes());
+    for budget in ["40", "60", "80"] {
+        let arguments =
+            ["split", "-t", budget, "in.jsonl", "--on-overflow", "keep", "--map", "map", "--force", "--template"];
+        let done = place.curtail(&[&arguments[..], &[&template()]].concat()).output().unwrap();
+        let map = place.read("map");
+        let map = text(&map);
+        assert!(text(&done.stderr).contains("kept in a window of their own"), "{}", text(&done.stderr));
+        let rows = lines(&done.stdout);
+        assert_eq!(rows.len(), map.lines().count());
+        for (row, window) in rows.iter().zip(map.lines()) {
+            let window: Value = serde_json::from_str(window).unwrap();
+            assert_eq!(window["tokens"], rendered(row), "{window}");
+        }
+    }
+}
+
 /// The tokens of `chat` under a template.
 fn tokens_under(template: &str, chat: &str) -> u64 {
     let place = Place::new();

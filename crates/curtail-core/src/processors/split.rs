@@ -538,7 +538,7 @@ impl Filler<'_, '_, '_> {
         }
         let alone = SplitWindow { own: self.segments[target].clone(), ..self.context(target, usize::MAX).window };
         if at == target || self.tokens_if_fits(rendering, &alone).is_none() {
-            return Ok((self.split.overflow(self.view, self.until(proposed, at, target + 1))?, target + 1));
+            return Ok((self.rendered_overflow(rendering, self.until(proposed, at, target + 1))?, target + 1));
         }
         let smallest = self.context(at, usize::MAX).window;
         for end in (at + 1..=target).rev() {
@@ -547,7 +547,14 @@ impl Filler<'_, '_, '_> {
                 return Ok((SplitWindow { tokens, ..window }, end));
             }
         }
-        Ok((self.split.overflow(self.view, self.until(&smallest, at, at + 1))?, at + 1))
+        Ok((self.rendered_overflow(rendering, self.until(&smallest, at, at + 1))?, at + 1))
+    }
+
+    /// A window that does not fit, with the tokens that it renders to; their sum where the template refuses it.
+    fn rendered_overflow(&self, rendering: &Rendering<'_>, window: SplitWindow) -> Result<SplitWindow, ProcessorError> {
+        let sum = || self.outside + window.messages().into_iter().map(|at| self.tokens[at]).sum::<usize>();
+        let tokens = rendering.tokens(window.messages().into_iter()).unwrap_or_else(|_| sum());
+        self.split.overflow(self.view, SplitWindow { tokens, ..window })
     }
 
     /// `window` with the own messages from segment `at` up to segment `end`.
