@@ -93,6 +93,22 @@ fn a_window_that_does_not_fit_has_the_tokens_that_it_renders_to() {
     }
 }
 
+#[test]
+fn a_window_that_the_template_refuses_is_said_to_be_estimated() {
+    let place = Place::new();
+    place.write("in.jsonl", chats(9).as_bytes());
+    let refusing = "{% if messages|length < 6 %}{{ raise_exception('too short') }}{% endif %}\
+                    {% for message in messages %}{{ message.content }}{% endfor %}";
+    place.write("refusing.jinja", refusing.as_bytes());
+    let arguments = ["split", "-t", "40", "in.jsonl", "--on-overflow", "keep", "--template", "refusing.jinja"];
+    let done = place.curtail(&[&arguments[..], &["--on-error", "keep"]].concat()).output().unwrap();
+    let said = text(&done.stderr);
+    assert!(
+        said.lines().any(|line| line.contains("; its tokens are estimated: ") && line.contains("too short")),
+        "{said}"
+    );
+}
+
 /// The tokens of `chat` under a template.
 fn tokens_under(template: &str, chat: &str) -> u64 {
     let place = Place::new();

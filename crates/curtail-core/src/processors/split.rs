@@ -550,11 +550,17 @@ impl Filler<'_, '_, '_> {
         Ok((self.rendered_overflow(rendering, self.until(&smallest, at, at + 1))?, at + 1))
     }
 
-    /// A window that does not fit, with the tokens that it renders to; their sum where the template refuses it.
+    /// A window that does not fit, with the tokens that it renders to. Where the template refuses it, its note says so, and its
+    /// tokens are their sum.
     fn rendered_overflow(&self, rendering: &Rendering<'_>, window: SplitWindow) -> Result<SplitWindow, ProcessorError> {
         let sum = || self.outside + window.messages().into_iter().map(|at| self.tokens[at]).sum::<usize>();
-        let tokens = rendering.tokens(window.messages().into_iter()).unwrap_or_else(|_| sum());
-        self.split.overflow(self.view, SplitWindow { tokens, ..window })
+        let rendered = rendering.tokens(window.messages().into_iter());
+        let tokens = rendered.as_ref().map_or_else(|_| sum(), |tokens| *tokens);
+        let mut window = self.split.overflow(self.view, SplitWindow { tokens, ..window })?;
+        if let (Err(refusal), Some(note)) = (rendered, &mut window.note) {
+            note.push_str(&format!("; its tokens are estimated: {refusal}"));
+        }
+        Ok(window)
     }
 
     /// `window` with the own messages from segment `at` up to segment `end`.
