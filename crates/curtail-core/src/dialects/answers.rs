@@ -6,7 +6,7 @@ use crate::json::{Span, Text, Value};
 use crate::transcript::{Answers, Content, Layout, Message, Pairs, PartRef, Style, Transcript, in_flight};
 
 /// Members of a row whose answer a program made step by step: these are a transcript like others.
-const ROLLOUT: &[&str] = &["reward", "info", "task", "trajectory"];
+const ROLLOUT: [&str; 4] = ["reward", "info", "task", "trajectory"];
 
 /// Members that say whether the last reply is one to learn from.
 const LABELS: &[&str] = &["kto_tag", "label"];
@@ -70,8 +70,7 @@ fn first_of_list(list: Value<'_>) -> Option<&str> {
 
 /// An answer without another one.
 fn alone(record: Value<'_>) -> Option<Value<'_>> {
-    let made = ROLLOUT.iter().any(|key| record.has(key));
-    record.get("completion").filter(|answer| !made && is_answer(*answer) && prompt(record).is_some())
+    record.get("completion").filter(|answer| !record.has_any(ROLLOUT) && is_answer(*answer) && prompt(record).is_some())
 }
 
 fn is_answer(answer: Value<'_>) -> bool {
@@ -190,18 +189,18 @@ pub fn along_branches<'a>(dialect: &dyn Dialect, transcript: Transcript<'a>) -> 
 /// where it begins in `out`.
 pub(crate) fn write_both(layout: &Layout<'_>, out: &mut String, from: usize) -> usize {
     let source = layout.source;
+    let is_emptied = out[from..].trim_end() == "[";
     // Nothing is left before the answer, and neither is what separates the two.
-    let rest = |at: usize, made: &str| {
+    let rest = |at: usize| {
         let behind = source[at..].trim_start();
-        let emptied = made.trim_end() == "[" && behind.starts_with(',');
-        if emptied { source.len() - behind[1..].trim_start().len() } else { at }
+        if is_emptied && behind.starts_with(',') { source.len() - behind[1..].trim_start().len() } else { at }
     };
-    let made = out[from..].to_owned();
-    let at = rest(layout.span.end as usize, &made);
+    let made = from..out.len();
+    let at = rest(layout.span.end as usize);
     let Some(mirror) = layout.mirror() else { return at };
     out.push_str(&source[at..mirror.start as usize]);
-    out.push_str(&made);
-    rest(mirror.end as usize, &made)
+    out.extend_from_within(made);
+    rest(mirror.end as usize)
 }
 
 impl Layout<'_> {

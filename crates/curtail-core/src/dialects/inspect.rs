@@ -110,15 +110,14 @@ fn replies<'a>(items: &[Value<'a>]) -> Vec<ModelReply<'a>> {
 
 /// Whether a message has members that only `inspect_ai` writes.
 fn is_own(item: Value<'_>) -> bool {
-    if item.get_text("role").is_none() {
-        return false;
-    }
-    let names = |holder: Value<'_>| holder.get_text("function").is_some();
-    let sourced = item.get("source").is_some_and(|source| source.is("input") || source.is("generate"));
+    let [role, source, calls, function, content] =
+        item.get_each(["role", "source", "tool_calls", "function", "content"]);
+    let Some(role) = role.and_then(Value::text) else { return false };
+    let sourced = source.is_some_and(|source| source.is("input") || source.is("generate"));
     sourced
-        || item.get("tool_calls").is_some_and(|calls| calls.items().any(names))
-        || item.member_is("role", "tool") && names(item)
-        || item.get("content").is_some_and(|content| content.items().any(is_own_block))
+        || calls.is_some_and(|calls| calls.items().any(|call| call.get_text("function").is_some()))
+        || role.is("tool") && function.is_some_and(|name| name.text().is_some())
+        || content.is_some_and(|content| content.items().any(is_own_block))
 }
 
 fn is_own_block(block: Value<'_>) -> bool {

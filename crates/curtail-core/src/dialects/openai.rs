@@ -24,12 +24,13 @@ impl Dialect for OpenAi {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let Some(role) = item.get_text("role") else { return Fit::No };
+        let [role, content] = item.get_each(["role", "content"]);
+        let Some(role) = role.and_then(Value::text) else { return Fit::No };
         let own = ["tool_calls", "tool_call_id", "tool_call_ids", "function_call", "refusal", "reasoning_content"];
-        if role.is("function") || own.iter().any(|key| item.some(key).is_some()) {
+        if role.is("function") || item.has_any(own) {
             return Fit::Certain;
         }
-        match item.get("content") {
+        match content {
             Some(content) if content.items().any(|block| !is_chat_block(block)) => Fit::No,
             Some(_) => Fit::Possible,
             None => Fit::No,
@@ -153,12 +154,11 @@ fn response(item: Value<'_>) -> Option<Value<'_>> {
 /// `reasoning_content`, which routers call `reasoning`. If a message has both, they are the same. The model reads them before
 /// anything else in the message.
 fn thought(item: Value<'_>) -> Option<Part<'_>> {
-    let keys = ["reasoning_content", "reasoning"].iter().filter_map(|key| item.get(key));
-    let signed = ["thinking_blocks", "reasoning_details"]
-        .iter()
-        .filter_map(|key| item.get(key))
-        .filter(|list| is_claudes(*list));
-    let mut places = keys.filter(|value| value.text().is_some()).chain(signed.clone());
+    let [content, reasoning, blocks, details] =
+        item.get_each(["reasoning_content", "reasoning", "thinking_blocks", "reasoning_details"]);
+    let signed = [blocks, details].into_iter().flatten().filter(|list| is_claudes(*list));
+    let texts = [content, reasoning].into_iter().flatten().filter(|value| value.text().is_some());
+    let mut places = texts.chain(signed.clone());
     let first = places.next()?;
     let text = first.text().unwrap_or(Text::Escaped(""));
     let place = PartPlace { copies: places.collect(), ..PartPlace::element(first) };

@@ -21,11 +21,14 @@ impl Dialect for Otel {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
+        let Some(parts) = item.get("parts").filter(|parts| parts.is_array()) else { return Fit::No };
         let known = blocks::role_of(&item.word("role")).is_some() && !item.has("uuid");
-        match item.get("parts").filter(|parts| parts.is_array() && known) {
-            Some(parts) if is_own(parts) => Fit::Marked,
-            Some(parts) if parts.items().all(|part| part.get_text("type").is_some()) => Fit::Possible,
-            _ => Fit::No,
+        if known && is_own(parts) {
+            Fit::Marked
+        } else if known && parts.items().all(|part| part.get_text("type").is_some()) {
+            Fit::Possible
+        } else {
+            Fit::No
         }
     }
 

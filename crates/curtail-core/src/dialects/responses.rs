@@ -65,7 +65,7 @@ impl Dialect for Responses {
     fn fit(&self, item: Value<'_>) -> Fit {
         let kind = item.word("type");
         if is_call(&kind).is_some() || is_result(&kind).is_some() {
-            let named = ["call_id", "callId", "id", "name", "approval_request_id"].iter().any(|key| item.has(key));
+            let named = item.has_any(["call_id", "callId", "id", "name", "approval_request_id"]);
             let named = named && !is_interaction(item);
             return if named && !item.has("payload") { Fit::Certain } else { Fit::No };
         }

@@ -197,6 +197,13 @@ impl<'a> Value<'a> {
         self.some(key).is_some()
     }
 
+    /// Whether there is a member under one of `keys` that is not `null`.
+    #[must_use]
+    #[inline]
+    pub fn has_any<const N: usize>(self, keys: [&str; N]) -> bool {
+        self.get_each(keys).into_iter().flatten().any(|value| value.kind() != ValueKind::Null)
+    }
+
     /// The text of the string under `key`.
     #[must_use]
     pub fn get_text(self, key: &str) -> Option<Text<'a>> {
