@@ -252,10 +252,10 @@ proptest! {
 /// The first request contains a system prompt and a question, so no window drops all of it.
 #[test]
 fn a_system_prompt_beside_a_question_is_sent_the_same() {
-    let said = |kind: &str, part: &str, text: &str| {
+    let message = |kind: &str, part: &str, text: &str| {
         format!(r#"{{"parts":[{{"content":"{text}","part_kind":"{part}"}}],"kind":"{kind}"}}"#)
     };
-    let (asks, says) = (said("request", "user-prompt", "Now?"), said("response", "text", "Soon."));
+    let (asks, says) = (message("request", "user-prompt", "Now?"), message("response", "text", "Soon."));
     let asks_first = r#"{"parts":[{"content":"Be brief.","part_kind":"system-prompt"},{"content":"Go.","part_kind":"user-prompt"}],"kind":"request"}"#;
     let items = [asks_first.to_owned(), asks.clone(), asks.clone(), says.clone(), says.clone(), asks.clone(), says];
     sends_the_same(&items, "pydantic-ai", None).unwrap();
@@ -356,8 +356,8 @@ fn summaries_are_made_once() {
     let summaries = RememberedSummaries::new(Arc::new(Counted(Arc::clone(&made))));
     let count = |text: &str| text.len();
     let say = |text: &'static str, tokens| {
-        let said = [Utterance::new(Speaker::User, text)];
-        summaries.summarize(&said, &Budget { tokens, count: &count }).unwrap()
+        let spoken = [Utterance::new(Speaker::User, text)];
+        summaries.summarize(&spoken, &Budget { tokens, count: &count }).unwrap()
     };
     assert_eq!(
         (say("one", 9), say("one", 9), say("two", 9), say("one", 8)),

@@ -148,9 +148,9 @@ fn files_that_prose_names_exist() {
 
 #[test]
 fn the_number_of_dialects_is_true() {
-    let said = format!("{} dialects", curtail_core::dialects::ALL.len());
+    let count = format!("{} dialects", curtail_core::dialects::ALL.len());
     for page in ["README.md", "CHANGELOG.md"] {
         let text = std::fs::read_to_string(root().join(page)).unwrap();
-        assert!(text.replace("[dialects]", "dialects").contains(&said), "{page} does not say {said}");
+        assert!(text.replace("[dialects]", "dialects").contains(&count), "{page} does not say {count}");
     }
 }

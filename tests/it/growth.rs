@@ -89,11 +89,11 @@ fn behind_pending(calls: usize) -> String {
 /// Calls in a log of Claude Code, and a first kept message that hangs from a long line of kept records before them.
 fn behind_a_long_line(records: usize) -> String {
     let mut text = String::new();
-    let mut line = |parent: usize, own: usize, rest: &str| {
-        let links = format!("\"parentUuid\":\"u{parent}\",\"uuid\":\"u{own}\",\"isSidechain\":false");
+    let mut line = |parent: usize, id: usize, rest: &str| {
+        let links = format!("\"parentUuid\":\"u{parent}\",\"uuid\":\"u{id}\",\"isSidechain\":false");
         let _ = writeln!(text, r#"{{"sessionId":"s",{links},{rest}}}"#);
     };
-    let said =
+    let message =
         |role: &str, content: &str| format!(r#""type":"{role}","message":{{"role":"{role}","content":{content}}}"#);
     for nth in 1..=records {
         line(nth - 1, nth, r#""type":"system","content":"ok""#);
@@ -102,14 +102,14 @@ fn behind_a_long_line(records: usize) -> String {
         line(
             nth - 1,
             nth,
-            &said("assistant", &format!(r#"[{{"type":"tool_use","id":"c{nth}","name":"f","input":{{}}}}]"#)),
+            &message("assistant", &format!(r#"[{{"type":"tool_use","id":"c{nth}","name":"f","input":{{}}}}]"#)),
         );
     }
     for nth in records + 1..=records * 2 {
         let result = format!(r#"[{{"type":"tool_result","tool_use_id":"c{nth}","content":"ok"}}]"#);
-        line(nth + records - 1, nth + records, &said("user", &result));
+        line(nth + records - 1, nth + records, &message("user", &result));
     }
-    line(records, records * 3 + 1, &said("user", "\"and?\""));
+    line(records, records * 3 + 1, &message("user", "\"and?\""));
     text
 }
 
@@ -125,20 +125,20 @@ fn chat(messages: usize) -> String {
 }
 
 /// Call number `nth` with its result; the model says `said` beside it, as JSON.
-fn round(nth: usize, said: &str) -> String {
+fn round(nth: usize, text: &str) -> String {
     let called = call(&format!("c{nth}"));
     format!(
-        "{{\"role\":\"assistant\",\"content\":{said},\"tool_calls\":[{called}]}}\n\
+        "{{\"role\":\"assistant\",\"content\":{text},\"tool_calls\":[{called}]}}\n\
          {{\"role\":\"tool\",\"tool_call_id\":\"c{nth}\",\"content\":\"a long line of src/main.rs, {nth}\"}}\n"
     )
 }
 
 /// A question, and calls with their results; the model speaks beside every call whose number is a multiple of `speaks`, and
 /// names the same file.
-fn agent(messages: usize, speaks: usize) -> String {
+fn agent(messages: usize, every: usize) -> String {
     let begin = "{\"role\":\"system\",\"content\":\"be brief\"}\n{\"role\":\"user\",\"content\":\"go\"}\n";
-    let said = |nth: usize| if nth.is_multiple_of(speaks) { "\"now src/main.rs\"" } else { "null" };
-    begin.to_owned() + &(0..messages / 2).map(|nth| round(nth, said(nth))).collect::<String>()
+    let text = |nth: usize| if nth.is_multiple_of(every) { "\"now src/main.rs\"" } else { "null" };
+    begin.to_owned() + &(0..messages / 2).map(|nth| round(nth, text(nth))).collect::<String>()
 }
 
 fn talkative(messages: usize) -> String {
@@ -156,8 +156,8 @@ fn rarely(messages: usize) -> String {
 
 /// A hundred short messages that templates of these tests render, and between them others that they do not.
 fn marked(count: usize, others: &str) -> String {
-    let said = |nth: usize| if nth.is_multiple_of(count / 100) { "mark" } else { others };
-    (0..count).map(|nth| format!("{{\"role\":\"user\",\"content\":\"{}\"}}\n", said(nth))).collect()
+    let text = |nth: usize| if nth.is_multiple_of(count / 100) { "mark" } else { others };
+    (0..count).map(|nth| format!("{{\"role\":\"user\",\"content\":\"{}\"}}\n", text(nth))).collect()
 }
 
 /// A pretty-printed list of records.
@@ -290,8 +290,11 @@ fn a_list_of_empty_records_is_refused_in_bounded_memory() {
         for command in commands {
             let output =
                 place.curtail(command).arg("in.json").env("CURTAIL_WORK", place.path("work")).output().unwrap();
-            let said = text(&output.stderr);
-            assert!(output.status.code() == Some(2) && said.contains("in.json:1:1: a list of 200000 items"), "{said}");
+            let stderr = text(&output.stderr);
+            assert!(
+                output.status.code() == Some(2) && stderr.contains("in.json:1:1: a list of 200000 items"),
+                "{stderr}"
+            );
             let Some(work) = place.counted() else { return };
             assert!(work.peak < 20 * input.len() as u64 + (4 << 20), "{command:?}: {} bytes at once", work.peak);
         }

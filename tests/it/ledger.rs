@@ -261,8 +261,8 @@ fn facts_survive_the_fourth_summary() {
             assert_eq!(state(&place, &thread), whole);
         }
     }
-    let half: String = log.lines.lines().take(50).flat_map(|line| [line, "\n"]).collect();
-    place.write("half.jsonl", half.as_bytes());
+    let beginning: String = log.lines.lines().take(50).flat_map(|line| [line, "\n"]).collect();
+    place.write("half.jsonl", beginning.as_bytes());
     let context = stdout_of(&place, &["summarize", "-n", "5", "--summary-tokens", "1200", "half.jsonl"]);
     let rest: String = log.lines.lines().skip(50).flat_map(|line| [line, "\n"]).collect();
     place.write("context.jsonl", (context + &rest).as_bytes());

@@ -146,8 +146,8 @@ fn the_npm_packages_run_the_program_of_this_system() {
     let bin = user.path().join("node_modules/.bin");
     let alone = Command::new(bin.join("curtail")).arg("-V").output().expect("it starts");
     assert_eq!(alone.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&alone.stderr);
-    assert!(said.contains(&format!("the package curtail-cli-linux-{machine} is not installed")), "{said}");
+    let stderr = String::from_utf8_lossy(&alone.stderr);
+    assert!(stderr.contains(&format!("the package curtail-cli-linux-{machine} is not installed")), "{stderr}");
 
     npm(&["--omit=optional", &package(&format!("curtail-npm-linux-{machine}.tgz")), &package("curtail-npm.tgz")]);
     for name in ["curtail", "curtail-cli"] {

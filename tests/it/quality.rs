@@ -120,19 +120,19 @@ impl Session {
         let edits = 3 + self.dice.roll(8);
         let mut edited = 0;
         while self.spoken < SPOKEN - 1 {
-            let said = format!("I will look at how the {} is done.", self.dice.words(3));
+            let speech = format!("I will look at how the {} is done.", self.dice.words(3));
             match self.dice.roll(8) {
                 0 | 1 if self.spoken > 2 && self.spoken < SPOKEN - 3 => self.ask(),
-                2 => self.look(&said),
-                3 => self.plan(&said),
-                4 if !self.facts.changed.is_empty() => self.test(&said),
-                5 if !self.facts.changed.is_empty() && self.facts.commits.len() < 3 => self.commit(&said),
-                6 if self.facts.changed.len() > 2 => self.revert(&said),
+                2 => self.look(&speech),
+                3 => self.plan(&speech),
+                4 if !self.facts.changed.is_empty() => self.test(&speech),
+                5 if !self.facts.changed.is_empty() && self.facts.commits.len() < 3 => self.commit(&speech),
+                6 if self.facts.changed.len() > 2 => self.revert(&speech),
                 _ if edited < edits => {
-                    self.edit(&said);
+                    self.edit(&speech);
                     edited += 1;
                 }
-                _ => self.look(&said),
+                _ => self.look(&speech),
             }
         }
         let last = format!(
@@ -181,21 +181,21 @@ impl Session {
         self.messages.push(json!({"role": "tool", "tool_call_id": id, "content": result}));
     }
 
-    fn shell(&mut self, said: &str, command: &str, result: &str) {
+    fn shell(&mut self, speech: &str, command: &str, result: &str) {
         match self.agent {
             Agent::Claude => {
-                self.say(said, Some(("Bash", json!({"command": command, "description": "Run it"}), result)));
+                self.say(speech, Some(("Bash", json!({"command": command, "description": "Run it"}), result)));
             }
             Agent::Codex => {
                 let wrapped =
                     json!({"output": result, "metadata": {"exit_code": 0, "duration_seconds": 0.4}}).to_string();
-                self.say(said, Some(("shell", json!({"command": ["bash", "-lc", command]}), &wrapped)));
+                self.say(speech, Some(("shell", json!({"command": ["bash", "-lc", command]}), &wrapped)));
             }
-            Agent::Generic => self.say(said, Some(("run_command", json!({"cmd": command}), result))),
+            Agent::Generic => self.say(speech, Some(("run_command", json!({"cmd": command}), result))),
         }
     }
 
-    fn look(&mut self, said: &str) {
+    fn look(&mut self, speech: &str) {
         let path = self.dice.pick(&self.files).clone();
         let lines: Vec<String> = (0..30)
             .map(|_| match self.dice.roll(4) {
@@ -212,17 +212,19 @@ impl Session {
         let found =
             lines.iter().enumerate().map(|(n, line)| format!("{path}:{}:{line}", n + 1)).collect::<Vec<_>>().join("\n");
         match (self.agent, self.dice.roll(2)) {
-            (Agent::Claude, 0) => self.say(said, Some(("Read", json!({"file_path": path}), &number("→")))),
-            (Agent::Claude, _) => self
-                .say(said, Some(("Grep", json!({"pattern": "fail", "path": "src", "output_mode": "content"}), &found))),
-            (Agent::Codex, 0) => self.shell(said, &format!("sed -n '1,30p' {path}"), &lines.join("\n")),
-            (Agent::Codex, _) => self.shell(said, "rg -n fail", &found),
-            (Agent::Generic, 0) => self.say(said, Some(("read_file", json!({"path": path}), &number("\t")))),
-            (Agent::Generic, _) => self.shell(said, &format!("cat {path} | head -30"), &lines.join("\n")),
+            (Agent::Claude, 0) => self.say(speech, Some(("Read", json!({"file_path": path}), &number("→")))),
+            (Agent::Claude, _) => self.say(
+                speech,
+                Some(("Grep", json!({"pattern": "fail", "path": "src", "output_mode": "content"}), &found)),
+            ),
+            (Agent::Codex, 0) => self.shell(speech, &format!("sed -n '1,30p' {path}"), &lines.join("\n")),
+            (Agent::Codex, _) => self.shell(speech, "rg -n fail", &found),
+            (Agent::Generic, 0) => self.say(speech, Some(("read_file", json!({"path": path}), &number("\t")))),
+            (Agent::Generic, _) => self.shell(speech, &format!("cat {path} | head -30"), &lines.join("\n")),
         }
     }
 
-    fn edit(&mut self, said: &str) {
+    fn edit(&mut self, speech: &str) {
         let path = self.dice.pick(&self.files).clone();
         let (old, new) = (
             format!("fn {}() {{\n    old()\n}}", self.dice.words(1)),
@@ -231,38 +233,41 @@ impl Session {
         self.facts.code.extend([&old, &new].map(|code| code.lines().next().unwrap().to_owned()));
         match (self.agent, self.dice.roll(3)) {
             (Agent::Claude, 0) => {
-                self.say(said, Some(("Write", json!({"file_path": path, "content": new}), "File written")));
+                self.say(speech, Some(("Write", json!({"file_path": path, "content": new}), "File written")));
             }
             (Agent::Claude, _) => {
                 let arguments = json!({"replace_all": false, "file_path": path, "old_string": old, "new_string": new});
-                self.say(said, Some(("Edit", arguments, "The file has been updated.")));
+                self.say(speech, Some(("Edit", arguments, "The file has been updated.")));
             }
-            (Agent::Codex, 0) => self.shell(said, &format!("sed -i 's/old/new_{}/' {path}", self.calls), ""),
+            (Agent::Codex, 0) => self.shell(speech, &format!("sed -i 's/old/new_{}/' {path}", self.calls), ""),
             (Agent::Codex, _) => {
                 let patch = format!("*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch");
-                self.say(said, Some(("apply_patch", json!({"input": patch}), "Success. Updated the following files:")));
+                self.say(
+                    speech,
+                    Some(("apply_patch", json!({"input": patch}), "Success. Updated the following files:")),
+                );
             }
-            (Agent::Generic, 0) => self.shell(said, &format!("cat > {path} <<'EOF'\n{new}\nEOF"), ""),
+            (Agent::Generic, 0) => self.shell(speech, &format!("cat > {path} <<'EOF'\n{new}\nEOF"), ""),
             (Agent::Generic, _) => {
                 let arguments = json!({"command": "str_replace", "path": path, "old_str": old, "new_str": new});
-                self.say(said, Some(("str_replace_based_edit_tool", arguments, "The file has been edited.")));
+                self.say(speech, Some(("str_replace_based_edit_tool", arguments, "The file has been edited.")));
             }
         }
         self.facts.changed.insert(path);
     }
 
     /// Discards a change that no commit holds.
-    fn revert(&mut self, said: &str) {
+    fn revert(&mut self, speech: &str) {
         if !self.facts.commits.is_empty() {
-            return self.look(said);
+            return self.look(speech);
         }
         let path = self.facts.changed.iter().next().unwrap().clone();
         let verb = *self.dice.pick(&["git checkout --", "git restore"]);
-        self.shell(said, &format!("{verb} {path}"), "");
+        self.shell(speech, &format!("{verb} {path}"), "");
         self.facts.changed.remove(&path);
     }
 
-    fn plan(&mut self, said: &str) {
+    fn plan(&mut self, speech: &str) {
         let count = 3 + self.dice.roll(4);
         let done = self.dice.roll(count);
         let items: Vec<(String, &str)> = (0..count)
@@ -280,10 +285,10 @@ impl Session {
             Agent::Codex => ("update_plan", json!({"explanation": "Next", "plan": list("step")})),
             Agent::Generic => ("write_todos", json!({"todos": list("description")})),
         };
-        self.say(said, Some((name, arguments, "Updated")));
+        self.say(speech, Some((name, arguments, "Updated")));
     }
 
-    fn test(&mut self, said: &str) {
+    fn test(&mut self, speech: &str) {
         let fails = self.dice.roll(3) > 0;
         let (a, b) = (self.dice.words(1), self.dice.words(1));
         let (command, name, failed, passed) = match self.runner {
@@ -320,15 +325,15 @@ impl Session {
                 ("npx jest", name, failed, String::from("PASS src/a.test.ts\nTests:       9 passed, 9 total"))
             }
         };
-        self.shell(said, command, if fails { &failed } else { &passed });
+        self.shell(speech, command, if fails { &failed } else { &passed });
         self.facts.failing = if fails { vec![name] } else { Vec::new() };
     }
 
-    fn commit(&mut self, said: &str) {
+    fn commit(&mut self, speech: &str) {
         let hash = format!("{:07x}", (self.dice.roll(1 << 24) << 4) + 1);
         let subject = format!("Fix the {} of the {}", self.dice.words(2), self.dice.words(1));
         let output = format!("[main {hash}] {subject}\n 2 files changed, 4 insertions(+), 1 deletion(-)");
-        self.shell(said, &format!("git add -A && git commit -m \"{subject}\""), &output);
+        self.shell(speech, &format!("git add -A && git commit -m \"{subject}\""), &output);
         self.facts.commits.push(hash);
     }
 }

@@ -43,17 +43,20 @@ fn every_dialect_names_its_readers_or_says_that_it_has_none() {
         table.split_once("## Read by those").expect("the table of readers").1.split("\n## ").next().expect("text");
     for dialect in names(&root().join("docs/dialects"), "md").into_iter().filter(|name| name != "README") {
         let (page, link) = (text(&format!("docs/dialects/{dialect}.md")), format!("[`{dialect}`]({dialect}.md)"));
-        let own = page.split_once("\n## Reader\n").map_or("", |(_, rest)| rest);
-        assert!(!own.is_empty(), "docs/dialects/{dialect}.md has no section `Reader`");
+        let section = page.split_once("\n## Reader\n").map_or("", |(_, rest)| rest);
+        assert!(!section.is_empty(), "docs/dialects/{dialect}.md has no section `Reader`");
         let row = table.lines().find(|line| line.starts_with(&format!("| {link} |")));
         let mine: Vec<_> = all.iter().filter(|reader| reader.dialects.contains(&dialect)).collect();
         for Reader { name, version, .. } in &mine {
-            assert!(own.contains(name) && own.contains(version), "docs/dialects/{dialect}.md names {name} {version}");
+            assert!(
+                section.contains(name) && section.contains(version),
+                "docs/dialects/{dialect}.md names {name} {version}"
+            );
             assert!(row.is_some_and(|row| row.contains(version)), "the table names {version} for {dialect}");
         }
         if mine.is_empty() {
             assert!(
-                own.contains("No test gives") || own.contains("No software"),
+                section.contains("No test gives") || section.contains("No software"),
                 "{dialect} says that it has no reader"
             );
             assert!(row.is_none() && table.contains(&link), "the table says that {dialect} has no reader");

@@ -42,7 +42,7 @@ fn run(place: &Place, words: &[&str]) -> Output {
     command.env("HOME", place.path("home")).output().unwrap()
 }
 
-fn said(place: &Place, words: &[&str]) -> String {
+fn printed(place: &Place, words: &[&str]) -> String {
     let output = run(place, words);
     assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
     text(&output.stdout)
@@ -52,14 +52,14 @@ fn said(place: &Place, words: &[&str]) -> String {
 fn sessions_are_listed_newest_first() {
     let place = machine();
     let json: serde_json::Value =
-        serde_json::from_str(&said(&place, &["sessions", "--format", "json", "--tokens"])).unwrap();
+        serde_json::from_str(&printed(&place, &["sessions", "--format", "json", "--tokens"])).unwrap();
     let of = |key: &str| json["sessions"].as_array().unwrap().iter().map(|one| one[key].clone()).collect::<Vec<_>>();
     assert_eq!(of("name"), ["@claude", "@codex", "@claude:2"]);
     assert_eq!(of("project"), ["/work/kiln/cups", "/work/mill", "/work/kiln"]);
     assert_eq!(of("prompt"), ["Glaze the cups.", "Grind the rye.", "Fire the \u{1b}[31mkiln."]);
     assert_eq!(of("messages"), [1, 2, 1]);
     assert!(of("tokens").iter().all(|tokens| tokens.as_u64() > Some(0)), "{json}");
-    let table = said(&place, &["sessions"]);
+    let table = printed(&place, &["sessions"]);
     assert!(table.contains("Fire the ⟨U+001B⟩[31mkiln.") && !table.contains('\u{1b}'), "{table}");
     assert!(
         table.lines().nth(1).is_some_and(|line| line.starts_with("@claude  ") && line.contains("4 d ago")),
@@ -81,12 +81,12 @@ fn a_list_is_narrowed_and_sorted() {
         (&["--sort", "tokens", "-n", "1"], &["@codex"]),
     ] {
         let words: Vec<&str> = ["sessions", "--format", "json"].iter().chain(flags).copied().collect();
-        let json: serde_json::Value = serde_json::from_str(&said(&place, &words)).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&printed(&place, &words)).unwrap();
         let listed: Vec<&str> =
             json["sessions"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
         assert_eq!(listed, names, "{flags:?}");
     }
-    let paths = said(&place, &["sessions", "--format", "paths0", "--agent", "claude"]);
+    let paths = printed(&place, &["sessions", "--format", "paths0", "--agent", "claude"]);
     assert_eq!(paths.split_terminator('\0').filter(|path| std::path::Path::new(path).is_file()).count(), 2);
     let output = run(&place, &["sessions", "--agent", "clade"]);
     assert!(!output.status.success() && text(&output.stderr).contains("claude"), "{}", text(&output.stderr));
@@ -102,13 +102,13 @@ fn a_session_is_named_wherever_a_path_is_taken() {
         ("@last:2", "Grind"),
         ("@claude-code", "Glaze"),
     ] {
-        assert!(said(&place, &["view", "--text", name]).contains(words), "{name}");
+        assert!(printed(&place, &["view", "--text", name]).contains(words), "{name}");
     }
-    assert!(said(&place, &["count", "--output-format", "csv", "@codex", "@claude"]).contains("rollout-1.jsonl"));
-    assert!(said(&place, &["limit", "-t", "100k", "@claude"]).contains("Glaze"));
+    assert!(printed(&place, &["count", "--output-format", "csv", "@codex", "@claude"]).contains("rollout-1.jsonl"));
+    assert!(printed(&place, &["limit", "-t", "100k", "@claude"]).contains("Glaze"));
     // A file with such a name is a file.
     place.write("@last", b"{\"role\":\"user\",\"content\":\"Here.\"}\n");
-    assert!(said(&place, &["view", "--text", "@last"]).contains("Here."));
+    assert!(printed(&place, &["view", "--text", "@last"]).contains("Here."));
     for (name, words) in [
         ("@claud", "there is no agent `claud`"),
         ("@claude:9", "there are only 2 sessions of Claude Code"),
@@ -174,7 +174,7 @@ fn files(folder: &std::path::Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
 
 fn listed(place: &Place, words: &[&str]) -> Vec<serde_json::Value> {
     let words: Vec<&str> = ["sessions", "--format", "json"].iter().chain(words).copied().collect();
-    let json: serde_json::Value = serde_json::from_str(&said(place, &words)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&printed(place, &words)).unwrap();
     json["sessions"].as_array().unwrap().clone()
 }
 
@@ -191,7 +191,7 @@ fn look_at_a_database(place: &Place) {
     assert_eq!((&one["project"], &one["messages"]), (&"/work/loom".into(), &2.into()));
     assert!(one["tokens"].as_u64() > Some(8) && one["path"].is_null() && one["bytes"].is_null(), "{one}");
     assert_eq!(one["export"], "opencode export ses_1");
-    let table = said(place, &["sessions"]);
+    let table = printed(place, &["sessions"]);
     assert!(table.contains("  Warp the loom  ") && table.contains("  opencode export ses_1\n"), "{table}");
     let output = run(place, &["sessions", "--format", "paths", "-n", "1"]);
     assert!(text(&output.stdout).contains("projects"), "{}", text(&output.stdout));
@@ -292,7 +292,7 @@ fn a_log_is_listed_once_and_what_is_not_read_is_said() {
     place.write(&format!("{logs}/transcript_full.jsonl"), step("Sweep the yard.").as_bytes());
     let all = listed(&place, &[]);
     assert_eq!((all.len(), &all[0]["prompt"], &all[0]["name"]), (1, &"Sweep the yard.".into(), &"@antigravity".into()));
-    assert!(said(&place, &["view", "--text", "@agy"]).contains("Sweep the yard."));
+    assert!(printed(&place, &["view", "--text", "@agy"]).contains("Sweep the yard."));
 }
 
 #[test]

@@ -179,9 +179,9 @@ fn a_row_that_fails_is_named_dropped_or_kept_as_the_user_says() {
         let run = run.unwrap();
         (run.status.code().unwrap(), text(&run.stderr))
     };
-    let (status, said) = run("fail");
+    let (status, stderr) = run("fail");
     assert_eq!(status, 2);
-    assert!(said.contains("in.parquet:10:15: ") && said.contains("(row group 2, row 3)"), "{said}");
+    assert!(stderr.contains("in.parquet:10:15: ") && stderr.contains("(row group 2, row 3)"), "{stderr}");
     assert_eq!(place.list(), ["in.parquet"]);
 
     assert_eq!(run("skip").0, 0);
@@ -208,9 +208,9 @@ fn check_and_count_read_rows() {
     texts[15] = Some(String::from(open));
     table(&place, "in.parquet", &texts, Compression::SNAPPY, WriterVersion::PARQUET_1_0);
     let check = place.curtail(&["check", "in.parquet"]).output().unwrap();
-    let said = text(&check.stdout);
-    assert_eq!(check.status.code(), Some(1), "{said}");
-    assert!(said.contains("in.parquet:16:") && said.contains("(row group 3, row 2)"), "{said}");
+    let stdout = text(&check.stdout);
+    assert_eq!(check.status.code(), Some(1), "{stdout}");
+    assert!(stdout.contains("in.parquet:16:") && stdout.contains("(row group 3, row 2)"), "{stdout}");
     let fix = place.curtail(&["check", "--fix", "in.parquet"]).output().unwrap();
     assert!(fix.status.code() == Some(2) && text(&fix.stderr).contains("curtail repair --in-place"), "{fix:?}");
     let mut lines = String::new();
@@ -245,8 +245,8 @@ fn replay_reads_rows() {
     broken[15] = Some(String::from("{\"messages\": ["));
     table(&place, "in.parquet", &broken, Compression::SNAPPY, WriterVersion::PARQUET_1_0);
     let done = place.curtail(&["replay", "-p", "window", "in.parquet"]).output().unwrap();
-    let said = text(&done.stderr);
-    assert!(said.contains("in.parquet:16:") && said.contains("(row group 3, row 2)"), "{said}");
+    let stderr = text(&done.stderr);
+    assert!(stderr.contains("in.parquet:16:") && stderr.contains("(row group 3, row 2)"), "{stderr}");
     assert!(done.status.code() == Some(2) && text(&done.stdout).contains("16 sessions"), "{done:?}");
 }
 
@@ -254,15 +254,15 @@ fn replay_reads_rows() {
 fn the_column_is_found_or_named() {
     let place = Place::new();
     table(&place, "in.parquet", &chats(3), Compression::SNAPPY, WriterVersion::PARQUET_1_0);
-    let said = |arguments: &[&str]| {
+    let printed = |arguments: &[&str]| {
         let run = place.curtail(&["count"]).args(arguments).output().unwrap();
         (run.status.code().unwrap(), text(&run.stderr))
     };
-    assert_eq!(said(&["in.parquet", "--column", "chat"]).0, 0);
-    let (status, words) = said(&["in.parquet", "--column", "chats"]);
+    assert_eq!(printed(&["in.parquet", "--column", "chat"]).0, 0);
+    let (status, words) = printed(&["in.parquet", "--column", "chats"]);
     assert!(status == 2 && words.contains("no column `chats`") && words.contains("`chat`"), "{words}");
     table(&place, "none.parquet", &[Some(String::from("hello"))], Compression::SNAPPY, WriterVersion::PARQUET_1_0);
-    let (status, words) = said(&["none.parquet"]);
+    let (status, words) = printed(&["none.parquet"]);
     assert!(status == 2 && words.contains("--column"), "{words}");
     let piped = place.curtail(&["count"]).write_stdin(place.read("in.parquet")).output().unwrap();
     assert!(text(&piped.stderr).contains("name the file"), "{piped:?}");

@@ -68,12 +68,12 @@ fn damage_is_an_error_that_names_the_file() {
             place.write(&format!("in/{nth:03}.parquet"), &bytes);
         }
         for command in ["count", "check", "window -n 2 -O out", "window -n 2 --jobs 3 --on-error skip -O more"] {
-            let (status, said) = run(&place, &format!("{command} --max-record 16m in/*.parquet"));
-            assert!(matches!(status, Some(0..=2)), "{kind}, {command}: {status:?}: {said}");
+            let (status, stderr) = run(&place, &format!("{command} --max-record 16m in/*.parquet"));
+            assert!(matches!(status, Some(0..=2)), "{kind}, {command}: {status:?}: {stderr}");
             for word in ["panicked", "overflow", "RUST_BACKTRACE", "abort"] {
-                assert!(!said.contains(word), "{kind}, {command}: {said}");
+                assert!(!stderr.contains(word), "{kind}, {command}: {stderr}");
             }
-            let errors = said.lines().filter(|line| line.contains("cannot be read") || line.contains("damaged"));
+            let errors = stderr.lines().filter(|line| line.contains("cannot be read") || line.contains("damaged"));
             named += errors.inspect(|line| assert!(line.contains(".parquet"), "{kind}, {command}: {line}")).count();
         }
     }
@@ -84,10 +84,10 @@ fn damage_is_an_error_that_names_the_file() {
 fn a_page_larger_than_a_record_may_be_is_refused() {
     let place = Place::new();
     place.write("in.parquet", &std::fs::read(root().join("fixtures/tables/chats.parquet")).expect("the fixture"));
-    let (status, said) = run(&place, "count --column chat --max-record 100 in.parquet");
+    let (status, stderr) = run(&place, "count --column chat --max-record 100 in.parquet");
     assert!(
-        status == Some(2) && said.contains("in.parquet: a page of column") && said.contains("--max-record"),
-        "{said}"
+        status == Some(2) && stderr.contains("in.parquet: a page of column") && stderr.contains("--max-record"),
+        "{stderr}"
     );
     assert_eq!(run(&place, "count --max-record 1m in.parquet").0, Some(0));
 }

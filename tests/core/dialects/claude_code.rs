@@ -86,8 +86,8 @@ fn what_is_written_stands_on_the_way_up_from_the_last_record() {
     let cut = cut(without_tools(), &fixture("minimal.jsonl"));
     let document = Document::parse_all(&cut).expect("a log");
     let records: Vec<Value<'_>> = document.roots().collect();
-    let said = |record: &&Value<'_>| record.raw().contains("Used Grep tool");
-    let written = records.iter().find(said).expect("a note");
+    let is_note = |record: &&Value<'_>| record.raw().contains("Used Grep tool");
+    let written = records.iter().find(is_note).expect("a note");
     let answer = records.iter().find(|record| record.raw().contains("Fourteen jars")).expect("the answer");
     assert_eq!(text(*answer, "parentUuid"), text(*written, "uuid"));
     assert_eq!(text(*written, "sessionId"), text(*answer, "sessionId"));
@@ -480,11 +480,11 @@ fn what_a_sub_agent_says_is_not_the_conversation() {
 /// A compaction of the main conversation is not kept for what a sub-agent said after it.
 #[test]
 fn a_boundary_is_not_kept_for_a_sub_agent() {
-    let compaction = |own: &str, before: &str, text: &str| {
+    let compaction = |id: &str, before: &str, text: &str| {
         let boundary = format!(
-            "{{\"parentUuid\":null,\"logicalParentUuid\":\"{before}\",\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"{own}\"}}\n"
+            "{{\"parentUuid\":null,\"logicalParentUuid\":\"{before}\",\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"{id}\"}}\n"
         );
-        let summary = record(&format!("{own}s"), own, "user", &said(text));
+        let summary = record(&format!("{id}s"), id, "user", &said(text));
         [
             boundary,
             summary.replace("\"type\":\"user\",\"message\"", "\"type\":\"user\",\"isCompactSummary\":true,\"message\""),

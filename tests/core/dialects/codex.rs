@@ -73,7 +73,7 @@ fn settings_stay_and_mirrors_go_with_what_they_mirror() {
 #[test]
 fn older_settings_go_with_their_turn() {
     let left = cut(last(2), "settings.jsonl");
-    let kept = |what: &str| left.contains(what);
+    let kept = |words: &str| left.contains(words);
     assert!(!kept(r#""cwd":"/one""#) && kept(r#""cwd":"/two""#) && kept(r#""cwd":"/three""#), "{left}");
     // Changes mean nothing without the state that they change.
     assert!(kept(r#""full":true"#) && kept(r#""full":false"#), "{left}");

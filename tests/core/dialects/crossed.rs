@@ -9,15 +9,15 @@ use super::files::fixtures;
 fn no_fixture_fits_another_dialect_for_certain() {
     let mut taken = Vec::new();
     for file in fixtures() {
-        let own = file.name.split('/').next().unwrap_or_default();
+        let folder = file.name.split('/').next().unwrap_or_default();
         let framing = detect_framing(&file.text, None);
         let Ok(document) = Document::parse_log(&file.text) else { continue };
         let text = if framing == Framing::Document { Document::parse(&file.text).ok() } else { None };
         let document = text.as_ref().unwrap_or(&document);
-        let named = dialect_named(own).expect("the folder has the name of a dialect");
+        let named = dialect_named(folder).expect("the folder has the name of a dialect");
         for row in rows(document, framing, None).unwrap_or_default() {
             let best = |dialect: &dyn Dialect| row.items.iter().map(|item| dialect.fit(*item)).max();
-            let others = ALL.iter().filter(|other| other.name() != own && best(**other) >= Some(Fit::Certain));
+            let others = ALL.iter().filter(|other| other.name() != folder && best(**other) >= Some(Fit::Certain));
             let better = others.filter(|other| best(**other) >= best(named));
             taken.extend(better.map(|other| format!("{} is taken for {}", file.name, other.name())));
         }

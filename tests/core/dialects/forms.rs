@@ -65,8 +65,8 @@ fn a_note_in_place_of_a_forgotten_result_is_forgotten() {
             seen.extend(transcript.messages[..summary].iter().map(|message| (message.role, message.standing)));
         })
         .expect("it is read");
-        let said = seen.iter().filter(|(role, standing)| *role == Role::Assistant && standing.is_read());
-        assert_eq!(said.count(), 0, "{name}: {text}");
+        let replies = seen.iter().filter(|(role, standing)| *role == Role::Assistant && standing.is_read());
+        assert_eq!(replies.count(), 0, "{name}: {text}");
         assert!(seen.iter().any(|(_, standing)| *standing == Standing::Superseded), "{name}: {text}");
     }
 }
@@ -334,30 +334,30 @@ fn a_messages_key_can_contain_dots() {
 fn trajectories_of_sub_agents_stay_and_a_cut_says_so() {
     let text = fixture("atif/embedded.json");
     let reading = Reading::new(detect_framing(&text, None), None, None).expect("no dialect is named");
-    let said = |chain: Chain| {
+    let printed = |chain: Chain| {
         let mut out = String::new();
         let cut =
             TextCutter { chain, explain: false, counting: None }.cut(&reading, &text, &mut out).expect("it can be cut");
         (out, cut.notes.into_iter().map(|(_, note)| note).collect::<Vec<_>>())
     };
-    let (out, notes) = said(last(1));
+    let (out, notes) = printed(last(1));
     let embedded = |text: &str| text[text.find("\"subagent_trajectories\"").expect("they stay")..].to_owned();
     assert!(out.len() < text.len() && embedded(&out) == embedded(&text), "{out}");
     assert!(notes.iter().any(|note| note.contains("1 sub-agent")), "{notes:?}");
-    assert_eq!(said(last(100)), (text.clone(), Vec::new()), "what is not cut needs no note");
+    assert_eq!(printed(last(100)), (text.clone(), Vec::new()), "what is not cut needs no note");
 }
 
 /// A comma before an element with a list inside it goes with what stood before the comma.
 #[test]
 fn an_element_with_a_list_inside_it_can_be_the_first() {
-    let said = |text: &str| {
+    let message = |text: &str| {
         format!(
             r#"{{"type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}}}"#
         )
     };
     let compacted = r#"{"type":"compacted","payload":{"replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"It is 42."}]}]}}"#;
-    let log = format!("[{}, {compacted}, {}]\n", said("What is the key?"), said("Thanks."));
-    assert_eq!(cut(last(2), &log), format!("[{compacted}, {}]\n", said("Thanks.")));
-    let lines = format!("{}\n{compacted}\n{}\n", said("What is the key?"), said("Thanks."));
-    assert_eq!(cut(last(2), &lines), format!("{compacted}\n{}\n", said("Thanks.")));
+    let log = format!("[{}, {compacted}, {}]\n", message("What is the key?"), message("Thanks."));
+    assert_eq!(cut(last(2), &log), format!("[{compacted}, {}]\n", message("Thanks.")));
+    let lines = format!("{}\n{compacted}\n{}\n", message("What is the key?"), message("Thanks."));
+    assert_eq!(cut(last(2), &lines), format!("{compacted}\n{}\n", message("Thanks.")));
 }

@@ -101,9 +101,9 @@ fn words(part: &Part<'_>) -> String {
         }
         Content::ToolResult(result) => {
             let id = result.id.as_ref().map_or_else(String::new, |id| format!(" #{}", id.decode()));
-            let said: Vec<String> = result.content.iter().map(|text| format!("{:?}", text.decode())).collect();
+            let texts: Vec<String> = result.content.iter().map(|text| format!("{:?}", text.decode())).collect();
             let media = if result.media > 0 { format!(" and {} media", result.media) } else { String::new() };
-            format!("result{id} {}{media}", said.join(" "))
+            format!("result{id} {}{media}", texts.join(" "))
         }
     };
     let copies = part.place().map_or(0, |place| place.copies.len());

@@ -46,7 +46,7 @@ fn beside_the_user(dialect: &str, text: &str) -> Vec<String> {
     let document = Document::parse_log(text).expect("what is written is JSON");
     let read = reading(Some(dialect), Framing::Lines).transcripts(&document).expect("what is written is a transcript");
     let all: Vec<&Message<'_>> = read.iter().flat_map(|(_, one)| &one.messages).collect();
-    let said: Vec<&Message<'_>> = all.iter().copied().filter(|message| !message.role.instructs()).collect();
+    let spoken: Vec<&Message<'_>> = all.iter().copied().filter(|message| !message.role.instructs()).collect();
     let pairs = |messages: &[&Message<'_>], is_beside: fn(&Message<'_>, &Message<'_>) -> bool| {
         let users = messages.windows(2).filter(|pair| pair.iter().all(|message| message.role == Role::User));
         let both = users.flat_map(|pair| [(pair[0], pair[1]), (pair[1], pair[0])]);
@@ -54,7 +54,7 @@ fn beside_the_user(dialect: &str, text: &str) -> Vec<String> {
             .map(|(one, _)| raw(one))
             .collect::<Vec<_>>()
     };
-    let mut beside = pairs(&said, is_block_beside);
+    let mut beside = pairs(&spoken, is_block_beside);
     beside.extend(pairs(&all, |one, _| own_blocks(one) == 0));
     beside
 }

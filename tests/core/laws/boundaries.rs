@@ -222,21 +222,21 @@ pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]
 
 /// Turns of Codex: a question and an answer each, then an event that rolls back this many turns; and so on.
 fn rolled_back(turns: &[usize]) -> String {
-    let said = |mark: String, role: &str, kind: &str| {
+    let message = |mark: String, role: &str, kind: &str| {
         format!(
             "{{\"mark\":\"{mark}\",\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"{mark}\"}}]}}}}\n"
         )
     };
     let mut text = String::new();
     for (nth, count) in turns.iter().enumerate() {
-        text += &said(format!("q{nth}"), "user", "input_text");
-        text += &said(format!("a{nth}"), "assistant", "output_text");
+        text += &message(format!("q{nth}"), "user", "input_text");
+        text += &message(format!("a{nth}"), "assistant", "output_text");
         if *count > 0 {
             text += &format!(
                 "{{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"thread_rolled_back\",\"num_turns\":{count}}}}}\n"
             );
         }
-        text += &said(format!("s{nth}"), "assistant", "output_text");
+        text += &message(format!("s{nth}"), "assistant", "output_text");
     }
     text
 }

@@ -161,19 +161,19 @@ fn a_chain_drops_a_thought_that_a_model_reads_again() {
     let line = |nth: u8, parent: &str, rest: &str| {
         format!(r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s",{rest},"uuid":"u{nth}"}}"#) + "\n"
     };
-    let said = |role: &str, content: &str| {
+    let message = |role: &str, content: &str| {
         format!(r#""type":"{role}","message":{{"id":"m","role":"{role}","content":[{content}]}}"#)
     };
     let boundary = r#""type":"system","subtype":"compact_boundary""#;
-    let summary = format!(r#""isCompactSummary":true,{}"#, said("user", r#"{"type":"text","text":"c"}"#));
+    let summary = format!(r#""isCompactSummary":true,{}"#, message("user", r#"{"type":"text","text":"c"}"#));
     let thought = r#"{"type":"thinking","thinking":"d","signature":"c2ln"},{"type":"text","text":"e"}"#;
     let log = [
-        line(0, "null", &said("user", r#"{"type":"text","text":"a"}"#)),
-        line(1, "\"u0\"", &said("user", r#"{"type":"text","text":"b"}"#)),
-        line(2, "\"u1\"", &said("assistant", thought)),
+        line(0, "null", &message("user", r#"{"type":"text","text":"a"}"#)),
+        line(1, "\"u0\"", &message("user", r#"{"type":"text","text":"b"}"#)),
+        line(2, "\"u1\"", &message("assistant", thought)),
         line(3, "null", boundary),
         line(4, "\"u3\"", &summary),
-        line(5, "\"u4\"", &said("user", r#"{"type":"text","text":"f"}"#)),
+        line(5, "\"u4\"", &message("user", r#"{"type":"text","text":"f"}"#)),
     ];
     let text = log.concat();
     let piece = Piece { dialect: "claude-code", framing: Framing::Lines, text: &text };

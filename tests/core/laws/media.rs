@@ -76,8 +76,8 @@ fn illustrate(value: &mut Value, wire: Wire, seed: &mut u64) {
     if drawn.is_multiple_of(3) {
         return;
     }
-    if let Value::String(said) = content {
-        *content = json!([(wire.2)(said)]);
+    if let Value::String(text) = content {
+        *content = json!([(wire.2)(text)]);
     }
     if let Value::Array(items) = content {
         let at = usize::try_from(drawn >> 8).unwrap_or_default() % (items.len() + 1);

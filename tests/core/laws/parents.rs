@@ -44,18 +44,18 @@ const OTHERS: &[LawCase] = &[
 
 /// A record that has an id.
 struct Record {
-    own: String,
+    id: String,
     parent: Option<String>,
     /// Whether it belongs to the conversation of a sub-agent.
     side: bool,
 }
 
 /// The records of a log that have ids, in order.
-fn records(log: &str, [own, parent]: [&str; 2]) -> Vec<Record> {
+fn records(log: &str, [id, parent]: [&str; 2]) -> Vec<Record> {
     let document = Document::parse_log(log).expect("what we write is JSON");
     let text = |record: Value<'_>, key: &str| record.get_text(key).map(|text| text.decode().into_owned());
     let side = |record: Value<'_>| record.get("isSidechain").is_some_and(|flag| flag.raw() == "true");
-    let record = |item: Value<'_>| Some(Record { own: text(item, own)?, parent: text(item, parent), side: side(item) });
+    let record = |item: Value<'_>| Some(Record { id: text(item, id)?, parent: text(item, parent), side: side(item) });
     document.roots().filter_map(record).collect()
 }
 
@@ -65,10 +65,10 @@ fn path(records: &[Record]) -> HashSet<&str> {
     // Of the records that share an id, Qwen Code follows the first one.
     let mut parents: HashMap<&str, Option<&str>> = HashMap::new();
     for record in records {
-        parents.entry(record.own.as_str()).or_insert(record.parent.as_deref());
+        parents.entry(record.id.as_str()).or_insert(record.parent.as_deref());
     }
     let up = |id: &&str| parents.get(id).copied().flatten();
-    let newest = records.iter().rfind(|record| !record.side).map(|record| record.own.as_str());
+    let newest = records.iter().rfind(|record| !record.side).map(|record| record.id.as_str());
     std::iter::successors(newest, up).take(records.len()).collect()
 }
 
@@ -77,43 +77,43 @@ fn path(records: &[Record]) -> HashSet<&str> {
 fn check_line(linked: &Linked, name: &str, text: &str, out: &str) -> Result<(), TestCaseError> {
     let (before, after) = (records(text, linked.2), records(out, linked.2));
     let (read_before, line) = (path(&before), path(&after));
-    let known_before: HashSet<&str> = before.iter().map(|record| record.own.as_str()).collect();
+    let known_before: HashSet<&str> = before.iter().map(|record| record.id.as_str()).collect();
     let root = after.iter().rposition(|record| record.parent.is_none() && !record.side).unwrap_or_default();
     let is_abandoned = |id: &str| known_before.contains(id) && !read_before.contains(id);
-    let place = |id: &str| before.iter().position(|record| record.own == id);
+    let place = |id: &str| before.iter().position(|record| record.id == id);
     // Among the records around it in the log, as it was, is one of a branch.
     let in_branch = |nth: usize| {
         let (earlier, later) = after.split_at(nth);
-        let start = earlier.iter().rev().find_map(|record| place(&record.own)).unwrap_or_default();
-        let end = later.iter().find_map(|record| place(&record.own)).map_or(before.len(), |end| end + 1);
-        before[start..end.max(start)].iter().any(|record| is_abandoned(&record.own))
+        let start = earlier.iter().rev().find_map(|record| place(&record.id)).unwrap_or_default();
+        let end = later.iter().find_map(|record| place(&record.id)).map_or(before.len(), |end| end + 1);
+        before[start..end.max(start)].iter().any(|record| is_abandoned(&record.id))
     };
     let mut known: HashMap<&str, bool> = HashMap::new();
     for (nth, new) in after.iter().enumerate() {
-        let Record { own, parent, side } = new;
-        if !known_before.contains(own.as_str()) {
+        let Record { id, parent, side } = new;
+        if !known_before.contains(id.as_str()) {
             let above = parent.as_deref().is_none_or(|parent| known.get(parent) == Some(side));
-            prop_assert!(above, "{}: {} hangs off nothing before it\nin  {}\nout {}", name, own, text, out);
-            let read = *side || nth < root || in_branch(nth) || line.contains(own.as_str());
-            prop_assert!(read, "{}: {} is off the line\nin  {}\nout {}", name, own, text, out);
+            prop_assert!(above, "{}: {} hangs off nothing before it\nin  {}\nout {}", name, id, text, out);
+            let read = *side || nth < root || in_branch(nth) || line.contains(id.as_str());
+            prop_assert!(read, "{}: {} is off the line\nin  {}\nout {}", name, id, text, out);
         }
-        known.insert(own, *side);
+        known.insert(id, *side);
     }
     // What is written for the model stands where it reads it.
     let document = Document::parse_log(out).expect("what we write is JSON");
     let tags = ["<working_memory", "<conversation_summaries", "<\\u0077orking_memory", "<\\u0063onversation_summaries"];
     for record in document.roots().filter(|record| tags.iter().any(|tag| record.raw().contains(tag))) {
-        let own = record.get_text(linked.2[0]).map(|own| own.decode().into_owned()).unwrap_or_default();
-        prop_assert!(line.contains(own.as_str()), "{}: a block is not read\nin  {}\nout {}", name, text, out);
+        let id = record.get_text(linked.2[0]).map(|id| id.decode().into_owned()).unwrap_or_default();
+        prop_assert!(line.contains(id.as_str()), "{}: a block is not read\nin  {}\nout {}", name, text, out);
     }
     Ok(())
 }
 
 /// A record of the main conversation, or of a sub-agent's.
-fn record(own: &str, parent: Option<&str>, side: bool, role: &str) -> String {
+fn record(id: &str, parent: Option<&str>, side: bool, role: &str) -> String {
     let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"{parent}\""));
     format!(
-        "{{\"parentUuid\":{parent},\"isSidechain\":{side},\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"content\":\"{own} said\"}},\"uuid\":\"{own}\"}}\n"
+        "{{\"parentUuid\":{parent},\"isSidechain\":{side},\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"content\":\"{id} said\"}},\"uuid\":\"{id}\"}}\n"
     )
 }
 
@@ -121,9 +121,9 @@ fn record(own: &str, parent: Option<&str>, side: bool, role: &str) -> String {
 /// the conversation of a sub-agent.
 #[test]
 fn a_block_is_in_the_main_conversation_beside_sub_agents() {
-    let agent = |own: &str| {
-        let answer = record(&format!("{own}2"), Some(own), true, "assistant");
-        record(own, None, true, "user") + &answer
+    let agent = |id: &str| {
+        let answer = record(&format!("{id}2"), Some(id), true, "assistant");
+        record(id, None, true, "user") + &answer
     };
     let main = |first: &str, parent: Option<&str>| {
         let answer = record(&format!("{first}2"), Some(first), false, "assistant");
@@ -152,9 +152,9 @@ fn a_block_is_in_the_main_conversation_beside_sub_agents() {
 /// The pieces of a reply share its id: what is inserted before it becomes the parent of all of them, and nothing parts them.
 #[test]
 fn a_block_is_read_where_records_share_an_id() {
-    let record = |own: &str, parent: &str, kind: &str, part: &str| {
+    let record = |id: &str, parent: &str, kind: &str, part: &str| {
         format!(
-            "{{\"uuid\":\"{own}\",\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{{\"role\":\"model\",\"parts\":[{part}]}}}}\n"
+            "{{\"uuid\":\"{id}\",\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{{\"role\":\"model\",\"parts\":[{part}]}}}}\n"
         )
     };
     let call = "{\"functionCall\":{\"id\":\"c1\",\"name\":\"n\",\"args\":{}}}";

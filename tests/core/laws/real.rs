@@ -88,12 +88,12 @@ fn of_transcript(transcript: &Transcript<'_>) -> Vec<(String, Before)> {
         let thread = threads.entry(message.thread).or_insert(Before { digest: 7, last: None });
         for part in &message.parts {
             if part.is_prefix_bound() {
-                let own = part.place().map_or_else(String::new, |place| place.element.raw().to_owned());
-                found.push((own.clone(), thread.clone()));
-                thread.last = Some(own);
+                let thought = part.place().map_or_else(String::new, |place| place.element.raw().to_owned());
+                found.push((thought.clone(), thread.clone()));
+                thread.last = Some(thought);
             } else {
-                let said = format!("{:?} {:?}", message.role, part.content);
-                thread.digest = said
+                let part_text = format!("{:?} {:?}", message.role, part.content);
+                thread.digest = part_text
                     .bytes()
                     .fold(thread.digest, |digest, byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
             }
@@ -117,8 +117,8 @@ impl Tally {
         self.before += before.len();
         self.kept += after.len();
         let mut old = before.iter();
-        for (own, now) in after {
-            let then = old.find(|(other, _)| other == own).map(|(_, then)| then);
+        for (thought, now) in after {
+            let then = old.find(|(other, _)| other == thought).map(|(_, then)| then);
             let holds =
                 then.is_some_and(|then| then.digest == now.digest && (now.last.is_none() || then.last == now.last));
             self.behind += usize::from(!holds);

@@ -41,7 +41,7 @@ fn a_result_is_not_handed_to_another_call() {
 #[test]
 fn a_text_beside_a_repeated_result_is_not_in_flight() {
     let asks = r#"{"role":"user","content":[{"type":"text","text":"Key?"}]}"#;
-    let says = r#"{"role":"assistant","content":[{"type":"text","text":"One moment."}]}"#;
+    let reply = r#"{"role":"assistant","content":[{"type":"text","text":"One moment."}]}"#;
     let calls = |id: &str| {
         format!(r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"search","input":{{}}}}]}}"#)
     };
@@ -50,16 +50,16 @@ fn a_text_beside_a_repeated_result_is_not_in_flight() {
     };
     let (first, last) = (calls("a"), calls("c"));
     let (answer, again) = (result("", "a"), result(r#"{"type":"text","text":"Still there."},"#, "a"));
-    holds("anthropic", &[asks, &first, &answer, says, asks, says, &again, &last, &result("", "c")]);
+    holds("anthropic", &[asks, &first, &answer, reply, asks, reply, &again, &last, &result("", "c")]);
 }
 
 /// A window that has to start on a user does not start inside the round in flight, on what a person said beside a result.
 #[test]
 fn a_window_starts_on_no_user_in_flight() {
-    let says = r#"{"role":"assistant","content":[{"type":"text","text":"One moment."},{"type":"tool_use","id":"a","name":"search","input":{}}]}"#;
+    let reply = r#"{"role":"assistant","content":[{"type":"text","text":"One moment."},{"type":"tool_use","id":"a","name":"search","input":{}}]}"#;
     let answer = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"mat"},{"type":"text","text":"Still there?"}]}"#;
-    holds("anthropic", &[says, answer]);
-    let text = format!("{says}\n{answer}\n");
+    holds("anthropic", &[reply, answer]);
+    let text = format!("{reply}\n{answer}\n");
     let window = Chain::default().then(history(2, WindowUnit::Items, keep(true, 2, true)));
     assert_eq!(cut_with(window, Some("anthropic"), Framing::Lines, &text).unwrap(), text);
 }
@@ -67,14 +67,14 @@ fn a_window_starts_on_no_user_in_flight() {
 /// A path to the newest entry that begins with a link out of the log takes a block of memory as any other does.
 #[test]
 fn a_block_joins_a_path_that_begins_outside_the_log() {
-    let entry = |own: &str, parent: &str, role: &str, text: &str| {
+    let entry = |id: &str, parent: &str, role: &str, text: &str| {
         format!(
-            r#"{{"type":"message","id":"{own}","parentId":{parent},"message":{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}}}"#
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"message":{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}}}"#
         )
     };
-    let [asks, says] = [entry("b1", "null", "user", "Which jug?"), entry("b2", "\"b1\"", "assistant", "Blue.")];
+    let [asks, reply] = [entry("b1", "null", "user", "Which jug?"), entry("b2", "\"b1\"", "assistant", "Blue.")];
     let [again, done] = [entry("b8", "\"b7\"", "user", "Green."), entry("b9", "\"b8\"", "assistant", "Mixed.")];
-    let items = [&*asks, &says, &again, &done];
+    let items = [&*asks, &reply, &again, &done];
     holds("pi", &items);
     let text = items.map(|item| format!("{item}\n")).concat();
     let case = CASES.iter().find(|case| case.name == "memory").expect("a case");
@@ -94,7 +94,7 @@ fn a_head_and_a_window_do_not_join_strangers() {
 /// A message closes earlier calls only as long as it has calls itself.
 #[test]
 fn a_message_that_lost_its_calls_closes_nothing() {
-    let says = |text: &str, calls: &[&str]| {
+    let reply = |text: &str, calls: &[&str]| {
         let text = (!text.is_empty()).then(|| format!(r#"{{"type":"text","text":"{text}"}}"#));
         let calls = calls.iter().map(|name| format!(r#"{{"type":"tool_use","name":"{name}","input":{{}}}}"#));
         let blocks: Vec<String> = text.into_iter().chain(calls).collect();
@@ -103,7 +103,7 @@ fn a_message_that_lost_its_calls_closes_nothing() {
     let result =
         r#"{"role":"user","message":{"content":[{"type":"tool_result","content":[{"type":"text","text":"found"}]}]}}"#;
     let items =
-        [says("a", &["bash"]), result.into(), says("", &["search", "fetch"]), says("a", &["bash"]), result.into()];
+        [reply("a", &["bash"]), result.into(), reply("", &["search", "fetch"]), reply("a", &["bash"]), result.into()];
     holds("cursor", &items.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
@@ -122,10 +122,10 @@ fn a_step_without_a_call_stays_one() {
     let asks = r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","content":"Now?"}"#;
     let calls = r#"{"step_index":1,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","content":"","tool_calls":[{"name":"search","args":{}}]}"#;
     let step = r#"{"step_index":2,"source":"MODEL","type":"GENERIC","status":"DONE","content":"found"}"#;
-    let says = r#"{"step_index":3,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","content":"Done."}"#;
-    holds("antigravity", &[asks, calls, asks, step, says, step, asks, says]);
-    holds("antigravity", &[calls, asks, asks, step, asks, says, asks, says]);
-    holds("antigravity", &[asks, calls, says, step, step, calls, step, step, asks]);
+    let reply = r#"{"step_index":3,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","content":"Done."}"#;
+    holds("antigravity", &[asks, calls, asks, step, reply, step, asks, reply]);
+    holds("antigravity", &[calls, asks, asks, step, asks, reply, asks, reply]);
+    holds("antigravity", &[asks, calls, reply, step, step, calls, step, step, asks]);
 }
 
 /// A thought binds the calls of its reply. Where the cut drops the thought, the calls are decided on as a second run would.
@@ -141,24 +141,24 @@ fn calls_are_bound_only_as_long_as_their_thought_is_there() {
             &format!(r#""source":"agent","thought":[],{thought}{call},"llm_response_id":"r9","kind":"ActionEvent""#),
         )
     };
-    let says = |id: &str, who: &str, role: &str, text: &str| {
+    let reply = |id: &str, who: &str, role: &str, text: &str| {
         let message = format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}"#);
         event(id, &format!(r#""source":"{who}","llm_message":{message},"kind":"MessageEvent""#))
     };
     let observation = |id: &str, call: &str| {
-        let said = r#"{"content":[{"type":"text","text":"a long walk by the sea, and back before it rained"}],"is_error":false}"#;
-        let call = format!(r#""tool_name":"fetch","tool_call_id":"{call}","observation":{said},"action_id":"a""#);
+        let result = r#"{"content":[{"type":"text","text":"a long walk by the sea, and back before it rained"}],"is_error":false}"#;
+        let call = format!(r#""tool_name":"fetch","tool_call_id":"{call}","observation":{result},"action_id":"a""#);
         event(id, &format!(r#""source":"environment",{call},"kind":"ObservationEvent""#))
     };
     let thought = r#""reasoning_content":"first this","thinking_blocks":[{"type":"thinking","thinking":"first this","signature":"c2ln"}],"#;
     let items = [
         observation("e0", "c0"),
-        says("e1", "agent", "assistant", "One moment"),
-        says("e2", "user", "user", "What now, and what then?"),
+        reply("e1", "agent", "assistant", "One moment"),
+        reply("e2", "user", "user", "What now, and what then?"),
         action("e9-0", "c0", "fetch", thought),
         action("e9-1", "c1", "fetch", ""),
         action("e9-2", "c2", "bash", ""),
-        says("e10", "user", "user", "a walk by the sea"),
+        reply("e10", "user", "user", "a walk by the sea"),
         observation("e11", "c1"),
     ];
     holds("openhands", &items.iter().map(String::as_str).collect::<Vec<_>>());
@@ -168,18 +168,18 @@ fn calls_are_bound_only_as_long_as_their_thought_is_there() {
 #[test]
 fn a_thought_before_a_compaction_leads_to_nothing_after_it() {
     let item = |payload: &str| format!("{{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{payload}}}");
-    let said = |role: &str, kind: &str| {
+    let message = |role: &str, kind: &str| {
         format!("{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"Words\"}}]}}")
     };
-    let (asks, says) = (said("user", "input_text"), said("assistant", "output_text"));
+    let (question, answer) = (message("user", "input_text"), message("assistant", "output_text"));
     let thought = item(r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"Hm"}]}"#);
     let compacted = format!(
-        "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{asks},{asks}]}}}}"
+        "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{question},{question}]}}}}"
     );
     let call = item(r#"{"type":"function_call","call_id":"call_1","name":"search","arguments":"{}"}"#);
     let result = item(r#"{"type":"function_call_output","call_id":"call_1","output":"found"}"#);
-    let (asks, says) = (item(&asks), item(&says));
-    holds("codex", &[&thought, &compacted, &call, &result, &says, &asks, &says]);
+    let (question, answer) = (item(&question), item(&answer));
+    holds("codex", &[&thought, &compacted, &call, &result, &answer, &question, &answer]);
 }
 
 /// A result in flight loses its call, and the instructions beside it stay: they are not in flight, and take a place in the window.
@@ -210,19 +210,19 @@ fn instructions_alone_are_not_said_by_the_user() {
 }
 
 /// The lines of a log of Claude Code, each with the line before it as its parent.
-fn claude_code(said: &[String]) -> String {
+fn claude_code(entries: &[String]) -> String {
     let mut parent = "null".to_owned();
-    let line = |(nth, said): (usize, &String)| {
-        let (role, content) = said.split_once(' ').expect("a role and a content");
-        let own = format!("\"00000000-0000-4000-8000-{nth:012}\"");
+    let line = |(nth, entries): (usize, &String)| {
+        let (role, content) = entries.split_once(' ').expect("a role and a content");
+        let id = format!("\"00000000-0000-4000-8000-{nth:012}\"");
         let message = format!(r#"{{"role":"{role}","content":{content}}}"#);
         let line = format!(
-            r#"{{"parentUuid":{parent},"uuid":{own},"isSidechain":false,"sessionId":"s","type":"{role}","message":{message}}}"#
+            r#"{{"parentUuid":{parent},"uuid":{id},"isSidechain":false,"sessionId":"s","type":"{role}","message":{message}}}"#
         );
-        parent = own;
+        parent = id;
         line + "\n"
     };
-    said.iter().enumerate().map(line).collect()
+    entries.iter().enumerate().map(line).collect()
 }
 
 fn calls(id: &str, tool: &str) -> String {
@@ -242,8 +242,8 @@ fn results(ids: &[&str]) -> String {
 /// The ids of notes are those that the stage gave them, whatever later stages do to their texts.
 #[test]
 fn notes_keep_their_ids_in_a_chain() {
-    let said = [calls("s0", "search"), calls("f0", "fetch"), calls("b0", "bash"), calls("b1", "bash")];
-    let text = claude_code(&[&said[..], &[results(&["s0", "b0", "b1"])]].concat());
+    let entries = [calls("s0", "search"), calls("f0", "fetch"), calls("b0", "bash"), calls("b1", "bash")];
+    let text = claude_code(&[&entries[..], &[results(&["s0", "b0", "b1"])]].concat());
     for tokens in 1..60 {
         let truncate = move || Chain::default().then(limit(tokens, Overflow::Truncate));
         chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(truncate)], &text);
@@ -253,8 +253,8 @@ fn notes_keep_their_ids_in_a_chain() {
 /// Notes of two stages before one pending call: the first keeps its id.
 #[test]
 fn a_note_of_a_later_stage_takes_no_id() {
-    let said = [calls("f0", "fetch"), calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
-    let text = claude_code(&[&["user \"Now?\"".into()], &said[..]].concat());
+    let entries = [calls("f0", "fetch"), calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
+    let text = claude_code(&[&["user \"Now?\"".into()], &entries[..]].concat());
     chain_is_its_stages(&[Box::new(|| persist("search")), Box::new(|| persist("bash"))], &text);
     chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(|| persist("search"))], &text);
 }
@@ -262,8 +262,8 @@ fn a_note_of_a_later_stage_takes_no_id() {
 /// A note beside a note of an earlier stage has the id that it would have beside a message that was read.
 #[test]
 fn a_note_beside_a_note_has_an_id_of_its_own() {
-    let said = ["user \"Now?\"".into(), says_and_calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
-    let text = claude_code(&[&said[..], &["assistant \"Done.\"".into()]].concat());
+    let entries = ["user \"Now?\"".into(), says_and_calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
+    let text = claude_code(&[&entries[..], &["assistant \"Done.\"".into()]].concat());
     chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(|| persist("search"))], &text);
 }
 
@@ -290,15 +290,15 @@ fn notes_are_linked_in_a_chain_as_by_stages() {
 /// is kept.
 #[test]
 fn notes_count_where_entries_are_numbered() {
-    let said = |said: &str| format!("{{\"type\":\"message\",\"message\":{{{said}}}}}\n");
+    let entry = |entry: &str| format!("{{\"type\":\"message\",\"message\":{{{entry}}}}}\n");
     let calls = |id: &str| {
         let call = format!(r#"{{"type":"toolCall","id":"{id}","name":"knot","arguments":{{}}}}"#);
-        said(&format!(r#""role":"assistant","content":[{call}]"#))
+        entry(&format!(r#""role":"assistant","content":[{call}]"#))
     };
     let result = |id: &str| {
-        said(&format!(r#""role":"toolResult","toolCallId":"{id}","toolName":"knot","content":[],"isError":false"#))
+        entry(&format!(r#""role":"toolResult","toolCallId":"{id}","toolName":"knot","content":[],"isError":false"#))
     };
-    let text = |role: &str| said(&format!(r#""role":"{role}","content":[{{"type":"text","text":"rope"}}]"#));
+    let text = |role: &str| entry(&format!(r#""role":"{role}","content":[{{"type":"text","text":"rope"}}]"#));
     let header = "{\"type\":\"session\",\"version\":1,\"id\":\"s\",\"cwd\":\"/rope\"}\n".to_owned();
     let compacted = |first: usize| {
         format!(
@@ -320,17 +320,17 @@ fn notes_count_where_entries_are_numbered() {
 /// continues the same record.
 #[test]
 fn a_record_has_one_home_however_its_ancestors_are_dropped() {
-    let record = |own: usize, parent: &str, content: &str| {
+    let record = |id: usize, parent: &str, content: &str| {
         format!(
-            r#"{{"parentUuid":{parent},"uuid":"u{own}","isSidechain":false,"sessionId":"s","type":"user","message":{{"role":"user","content":"{content}"}}}}"#
+            r#"{{"parentUuid":{parent},"uuid":"u{id}","isSidechain":false,"sessionId":"s","type":"user","message":{{"role":"user","content":"{content}"}}}}"#
         ) + "\n"
     };
-    let says = |own: usize, parent: usize| record(own, &format!("\"u{parent}\""), "Now?");
+    let reply = |id: usize, parent: usize| record(id, &format!("\"u{parent}\""), "Now?");
     let mark = r#"{"parentUuid":null,"logicalParentUuid":"u0","uuid":"u9","isSidechain":false,"sessionId":"s","type":"system","subtype":"compact_boundary"}"#;
     let begins = record(0, "null", "go");
-    let forked = [begins.clone(), says(1, 0), says(2, 1), says(3, 0), says(4, 2), says(5, 3)].concat();
+    let forked = [begins.clone(), reply(1, 0), reply(2, 1), reply(3, 0), reply(4, 2), reply(5, 3)].concat();
     let compacted =
-        [begins, says(1, 0), says(2, 0), mark.to_owned() + "\n", says(3, 9), says(4, 2), says(5, 3)].concat();
+        [begins, reply(1, 0), reply(2, 0), mark.to_owned() + "\n", reply(3, 9), reply(4, 2), reply(5, 3)].concat();
     let drops = |message: usize| -> Stage {
         Box::new(move || {
             Chain::default().then(DropMessages {
@@ -355,8 +355,8 @@ fn a_record_has_one_home_however_its_ancestors_are_dropped() {
 /// A result that an earlier stage shortened is as long as what it says now: the placeholder has to be shorter than that.
 #[test]
 fn a_shortened_result_is_cleared_as_if_it_were_read_again() {
-    let said = [calls("s0", "search"), results(&["s0"]), calls("s1", "search"), results(&["s1"])];
-    let text = claude_code(&said).replace("four words and more", "a b c d e f g h i j k l m n o p");
+    let entries = [calls("s0", "search"), results(&["s0"]), calls("s1", "search"), results(&["s1"])];
+    let text = claude_code(&entries).replace("four words and more", "a b c d e f g h i j k l m n o p");
     let clear = || Chain::default().then(ClearResults::new(StaleResults::AllButLast(1), tokenizer()));
     for tokens in 1..60 {
         let truncate = move || Chain::default().then(limit(tokens, Overflow::Truncate));
@@ -370,10 +370,10 @@ fn a_prompt_that_loses_its_result_begins_a_turn() {
     let call =
         r#"{"parts":[{"tool_name":"look","args":{},"tool_call_id":"a","part_kind":"tool-call"}],"kind":"response"}"#;
     let asks = r#"{"parts":[{"content":"Now?","part_kind":"user-prompt"}],"kind":"request"}"#;
-    let says = r#"{"parts":[{"content":"Soon.","part_kind":"text"}],"kind":"response"}"#;
+    let reply = r#"{"parts":[{"content":"Soon.","part_kind":"text"}],"kind":"response"}"#;
     let both = r#"{"parts":[{"tool_name":"look","content":"a lamp","tool_call_id":"a","part_kind":"tool-return"},{"content":"And?","part_kind":"user-prompt"}],"kind":"request"}"#;
-    holds("pydantic-ai", &[call, asks, says, both, says]);
-    holds("pydantic-ai", &[asks, says, call, asks, both, says, call, both]);
+    holds("pydantic-ai", &[call, asks, reply, both, reply]);
+    holds("pydantic-ai", &[asks, reply, call, asks, both, reply, call, both]);
 }
 
 /// Of two settings in a row, the first says nothing that the second does not: both are dropped with the turn.
@@ -382,9 +382,9 @@ fn settings_in_a_row_are_dropped_together() {
     let line =
         |kind: &str, payload: &str| format!("{{\"timestamp\":\"t\",\"type\":\"{kind}\",\"payload\":{payload}}}\n");
     let sets = || line("turn_context", r#"{"cwd":"/w","model":"gpt-5"}"#);
-    let says = r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}"#;
+    let reply = r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}"#;
     let call = r#"{"type":"function_call","call_id":"c","name":"search","arguments":"{}"}"#;
-    let log = [sets(), sets(), line("response_item", says), line("response_item", call), sets(), sets()].concat();
+    let log = [sets(), sets(), line("response_item", reply), line("response_item", call), sets(), sets()].concat();
     let stages: [Stage; 2] = [
         Box::new(|| Chain::default().then(Repair { mode: RepairMode::Drop, pending: true })),
         Box::new(|| {
@@ -402,19 +402,19 @@ fn settings_in_a_row_are_dropped_together() {
 /// reasoning for a call is dropped with it.
 #[test]
 fn opaque_items_of_xai_are_kept_or_dropped_as_those_of_openai() {
-    let said = |role: &str, kind: &str, text: &str| {
+    let message = |role: &str, kind: &str, text: &str| {
         format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":"{text}"}}]}}"#)
     };
     let items = [
-        said("user", "input_text", "Where is the ferry?"),
-        said("assistant", "output_text", "At the pier."),
+        message("user", "input_text", "Where is the ferry?"),
+        message("assistant", "output_text", "At the pier."),
         r#"{"type":"compaction","id":"cmp_1","encrypted_content":"eGFpMQ=="}"#.to_owned(),
         r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"eGFpMg==","status":"completed"}"#
             .to_owned(),
         r#"{"type":"function_call","call_id":"c1","name":"search","arguments":"{}"}"#.to_owned(),
         r#"{"type":"function_call_output","call_id":"c1","output":"at nine"}"#.to_owned(),
-        said("assistant", "output_text", "At nine."),
-        said("user", "input_text", "And back?"),
+        message("assistant", "output_text", "At nine."),
+        message("user", "input_text", "And back?"),
     ];
     holds("responses", &items.iter().map(String::as_str).collect::<Vec<_>>());
     let text = items.iter().map(|item| format!("{item}\n")).collect::<String>();
@@ -499,9 +499,9 @@ fn a_thought_beside_a_call_does_not_sign_it() {
         )
     };
     let result = |id: &str| {
-        let said = r#"{"content":[{"type":"text","text":"a result that is long enough"}],"is_error":false}"#;
+        let content = r#"{"content":[{"type":"text","text":"a result that is long enough"}],"is_error":false}"#;
         format!(
-            r#"{{"id":"o{id}","timestamp":"2026-01-21T20:40:08.5","source":"environment","tool_name":"search","tool_call_id":"{id}","observation":{said},"action_id":"a{id}","kind":"ObservationEvent"}}"#
+            r#"{{"id":"o{id}","timestamp":"2026-01-21T20:40:08.5","source":"environment","tool_name":"search","tool_call_id":"{id}","observation":{content},"action_id":"a{id}","kind":"ObservationEvent"}}"#
         )
     };
     let thinking = r#"{"type":"thinking","thinking":"Hm.","signature":"c2ln"}"#;
@@ -528,8 +528,8 @@ fn retreating(calls: usize) -> String {
         let call = format!(r#"{{"type":"tool_use","id":"c{nth}","name":"f","input":{{}}}}"#);
         let _ = writeln!(text, r#"{{"role":"assistant","content":[{{"type":"text","text":"so"}},{call}]}}"#);
         if nth == 0 {
-            let says = "{\"role\":\"assistant\",\"content\":\"well\"}\n";
-            text.push_str(&[says, asks, says].concat());
+            let reply = "{\"role\":\"assistant\",\"content\":\"well\"}\n";
+            text.push_str(&[reply, asks, reply].concat());
         }
         if let Some(answered) = nth.checked_sub(3) {
             let result = format!(r#"{{"type":"tool_result","tool_use_id":"c{answered}","content":"ok"}}"#);

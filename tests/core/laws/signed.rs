@@ -130,7 +130,7 @@ pub const SIGNED: &[Signed] = &[
         units: |item| {
             let mut units = blocks(item, "/message", "content");
             // A result names its call beside the content.
-            units.extend(said(item, &["/message/toolCallId"]));
+            units.extend(texts(item, &["/message/toolCallId"]));
             units
         },
         name: Name::Reply(|item, model| item["message"]["model"] = json!(model)),
@@ -202,7 +202,7 @@ pub const SIGNED: &[Signed] = &[
         claim: |item| arrange(&mut item["content"], "reasoning"),
         units: |item| {
             let mut units = blocks(item, "", "content");
-            units.extend(said(item, &["/tool_calls", "/tool_call_id"]));
+            units.extend(texts(item, &["/tool_calls", "/tool_call_id"]));
             units
         },
         name: Name::Reply(|item, model| item["model"] = json!(model)),
@@ -241,7 +241,7 @@ fn blocks(item: &Value, base: &str, key: &str) -> Vec<Unit> {
 }
 
 /// The values at `places` of an item that are there, element by element.
-fn said(item: &Value, places: &[&str]) -> Vec<Unit> {
+fn texts(item: &Value, places: &[&str]) -> Vec<Unit> {
     let values = places.iter().filter_map(|place| item.pointer(place)).filter(|value| !value.is_null());
     let units = values.flat_map(|value| match value.as_array() {
         Some(list) => list.iter().map(|value| Unit::Said(value.to_string())).collect(),
@@ -259,11 +259,11 @@ fn thoughts(item: &Value, list: &str) -> Vec<Unit> {
 fn langchain_units(item: &Value) -> Vec<Unit> {
     let mut units = vec![Unit::Said(item["id"].to_string())];
     units.extend(blocks(item, "/kwargs", "content"));
-    let calls = said(item, &["/kwargs/tool_calls"]);
+    let calls = texts(item, &["/kwargs/tool_calls"]);
     let content = item["kwargs"]["content"].to_string();
     let shown = |unit: &Unit| matches!(unit, Unit::Said(call) if content.contains(&serde_json::from_str::<Value>(call).expect("JSON")["id"].to_string()));
     units.extend(calls.into_iter().filter(|unit| !shown(unit)));
-    units.extend(said(item, &["/kwargs/tool_call_id"]));
+    units.extend(texts(item, &["/kwargs/tool_call_id"]));
     units
 }
 
@@ -281,7 +281,7 @@ fn claim_details(item: &mut Value, format: Option<&str>) {
 fn openai_units(item: &Value) -> Vec<Unit> {
     let mut units = thoughts(item, "/thinking_blocks");
     units.extend(thoughts(item, "/reasoning_details"));
-    units.extend(said(item, &["/role", "/content", "/tool_calls", "/tool_call_id"]));
+    units.extend(texts(item, &["/role", "/content", "/tool_calls", "/tool_call_id"]));
     units
 }
 
@@ -299,7 +299,7 @@ fn openhands_units(item: &Value) -> Vec<Unit> {
     ];
     let mut units = thoughts(item, "/thinking_blocks");
     units.extend(thoughts(item, "/llm_message/thinking_blocks"));
-    units.extend(said(item, READ));
+    units.extend(texts(item, READ));
     units
 }
 

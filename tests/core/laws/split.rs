@@ -136,9 +136,9 @@ fn check_overflow(
     let speaks = |segment: &&std::ops::Range<usize>| {
         messages[(*segment).clone()].iter().any(|message| message.role == Role::Assistant)
     };
-    let own = segments.iter().filter(|segment| window.own.contains(&segment.start));
-    let Some(target) = own.clone().find(speaks).cloned() else {
-        return assert_eq!(own.count(), 1, "nothing shares a window with a message that is too long: {window:?}");
+    let owned = segments.iter().filter(|segment| window.own.contains(&segment.start));
+    let Some(target) = owned.clone().find(speaks).cloned() else {
+        return assert_eq!(owned.count(), 1, "nothing shares a window with a message that is too long: {window:?}");
     };
     let mut all: Vec<usize> = target.clone().collect();
     let before = 0..target.start;
@@ -184,7 +184,7 @@ fn check_greedy(
 fn check_written(reading: &Reading, text: &str, cut: &Cut, out: &str) {
     let dialect = reading.dialect.map(Dialect::name);
     let before = read_seen(dialect, reading.framing, text);
-    let mut own = Vec::new();
+    let mut owned = Vec::new();
     let mut targets = 0;
     for window in &cut.windows {
         let part = &out[window.written.clone()];
@@ -203,7 +203,7 @@ fn check_written(reading: &Reading, text: &str, cut: &Cut, out: &str) {
             continue;
         }
         let count: usize = window.own.iter().map(ExactSizeIterator::len).sum();
-        own.extend(after.items[after.items.len() - count..].iter().cloned());
+        owned.extend(after.items[after.items.len() - count..].iter().cloned());
         let repeated = after.items.len() - count;
         assert!(window.targets.iter().all(|&target| target >= repeated && target < window.messages));
         targets += window.targets.len();
@@ -211,7 +211,7 @@ fn check_written(reading: &Reading, text: &str, cut: &Cut, out: &str) {
     if !before.faults.is_empty() {
         return;
     }
-    assert_eq!(own, before.items, "the windows' own messages are the messages of the input\nin  {text}\nout {out}");
+    assert_eq!(owned, before.items, "the windows' own messages are the messages of the input\nin  {text}\nout {out}");
     assert_eq!(targets, before.speaking, "every assistant message is a target once");
 }
 
@@ -219,8 +219,8 @@ fn check_written(reading: &Reading, text: &str, cut: &Cut, out: &str) {
 fn is_whole(windows: &[Window], written: &str, reading: &Reading, text: &str) -> bool {
     let dialect = reading.dialect.map(Dialect::name);
     let items = read_seen(dialect, reading.framing, text).items;
-    let own: usize = windows.iter().flat_map(|window| &window.own).map(ExactSizeIterator::len).sum();
-    own == items.len() && !written.is_empty()
+    let owned: usize = windows.iter().flat_map(|window| &window.own).map(ExactSizeIterator::len).sum();
+    owned == items.len() && !written.is_empty()
 }
 
 fn check(split: &Split, dialect: &str, framing: Framing, text: &str) -> Result<(), String> {
@@ -306,7 +306,7 @@ proptest! {
         let Ok((done, out)) = cut(&split, &reading, &text) else { return Ok(()) };
         for window in &done.windows {
             let part = &out[window.written.clone()];
-            let end = window.own.last().map_or(0, |own| own.end);
+            let end = window.own.last().map_or(0, |owned| owned.end);
             for item in &items[..end] {
                 let ends = |rule: &&str| rule.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(".\"");
                 let Some(rule) = item.split("\"rule ").skip(1).find(ends) else { continue };

@@ -96,7 +96,11 @@ const STEPPED: &[Stepped] = &[
                 !range.clone().all(|at| task == Some(at) || is_kept(&view.messages[at]))
             };
             let before = &view.messages[..end];
-            Some(steps(segments(before, &Pairs::from_messages(before)).iter().filter(|own| others(own)).count(), 4, 2))
+            Some(steps(
+                segments(before, &Pairs::from_messages(before)).iter().filter(|segment| others(segment)).count(),
+                4,
+                2,
+            ))
         },
     },
     Stepped {

@@ -11,16 +11,16 @@ fn items(turn: &Turn) -> Vec<String> {
         format!("{{\"type\":\"text\",\"role\":\"{role}\",\"content\":{},\"stop_reason\":\"stop\"}}", json(text))
     };
     match turn {
-        Turn::System(said) => vec![text("system", said)],
-        Turn::User(said) => vec![text("user", said)],
+        Turn::System(content) => vec![text("system", content)],
+        Turn::User(content) => vec![text("user", content)],
         Turn::Result { id, name, text } => vec![format!(
             "{{\"type\":\"tool_result\",\"role\":\"tool_result\",\"tool\":{{\"type\":\"tool\",\"id\":{},\"name\":{},\"input\":{{}}}},\"content\":{{\"data\":{}}}}}",
             json(id),
             json(name),
             json(text)
         )],
-        Turn::Assistant { text: said, calls, .. } => {
-            let mut items: Vec<String> = said.iter().map(|said| text("assistant", said)).collect();
+        Turn::Assistant { text: content, calls, .. } => {
+            let mut items: Vec<String> = content.iter().map(|content| text("assistant", content)).collect();
             if !calls.is_empty() {
                 let tools: Vec<String> = calls
                     .iter()

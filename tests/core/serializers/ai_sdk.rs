@@ -18,7 +18,7 @@ fn item(turn: &Turn) -> String {
         ),
         Turn::Assistant { reasoning, text, calls } => {
             let thought = reasoning.iter().map(|text| part("reasoning", text));
-            let said = text.iter().map(|text| part("text", text));
+            let texts = text.iter().map(|text| part("text", text));
             let calls = calls.iter().map(|call| {
                 let (id, name) = (json(&call.id), json(&call.name));
                 format!(
@@ -26,7 +26,7 @@ fn item(turn: &Turn) -> String {
                     call.arguments
                 )
             });
-            message("assistant", "content", &thought.chain(said).chain(calls).collect::<Vec<_>>())
+            message("assistant", "content", &thought.chain(texts).chain(calls).collect::<Vec<_>>())
         }
     }
 }
@@ -48,7 +48,7 @@ pub fn serialize_ui(script: &[Turn]) -> Vec<String> {
             Turn::Result { .. } => {}
             Turn::Assistant { reasoning, text, calls } => {
                 let thought = reasoning.iter().map(|text| part("reasoning", text));
-                let said = text.iter().map(|text| part("text", text));
+                let texts = text.iter().map(|text| part("text", text));
                 let calls = calls.iter().map(|call| {
                     let state = match result(&call.id) {
                         Some(text) => format!("\"state\":\"output-available\",\"output\":{text}"),
@@ -60,7 +60,7 @@ pub fn serialize_ui(script: &[Turn]) -> Vec<String> {
                         call.name, call.arguments
                     )
                 });
-                items.push(message("assistant", "parts", &thought.chain(said).chain(calls).collect::<Vec<_>>()));
+                items.push(message("assistant", "parts", &thought.chain(texts).chain(calls).collect::<Vec<_>>()));
             }
         }
     }

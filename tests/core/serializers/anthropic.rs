@@ -22,12 +22,12 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
                 let thought = reasoning.iter().map(|text| {
                     format!("{{\"type\":\"thinking\",\"thinking\":{},\"signature\":\"c2ln\"}}", json(text))
                 });
-                let said = text.iter().map(|text| format!("{{\"type\":\"text\",\"text\":{}}}", json(text)));
+                let texts = text.iter().map(|text| format!("{{\"type\":\"text\",\"text\":{}}}", json(text)));
                 let calls = calls.iter().map(|call| {
                     let (id, name) = (json(&call.id), json(&call.name));
                     format!("{{\"type\":\"tool_use\",\"id\":{id},\"name\":{name},\"input\":{}}}", call.arguments)
                 });
-                let blocks: Vec<String> = thought.chain(said).chain(calls).collect();
+                let blocks: Vec<String> = thought.chain(texts).chain(calls).collect();
                 items.push(format!("{{\"role\":\"assistant\",\"content\":[{}]}}", blocks.join(",")));
             }
         }

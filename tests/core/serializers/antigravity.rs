@@ -18,12 +18,12 @@ fn parts(turn: &Turn) -> (&'static str, &'static str, String) {
         Turn::Result { text, .. } => ("MODEL", "RUN_COMMAND", content(text)),
         Turn::Assistant { reasoning, text, calls } => {
             let thought = reasoning.as_ref().map_or_else(String::new, |text| format!(",\"thinking\":{}", json(text)));
-            let said = text.as_ref().map_or_else(String::new, content);
+            let shown = text.as_ref().map_or_else(String::new, content);
             let calls =
                 calls.iter().map(|call| format!("{{\"name\":{},\"args\":{}}}", json(&call.name), call.arguments));
             let calls: Vec<String> = calls.collect();
             let calls = if calls.is_empty() { String::new() } else { format!(",\"tool_calls\":[{}]", calls.join(",")) };
-            ("MODEL", "PLANNER_RESPONSE", format!("{thought}{said}{calls}"))
+            ("MODEL", "PLANNER_RESPONSE", format!("{thought}{shown}{calls}"))
         }
     }
 }

@@ -21,13 +21,13 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
                 let thought = reasoning
                     .iter()
                     .map(|text| format!("{{\"reasoningContent\":{{\"reasoningText\":{}}}}}", block(text)));
-                let said = text.iter().map(|text| block(text));
+                let texts = text.iter().map(|text| block(text));
                 let calls = calls.iter().map(|call| {
                     let (id, name) = (json(&call.id), json(&call.name));
                     let input = &call.arguments;
                     format!("{{\"toolUse\":{{\"toolUseId\":{id},\"name\":{name},\"input\":{input}}}}}")
                 });
-                items.push(message("assistant", &thought.chain(said).chain(calls).collect::<Vec<_>>()));
+                items.push(message("assistant", &thought.chain(texts).chain(calls).collect::<Vec<_>>()));
             }
         }
     }

@@ -92,7 +92,7 @@ fn sub_agent(items: &mut Vec<String>, named: bool) {
         )
     };
     let asked = |content: &str| format!("\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":{content}}}");
-    let said = [
+    let records = [
         asked("\"Look for the key.\""),
         reply(&format!(
             "{{\"type\":\"tool_use\",\"id\":\"toolu_a{nth}\",\"name\":\"search\",\"input\":{{\"query\":\"key\"}}}}"
@@ -103,8 +103,8 @@ fn sub_agent(items: &mut Vec<String>, named: bool) {
         reply("{\"type\":\"text\",\"text\":\"It is under the mat.\"}"),
     ];
     let mut parent: Option<String> = None;
-    for said in said {
-        parent = Some(push_in(items, "true", parent.as_deref(), &format!("{said}{name}")));
+    for records in records {
+        parent = Some(push_in(items, "true", parent.as_deref(), &format!("{records}{name}")));
     }
 }
 
@@ -127,12 +127,12 @@ fn push(items: &mut Vec<String>, parent: Option<&str>, rest: &str) -> String {
 
 /// Writes a record; `side` says whether a sub-agent's conversation contains it. Returns its id.
 fn push_in(items: &mut Vec<String>, side: &str, parent: Option<&str>, rest: &str) -> String {
-    let own = uuid(items.len());
+    let id = uuid(items.len());
     let parent = parent.map_or_else(|| String::from("null"), json);
     items.push(format!(
-        "{{\"parentUuid\":{parent},\"isSidechain\":{side},\"sessionId\":\"s\",{rest},\"uuid\":\"{own}\"}}"
+        "{{\"parentUuid\":{parent},\"isSidechain\":{side},\"sessionId\":\"s\",{rest},\"uuid\":\"{id}\"}}"
     ));
-    own
+    id
 }
 
 fn uuid(nth: usize) -> String {
@@ -151,12 +151,12 @@ fn records(turn: &Turn, nth: usize) -> Vec<(&'static str, String)> {
             let thought = reasoning
                 .iter()
                 .map(|text| format!("{{\"type\":\"thinking\",\"thinking\":{},\"signature\":\"c2ln\"}}", json(text)));
-            let said = text.iter().map(|text| format!("{{\"type\":\"text\",\"text\":{}}}", json(text)));
+            let texts = text.iter().map(|text| format!("{{\"type\":\"text\",\"text\":{}}}", json(text)));
             let calls = calls.iter().map(|call| {
                 let (id, name) = (json(&call.id), json(&call.name));
                 format!("{{\"type\":\"tool_use\",\"id\":{id},\"name\":{name},\"input\":{}}}", call.arguments)
             });
-            let blocks = thought.chain(said).chain(calls);
+            let blocks = thought.chain(texts).chain(calls);
             blocks
                 .map(|block| {
                     let head = format!("\"id\":\"msg_{nth}\",\"type\":\"message\",\"role\":\"assistant\"");

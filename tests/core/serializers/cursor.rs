@@ -16,7 +16,7 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
         if !results.is_empty() {
             items.push(item("user", &std::mem::take(&mut results)));
         }
-        items.push(said(turn));
+        items.push(content(turn));
     }
     if !results.is_empty() {
         items.push(item("user", &results));
@@ -28,18 +28,19 @@ fn item(role: &str, blocks: &[String]) -> String {
     format!("{{\"role\":\"{role}\",\"message\":{{\"content\":[{}]}}}}", blocks.join(","))
 }
 
-fn said(turn: &Turn) -> String {
-    let text = |said: &String| format!("{{\"type\":\"text\",\"text\":{}}}", json(said));
+fn content(turn: &Turn) -> String {
+    let text = |content: &String| format!("{{\"type\":\"text\",\"text\":{}}}", json(content));
     match turn {
-        Turn::System(said) => item("system", &[text(said)]),
-        Turn::User(said) => item("user", &[text(said)]),
+        Turn::System(content) => item("system", &[text(content)]),
+        Turn::User(content) => item("user", &[text(content)]),
         Turn::Result { .. } => String::new(),
-        Turn::Assistant { reasoning, text: said, calls } => {
-            let thought = reasoning.iter().map(|said| format!("{{\"type\":\"thinking\",\"thinking\":{}}}", json(said)));
+        Turn::Assistant { reasoning, text: content, calls } => {
+            let thought =
+                reasoning.iter().map(|content| format!("{{\"type\":\"thinking\",\"thinking\":{}}}", json(content)));
             let calls = calls.iter().map(|call| {
                 format!("{{\"type\":\"tool_use\",\"name\":{},\"input\":{}}}", json(&call.name), call.arguments)
             });
-            item("assistant", &thought.chain(said.iter().map(text)).chain(calls).collect::<Vec<_>>())
+            item("assistant", &thought.chain(content.iter().map(text)).chain(calls).collect::<Vec<_>>())
         }
     }
 }

@@ -12,20 +12,21 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
 
 fn message(turn: &Turn) -> String {
     let user = |block: String| format!("{{\"role\":\"user\",\"content\":[{block}]}}");
-    let text = |said: &str| format!("{{\"type\":\"text\",\"text\":{}}}", json(said));
+    let text = |content: &str| format!("{{\"type\":\"text\",\"text\":{}}}", json(content));
     match turn {
-        Turn::System(said) => format!("{{\"role\":\"system\",\"content\":[{}]}}", text(said)),
-        Turn::User(said) => user(text(said)),
+        Turn::System(content) => format!("{{\"role\":\"system\",\"content\":[{}]}}", text(content)),
+        Turn::User(content) => user(text(content)),
         Turn::Result { id, text, .. } => {
             user(format!("{{\"type\":\"tool_result\",\"tool_use_id\":{},\"content\":{}}}", json(id), json(text)))
         }
-        Turn::Assistant { reasoning, text: said, calls } => {
-            let thought = reasoning.iter().map(|said| format!("{{\"type\":\"thinking\",\"thinking\":{}}}", json(said)));
+        Turn::Assistant { reasoning, text: content, calls } => {
+            let thought =
+                reasoning.iter().map(|content| format!("{{\"type\":\"thinking\",\"thinking\":{}}}", json(content)));
             let calls = calls.iter().map(|call| {
                 let (id, name) = (json(&call.id), json(&call.name));
                 format!("{{\"type\":\"tool_use\",\"id\":{id},\"name\":{name},\"input\":{}}}", call.arguments)
             });
-            let blocks: Vec<String> = thought.chain(said.iter().map(|said| text(said))).chain(calls).collect();
+            let blocks: Vec<String> = thought.chain(content.iter().map(|content| text(content))).chain(calls).collect();
             format!("{{\"role\":\"assistant\",\"content\":[{}]}}", blocks.join(","))
         }
     }

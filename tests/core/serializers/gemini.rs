@@ -15,14 +15,14 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
             Turn::Result { name, text, .. } => results.push(response(name, text)),
             Turn::Assistant { reasoning, text, calls } => {
                 let thought = reasoning.iter().map(|text| format!("{{\"thought\":true,\"text\":{}}}", json(text)));
-                let said = text.iter().map(|text| part(text));
+                let texts = text.iter().map(|text| part(text));
                 // Where the model thought, the first call of a batch is signed.
                 let calls = calls.iter().enumerate().map(|(nth, call)| {
                     let signature = if nth == 0 && reasoning.is_some() { ",\"thoughtSignature\":\"c2ln\"" } else { "" };
                     let (name, args) = (json(&call.name), &call.arguments);
                     format!("{{\"functionCall\":{{\"name\":{name},\"args\":{args}}}{signature}}}")
                 });
-                items.push(content("model", &thought.chain(said).chain(calls).collect::<Vec<_>>()));
+                items.push(content("model", &thought.chain(texts).chain(calls).collect::<Vec<_>>()));
             }
         }
     }

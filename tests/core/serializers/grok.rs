@@ -7,12 +7,12 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
 }
 
 fn lines(turn: &Turn) -> Vec<String> {
-    let said = |kind: &str, text: &str| {
+    let message = |kind: &str, text: &str| {
         vec![format!("{{\"type\":\"{kind}\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", json(text))]
     };
     match turn {
-        Turn::System(text) => said("system", text),
-        Turn::User(text) => said("user", text),
+        Turn::System(text) => message("system", text),
+        Turn::User(text) => message("user", text),
         Turn::Result { id, text, .. } => {
             vec![format!("{{\"type\":\"tool_result\",\"tool_call_id\":{},\"content\":{}}}", json(id), json(text))]
         }

@@ -19,12 +19,12 @@ fn item(turn: &Turn, nth: usize) -> String {
             json(name)
         ),
         Turn::Assistant { reasoning, text, calls } => {
-            let said = json(text.as_deref().unwrap_or_default());
+            let shown = json(text.as_deref().unwrap_or_default());
             let content = reasoning.as_ref().map_or_else(
-                || said.clone(),
+                || shown.clone(),
                 |thought| {
                     format!(
-                        "[{{\"type\":\"reasoning\",\"reasoning\":{},\"signature\":\"c2ln\"}},{{\"type\":\"text\",\"text\":{said}}}]",
+                        "[{{\"type\":\"reasoning\",\"reasoning\":{},\"signature\":\"c2ln\"}},{{\"type\":\"text\",\"text\":{shown}}}]",
                         json(thought)
                     )
                 },

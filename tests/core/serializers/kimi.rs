@@ -29,7 +29,7 @@ fn lines(turn: &Turn, nth: usize) -> Vec<String> {
                 event(&format!("\"type\":\"content.part\",\"stepUuid\":\"step {nth}\",\"part\":{{{part}}}"))
             };
             let thought = reasoning.iter().map(|text| piece(format!("\"type\":\"think\",\"think\":{}", json(text))));
-            let said = text.iter().map(|text| piece(format!("\"type\":\"text\",\"text\":{}", json(text))));
+            let texts = text.iter().map(|text| piece(format!("\"type\":\"text\",\"text\":{}", json(text))));
             let calls = calls.iter().map(|call| {
                 let (id, name) = (json(&call.id), json(&call.name));
                 event(&format!(
@@ -37,7 +37,7 @@ fn lines(turn: &Turn, nth: usize) -> Vec<String> {
                     call.arguments
                 ))
             });
-            thought.chain(said).chain(calls).collect()
+            thought.chain(texts).chain(calls).collect()
         }
     }
 }

@@ -17,7 +17,7 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
                 block(text)
             )),
             Turn::Assistant { text, calls, .. } => {
-                let said = text.iter().map(|text| block(text));
+                let texts = text.iter().map(|text| block(text));
                 let calls = calls.iter().map(|call| {
                     let (id, name) = (json(&call.id), json(&call.name));
                     format!(
@@ -25,7 +25,7 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
                         call.arguments
                     )
                 });
-                items.push(line("AssistantMessage", &said.chain(calls).collect::<Vec<_>>()));
+                items.push(line("AssistantMessage", &texts.chain(calls).collect::<Vec<_>>()));
             }
         }
     }

@@ -17,12 +17,12 @@ fn item(turn: &Turn) -> String {
         Turn::Assistant { reasoning, text, calls } => {
             let thought =
                 reasoning.iter().map(|text| format!("{{\"type\":\"reasoning\",\"reasoning\":{}}}", json(text)));
-            let said = text.iter().map(|text| format!("{{\"type\":\"text\",\"text\":{}}}", json(text)));
+            let texts = text.iter().map(|text| format!("{{\"type\":\"text\",\"text\":{}}}", json(text)));
             let uses = calls.iter().map(|call| {
                 let (id, name) = (json(&call.id), json(&call.name));
                 format!("{{\"type\":\"tool_use\",\"id\":{id},\"name\":{name},\"input\":{}}}", call.arguments)
             });
-            let blocks: Vec<String> = thought.chain(said).chain(uses).collect();
+            let blocks: Vec<String> = thought.chain(texts).chain(uses).collect();
             let calls: Vec<String> = calls
                 .iter()
                 .map(|call| {

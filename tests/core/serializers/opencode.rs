@@ -3,60 +3,61 @@
 use super::{Call, Turn, json};
 
 /// A message of a script with the results of its calls.
-struct Said<'s> {
+struct Spoken<'s> {
     user: bool,
     reasoning: Option<&'s str>,
     text: Option<&'s str>,
     calls: Vec<(&'s Call, Option<&'s str>)>,
 }
 
-fn messages(script: &[Turn]) -> Vec<Said<'_>> {
-    let mut said: Vec<Said<'_>> = Vec::new();
+fn messages(script: &[Turn]) -> Vec<Spoken<'_>> {
+    let mut spoken: Vec<Spoken<'_>> = Vec::new();
     for turn in script {
         match turn {
             Turn::System(text) | Turn::User(text) => {
-                said.push(Said { user: true, reasoning: None, text: Some(text), calls: Vec::new() });
+                spoken.push(Spoken { user: true, reasoning: None, text: Some(text), calls: Vec::new() });
             }
-            Turn::Assistant { reasoning, text, calls } => said.push(Said {
+            Turn::Assistant { reasoning, text, calls } => spoken.push(Spoken {
                 user: false,
                 reasoning: reasoning.as_deref(),
                 text: text.as_deref(),
                 calls: calls.iter().map(|call| (call, None)).collect(),
             }),
             Turn::Result { id, text, .. } => {
-                let mut open = said.iter_mut().rev().flat_map(|message| &mut message.calls);
+                let mut open = spoken.iter_mut().rev().flat_map(|message| &mut message.calls);
                 if let Some((_, result)) = open.find(|(call, result)| call.id == *id && result.is_none()) {
                     *result = Some(text);
                 }
             }
         }
     }
-    said
+    spoken
 }
 
 pub fn serialize(script: &[Turn]) -> Vec<String> {
-    messages(script).iter().enumerate().map(|(nth, said)| version1(said, nth)).collect()
+    messages(script).iter().enumerate().map(|(nth, spoken)| version1(spoken, nth)).collect()
 }
 
-fn version1(said: &Said<'_>, nth: usize) -> String {
+fn version1(spoken: &Spoken<'_>, nth: usize) -> String {
     let (id, time) = (format!("msg_{nth:012x}ABCDEFGHIJKLMN"), 1_795_372_092_630_usize + nth);
     let mut parts: Vec<String> = Vec::new();
     let text = |kind: &str, text: &str, more: &str| format!("\"type\":\"{kind}\",\"text\":{}{more}", json(text));
-    if !said.user {
+    if !spoken.user {
         parts.push(String::from("\"type\":\"step-start\""));
     }
     parts.extend(
-        said.reasoning
+        spoken
+            .reasoning
             .map(|thought| text("reasoning", thought, ",\"metadata\":{\"anthropic\":{\"signature\":\"c2ln\"}}")),
     );
-    parts.extend(said.text.map(|said| text("text", said, "")));
-    parts.extend(said.calls.iter().map(|(call, result)| {
+    parts.extend(spoken.text.map(|spoken| text("text", spoken, "")));
+    parts.extend(spoken.calls.iter().map(|(call, result)| {
         let (id, name) = (json(&call.id), json(&call.name));
         format!("\"type\":\"tool\",\"callID\":{id},\"tool\":{name},\"state\":{}", state(call, *result))
     }));
     let ids = |part: &String| format!("{{{part},\"sessionID\":\"ses_1\",\"messageID\":\"{id}\"}}");
     let parts: Vec<String> = parts.iter().map(ids).collect();
-    let role = if said.user { "user" } else { "assistant" };
+    let role = if spoken.user { "user" } else { "assistant" };
     format!(
         "{{\"info\":{{\"role\":\"{role}\",\"time\":{{\"created\":{time}}},\"id\":\"{id}\",\"sessionID\":\"ses_1\"}},\"parts\":[{}]}}",
         parts.join(",")
@@ -73,17 +74,17 @@ fn state(call: &Call, result: Option<&str>) -> String {
 }
 
 pub fn serialize_version_2(script: &[Turn]) -> Vec<String> {
-    messages(script).iter().enumerate().map(|(nth, said)| version2(said, nth)).collect()
+    messages(script).iter().enumerate().map(|(nth, spoken)| version2(spoken, nth)).collect()
 }
 
-fn version2(said: &Said<'_>, nth: usize) -> String {
+fn version2(spoken: &Spoken<'_>, nth: usize) -> String {
     let head = |kind: &str| format!("\"id\":\"msg_{nth}\",\"type\":\"{kind}\",\"time\":{{\"created\":{nth}}}");
-    if said.user {
-        return format!("{{{},\"text\":{},\"files\":[]}}", head("user"), json(said.text.unwrap_or_default()));
+    if spoken.user {
+        return format!("{{{},\"text\":{},\"files\":[]}}", head("user"), json(spoken.text.unwrap_or_default()));
     }
     let mut blocks: Vec<String> =
-        said.text.iter().map(|text| format!("{{\"type\":\"text\",\"text\":{}}}", json(text))).collect();
-    blocks.extend(said.calls.iter().map(|(call, result)| {
+        spoken.text.iter().map(|text| format!("{{\"type\":\"text\",\"text\":{}}}", json(text))).collect();
+    blocks.extend(spoken.calls.iter().map(|(call, result)| {
         let (id, name, input) = (json(&call.id), json(&call.name), &call.arguments);
         let state = match result {
             Some(text) => format!(

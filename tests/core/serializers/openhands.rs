@@ -55,8 +55,8 @@ fn events(turn: &Turn, nth: usize) -> Vec<String> {
 }
 
 /// The first call of a reply holds what the model thought and said.
-fn action(at: usize, call: &Call, nth: usize, said: Option<(&Option<String>, &Option<String>)>) -> String {
-    let (reasoning, text) = said.map_or((None, None), |(reasoning, text)| (reasoning.as_deref(), text.as_deref()));
+fn action(at: usize, call: &Call, nth: usize, reply: Option<(&Option<String>, &Option<String>)>) -> String {
+    let (reasoning, text) = reply.map_or((None, None), |(reasoning, text)| (reasoning.as_deref(), text.as_deref()));
     let signed = |text: &str| {
         format!(
             "\"reasoning_content\":{0},\"thinking_blocks\":[{{\"type\":\"thinking\",\"thinking\":{0},\"signature\":\"c2ln\"}}],",

@@ -17,12 +17,12 @@ fn item(turn: &Turn) -> String {
         }
         Turn::Assistant { reasoning, text, calls } => {
             let thought = reasoning.iter().map(|text| part("reasoning", text));
-            let said = text.iter().map(|text| part("text", text));
+            let texts = text.iter().map(|text| part("text", text));
             let calls = calls.iter().map(|call| {
                 let (id, name) = (json(&call.id), json(&call.name));
                 format!("{{\"type\":\"tool_call\",\"id\":{id},\"name\":{name},\"arguments\":{}}}", call.arguments)
             });
-            message("assistant", &thought.chain(said).chain(calls).collect::<Vec<_>>())
+            message("assistant", &thought.chain(texts).chain(calls).collect::<Vec<_>>())
         }
     }
 }

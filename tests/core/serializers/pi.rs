@@ -25,21 +25,22 @@ fn text(text: &str) -> String {
 
 fn message(turn: &Turn) -> String {
     match turn {
-        Turn::System(said) => format!("{{\"role\":\"system\",\"content\":[{}]}}", text(said)),
-        Turn::User(said) => format!("{{\"role\":\"user\",\"content\":[{}]}}", text(said)),
-        Turn::Result { id, name, text: said } => format!(
+        Turn::System(content) => format!("{{\"role\":\"system\",\"content\":[{}]}}", text(content)),
+        Turn::User(content) => format!("{{\"role\":\"user\",\"content\":[{}]}}", text(content)),
+        Turn::Result { id, name, text: content } => format!(
             "{{\"role\":\"toolResult\",\"toolCallId\":{},\"toolName\":{},\"content\":[{}],\"isError\":false}}",
             json(id),
             json(name),
-            text(said)
+            text(content)
         ),
-        Turn::Assistant { reasoning, text: said, calls } => {
-            let thought = reasoning.iter().map(|said| format!("{{\"type\":\"thinking\",\"thinking\":{}}}", json(said)));
+        Turn::Assistant { reasoning, text: content, calls } => {
+            let thought =
+                reasoning.iter().map(|content| format!("{{\"type\":\"thinking\",\"thinking\":{}}}", json(content)));
             let calls = calls.iter().map(|call| {
                 let (id, name) = (json(&call.id), json(&call.name));
                 format!("{{\"type\":\"toolCall\",\"id\":{id},\"name\":{name},\"arguments\":{}}}", call.arguments)
             });
-            let blocks: Vec<String> = thought.chain(said.iter().map(|said| text(said))).chain(calls).collect();
+            let blocks: Vec<String> = thought.chain(content.iter().map(|content| text(content))).chain(calls).collect();
             format!("{{\"role\":\"assistant\",\"content\":[{}]}}", blocks.join(","))
         }
     }

@@ -19,19 +19,19 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
                 if !parts.is_empty() {
                     items.push(request(&std::mem::take(&mut parts)));
                 }
-                let mut said: Vec<String> = Vec::new();
-                said.extend(reasoning.iter().map(|thought| {
+                let mut reply: Vec<String> = Vec::new();
+                reply.extend(reasoning.iter().map(|thought| {
                     format!("{{\"content\":{},\"signature\":\"c2ln\",\"provider_name\":\"anthropic\",\"part_kind\":\"thinking\"}}", json(thought))
                 }));
-                said.extend(text.iter().map(|text| format!("{{\"content\":{},\"part_kind\":\"text\"}}", json(text))));
-                said.extend(calls.iter().enumerate().map(|(nth, call)| {
+                reply.extend(text.iter().map(|text| format!("{{\"content\":{},\"part_kind\":\"text\"}}", json(text))));
+                reply.extend(calls.iter().enumerate().map(|(nth, call)| {
                     let args = if nth % 2 == 0 { call.arguments.clone() } else { json(&call.arguments) };
                     let (id, name) = (json(&call.id), json(&call.name));
                     format!(
                         "{{\"tool_name\":{name},\"args\":{args},\"tool_call_id\":{id},\"part_kind\":\"tool-call\"}}"
                     )
                 }));
-                items.push(format!("{{\"parts\":[{}],\"usage\":{{}},\"kind\":\"response\"}}", said.join(",")));
+                items.push(format!("{{\"parts\":[{}],\"usage\":{{}},\"kind\":\"response\"}}", reply.join(",")));
             }
         }
     }

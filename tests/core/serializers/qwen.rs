@@ -19,9 +19,9 @@ pub fn serialize_compressed(script: &[Turn]) -> Vec<String> {
         let mut parent = parent.map(name);
         let (kind, _, parts) = parts(turn);
         if kind != "assistant" && (nth + parts.concat().len()).is_multiple_of(4) {
-            let own = format!("k{nth}");
-            records.push(compression(&own, parent.as_deref()));
-            parent = Some(own);
+            let id = format!("k{nth}");
+            records.push(compression(&id, parent.as_deref()));
+            parent = Some(id);
         }
         records.extend(pieces(turn, nth, parent.as_deref()));
     }
@@ -29,11 +29,11 @@ pub fn serialize_compressed(script: &[Turn]) -> Vec<String> {
 }
 
 /// The record of a compression, with a list of a summary.
-pub fn compression(own: &str, parent: Option<&str>) -> String {
+pub fn compression(id: &str, parent: Option<&str>) -> String {
     let parent = parent.map_or_else(|| String::from("null"), json);
     let history = content("user", &[String::from("{\"text\":\"The key is 42.\"}")]);
     format!(
-        "{{\"uuid\":\"{own}\",\"parentUuid\":{parent},\"type\":\"system\",\"subtype\":\"chat_compression\",\"systemPayload\":{{\"compressedHistory\":[{history}]}}}}"
+        "{{\"uuid\":\"{id}\",\"parentUuid\":{parent},\"type\":\"system\",\"subtype\":\"chat_compression\",\"systemPayload\":{{\"compressedHistory\":[{history}]}}}}"
     )
 }
 
@@ -73,12 +73,12 @@ fn parts(turn: &Turn) -> (&'static str, &'static str, Vec<String>) {
         }
         Turn::Assistant { reasoning, text, calls } => {
             let thought = reasoning.iter().map(|text| format!("{{\"text\":{},\"thought\":true}}", json(text)));
-            let said = text.iter().map(|text| format!("{{\"text\":{}}}", json(text)));
+            let texts = text.iter().map(|text| format!("{{\"text\":{}}}", json(text)));
             let calls = calls.iter().map(|call| {
                 let (id, name) = (json(&call.id), json(&call.name));
                 format!("{{\"functionCall\":{{\"id\":{id},\"name\":{name},\"args\":{}}}}}", call.arguments)
             });
-            ("assistant", "model", thought.chain(said).chain(calls).collect())
+            ("assistant", "model", thought.chain(texts).chain(calls).collect())
         }
     }
 }

@@ -26,12 +26,12 @@ fn items(turn: &Turn) -> Vec<String> {
                     json(text)
                 )
             });
-            let said = text.as_ref().map(|text| message("assistant", "output_text", text));
+            let reply = text.as_ref().map(|text| message("assistant", "output_text", text));
             let calls = calls.iter().map(|call| {
                 let (id, name, arguments) = (json(&call.id), json(&call.name), json(&call.arguments));
                 format!("{{\"type\":\"function_call\",\"call_id\":{id},\"name\":{name},\"arguments\":{arguments}}}")
             });
-            thought.into_iter().chain(said).chain(calls).collect()
+            thought.into_iter().chain(reply).chain(calls).collect()
         }
     }
 }

@@ -12,7 +12,7 @@ fn items(turn: &Turn) -> Vec<String> {
         Turn::User(text) => vec![item("human", text)],
         Turn::Result { text, .. } => vec![item("observation", text)],
         Turn::Assistant { text, calls, .. } => {
-            let said = text.iter().map(|text| item("gpt", text));
+            let reply = text.iter().map(|text| item("gpt", text));
             let calls: Vec<String> = calls
                 .iter()
                 .map(|call| format!("{{\"name\": {}, \"arguments\": {}}}", json(&call.name), call.arguments))
@@ -22,7 +22,7 @@ fn items(turn: &Turn) -> Vec<String> {
                 [only] => Some(item("function_call", only)),
                 all => Some(item("function_call", &format!("[{}]", all.join(", ")))),
             };
-            said.chain(called).collect()
+            reply.chain(called).collect()
         }
     }
 }

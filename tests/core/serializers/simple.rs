@@ -3,12 +3,12 @@
 use super::{Turn, json};
 
 pub fn serialize(script: &[Turn]) -> Vec<String> {
-    let said = |turn: &Turn| match turn {
+    let speech = |turn: &Turn| match turn {
         Turn::System(text) => Some(("system", text.clone())),
         Turn::User(text) => Some(("user", text.clone())),
         Turn::Assistant { text, .. } => text.clone().map(|text| ("ai", text)),
         Turn::Result { .. } => None,
     };
-    let said = script.iter().filter_map(said);
-    said.map(|(speaker, text)| format!("{{\"speaker\":\"{speaker}\",\"text\":{}}}", json(&text))).collect()
+    let speech = script.iter().filter_map(speech);
+    speech.map(|(speaker, text)| format!("{{\"speaker\":\"{speaker}\",\"text\":{}}}", json(&text))).collect()
 }

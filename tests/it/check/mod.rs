@@ -101,7 +101,7 @@ fn a_long_line_is_clipped_around_the_place() {
     let shown = out.lines().find(|line| line.starts_with("1 |")).unwrap();
     assert!(shown.chars().count() < 120 && shown.contains(r#"{"role":"tool""#), "{shown}");
     let carets = out.lines().find(|line| line.contains('^')).unwrap();
-    let column = |line: &str, what: char| line.chars().position(|c| c == what);
+    let column = |line: &str, words: char| line.chars().position(|c| c == words);
     assert_eq!(
         carets.chars().position(|c| c == '^'),
         shown.chars().collect::<String>().find("{\"role\":\"tool\"").map(|at| shown[..at].chars().count())
@@ -297,7 +297,7 @@ fn junit_is_well_formed() {
     );
     assert!(out.contains("&lt;a&gt;&amp;⟨U+0001⟩&quot;&apos;⟨U+001B⟩`") && !out.contains("<a>"), "{out}");
     assert!(out.chars().all(|c| c == '\n' || !c.is_control()), "{out}");
-    let count = |what: &str| out.matches(what).count();
+    let count = |words: &str| out.matches(words).count();
     assert_eq!(
         (count("<testcase "), count("</testcase>"), count("<failure "), count("</failure>")),
         (2, 2, 1, 1),
@@ -404,9 +404,9 @@ fn a_call_that_no_tool_could_have_taken_gets_no_stub() {
 
 #[test]
 fn a_filter_leaves_no_pending_call_behind_a_round_that_is_over() {
-    let record = |own: &str, parent: &str, reply: &str, block: &str| {
+    let record = |id: &str, parent: &str, reply: &str, block: &str| {
         format!(
-            r#"{{"parentUuid":"{parent}","isSidechain":false,"sessionId":"s","type":"assistant","message":{{"id":"{reply}","role":"assistant","content":[{block}]}},"uuid":"{own}"}}"#
+            r#"{{"parentUuid":"{parent}","isSidechain":false,"sessionId":"s","type":"assistant","message":{{"id":"{reply}","role":"assistant","content":[{block}]}},"uuid":"{id}"}}"#
         )
     };
     let ask = r#"{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Is it raining?"},"uuid":"u"}"#;

@@ -8,7 +8,7 @@ fn rows(text: &[u8]) -> Vec<Value> {
     String::from_utf8_lossy(text).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-fn said(text: &str) -> Value {
+fn message(text: &str) -> Value {
     serde_json::json!({"role": "user", "content": text})
 }
 
@@ -18,7 +18,7 @@ fn answer(text: &str) -> Value {
 
 #[test]
 fn what_both_answers_repeat_is_cut_equally() {
-    let begin = [said("one"), answer("two"), said("three")];
+    let begin = [message("one"), answer("two"), message("three")];
     let list = |last: &str| [begin.to_vec(), vec![answer(last)]].concat();
     for row in [
         serde_json::json!({"chosen": list("yes"), "rejected": list("no, and more than that"), "score": 2}),
@@ -43,7 +43,7 @@ fn pairs_are_judged_along_each_branch() {
     let call = serde_json::json!({"role": "assistant", "content": null, "tool_calls": [
         {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}]});
     let result = serde_json::json!({"role": "tool", "tool_call_id": "c", "content": "05:12"});
-    let row = serde_json::json!({"prompt": [said("one"), call], "chosen": [result, answer("05:12")], "rejected": [answer("no")]});
+    let row = serde_json::json!({"prompt": [message("one"), call], "chosen": [result, answer("05:12")], "rejected": [answer("no")]});
     let output = run(&["check"], &format!("{row}\n"));
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(shown.matches("error[").count() == 1 && shown.contains("error[P002]"), "{shown}");
@@ -53,7 +53,7 @@ fn pairs_are_judged_along_each_branch() {
 fn limit_fits_the_longer_answer() {
     let long = "word ".repeat(40);
     let row = |chosen: &str, rejected: &str| {
-        let prompt = [said("one two three four five"), answer("six"), said("seven")];
+        let prompt = [message("one two three four five"), answer("six"), message("seven")];
         format!(
             "{}\n",
             serde_json::json!({"prompt": prompt, "chosen": [answer(chosen)], "rejected": [answer(rejected)]})
@@ -67,7 +67,7 @@ fn limit_fits_the_longer_answer() {
 
 #[test]
 fn split_says_why_it_refuses() {
-    let row = serde_json::json!({"prompt": [said("one")], "chosen": [answer("yes")], "rejected": [answer("no")]});
+    let row = serde_json::json!({"prompt": [message("one")], "chosen": [answer("yes")], "rejected": [answer("no")]});
     let output = run(&["split", "--max-tokens", "50"], &format!("{row}\n"));
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("answers to train on"));
@@ -76,7 +76,7 @@ fn split_says_why_it_refuses() {
 /// A label stands beside a whole conversation: its last reply is the answer.
 #[test]
 fn a_labelled_reply_stays_whole() {
-    let list = [said("one two three four five"), answer("six"), said("seven"), answer("yes")];
+    let list = [message("one two three four five"), answer("six"), message("seven"), answer("yes")];
     let from = |role: &str, text: &str| serde_json::json!({"from": role, "value": text});
     let spoken =
         [from("human", "one two three four five"), from("gpt", "six"), from("human", "seven"), from("gpt", "yes")];
@@ -102,10 +102,10 @@ fn a_labelled_reply_stays_whole() {
 /// A row that only asks lacks no answer; one whose answer says nothing does.
 #[test]
 fn a_prompt_alone_lacks_no_answer() {
-    let asks = format!("{}\n", serde_json::json!({"prompt": [said("one")]}));
+    let asks = format!("{}\n", serde_json::json!({"prompt": [message("one")]}));
     let output = run(&["check", "-D", "dataset"], &asks);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    let unanswered = format!("{}\n", serde_json::json!({"messages": [said("one")]}));
+    let unanswered = format!("{}\n", serde_json::json!({"messages": [message("one")]}));
     let output = run(&["check", "-D", "dataset"], &unanswered);
     assert!(String::from_utf8_lossy(&output.stdout).contains("D001"));
 }

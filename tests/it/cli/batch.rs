@@ -96,9 +96,9 @@ fn several_inputs_follow_one_another_only_as_records() {
     let done = place.curtail(&["window", "a.jsonl", "empty.jsonl", "b.jsonl"]).output().unwrap();
     assert_eq!(text(&done.stdout), format!("{}{}", chat("a", 1), chat("b", 1)));
     let done = place.curtail(&["window", "a.jsonl", "log.jsonl"]).output().unwrap();
-    let said = text(&done.stderr);
-    assert!(said.contains("log.jsonl: several inputs share standard output"), "{said}");
-    assert!(said.contains("--output-dir") && said.contains("--in-place"), "{said}");
+    let stderr = text(&done.stderr);
+    assert!(stderr.contains("log.jsonl: several inputs share standard output"), "{stderr}");
+    assert!(stderr.contains("--output-dir") && stderr.contains("--in-place"), "{stderr}");
     assert_eq!(done.status.code(), Some(2));
 }
 
@@ -136,8 +136,8 @@ fn bad_files_do_not_stop_the_others() {
     place.write("a.jsonl", b"{\n");
     place.write("b.jsonl", chat("b", 3).as_bytes());
     let done = place.curtail(&["window", "-i", "a.jsonl", "none.jsonl", "b.jsonl", "-n", "2"]).output().unwrap();
-    let said = text(&done.stderr);
-    assert!(said.contains("none.jsonl: no such file or directory") && said.contains("a.jsonl:2:1: "), "{said}");
+    let stderr = text(&done.stderr);
+    assert!(stderr.contains("none.jsonl: no such file or directory") && stderr.contains("a.jsonl:2:1: "), "{stderr}");
     assert_eq!(done.status.code(), Some(2));
     assert_eq!(place.read("a.jsonl"), b"{\n");
     assert_ne!(place.read("b.jsonl"), chat("b", 3).as_bytes());
@@ -158,9 +158,9 @@ fn odd_names_deep_trees_and_loops() {
     fs::write(deep.join("x.jsonl"), chat("deep", 3)).unwrap();
     symlink(place.path("data"), place.path("data/loop")).unwrap();
     let done = place.curtail(&["window", "-n", "2", "data", "-O", "out"]).output().unwrap();
-    let said = text(&done.stderr);
-    assert!(said.contains("data/loop: a symbolic link leads back to data"), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
+    let stderr = text(&done.stderr);
+    assert!(stderr.contains("data/loop: a symbolic link leads back to data"), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert_eq!(done.status.code(), Some(2));
     let out = place.path("out");
     assert!(out.join(odd.file_name().unwrap()).exists());
@@ -375,10 +375,10 @@ fn progress_is_shown_on_a_terminal_and_nowhere_else() {
     let done = place.curtail(&["window", "a.jsonl", "-o", "out", "--force"]).output().unwrap();
     assert_eq!(text(&done.stderr), "", "a pipe is no terminal");
     let done = place.curtail(&["window", "a.jsonl", "-o", "out", "--force", "--progress", "always"]).output().unwrap();
-    let said = text(&done.stderr);
+    let stderr = text(&done.stderr);
     // A slow run also gets a line every ten seconds.
-    assert!(said.lines().all(|line| line.starts_with("curtail: ")), "{said}");
-    assert!(said.lines().last().is_some_and(|line| line.ends_with(" 3,000 transcripts")), "{said}");
+    assert!(stderr.lines().all(|line| line.starts_with("curtail: ")), "{stderr}");
+    assert!(stderr.lines().last().is_some_and(|line| line.ends_with(" 3,000 transcripts")), "{stderr}");
 }
 
 /// Summaries by a model take longer than all else, so they are counted as they come.
@@ -397,8 +397,8 @@ fn progress_counts_summaries() {
         assert!(shown.contains("1 summaries") && shown.contains("4 summaries"), "{flags}: {shown:?}");
     }
     let mut piped = place.curtail(&["summarize", "-n", "1", "a.jsonl", "-o", "out", "--force", "--progress", "always"]);
-    let said = text(&piped.output().unwrap().stderr);
-    assert!(said.contains(" transcripts, ") && said.contains(" summaries"), "{said}");
+    let stderr = text(&piped.output().unwrap().stderr);
+    assert!(stderr.contains(" transcripts, ") && stderr.contains(" summaries"), "{stderr}");
 }
 
 /// The program does not wait for a transcript to be typed on a terminal.

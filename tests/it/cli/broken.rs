@@ -26,9 +26,9 @@ const SEARCH: &str = r#"{"role":"assistant","content":[{"type":"server_tool_use"
 #[test]
 fn the_result_of_a_server_tool_is_not_cleared() {
     let code = r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_2","name":"bash_code_execution","input":{"command":"ls"}},{"type":"bash_code_execution_tool_result","tool_use_id":"srvtoolu_2","content":{"type":"bash_code_execution_result","stdout":"a long listing of many files here","stderr":"","return_code":0,"content":[]}},{"type":"text","text":"ok"}]}"#;
-    let own = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"read","input":{}}]}"#;
+    let block = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"read","input":{}}]}"#;
     let answer = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"a long result that can be cleared"}]}]}"#;
-    let input = lines(&[r#"{"role":"user","content":"go"}"#, SEARCH, code, own, answer]);
+    let input = lines(&[r#"{"role":"user","content":"go"}"#, SEARCH, code, block, answer]);
     let cleared = run(&["filter", "--keep-last-results", "0"], &input);
     assert_eq!(
         cleared.replace(r#""[cleared]""#, r#"[{"type":"text","text":"a long result that can be cleared"}]"#),

@@ -50,8 +50,8 @@ fn csv_has_the_same_columns_whatever_the_data() {
             let csv = text(&done.stdout);
             let columns = csv.lines().next().unwrap().matches(',').count();
             for row in csv.lines().skip(1) {
-                let figures = row.rsplit(',').take_while(|cell| cell.parse::<f64>().is_ok());
-                assert_eq!(figures.count(), columns, "{csv}");
+                let cells = row.rsplit(',').take_while(|cell| cell.parse::<f64>().is_ok());
+                assert_eq!(cells.count(), columns, "{csv}");
             }
             csv.lines().next().unwrap().to_owned()
         });
@@ -175,9 +175,9 @@ fn roles_are_those_who_wrote() {
 /// A log that begins again with a message without a parent: what was before is not sent any more.
 #[test]
 fn a_second_root_ends_the_tree_before() {
-    let line = |own: &str, parent: &str, role: &str, text: &str| {
+    let line = |id: &str, parent: &str, role: &str, text: &str| {
         format!(
-            "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"content\":\"{text}\"}},\"uuid\":\"{own}\"}}\n"
+            "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"content\":\"{text}\"}},\"uuid\":\"{id}\"}}\n"
         )
     };
     let old = line("u1", "null", "user", "plums plums plums") + &line("u2", "\"u1\"", "assistant", "Yes.");

@@ -20,8 +20,8 @@ fn one() -> Place {
 #[test]
 fn a_decision_names_role_tool_and_first_words() {
     let place = one();
-    let (_, _, said) = run(&place, &["filter", "-x", "look", "--explain", "a.jsonl"]);
-    let lines: Vec<&str> = said.lines().collect();
+    let (_, _, stderr) = run(&place, &["filter", "-x", "look", "--explain", "a.jsonl"]);
+    let lines: Vec<&str> = stderr.lines().collect();
     assert_eq!(
         lines[..2],
         [
@@ -29,15 +29,15 @@ fn a_decision_names_role_tool_and_first_words() {
             r#"a.jsonl:1: message 3 (tool result of "look"): dropped with its call | found "1""#,
         ]
     );
-    let (_, _, said) = run(&place, &["window", "-n", "2", "--explain", "a.jsonl"]);
-    assert!(said.contains("message 1 (user): dropped: outside the last 2 items | question 1 of a"), "{said}");
+    let (_, _, stderr) = run(&place, &["window", "-n", "2", "--explain", "a.jsonl"]);
+    assert!(stderr.contains("message 1 (user): dropped: outside the last 2 items | question 1 of a"), "{stderr}");
 }
 
 #[test]
 fn json_has_the_tools_and_first_words() {
     let place = one();
-    let (_, _, said) = run(&place, &["filter", "-x", "look", "--explain=json", "a.jsonl"]);
-    let decisions: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (_, _, stderr) = run(&place, &["filter", "-x", "look", "--explain=json", "a.jsonl"]);
+    let decisions: Vec<serde_json::Value> = stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(decisions[0]["calls"], serde_json::json!(["look"]));
     assert_eq!(decisions[1]["results"], serde_json::json!(["look"]));
     assert_eq!((&decisions[1]["begins"], &decisions[1]["reason"]), (&"found \"1\"".into(), &"with its call".into()));
@@ -46,20 +46,20 @@ fn json_has_the_tools_and_first_words() {
 #[test]
 fn what_is_kept_although_it_was_to_go_is_explained() {
     let place = one();
-    let (_, _, said) = run(&place, &["window", "-n", "2", "--explain", "a.jsonl"]);
+    let (_, _, stderr) = run(&place, &["window", "-n", "2", "--explain", "a.jsonl"]);
     assert!(
-        said.contains("message 0 (system): kept: system and developer messages are preserved | be brief"),
-        "{said}"
+        stderr.contains("message 0 (system): kept: system and developer messages are preserved | be brief"),
+        "{stderr}"
     );
-    let (_, _, said) = run(&place, &["limit", "-t", "20", "--explain", "a.jsonl"]);
-    assert!(said.contains("message 0 (system): kept: system and developer messages are preserved"), "{said}");
+    let (_, _, stderr) = run(&place, &["limit", "-t", "20", "--explain", "a.jsonl"]);
+    assert!(stderr.contains("message 0 (system): kept: system and developer messages are preserved"), "{stderr}");
     let long = ["--placeholder", "a placeholder that is longer than what any of the tools has found"];
-    let (_, out, said) =
+    let (_, out, stderr) =
         run(&place, &[&["filter", "--keep-last-results", "0", "--explain", "a.jsonl"][..], &long].concat());
     assert_eq!(out, chat("a", 2));
     assert!(
-        said.contains(r#"(tool result of "look"): kept: the placeholder would be longer than the result"#),
-        "{said}"
+        stderr.contains(r#"(tool result of "look"): kept: the placeholder would be longer than the result"#),
+        "{stderr}"
     );
     let thinking = concat!(
         r#"{"role":"user","content":"go"}"#,
@@ -70,9 +70,9 @@ fn what_is_kept_although_it_was_to_go_is_explained() {
         "\n",
     );
     place.write("b.jsonl", thinking.as_bytes());
-    let (_, out, said) = run(&place, &["filter", "--strip", "reasoning", "--explain", "b.jsonl"]);
+    let (_, out, stderr) = run(&place, &["filter", "--strip", "reasoning", "--explain", "b.jsonl"]);
     assert_eq!(out, thinking);
-    assert!(said.contains("kept: a call depends on this reasoning; --strip all-reasoning drops it"), "{said}");
+    assert!(stderr.contains("kept: a call depends on this reasoning; --strip all-reasoning drops it"), "{stderr}");
     let (_, out, _) = run(&place, &["filter", "--strip", "all-reasoning", "b.jsonl"]);
     assert!(!out.contains("thinking") && out.contains("tool_use"), "{out}");
 }
@@ -103,29 +103,29 @@ fn all_reasoning_goes_where_items_are_bound_to_it() {
 fn a_dry_run_with_stats_writes_sums_only() {
     let place = Place::new();
     (0..5).for_each(|nth| place.write(&format!("p/{nth}.jsonl"), chat("a", 3).as_bytes()));
-    let (_, _, said) = run(&place, &["window", "-n", "2", "--dry-run", "--stats", "p"]);
-    assert!(said.lines().count() < 10 && said.contains("messages") && !said.contains("dropped"), "{said}");
-    let (_, _, said) = run(&place, &["window", "-n", "2", "--dry-run", "--stats", "--explain", "p"]);
-    assert!(said.contains("dropped: outside the last 2 items"), "{said}");
-    let (_, _, said) = run(&place, &["window", "-n", "2", "--dry-run", "p"]);
-    assert!(said.contains("dropped: outside the last 2 items"), "{said}");
+    let (_, _, stderr) = run(&place, &["window", "-n", "2", "--dry-run", "--stats", "p"]);
+    assert!(stderr.lines().count() < 10 && stderr.contains("messages") && !stderr.contains("dropped"), "{stderr}");
+    let (_, _, stderr) = run(&place, &["window", "-n", "2", "--dry-run", "--stats", "--explain", "p"]);
+    assert!(stderr.contains("dropped: outside the last 2 items"), "{stderr}");
+    let (_, _, stderr) = run(&place, &["window", "-n", "2", "--dry-run", "p"]);
+    assert!(stderr.contains("dropped: outside the last 2 items"), "{stderr}");
 }
 
 #[test]
 fn a_glob_of_tools_that_matches_nothing_is_said() {
     let place = one();
-    let (status, out, said) = run(&place, &["filter", "-x", "lok", "-x", "look", "a.jsonl"]);
+    let (status, out, stderr) = run(&place, &["filter", "-x", "lok", "-x", "look", "a.jsonl"]);
     assert!(status == 0 && !out.contains("look"));
-    assert_eq!(said, "curtail: filter: no tool matches `lok`; `curtail count --by tool` lists the tools\n");
+    assert_eq!(stderr, "curtail: filter: no tool matches `lok`; `curtail count --by tool` lists the tools\n");
     for flags in [
         &["-k", "lok"][..],
         &["--keep-last-results", "1", "--exempt-tool", "lok"],
         &["--supersede-reads", "--read-tool", "lok"],
     ] {
-        let (_, _, said) = run(&place, &[&["filter", "a.jsonl"], flags].concat());
-        assert!(said.contains("no tool matches `lok`"), "{flags:?}: {said}");
-        let (_, _, said) = run(&place, &[&["filter", "-q", "a.jsonl"], flags].concat());
-        assert_eq!(said, "");
+        let (_, _, stderr) = run(&place, &[&["filter", "a.jsonl"], flags].concat());
+        assert!(stderr.contains("no tool matches `lok`"), "{flags:?}: {stderr}");
+        let (_, _, stderr) = run(&place, &[&["filter", "-q", "a.jsonl"], flags].concat());
+        assert_eq!(stderr, "");
     }
     for flags in [&["-x", "l?ok"][..], &["--supersede-reads"]] {
         assert_eq!(run(&place, &[&["filter", "a.jsonl"], flags].concat()).2, "");
@@ -138,9 +138,9 @@ fn a_glob_of_tools_that_matches_nothing_is_said() {
 fn an_endpoint_needs_a_summarizer() {
     let place = one();
     for flag in ["--endpoint", "--summary-model"] {
-        let (status, _, said) = run(&place, &["summarize", flag, "http://127.0.0.1:9", "a.jsonl"]);
-        assert_eq!(status, 2, "{said}");
-        assert!(said.contains(&format!("{flag} needs --summarizer openai or anthropic")), "{said}");
+        let (status, _, stderr) = run(&place, &["summarize", flag, "http://127.0.0.1:9", "a.jsonl"]);
+        assert_eq!(status, 2, "{stderr}");
+        assert!(stderr.contains(&format!("{flag} needs --summarizer openai or anthropic")), "{stderr}");
     }
     let done = place.curtail(&["summarize", "a.jsonl"]).env("CURTAIL_ENDPOINT", "http://127.0.0.1:9").output().unwrap();
     assert_eq!(done.status.code(), Some(0), "a variable serves other runs too: {}", text(&done.stderr));
@@ -158,8 +158,8 @@ fn a_reserve_is_no_token_of_a_transcript() {
     let (_, out, _) = run(&place, &["count", "--reserve", "1k", "a.jsonl"]);
     assert!(out.contains("1000 tokens reserved for the reply are not included"), "{out}");
     let sums = |arguments: &[&str]| {
-        let (_, _, said) = run(&place, &[&["limit", "-t", "5k", "--stats=json", "a.jsonl"], arguments].concat());
-        serde_json::from_str::<serde_json::Value>(&said).unwrap()["tokens_before"].clone()
+        let (_, _, stderr) = run(&place, &[&["limit", "-t", "5k", "--stats=json", "a.jsonl"], arguments].concat());
+        serde_json::from_str::<serde_json::Value>(&stderr).unwrap()["tokens_before"].clone()
     };
     assert_eq!(sums(&["--reserve", "1k"]), sums(&[]));
 }
@@ -168,9 +168,12 @@ fn a_reserve_is_no_token_of_a_transcript() {
 fn pretty_printed_values_in_a_row_are_named() {
     let place = Place::new();
     place.write("a.json", b"{\n  \"role\": \"user\",\n  \"content\": \"hi\"\n}\n{\n  \"role\": \"assistant\",\n  \"content\": \"yes\"\n}\n");
-    let (status, _, said) = run(&place, &["window", "a.json"]);
+    let (status, _, stderr) = run(&place, &["window", "a.json"]);
     assert_eq!(status, 2);
-    assert!(said.starts_with("curtail: a.json:5:1: a second value begins here") && said.contains("jq -c"), "{said}");
+    assert!(
+        stderr.starts_with("curtail: a.json:5:1: a second value begins here") && stderr.contains("jq -c"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -183,9 +186,9 @@ fn compressions_that_are_not_read_are_named() {
         (b"PK\x03\x04\x14", "zip"),
     ] {
         place.write("a.jsonl", head);
-        let (status, _, said) = run(&place, &["window", "a.jsonl"]);
+        let (status, _, stderr) = run(&place, &["window", "a.jsonl"]);
         assert_eq!(status, 2);
-        assert!(said.contains(&format!("compressed with {name}, which is not read")), "{said}");
+        assert!(stderr.contains(&format!("compressed with {name}, which is not read")), "{stderr}");
     }
 }
 
@@ -202,12 +205,12 @@ fn gzip_with_zero_padding_is_read() {
     for padding in [0, 1, 511, 300_000] {
         let zeros = vec![0; padding];
         place.write("a.gz", &[member(&first), zeros.clone(), member(&second), zeros].concat());
-        let (status, out, said) = run(&place, &["window", "a.gz"]);
-        assert_eq!((status, out), (0, whole.clone()), "{padding}: {said}");
+        let (status, out, stderr) = run(&place, &["window", "a.gz"]);
+        assert_eq!((status, out), (0, whole.clone()), "{padding}: {stderr}");
     }
     place.write("a.gz", &[&member(&first)[..], &[0, 0, 7, 7]].concat());
-    let (status, _, said) = run(&place, &["window", "a.gz"]);
-    assert!(status == 2 && said.contains("the gzip stream is c"), "{said}");
+    let (status, _, stderr) = run(&place, &["window", "a.gz"]);
+    assert!(status == 2 && stderr.contains("the gzip stream is c"), "{stderr}");
     let torn = member(&first);
     place.write("a.gz", &torn[..torn.len() - 3]);
     assert_eq!(run(&place, &["window", "a.gz"]).0, 2);

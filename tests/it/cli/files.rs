@@ -32,9 +32,9 @@ fn a_record_for_resume_never_replaces_another_file() {
             place.write(name, content.as_bytes());
         }
         let before = place.path(name).exists().then(|| place.read(name));
-        let (status, said) = run(&place, &["data", "-O", "out", &format!("--resume={name}")]);
-        assert_eq!(status, 2, "{name}: {said}");
-        assert!(said.contains(name) && said.lines().count() == 1, "{said}");
+        let (status, stderr) = run(&place, &["data", "-O", "out", &format!("--resume={name}")]);
+        assert_eq!(status, 2, "{name}: {stderr}");
+        assert!(stderr.contains(name) && stderr.lines().count() == 1, "{stderr}");
         assert_eq!(place.path(name).exists().then(|| place.read(name)), before, "{name}");
     }
 }
@@ -48,15 +48,15 @@ fn rejects_of_a_run_that_failed_do_not_block_the_next() {
     for (output, inputs) in
         [("-o", &["bad.jsonl"][..]), ("-O", &["bad.jsonl", "good.jsonl"]), ("-O", &["gone.jsonl", "torn.jsonl.gz"])]
     {
-        let (status, said) = run(&place, &[inputs, &[output, "out", "--rejects", "rejects"]].concat());
-        assert!(status == 2 && !place.path("rejects").exists(), "{said}");
+        let (status, stderr) = run(&place, &[inputs, &[output, "out", "--rejects", "rejects"]].concat());
+        assert!(status == 2 && !place.path("rejects").exists(), "{stderr}");
     }
     let arguments = ["bad.jsonl", "-o", "single", "--on-error", "skip", "--rejects", "rejects"];
     assert_eq!(run(&place, &arguments).0, 0);
     assert_eq!(text(&place.read("rejects")).lines().count(), 1);
     // What is complete stays, and a run that continues adds to it.
-    let (status, said) = run(&place, &[&arguments[..], &["-q"]].concat());
-    assert!(status == 2 && said.contains("exists already"), "{said}");
+    let (status, stderr) = run(&place, &[&arguments[..], &["-q"]].concat());
+    assert!(status == 2 && stderr.contains("exists already"), "{stderr}");
     let resumed = ["good.jsonl", "-O", "more", "--on-error", "skip", "--rejects", "rejects", "--resume"];
     assert_eq!(run(&place, &resumed).0, 0);
     assert_eq!(text(&place.read("rejects")).lines().count(), 2);
@@ -75,15 +75,15 @@ fn a_record_for_resume_that_would_be_an_input_is_named() {
         (&["data", "-i", "--resume", "r.log"], "pass -i=r.log; to name the record, --resume=r.log"),
         (&["data", "-i", "--resume", "a/longer-name"], "pass --resume=a/longer-name"),
     ] {
-        let (status, said) = run(&place, arguments);
-        assert!(status == 2 && said.contains(words), "{said}");
+        let (status, stderr) = run(&place, arguments);
+        assert!(status == 2 && stderr.contains(words), "{stderr}");
         assert_eq!(place.read("data/0.jsonl"), before);
     }
     assert_eq!(run(&place, &["data", "-O", "out", "--resume=r.log"]).0, 0);
-    let (status, said) = run(&place, &["data", "-O", "out", "--resume", "r.log"]);
-    assert!(status == 2 && said.contains("pass --resume=r.log"), "{said}");
-    let (status, said) = run(&place, &["gone.jsonl", "-O", "out", "--resume"]);
-    assert!(status == 2 && said.contains("no such file"), "{said}");
+    let (status, stderr) = run(&place, &["data", "-O", "out", "--resume", "r.log"]);
+    assert!(status == 2 && stderr.contains("pass --resume=r.log"), "{stderr}");
+    let (status, stderr) = run(&place, &["gone.jsonl", "-O", "out", "--resume"]);
+    assert!(status == 2 && stderr.contains("no such file"), "{stderr}");
 }
 
 /// What is read of a pipe to find out whether it is a record would be missing from the transcript.
@@ -95,8 +95,8 @@ fn a_pipe_is_read_once_with_resume() {
     assert!(Command::new("mkfifo").arg(place.path("pipe.jsonl")).status().unwrap().success());
     let path = place.path("pipe.jsonl");
     let writer = std::thread::spawn(move || fs::write(path, chat));
-    let (status, said) = run(&place, &["pipe.jsonl", "-O", "out", "--resume"]);
-    assert_eq!(status, 0, "{said}");
+    let (status, stderr) = run(&place, &["pipe.jsonl", "-O", "out", "--resume"]);
+    assert_eq!(status, 0, "{stderr}");
     writer.join().unwrap().unwrap();
     assert_eq!(run(&place, &["data/0.jsonl", "-O", "cut"]).0, 0);
     assert_eq!(place.read("out/pipe.jsonl"), place.read("cut/data/0.jsonl"));
@@ -106,15 +106,15 @@ fn a_pipe_is_read_once_with_resume() {
 fn resume_overwrites_only_outputs_of_its_own() {
     let place = filled();
     place.write("out/3.jsonl", b"mine");
-    let (status, said) = run(&place, &["data", "-O", "out", "--resume"]);
-    assert!(status == 2 && said.contains("out/3.jsonl: the output exists already"), "{said}");
+    let (status, stderr) = run(&place, &["data", "-O", "out", "--resume"]);
+    assert!(status == 2 && stderr.contains("out/3.jsonl: the output exists already"), "{stderr}");
     assert_eq!(place.read("out/3.jsonl"), b"mine");
     // One that was an output, and that somebody changed since.
     place.write("out/1.jsonl", b"changed");
     place.write("out/2.jsonl", b"changed");
-    let (status, said) = run(&place, &["data", "-O", "out", "--resume"]);
-    assert_eq!((status, said.lines().count()), (2, 2), "one line for the first, one for the others: {said}");
-    assert!(said.contains("2 more outputs exist already"), "{said}");
+    let (status, stderr) = run(&place, &["data", "-O", "out", "--resume"]);
+    assert_eq!((status, stderr.lines().count()), (2, 2), "one line for the first, one for the others: {stderr}");
+    assert!(stderr.contains("2 more outputs exist already"), "{stderr}");
     assert_eq!((place.read("out/1.jsonl"), place.read("out/3.jsonl")), (b"changed".to_vec(), b"mine".to_vec()));
     // Other options make other outputs of its own.
     let (status, _) = run(&place, &["data/0.jsonl", "-O", "other", "--resume=record"]);
@@ -131,8 +131,8 @@ fn resume_after_a_run_that_finished_has_nothing_to_do() {
     let place = filled();
     assert_eq!(run(&place, &["data", "-O", "out"]), (0, String::new()));
     for _ in 0..2 {
-        let said = "curtail: nothing left to do: all 5 outputs are complete\n";
-        assert_eq!(run(&place, &["data", "-O", "out", "--resume"]), (0, said.to_owned()));
+        let expected = "curtail: nothing left to do: all 5 outputs are complete\n";
+        assert_eq!(run(&place, &["data", "-O", "out", "--resume"]), (0, expected.to_owned()));
     }
 }
 
@@ -144,7 +144,7 @@ fn no_flag_names_an_input_or_another_output() {
     fs::hard_link(place.path("data/0.jsonl"), place.path("link.jsonl")).unwrap();
     #[cfg(not(unix))]
     fs::copy(place.path("data/0.jsonl"), place.path("link.jsonl")).unwrap();
-    for (arguments, said) in [
+    for (arguments, expected) in [
         (&["data/0.jsonl", "--rejects", "data/0.jsonl"][..], "--rejects names an input"),
         (&["data/0.jsonl", "--rejects", "./data/../data/0.jsonl"], "--rejects names an input (data/0.jsonl)"),
         (&["data/0.jsonl", "--rejects", "link.jsonl"], "--rejects names an input"),
@@ -155,7 +155,7 @@ fn no_flag_names_an_input_or_another_output() {
         (&["data/0.jsonl", "data/1.jsonl", "0.jsonl", "-O", "."], "the output is the input"),
     ] {
         let (status, words) = run(&place, &[arguments, &["--force"]].concat());
-        assert!(status == 2 && words.contains(said), "{arguments:?}: {words}");
+        assert!(status == 2 && words.contains(expected), "{arguments:?}: {words}");
         assert_eq!(place.read("data/0.jsonl"), chats(3).as_bytes(), "{arguments:?}");
         assert!(!place.path("x").exists() && !place.path("out").exists(), "{arguments:?}");
     }
@@ -166,20 +166,20 @@ fn a_refused_run_writes_nothing_and_says_so_once() {
     let place = Place::new();
     (0..1000).for_each(|nth| place.write(&format!("data/{nth}.jsonl"), b"{\"messages\":[]}\n"));
     (0..1000).for_each(|nth| place.write(&format!("out/{nth}.jsonl"), b"old"));
-    let (status, said) = run(&place, &["data", "-O", "out"]);
-    assert_eq!((status, said.lines().count()), (2, 1), "{said}");
-    assert!(said.contains("--force overwrites it (so do 999 other outputs)"), "{said}");
+    let (status, stderr) = run(&place, &["data", "-O", "out"]);
+    assert_eq!((status, stderr.lines().count()), (2, 1), "{stderr}");
+    assert!(stderr.contains("--force overwrites it (so do 999 other outputs)"), "{stderr}");
     assert!(!place.path("out/.curtail-resume").exists());
-    let (status, said) = run(&place, &["data", "-O", "data"]);
-    assert!(status == 2 && said.lines().count() <= 11, "{said}");
+    let (status, stderr) = run(&place, &["data", "-O", "data"]);
+    assert!(status == 2 && stderr.lines().count() <= 11, "{stderr}");
 }
 
 #[test]
 fn a_suffix_apart_from_its_flag_replaces_nothing() {
     let place = filled();
     for suffix in [".bak", "bak", "~", ".orig"] {
-        let (status, said) = run(&place, &["-i", suffix, "data/0.jsonl"]);
-        assert!(status == 2 && said.contains(&format!("pass -i={suffix}")), "{suffix}: {said}");
+        let (status, stderr) = run(&place, &["-i", suffix, "data/0.jsonl"]);
+        assert!(status == 2 && stderr.contains(&format!("pass -i={suffix}")), "{suffix}: {stderr}");
         assert_eq!(place.read("data/0.jsonl"), chats(3).as_bytes());
     }
     assert_eq!(run(&place, &["-i=.bak", "data/0.jsonl"]).0, 0);
@@ -199,8 +199,8 @@ fn a_dash_as_output_is_standard_output() {
 fn a_pipe_is_not_replaced() {
     let place = filled();
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
-    let (status, said) = run(&place, &["-i", "pipe"]);
-    assert!(status == 2 && said.contains("pipe: is not a regular file"), "{said}");
+    let (status, stderr) = run(&place, &["-i", "pipe"]);
+    assert!(status == 2 && stderr.contains("pipe: is not a regular file"), "{stderr}");
 }
 
 #[test]
@@ -269,8 +269,8 @@ fn new_files_grant_no_more_than_their_inputs() {
 fn a_file_that_another_program_has_open_stays() {
     let place = filled();
     let log = fs::File::options().append(true).open(place.path("data/0.jsonl")).unwrap();
-    let (status, said) = run(&place, &["-i", "data"]);
-    assert!(status == 2 && said.contains("data/0.jsonl: another program has the file open for writing"), "{said}");
+    let (status, stderr) = run(&place, &["-i", "data"]);
+    assert!(status == 2 && stderr.contains("data/0.jsonl: another program has the file open for writing"), "{stderr}");
     assert_eq!(place.read("data/0.jsonl"), chats(3).as_bytes());
     assert_ne!(place.read("data/1.jsonl"), chats(3).as_bytes());
     drop(log);
@@ -334,10 +334,10 @@ fn records_past_the_limit_are_errors_with_a_place() {
     let place = Place::new();
     let long = chat("long", 1).replace("question 1", &"x".repeat(100_000));
     place.write("a.jsonl", format!("{}{long}{}", chat("a", 1), chat("b", 1)).as_bytes());
-    let (status, said) = run(&place, &["a.jsonl", "--max-record", "64k"]);
-    assert!(status == 2 && said.contains("a.jsonl:2:1: longer than 65536 bytes"), "{said}");
-    let (status, said) = run(&place, &["a.jsonl", "--max-record", "64k", "--on-error", "skip"]);
-    assert!(status == 0 && said.contains("(dropped)"), "{said}");
+    let (status, stderr) = run(&place, &["a.jsonl", "--max-record", "64k"]);
+    assert!(status == 2 && stderr.contains("a.jsonl:2:1: longer than 65536 bytes"), "{stderr}");
+    let (status, stderr) = run(&place, &["a.jsonl", "--max-record", "64k", "--on-error", "skip"]);
+    assert!(status == 0 && stderr.contains("(dropped)"), "{stderr}");
     for size in ["0", "1g", "200000"] {
         assert_eq!(run(&place, &["a.jsonl", "--max-record", size]), (0, String::new()), "{size}");
     }
@@ -351,12 +351,12 @@ fn a_record_of_many_blocks_past_a_small_limit_is_an_error() {
     let long = format!("{}{}", chats(40), "a".repeat(1_500_000));
     place.write("a.jsonl", long.as_bytes());
     for jobs in ["1", "2"] {
-        let (status, said) = run(&place, &["a.jsonl", "--max-record", "9000", "-j", jobs]);
-        assert!(status == 2 && said.contains("a.jsonl:41:1: longer than 9000 bytes"), "{said}");
+        let (status, stderr) = run(&place, &["a.jsonl", "--max-record", "9000", "-j", jobs]);
+        assert!(status == 2 && stderr.contains("a.jsonl:41:1: longer than 9000 bytes"), "{stderr}");
     }
     let done = place.curtail(&["window", "--max-record", "9000", "--framing", "records"]).write_stdin(long).output();
-    let said = text(&done.unwrap().stderr);
-    assert!(said.contains("stdin:41:1: longer than 9000 bytes"), "{said}");
+    let stderr = text(&done.unwrap().stderr);
+    assert!(stderr.contains("stdin:41:1: longer than 9000 bytes"), "{stderr}");
 }
 
 /// A named file is read at several places at once, a stream in order. Lines end shortly before, at and after the half megabyte that
@@ -400,7 +400,7 @@ fn bombs_are_refused_in_bounded_memory() {
         (0..600).for_each(|_| packer.write_all(&megabyte).unwrap());
         packer.finish().unwrap()
     };
-    for (unit, said) in [
+    for (unit, expected) in [
         (&b" "[..], "a.jsonl.zst:1:1: longer than 67108864 bytes"),
         (b"\n", "a.jsonl.zst:1:1: longer than 67108864 bytes"),
         (b"\0", "a.jsonl.zst:1:1: expected a JSON value"),
@@ -412,7 +412,7 @@ fn bombs_are_refused_in_bounded_memory() {
         // An eighth of the address space that all of it needs, and what threads and tables take.
         let line = format!("ulimit -v 400000; exec {} window -j 1 --max-record 64m a.jsonl.zst", program());
         let done = Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
-        assert!(text(&done.stderr).contains(said), "{:?}: {}", text(unit), text(&done.stderr));
+        assert!(text(&done.stderr).contains(expected), "{:?}: {}", text(unit), text(&done.stderr));
         assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0), "{:?}", text(unit));
     }
 }

@@ -265,7 +265,7 @@ fn pinned_messages_outlive_roles_ranges_and_numbers() {
     let lines: Vec<&str> = chat.split_inclusive('\n').collect();
     let kept = |flags: &[&str]| -> Vec<usize> {
         let out = filter(flags, chat);
-        out.split_inclusive('\n').filter_map(|line| lines.iter().position(|own| *own == line)).collect()
+        out.split_inclusive('\n').filter_map(|line| lines.iter().position(|known| *known == line)).collect()
     };
     assert_eq!(kept(&["--role", "assistant"]), [2, 4]);
     assert_eq!(kept(&["--role", "assistant", "--pin", "system"]), [0, 2, 4]);
@@ -303,7 +303,7 @@ fn records_with_findings_are_dropped_and_written_elsewhere() {
         assert_eq!(text(&place.read("out/b.jsonl")), text_of(&records[450..600]));
         let rejects: Vec<serde_json::Value> =
             text(&place.read("r.jsonl")).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let reasons: Vec<&str> = rejects.iter().map(|own| &own["reason"].as_str().unwrap()[..4]).collect();
+        let reasons: Vec<&str> = rejects.iter().map(|known| &known["reason"].as_str().unwrap()[..4]).collect();
         assert_eq!((reasons.len(), &reasons[..2]), (302, &["P001", "D001"][..]));
         assert!(reasons[2..].iter().all(|reason| *reason == "D003"));
         assert_eq!(rejects[0]["record"], odd[0].as_str());
@@ -347,10 +347,10 @@ fn only_records_can_be_dropped() {
         text(&done.stderr)
     };
     let log = "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":\"hi\"}\n";
-    let said = refused(&["--drop-records-with", "P001"], log);
-    assert!(said.contains("takes records, one per line, and this file has the framing `lines`"), "{said}");
-    let said = refused(&["--drop-records-with", "P01"], log);
-    assert!(said.contains("unknown rule `P01`"), "{said}");
-    let said = refused(&["--drop-records-with", "too-long"], log);
-    assert!(said.contains("this rule needs a token limit"), "{said}");
+    let error = refused(&["--drop-records-with", "P001"], log);
+    assert!(error.contains("takes records, one per line, and this file has the framing `lines`"), "{error}");
+    let error = refused(&["--drop-records-with", "P01"], log);
+    assert!(error.contains("unknown rule `P01`"), "{error}");
+    let error = refused(&["--drop-records-with", "too-long"], log);
+    assert!(error.contains("this rule needs a token limit"), "{error}");
 }

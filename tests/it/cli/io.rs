@@ -42,11 +42,11 @@ const CASES: &[IoCase] = &[
 #[test]
 fn bytes_in_bytes_out() {
     let place = Place::new();
-    for (name, input, output, said, status) in CASES {
+    for (name, input, output, expected, status) in CASES {
         let done = place.curtail(&["window"]).write_stdin(*input).output().unwrap();
         assert_eq!(text(&done.stdout), text(output), "{name}");
-        assert!(text(&done.stderr).contains(said), "{name}: {}", text(&done.stderr));
-        assert_eq!(done.stderr.is_empty(), said.is_empty(), "{name}: {}", text(&done.stderr));
+        assert!(text(&done.stderr).contains(expected), "{name}: {}", text(&done.stderr));
+        assert_eq!(done.stderr.is_empty(), expected.is_empty(), "{name}: {}", text(&done.stderr));
         assert_eq!(done.status.code(), Some(*status), "{name}");
     }
 }
@@ -102,14 +102,14 @@ fn a_broken_packed_stream_is_an_error_with_its_place_and_no_output() {
     let middle = corrupt.len() / 2;
     corrupt[middle..middle + 8].fill(0xff);
     let zstd = zstd(&chats(40));
-    for (name, bytes, said) in [
+    for (name, bytes, expected) in [
         ("cut.jsonl.gz", &packed[..packed.len() / 2], "the gzip stream is cut short near byte"),
         ("corrupt.jsonl.gz", &corrupt, "the gzip stream is corrupt near byte"),
         ("cut.jsonl.zst", &zstd[..zstd.len() / 2], "the zstd stream is cut short near byte"),
     ] {
         place.write(name, bytes);
         let done = place.curtail(&["window", name, "-o", "out"]).output().unwrap();
-        assert!(text(&done.stderr).contains(said), "{}", text(&done.stderr));
+        assert!(text(&done.stderr).contains(expected), "{}", text(&done.stderr));
         assert_eq!(done.status.code(), Some(2));
         assert!(!place.path("out").exists(), "{name} left an output");
     }
@@ -122,7 +122,7 @@ fn outputs_are_never_overwritten_unasked() {
     place.write("there.jsonl", b"old");
     place.write("in.jsonl.bak", b"old");
     fs::create_dir(place.path("dir")).unwrap();
-    for (arguments, said) in [
+    for (arguments, expected) in [
         (&["in.jsonl", "-o", "there.jsonl"][..], "there.jsonl: the output exists already; --force overwrites it"),
         (&["in.jsonl", "-o", "./in.jsonl"], "./in.jsonl: the output is the input"),
         (&["in.jsonl", "-o", "in.jsonl", "--force"], "in.jsonl: the output is the input"),
@@ -134,7 +134,7 @@ fn outputs_are_never_overwritten_unasked() {
         (&["in.jsonl", "-o", "x", "--resume"], "--resume needs --output-dir or --in-place"),
     ] {
         let done = place.curtail(&["window", "-n", "1"]).args(arguments).output().unwrap();
-        assert!(text(&done.stderr).contains(said), "{arguments:?}: {}", text(&done.stderr));
+        assert!(text(&done.stderr).contains(expected), "{arguments:?}: {}", text(&done.stderr));
         assert_eq!(done.status.code(), Some(2), "{arguments:?}");
     }
     assert_eq!(place.read("there.jsonl"), b"old");
@@ -276,12 +276,12 @@ fn bad_records_fail_are_left_out_or_kept() {
         ("skip", [good.as_bytes(), last.as_bytes()].concat(), 0, "(dropped)"),
         ("keep", [good.as_bytes(), bad, last.as_bytes()].concat(), 0, "(kept unchanged)"),
     ];
-    for (policy, output, status, said) in cases {
+    for (policy, output, status, expected) in cases {
         let arguments = ["window", "a.jsonl", "--on-error", policy, "--rejects", "rejects", "--force"];
         let done = place.curtail(&arguments).output().unwrap();
         assert_eq!(text(&done.stdout), text(&output), "{policy}");
         assert_eq!(done.status.code(), Some(status), "{policy}");
-        let words = format!("a.jsonl:2:29: invalid UTF-8{}{said}", if said.is_empty() { "" } else { " " });
+        let words = format!("a.jsonl:2:29: invalid UTF-8{}{expected}", if expected.is_empty() { "" } else { " " });
         assert!(text(&done.stderr).contains(&words), "{policy}: {}", text(&done.stderr));
         let reject: serde_json::Value = serde_json::from_slice(&place.read("rejects")).unwrap();
         assert_eq!((&reject["file"], &reject["line"], &reject["column"]), (&"a.jsonl".into(), &2.into(), &29.into()));
@@ -298,10 +298,10 @@ fn a_record_in_another_dialect_is_an_error_with_its_line() {
     let other = "{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"tool_result\", \"tool_use_id\": \"t\", \"content\": \"x\"}]}]}\n";
     place.write("a.jsonl", format!("{}{other}", chat("a", 4)).as_bytes());
     let done = place.curtail(&["window", "a.jsonl"]).output().unwrap();
-    let said = text(&done.stderr);
+    let stderr = text(&done.stderr);
     assert!(
-        said.contains("a.jsonl:2:15: the file began as `openai`, this transcript is written as `anthropic`"),
-        "{said}"
+        stderr.contains("a.jsonl:2:15: the file began as `openai`, this transcript is written as `anthropic`"),
+        "{stderr}"
     );
     assert_eq!(done.status.code(), Some(2));
 }
@@ -313,9 +313,9 @@ fn explain_says_file_line_and_message() {
     let done = place.curtail(&["window", "-n", "6", "--dry-run", "--fail-on-change", "a.jsonl"]).output().unwrap();
     assert_eq!(text(&done.stdout), "");
     assert_eq!(done.status.code(), Some(1));
-    let said = text(&done.stderr);
-    assert!(said.starts_with("a.jsonl:2: message 0 (system): kept: "), "{said}");
-    assert!(said.contains("\na.jsonl:2: message 1 (user): dropped: "), "{said}");
+    let stderr = text(&done.stderr);
+    assert!(stderr.starts_with("a.jsonl:2: message 0 (system): kept: "), "{stderr}");
+    assert!(stderr.contains("\na.jsonl:2: message 1 (user): dropped: "), "{stderr}");
     let arguments = ["window", "-n", "6", "--explain=json", "a.jsonl", "-q", "-o", "out"];
     let done = place.curtail(&arguments).output().unwrap();
     let first: serde_json::Value = serde_json::from_str(text(&done.stderr).lines().nth(1).unwrap()).unwrap();
@@ -351,13 +351,13 @@ fn verbose_says_how_inputs_are_read_and_names_can_be_wrong() {
         {
             let named =
                 place.curtail(&[command, "-v", "--stdin-filename", "chat.jsonl"]).write_stdin(chats).output().unwrap();
-            let said = text(&named.stderr);
+            let stderr = text(&named.stderr);
             assert_eq!(
-                said.lines().filter(|line| line.starts_with("curtail: chat.jsonl: ")).count(),
+                stderr.lines().filter(|line| line.starts_with("curtail: chat.jsonl: ")).count(),
                 1,
-                "{command}: {said}"
+                "{command}: {stderr}"
             );
-            assert!(said.contains(given), "{command}: {said}");
+            assert!(stderr.contains(given), "{command}: {stderr}");
         }
     }
     let done = place.curtail(&["window", "--dialect", "opnai"]).write_stdin(chat("a", 2)).output().unwrap();
@@ -449,7 +449,7 @@ fn wrong_input_is_explained() {
     place.write("notes.txt", b"some notes\nmore of them\n");
     place.write("a.jsonl", chats(1).as_bytes());
     let kind = "notes.txt:1:1: expected a JSON value; a transcript is JSON or JSON Lines\n";
-    for (arguments, said) in [
+    for (arguments, expected) in [
         (&["count", "nofile"][..], "curtail: nofile: no such file or directory\n"),
         (&["count", "notes.txt"], kind),
         (&["window", "notes.txt"], kind),
@@ -463,7 +463,7 @@ fn wrong_input_is_explained() {
     ] {
         let done = place.curtail(arguments).output().unwrap();
         assert_eq!((done.status.code(), text(&done.stdout).as_str()), (Some(2), ""), "{arguments:?}");
-        assert!(text(&done.stderr).contains(said), "{arguments:?}: {}", text(&done.stderr));
+        assert!(text(&done.stderr).contains(expected), "{arguments:?}: {}", text(&done.stderr));
     }
     // The tip helps with a file of that name, and with no other word.
     let tip =

@@ -7,9 +7,9 @@ fn refusal(flags: &[&str]) -> String {
     place.write("chat.jsonl", b"{\"role\":\"user\",\"content\":\"Hi\"}\n");
     let done = place.curtail(&[flags, &["chat.jsonl"]].concat()).output().expect("it starts");
     assert_eq!(done.status.code(), Some(2), "{flags:?}");
-    let said = text(&done.stderr);
-    assert!(!said.contains("-- -"), "{flags:?}: {said}");
-    said
+    let stderr = text(&done.stderr);
+    assert!(!stderr.contains("-- -"), "{flags:?}: {stderr}");
+    stderr
 }
 
 #[test]
@@ -41,8 +41,8 @@ fn a_number_without_its_flag_is_answered_with_the_flag() {
         (&["limit", "-800", "chat.jsonl"], "a number needs a flag, such as `-t 800`"),
         (&["store", "export", "--force", "x.jsonl"], "an export never overwrites a file; name another file"),
     ] {
-        let said = refusal(flags);
-        assert!(said.contains(words) && !said.contains("similar argument"), "{flags:?}: {said}");
+        let error = refusal(flags);
+        assert!(error.contains(words) && !error.contains("similar argument"), "{flags:?}: {error}");
     }
 }
 
@@ -62,8 +62,8 @@ fn a_range_or_a_budget_that_leaves_nothing_is_named() {
         (&["window", "--max-tokens", "5"], "`limit` and `split` take a budget of tokens"),
         (&["window", "--tokens", "5"], "`limit` and `split` take a budget of tokens"),
     ] {
-        let said = refusal(flags);
-        assert!(said.contains(words), "{flags:?}: {said}");
+        let error = refusal(flags);
+        assert!(error.contains(words), "{flags:?}: {error}");
     }
 }
 
@@ -71,9 +71,9 @@ fn a_range_or_a_budget_that_leaves_nothing_is_named() {
 #[test]
 fn the_first_messages_are_counted_without_those_that_are_kept_anyway() {
     let place = Place::new();
-    let line = |role: &str, said: &str| format!("{{\"role\":\"{role}\",\"content\":\"{said}\"}}\n");
-    let said = ["task", "plan", "more", "done", "next", "end"];
-    let talk = said.iter().enumerate().map(|(nth, said)| line(["user", "assistant"][nth % 2], said));
+    let line = |role: &str, texts: &str| format!("{{\"role\":\"{role}\",\"content\":\"{texts}\"}}\n");
+    let texts = ["task", "plan", "more", "done", "next", "end"];
+    let talk = texts.iter().enumerate().map(|(nth, texts)| line(["user", "assistant"][nth % 2], texts));
     place.write("chat.jsonl", (line("system", "rules") + &talk.collect::<String>()).as_bytes());
     for (flags, expected) in [
         (&["--keep-first", "1"][..], "rules task next end"),
@@ -85,7 +85,7 @@ fn the_first_messages_are_counted_without_those_that_are_kept_anyway() {
             place.curtail(&[&["window", "-n", "2"], flags, &["chat.jsonl"]].concat()).output().expect("it starts");
         let kept = text(&done.stdout);
         let words: Vec<&str> =
-            ["rules"].into_iter().chain(said).filter(|said| kept.contains(&format!("\"{said}\""))).collect();
+            ["rules"].into_iter().chain(texts).filter(|texts| kept.contains(&format!("\"{texts}\""))).collect();
         assert_eq!(words.join(" "), expected, "{flags:?}");
     }
 }

@@ -151,8 +151,8 @@ fn a_profile_repairs_what_the_provider_would_reject() {
     assert_eq!({ fixed }.output().unwrap().status.code(), Some(0));
     assert!(text(&place.read("a.jsonl")).contains("05:12"));
     let done = place.curtail(&["repair", "--profile", "antropic", "b.jsonl"]).output().unwrap();
-    let said = text(&done.stderr);
-    assert!(done.status.code() == Some(2) && said.contains("did you mean `anthropic`?"), "{said}");
+    let stderr = text(&done.stderr);
+    assert!(done.status.code() == Some(2) && stderr.contains("did you mean `anthropic`?"), "{stderr}");
 }
 
 /// What stands in a list inside a line is another history: a result for the call before it belongs in front of that line.
@@ -160,11 +160,11 @@ fn a_profile_repairs_what_the_provider_would_reject() {
 fn a_stub_stays_out_of_the_history_of_a_compaction() {
     let call = r#"{"timestamp":"2026-04-11T08:01:07.000Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{}","call_id":"call_8a"}}"#;
     let compacted = r#"{"timestamp":"2026-04-11T08:01:08.000Z","type":"compacted","payload":{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Half of it is woven."}]}]}}"#;
-    let said = r#"{"timestamp":"2026-04-11T08:01:12.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}"#;
-    let text = format!("{call}\n{compacted}\n{said}\n");
+    let reply = r#"{"timestamp":"2026-04-11T08:01:12.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}"#;
+    let text = format!("{call}\n{compacted}\n{reply}\n");
     for mode in ["stub", "move"] {
         let once = repaired("codex", mode, false, &text);
-        assert!(once.ends_with(&format!("{compacted}\n{said}\n")), "{mode}: {once}");
+        assert!(once.ends_with(&format!("{compacted}\n{reply}\n")), "{mode}: {once}");
         assert_eq!(inspect("codex", &once, |_, _, faults| faults.len()), 0, "{mode}: {once}");
         assert_eq!(repaired("codex", mode, false, &once), once, "{mode}");
     }

@@ -46,8 +46,8 @@ fn a_resumed_batch_knows_its_backups() {
     assert_eq!(run(&place, &["window", "-n", "5", "data", "-i=.bak", "--resume"]), (0, String::new()));
     assert_backups(&place);
     let cut = place.read("data/0.jsonl");
-    let (status, said) = run(&place, &["window", "-n", "5", "data", "-i=.bak", "--resume"]);
-    assert!(status == 0 && said.contains("nothing left to do"), "{said}");
+    let (status, stderr) = run(&place, &["window", "-n", "5", "data", "-i=.bak", "--resume"]);
+    assert!(status == 0 && stderr.contains("nothing left to do"), "{stderr}");
     // A stricter policy cuts what was cut, and the originals stay.
     assert_eq!(run(&place, &["window", "-n", "2", "data", "-i=.bak", "--resume"]), (0, String::new()));
     assert_backups(&place);
@@ -81,17 +81,17 @@ fn what_was_appended_after_the_backup_is_not_lost() {
         place.write("data/1.jsonl", &grown);
         // A run that does not change the file does not claim what is new in it.
         assert_eq!(resume("100").0, 0);
-        let (status, said) = resume(stricter);
-        assert!(status == 2 && said.contains("data/1.jsonl: changed since its backup"), "{said}");
-        assert!(said.contains("move the backup away, or choose another suffix"), "{said}");
+        let (status, stderr) = resume(stricter);
+        assert!(status == 2 && stderr.contains("data/1.jsonl: changed since its backup"), "{stderr}");
+        assert!(stderr.contains("move the backup away, or choose another suffix"), "{stderr}");
         assert_eq!(place.read("data/1.jsonl"), grown);
         assert_eq!(text(&place.read("data/1.jsonl.bak")), chat("c", 6));
         // The others are cut, and the advice helps.
         fs::rename(place.path("data/1.jsonl.bak"), place.path("data/1.jsonl.first")).unwrap();
         assert_eq!(resume(stricter), (0, String::new()));
         assert_eq!(place.read("data/1.jsonl.bak"), grown);
-        let (status, said) = resume(stricter);
-        assert!(status == 0 && said.contains("nothing left to do"), "{said}");
+        let (status, stderr) = resume(stricter);
+        assert!(status == 0 && stderr.contains("nothing left to do"), "{stderr}");
     }
 }
 
@@ -114,9 +114,9 @@ fn no_backup_is_overwritten() {
     let place = originals();
     place.write("data/1.jsonl.bak", b"mine");
     for resume in [&[][..], &["--resume"]] {
-        let (status, said) = run(&place, &[&["window", "-n", "2", "data", "-i=.bak"], resume].concat());
-        assert!(status == 2 && said.contains("data/1.jsonl.bak: the backup exists already"), "{said}");
-        assert!(!said.contains("overwrites"), "no advice to destroy: {said}");
+        let (status, stderr) = run(&place, &[&["window", "-n", "2", "data", "-i=.bak"], resume].concat());
+        assert!(status == 2 && stderr.contains("data/1.jsonl.bak: the backup exists already"), "{stderr}");
+        assert!(!stderr.contains("overwrites"), "no advice to destroy: {stderr}");
         assert_eq!(place.read("data/1.jsonl"), chat("c", 6).as_bytes());
     }
     // The user may go on without one.
@@ -211,13 +211,13 @@ fn no_output_replaces_a_file_of_its_run() {
                 .map(|word| word.strip_suffix('T').map_or_else(|| (*word).to_owned(), |flag| format!("{flag}{name}")))
                 .collect();
             let done = place.curtail(&[]).args(&arguments).arg("--force").output().unwrap();
-            let said = text(&done.stderr);
-            assert_eq!(done.status.code(), Some(2), "{arguments:?}: {said}");
+            let stderr = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{arguments:?}: {stderr}");
             let is_refused = ["name another", "the same file", "the output is the input"];
-            assert!(is_refused.iter().any(|words| said.contains(words)), "{arguments:?}: {said}");
+            assert!(is_refused.iter().any(|words| stderr.contains(words)), "{arguments:?}: {stderr}");
             let after = contents(&place.path(""));
             for (path, content) in &before {
-                assert!(after.contains(&(path.clone(), content.clone())), "{arguments:?} changed {path}: {said}");
+                assert!(after.contains(&(path.clone(), content.clone())), "{arguments:?} changed {path}: {stderr}");
             }
         }
     }
@@ -238,8 +238,8 @@ fn two_inputs_share_no_page() {
     let place = Place::new();
     place.write("a/s.jsonl", log("a", 1).as_bytes());
     place.write("b/s.jsonl", log("b", 1).as_bytes());
-    let (status, said) = run(&place, &["view", "a", "b", "-O", "pages", "--force"]);
-    assert!(status == 2 && said.contains("belongs to both a/s.jsonl and b/s.jsonl"), "{said}");
+    let (status, stderr) = run(&place, &["view", "a", "b", "-O", "pages", "--force"]);
+    assert!(status == 2 && stderr.contains("belongs to both a/s.jsonl and b/s.jsonl"), "{stderr}");
     assert!(!place.path("pages").exists());
 }
 
@@ -248,12 +248,12 @@ fn commands_without_inputs_replace_nothing_of_others() {
     let place = files_of_a_run();
     assert_eq!(run(&place, &["memory", "set", "--store", "a.db", "--thread", "t", "a state"]).0, 0);
     let store = place.read("a.db");
-    let (status, said) = run(&place, &["store", "export", "--store", "a.db", "a.db"]);
-    assert!(status == 2 && said.contains("a.db: already exists (not overwritten)"), "{said}");
+    let (status, stderr) = run(&place, &["store", "export", "--store", "a.db", "a.db"]);
+    assert!(status == 2 && stderr.contains("a.db: already exists (not overwritten)"), "{stderr}");
     assert_eq!(place.read("a.db"), store);
     place.write("man/curtail-view.1", b"my notes");
-    let (status, said) = run(&place, &["man", "--out", "man"]);
-    assert!(status == 2 && said.contains("curtail-view.1: exists and is not a manual page of curtail"), "{said}");
+    let (status, stderr) = run(&place, &["man", "--out", "man"]);
+    assert!(status == 2 && stderr.contains("curtail-view.1: exists and is not a manual page of curtail"), "{stderr}");
     assert_eq!(place.read("man/curtail-view.1"), b"my notes");
     for _ in 0..2 {
         assert_eq!(run(&place, &["man", "--out", "pages"]), (0, String::new()));
@@ -271,9 +271,9 @@ fn an_output_folder_that_is_a_file_is_named() {
         &["view", "t.jsonl", "-O", "state.txt"],
         &["man", "--out", "state.txt"],
     ] {
-        let (status, said) = run(&place, arguments);
-        assert!(status == 2 && said.contains("state.txt: is a file, and outputs need a directory"), "{said}");
-        assert_eq!(said.contains("--output"), arguments[0] != "man", "{said}");
+        let (status, stderr) = run(&place, arguments);
+        assert!(status == 2 && stderr.contains("state.txt: is a file, and outputs need a directory"), "{stderr}");
+        assert_eq!(stderr.contains("--output"), arguments[0] != "man", "{stderr}");
     }
     for arguments in [
         &["window", "t.jsonl", "-O", "state.txt/x/y"][..],
@@ -281,16 +281,22 @@ fn an_output_folder_that_is_a_file_is_named() {
         &["view", "t.jsonl", "-O", "state.txt/x"],
         &["man", "--out", "state.txt/x"],
     ] {
-        let (status, said) = run(&place, arguments);
-        assert!(status == 2 && said.contains("curtail: state.txt: is a file, and outputs need a directory"), "{said}");
+        let (status, stderr) = run(&place, arguments);
+        assert!(
+            status == 2 && stderr.contains("curtail: state.txt: is a file, and outputs need a directory"),
+            "{stderr}"
+        );
     }
     for command in ["window", "view"] {
-        let (status, said) = run(&place, &[command, "t.jsonl", "-o", "state.txt/x"]);
-        assert!(status == 2 && said.contains("state.txt/x: cannot be written, because state.txt is a file"), "{said}");
+        let (status, stderr) = run(&place, &[command, "t.jsonl", "-o", "state.txt/x"]);
+        assert!(
+            status == 2 && stderr.contains("state.txt/x: cannot be written, because state.txt is a file"),
+            "{stderr}"
+        );
         for more in [&[][..], &["--force"]] {
-            let (status, said) = run(&place, &[&[command, "t.jsonl", "-o", "in"], more].concat());
+            let (status, stderr) = run(&place, &[&[command, "t.jsonl", "-o", "in"], more].concat());
             let advice = "in: the output is a directory; --output-dir writes into one";
-            assert!(status == 2 && said.contains(advice), "{said}");
+            assert!(status == 2 && stderr.contains(advice), "{stderr}");
         }
     }
 }
@@ -406,9 +412,9 @@ mod access {
         for arguments in [&["window", "-n", "2", "-i"][..], &["check", "--fix"]] {
             let place = linked(broken);
             for path in ["repo", "repo/*.jsonl"] {
-                let (_, said) = run(&place, &[arguments, &[path]].concat());
-                assert!(said.contains("not followed") && said.contains("repo/linked.jsonl"), "{said}");
-                assert!(said.contains("pass --follow-links"), "{said}");
+                let (_, stderr) = run(&place, &[arguments, &[path]].concat());
+                assert!(stderr.contains("not followed") && stderr.contains("repo/linked.jsonl"), "{stderr}");
+                assert!(stderr.contains("pass --follow-links"), "{stderr}");
                 assert_eq!(text(&place.read("outside/precious.jsonl")), *broken, "{arguments:?} {path}");
                 assert_ne!(text(&place.read("repo/ok.jsonl")), *broken, "{arguments:?} {path}");
             }
@@ -416,8 +422,8 @@ mod access {
             // What is asked for is done.
             for asked in [&["repo", "--follow-links"][..], &["repo/logs"], &["repo/linked.jsonl"]] {
                 let place = linked(broken);
-                let (_, said) = run(&place, &[arguments, asked].concat());
-                assert!(!said.contains("not followed"), "{said}");
+                let (_, stderr) = run(&place, &[arguments, asked].concat());
+                assert!(!stderr.contains("not followed"), "{stderr}");
                 assert_ne!(text(&place.read("outside/precious.jsonl")), *broken, "{arguments:?} {asked:?}");
             }
             // Reading follows.
@@ -439,8 +445,8 @@ mod access {
             "curtail memory set --thread t -",
             "curtail store import",
         ] {
-            let (status, said) = run_shell(&place, &format!("{line} <&-"));
-            assert!(status == 2 && said.contains("stdin: closed before the program started"), "{line}: {said}");
+            let (status, stderr) = run_shell(&place, &format!("{line} <&-"));
+            assert!(status == 2 && stderr.contains("stdin: closed before the program started"), "{line}: {stderr}");
         }
         assert_eq!(place.read("out.jsonl"), b"old");
         assert_eq!(run_shell(&place, "curtail window -o out.jsonl --force < /dev/null").0, 0);
@@ -466,8 +472,11 @@ fn a_log_that_is_opened_late_in_a_batch_stays() {
     let mut late = fs::File::options().append(true).open(place.path("batch/b.jsonl")).unwrap();
     place.write("go", b"");
     let done = child.wait_with_output().unwrap();
-    let said = text(&done.stderr);
-    assert!(said.contains("batch/b.jsonl: another program has the file open for writing; left as it was"), "{said}");
+    let stderr = text(&done.stderr);
+    assert!(
+        stderr.contains("batch/b.jsonl: another program has the file open for writing; left as it was"),
+        "{stderr}"
+    );
     assert_eq!(done.status.code(), Some(2));
     late.write_all(b"late").unwrap();
     assert_eq!(text(&place.read("batch/b.jsonl")), log("b", 6) + "late");
@@ -504,8 +513,8 @@ fn resume_sees_what_files_of_flags_contain() {
         assert!(run(&place, &arguments).1.contains(complete), "{arguments:?}");
         let changed = text(&place.read(file)) + " ";
         place.write(file, changed.as_bytes());
-        let (status, said) = run(&place, &arguments);
-        assert!(status == 0 && !said.contains(complete), "{arguments:?} after {file}: {said}");
+        let (status, stderr) = run(&place, &arguments);
+        assert!(status == 0 && !stderr.contains(complete), "{arguments:?} after {file}: {stderr}");
     }
 }
 
@@ -519,19 +528,22 @@ fn names_that_the_store_lacks_are_said() {
         &["memory", "clear", "--thread", "trip-lisbom"],
         &["memory", "recall", "--thread", "trip-lisbom", "chat.jsonl"],
     ] {
-        let (status, said) = run(&place, arguments);
+        let (status, stderr) = run(&place, arguments);
         let hint = "nothing is stored for thread \"trip-lisbom\"; did you mean \"trip-lisbon\"?";
-        assert!(status == 0 && said.contains(hint), "{arguments:?}: {said}");
+        assert!(status == 0 && stderr.contains(hint), "{arguments:?}: {stderr}");
     }
     assert_eq!(run(&place, &["memory", "show", "--thread", "trip-lisbon"]), (0, String::new()));
     assert_eq!(run(&place, &["memory", "show", "--thread", "zebra"]), (0, String::new()), "a new thread is none");
-    let (status, said) = run(&place, &["memory", "show", "--resource", "zebra"]);
-    assert!(status == 0 && said.contains("nothing is stored for resource \"zebra\"; `curtail memory list`"), "{said}");
+    let (status, stderr) = run(&place, &["memory", "show", "--resource", "zebra"]);
+    assert!(
+        status == 0 && stderr.contains("nothing is stored for resource \"zebra\"; `curtail memory list`"),
+        "{stderr}"
+    );
     assert_eq!(run(&place, &["memory", "set", "--resource", "ada", "a state"]), (0, String::new()));
-    let (status, said) = run(&place, &["memory", "show", "--resource", "adda"]);
-    assert!(status == 0 && said.contains("resource \"adda\"; did you mean \"ada\"?"), "{said}");
-    let (status, said) = run(&place, &["store", "import", "chat.jsonl"]);
-    assert!(status == 2 && said.contains("chat.jsonl:1: not an export of a store"), "{said}");
+    let (status, stderr) = run(&place, &["memory", "show", "--resource", "adda"]);
+    assert!(status == 0 && stderr.contains("resource \"adda\"; did you mean \"ada\"?"), "{stderr}");
+    let (status, stderr) = run(&place, &["store", "import", "chat.jsonl"]);
+    assert!(status == 2 && stderr.contains("chat.jsonl:1: not an export of a store"), "{stderr}");
 }
 
 #[test]
@@ -563,7 +575,7 @@ fn wrong_files_and_values_are_reported_in_our_words() {
         (&["sessions", "--since", "-7d"], "expected a time such as 30m, 12h, 7d or 2w"),
         (&["memory", "prune", "--older-than", "-3d"], "expected a number with s, m, h, d or w, such as 30d"),
     ] {
-        let (status, said) = run(&place, arguments);
-        assert!(status == 2 && said.contains(words) && !said.contains("os error"), "{arguments:?}: {said}");
+        let (status, stderr) = run(&place, arguments);
+        assert!(status == 2 && stderr.contains(words) && !stderr.contains("os error"), "{arguments:?}: {stderr}");
     }
 }

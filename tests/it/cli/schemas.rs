@@ -79,8 +79,8 @@ fn decisions_and_sums_are_what_their_schemas_say() {
     for cut in cuts {
         let place = Place::new();
         let flags = format!("{cut} --force --explain=json --stats=json -O {}", place.path("out").display());
-        let (_, said) = outputs(&flags);
-        let (sums, decisions): (Vec<_>, Vec<_>) = said.into_iter().partition(|value| value.get("files").is_some());
+        let (_, stderr) = outputs(&flags);
+        let (sums, decisions): (Vec<_>, Vec<_>) = stderr.into_iter().partition(|value| value.get("files").is_some());
         hold("stats", &sums);
         hold("explain", &decisions);
     }
@@ -122,8 +122,8 @@ fn every_schema_is_listed_and_describes_its_fields() {
 
 /// All fields of a schema, at any depth.
 fn fields(schema: &Value) -> Vec<(String, Value)> {
-    let own = schema["properties"].as_object().into_iter().flatten();
-    let mut all: Vec<(String, Value)> = own.map(|(key, field)| (key.clone(), field.clone())).collect();
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let mut all: Vec<(String, Value)> = properties.map(|(key, field)| (key.clone(), field.clone())).collect();
     let below: Vec<_> = all.iter().flat_map(|(_, field)| fields(field)).collect();
     all.extend(below);
     if schema.get("items").is_some() {

@@ -79,20 +79,20 @@ fn other_bytes_of_a_record_stay() {
 fn a_log_becomes_parts_that_are_written_together() {
     let place = Place::new();
     place.write("data/log.jsonl.gz", &gzip(&log(6)));
-    let (status, said) = split(&place, &["data", "-O", "out", "--map", "map.jsonl"]);
-    assert_eq!((status, said.as_str()), (0, ""));
+    let (status, stderr) = split(&place, &["data", "-O", "out", "--map", "map.jsonl"]);
+    assert_eq!((status, stderr.as_str()), (0, ""));
     let map = lines(&place, "map.jsonl");
     assert!(map.len() > 1);
     assert!(place.path("out/log.part-001.jsonl.gz").exists(), "{map:?}");
     assert_eq!(map[1]["output"], "out/log.part-002.jsonl.gz");
-    let (status, said) = split(&place, &["out/log.part-002.jsonl.gz", "-O", "again"]);
-    assert_eq!((status, said.as_str()), (0, ""), "a part fits");
+    let (status, stderr) = split(&place, &["out/log.part-002.jsonl.gz", "-O", "again"]);
+    assert_eq!((status, stderr.as_str()), (0, ""), "a part fits");
     // If one part exists, none is written.
     let other = Place::new();
     other.write("log.jsonl", log(6).as_bytes());
     other.write("out/log.part-002.jsonl", b"mine");
-    let (status, said) = split(&other, &["log.jsonl", "-O", "out", "--map", "map.jsonl"]);
-    assert!(status == 2 && said.contains("log.part-002.jsonl: the output exists already"), "{said}");
+    let (status, stderr) = split(&other, &["log.jsonl", "-O", "out", "--map", "map.jsonl"]);
+    assert!(status == 2 && stderr.contains("log.part-002.jsonl: the output exists already"), "{stderr}");
     assert!(!other.path("out/log.part-001.jsonl").exists());
     assert!(!other.path("map.jsonl").exists(), "a map without lines would only stand in the way of the next run");
 }
@@ -110,11 +110,11 @@ fn a_signal_while_parts_are_written_leaves_none() {
     let pid = child.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     let done = child.wait_with_output().unwrap();
-    let said = text(&done.stderr);
-    assert_eq!(done.status.code(), Some(143), "{said}");
-    assert!(said.contains("log.jsonl: interrupted before all of its parts were written"), "{said}");
+    let stderr = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(143), "{stderr}");
+    assert!(stderr.contains("log.jsonl: interrupted before all of its parts were written"), "{stderr}");
     let left: Vec<_> = fs::read_dir(place.path("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.iter().all(|name| name == ".curtail-resume"), "{left:?}: {said}");
+    assert!(left.iter().all(|name| name == ".curtail-resume"), "{left:?}: {stderr}");
 }
 
 /// Shells allow a program 1,024 open files or fewer, and let it have more if it asks.
@@ -139,8 +139,8 @@ fn an_output_that_is_whole_has_its_own_name() {
         (&["log.jsonl", "-o", "rows.jsonl"][..], "rows.jsonl", "rows.part-001.jsonl"),
         (&["log.jsonl", "-O", "out"], "out/log.jsonl", "out/log.part-001.jsonl"),
     ] {
-        let (status, said) = split_to("100k", &place, &[arguments, &["--map", "map.jsonl"]].concat());
-        assert_eq!((status, said.as_str()), (0, ""));
+        let (status, stderr) = split_to("100k", &place, &[arguments, &["--map", "map.jsonl"]].concat());
+        assert_eq!((status, stderr.as_str()), (0, ""));
         assert_eq!(text(&place.read(whole)), log(6));
         assert!(!place.path(part).exists());
         assert_eq!(lines(&place, "map.jsonl")[0]["output"], whole);
@@ -180,11 +180,11 @@ fn parts_of_standard_input_are_found_by_a_walk() {
 fn parts_are_not_written_beside_a_device() {
     let place = Place::new();
     place.write("log.jsonl", log(6).as_bytes());
-    let (status, said) = split(&place, &["log.jsonl", "-o", "/dev/null", "--map", "map.jsonl"]);
-    assert_eq!((status, said.as_str()), (0, ""));
+    let (status, stderr) = split(&place, &["log.jsonl", "-o", "/dev/null", "--map", "map.jsonl"]);
+    assert_eq!((status, stderr.as_str()), (0, ""));
     assert!(lines(&place, "map.jsonl").iter().all(|line| line["output"] == "/dev/null"));
-    let (status, said) = split(&place, &["log.jsonl", "-o", "/dev/stdout"]);
-    assert!(status == 2 && said.contains("/dev/stdout: is a pipe or a device"), "{said}");
+    let (status, stderr) = split(&place, &["log.jsonl", "-o", "/dev/stdout"]);
+    assert!(status == 2 && stderr.contains("/dev/stdout: is a pipe or a device"), "{stderr}");
 }
 
 #[test]
@@ -192,8 +192,8 @@ fn a_log_that_becomes_several_needs_a_place_for_them() {
     let place = Place::new();
     place.write("log.jsonl", log(6).as_bytes());
     for arguments in [&["log.jsonl"][..], &["log.jsonl", "-i"]] {
-        let (status, said) = split(&place, arguments);
-        assert!(status == 2 && said.contains("transcripts, and") && said.contains("--output-dir"), "{said}");
+        let (status, stderr) = split(&place, arguments);
+        assert!(status == 2 && stderr.contains("transcripts, and") && stderr.contains("--output-dir"), "{stderr}");
     }
     assert_eq!(text(&place.read("log.jsonl")), log(6));
     place.write("short.jsonl", log(1).as_bytes());
@@ -217,8 +217,9 @@ fn any_number_of_jobs_writes_the_same() {
     place.write("in.jsonl", chats(1_000).as_bytes());
     let run = |jobs: &str, name: &str| {
         let map = format!("{name}.map");
-        let (status, said) = split(&place, &["in.jsonl", "-j", jobs, "-o", name, "--map", &map, "--overlap", "1turn"]);
-        assert_eq!((status, said.as_str()), (0, ""));
+        let (status, stderr) =
+            split(&place, &["in.jsonl", "-j", jobs, "-o", name, "--map", &map, "--overlap", "1turn"]);
+        assert_eq!((status, stderr.as_str()), (0, ""));
         let map = text(&place.read(&map)).replace(name, "out");
         (place.read(name), map)
     };
@@ -238,8 +239,8 @@ fn what_cannot_be_marked_is_an_error_with_a_place() {
         (&["records.jsonl", "--map", "records.jsonl"], "--map names an input"),
         (&["records.jsonl", "--overlap", "2"], "expected a number and a unit"),
     ] {
-        let (status, said) = split(&place, arguments);
-        assert!(status == 2 && said.contains(expected), "{arguments:?}: {said}");
+        let (status, stderr) = split(&place, arguments);
+        assert!(status == 2 && stderr.contains(expected), "{arguments:?}: {stderr}");
     }
 }
 
@@ -322,14 +323,14 @@ fn a_shortened_window_uses_its_budget() {
 #[test]
 fn windows_without_a_target_can_be_left_out() {
     let place = Place::new();
-    let said = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let message = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
     let answer = r#"{"role":"assistant","content":"yes"}"#;
     let long = "word ".repeat(20);
     let record = |id: &str, messages: &[&str]| format!(r#"{{"id":"{id}","messages":[{}]}}"#, messages.join(","));
     // The first message of `late` fits only without the one before the answer.
-    let late = record("late", &[&said(&long), &said(&long), answer, &said("bye")]);
-    let none = record("none", &[&said("hello")]);
-    let some = record("some", &[&said("hello"), answer]);
+    let late = record("late", &[&message(&long), &message(&long), answer, &message("bye")]);
+    let none = record("none", &[&message("hello")]);
+    let some = record("some", &[&message("hello"), answer]);
     let ids = |text: &str| -> Vec<String> {
         let parts = text.split("\"id\":").skip(1).filter_map(|rest| rest.split('"').nth(1));
         parts.map(str::to_owned).collect()
@@ -350,7 +351,7 @@ fn windows_without_a_target_can_be_left_out() {
         let out = text(&place.read("out"));
         assert_eq!(ids(&out), ["some", "late"], "{out}");
         let windows = lines(&place, "map");
-        assert!(windows.iter().all(|own| own["windows"] == 1 && own["targets"] != json!([])), "{windows:?}");
+        assert!(windows.iter().all(|entry| entry["windows"] == 1 && entry["targets"] != json!([])), "{windows:?}");
         if name == "in.jsonl" {
             assert_eq!(out.lines().count(), 2, "{out}");
         } else {

@@ -74,9 +74,9 @@ fn every_record_is_answered_before_the_next_arrives() {
 fn a_broken_record_is_reported_before_the_next_arrives() {
     let mut child = start(&["window", "--on-error", "skip"]);
     let mut input = child.stdin.take().unwrap();
-    let (output, said) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
+    let (output, errors) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
     input.write_all(b"{\"messages\": [}\n").unwrap();
-    let warning = said.recv_timeout(GUARD).unwrap_or_default();
+    let warning = errors.recv_timeout(GUARD).unwrap_or_default();
     assert!(warning.contains("stdin:1:15: expected a JSON value (dropped)"), "{warning}");
     input.write_all(chat("a", 1).as_bytes()).unwrap();
     assert_eq!(output.recv_timeout(GUARD).unwrap_or_default(), chat("a", 1));
@@ -221,10 +221,10 @@ fn a_signal_ends_the_wait_for_an_input() {
             input.write_all(first.as_bytes()).unwrap();
             wait_until_it_waits(&child);
             assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
-            let mut said = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-            assert_eq!(child.wait().unwrap().code(), Some(status), "{signal} after {first:?}: {said}");
-            assert!(said.starts_with("curtail: interrupted after 0 files"), "{said}");
+            let mut printed = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut printed).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(status), "{signal} after {first:?}: {printed}");
+            assert!(printed.starts_with("curtail: interrupted after 0 files"), "{printed}");
             assert_eq!(place.list(), [""; 0], "{signal} after {first:?}");
             drop(input);
         }

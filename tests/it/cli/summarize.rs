@@ -248,12 +248,12 @@ fn processes_side_by_side_lose_nothing() {
 #[test]
 fn messages_with_ids_are_known_again() {
     let folder = folder();
-    let said = |n: usize| format!("{{\"id\":\"m{n}\",\"role\":\"user\",\"content\":\"Say {n}.\"}}\n");
+    let message = |n: usize| format!("{{\"id\":\"m{n}\",\"role\":\"user\",\"content\":\"Say {n}.\"}}\n");
     let thread = ["-n", "2", "--store", "s.db", "--thread", "t", "--emit", "state"];
     let mut last = String::new();
     for upto in [1, 3, 3, 6] {
         let path = folder.path().join("log.jsonl");
-        fs::write(&path, (1..=upto).map(said).collect::<String>()).expect("it can be written");
+        fs::write(&path, (1..=upto).map(message).collect::<String>()).expect("it can be written");
         last = good(folder.path(), &[&thread[..], &[name(&path)]].concat());
     }
     assert_eq!(ranges(&last), [(2, 3), (4, 5)]);
@@ -404,14 +404,15 @@ fn many_transcripts_are_summarized_each_by_itself() {
 #[test]
 fn summaries_follow_the_compaction_in_front_of_the_window() {
     let folder = folder();
-    let said = |role: &str, kind: &str, text: &str| {
+    let message = |role: &str, kind: &str, text: &str| {
         format!(
             "{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"{text}\"}}]}}\n"
         )
     };
     let compaction = "{\"type\":\"compaction\",\"id\":\"cmp_1\",\"encrypted_content\":\"gAAAA\"}\n";
-    let window = said("user", "input_text", "Second?") + &said("assistant", "output_text", "Done.");
-    fs::write(folder.path().join("items.jsonl"), said("user", "input_text", "First?") + compaction + &window).unwrap();
+    let window = message("user", "input_text", "Second?") + &message("assistant", "output_text", "Done.");
+    fs::write(folder.path().join("items.jsonl"), message("user", "input_text", "First?") + compaction + &window)
+        .unwrap();
     let once = good(folder.path(), &["-n", "2", "items.jsonl"]);
     assert!(once.starts_with(compaction) && once.ends_with(&window), "{once}");
     let block = once.lines().nth(1).expect("there are four lines");

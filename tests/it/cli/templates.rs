@@ -59,12 +59,12 @@ fn budgets_hold_for_what_the_template_renders() {
             assert!(rendered(after) <= budget);
         }
         assert!(split.iter().all(|row| rendered(row) <= budget));
-        let said = |row: &str| {
+        let reported = |row: &str| {
             let row: Value = serde_json::from_str(row).unwrap();
             row["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant").count()
         };
-        let all: usize = chats(9).lines().map(said).sum();
-        assert_eq!(split.iter().map(|row| said(row)).sum::<usize>(), all, "every target once");
+        let all: usize = chats(9).lines().map(reported).sum();
+        assert_eq!(split.iter().map(|row| reported(row)).sum::<usize>(), all, "every target once");
         // No row could have taken the first message of the assistant in the next one.
         let checked = place.curtail(&["check", "-t", &tokens, "-", "--template", &template()]);
         let mut checked = checked;
@@ -102,10 +102,10 @@ fn a_window_that_the_template_refuses_is_said_to_be_estimated() {
     place.write("refusing.jinja", refusing.as_bytes());
     let arguments = ["split", "-t", "40", "in.jsonl", "--on-overflow", "keep", "--template", "refusing.jinja"];
     let done = place.curtail(&[&arguments[..], &["--on-error", "keep"]].concat()).output().unwrap();
-    let said = text(&done.stderr);
+    let stderr = text(&done.stderr);
     assert!(
-        said.lines().any(|line| line.contains("; its tokens are estimated: ") && line.contains("too short")),
-        "{said}"
+        stderr.lines().any(|line| line.contains("; its tokens are estimated: ") && line.contains("too short")),
+        "{stderr}"
     );
 }
 
@@ -143,8 +143,8 @@ fn what_the_template_refuses_is_an_error_with_a_place() {
     place.write("strict.jinja", b"{{ raise_exception('Only users may speak') }}");
     for command in [&["limit", "-t", "20"][..], &["split", "-t", "20"], &["count"], &["check", "-t", "9"]] {
         let done = place.curtail(command).args(["in.jsonl", "--template", "strict.jinja"]).output().unwrap();
-        let said = text(&done.stderr);
-        assert!(said.contains("in.jsonl:1:") && said.contains("Only users may speak"), "{command:?}: {said}");
+        let stderr = text(&done.stderr);
+        assert!(stderr.contains("in.jsonl:1:") && stderr.contains("Only users may speak"), "{command:?}: {stderr}");
         assert_eq!(done.status.code(), Some(2), "{command:?}");
     }
     let done = place.curtail(&["count", "in.jsonl", "--template", "none.jinja"]).output().unwrap();
@@ -158,10 +158,10 @@ fn a_template_for_another_command_is_an_error_with_advice() {
     place.write("in.jsonl", chats(2).as_bytes());
     for command in ["window", "view", "replay"] {
         let done = place.curtail(&[command, "in.jsonl", "--template", &template()]).output().unwrap();
-        let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{said}");
-        assert!(said.contains("tip: `count`, `check`, `limit` and `split` count what"), "{said}");
-        assert_eq!(said.matches("tip: ").count(), 1, "{said}");
+        let stderr = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("tip: `count`, `check`, `limit` and `split` count what"), "{stderr}");
+        assert_eq!(stderr.matches("tip: ").count(), 1, "{stderr}");
     }
 }
 
@@ -188,9 +188,9 @@ fn a_hostile_template_is_an_error() {
         }
         place.write("t.jinja", source.as_bytes());
         let done = place.curtail(&["count", "in.jsonl", "--template", "t.jinja"]).output().unwrap();
-        let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{source}: {said}");
-        assert!(said.contains("in.jsonl:1:") && said.contains(part), "{source}: {said}");
+        let stderr = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{source}: {stderr}");
+        assert!(stderr.contains("in.jsonl:1:") && stderr.contains(part), "{source}: {stderr}");
     }
 }
 
@@ -213,10 +213,10 @@ fn a_template_that_nests_too_deeply_is_an_error() {
         place.write("t.jinja", source.as_bytes());
         for command in [&["count"][..], &["limit", "-t", "9"]] {
             let done = place.curtail(command).args(["in.jsonl", "--template", "t.jinja"]).output().unwrap();
-            let said = text(&done.stderr);
-            assert_eq!(done.status.code(), Some(2), "{}: {said}", &source[..30]);
-            let is_told = said.contains("compiling t.jinja was stopped: it needs more memory, or nests deeper");
-            assert!(is_told || said.contains("t.jinja:1: template exceeds maximum recursion limits"), "{said}");
+            let stderr = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{}: {stderr}", &source[..30]);
+            let is_told = stderr.contains("compiling t.jinja was stopped: it needs more memory, or nests deeper");
+            assert!(is_told || stderr.contains("t.jinja:1: template exceeds maximum recursion limits"), "{stderr}");
         }
     }
 }
@@ -227,9 +227,9 @@ fn a_long_message_of_a_template_is_cut() {
     place.write("in.jsonl", chats(1).as_bytes());
     place.write("t.jinja", "{{ raise_exception('no ä ' * 1000000) }}".as_bytes());
     let done = place.curtail(&["count", "in.jsonl", "--template", "t.jinja"]).output().unwrap();
-    let said = text(&done.stderr);
-    assert!(said.contains("t.jinja:1: no ä no ä ") && said.ends_with("… (5999001 more bytes)\n"), "{said}");
-    assert!(said.len() < 1200, "{}", said.len());
+    let stderr = text(&done.stderr);
+    assert!(stderr.contains("t.jinja:1: no ä no ä ") && stderr.ends_with("… (5999001 more bytes)\n"), "{stderr}");
+    assert!(stderr.len() < 1200, "{}", stderr.len());
 }
 
 /// What is wrong with the template is said once: the name of what is undefined, the file and the line.
@@ -246,10 +246,10 @@ fn an_undefined_name_of_a_template_is_named_once() {
         &["view", "--policy", policy],
     ] {
         let done = place.curtail(command).arg("in.jsonl").output().unwrap();
-        let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(if command[0] == "limit" { 0 } else { 2 }), "{said}");
-        assert_eq!(said.matches("t.jinja:2: `m.extra` is undefined").count(), 2, "{said}");
-        assert!(said.contains("39 more transcripts: "), "{said}");
+        let stderr = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(if command[0] == "limit" { 0 } else { 2 }), "{stderr}");
+        assert_eq!(stderr.matches("t.jinja:2: `m.extra` is undefined").count(), 2, "{stderr}");
+        assert!(stderr.contains("39 more transcripts: "), "{stderr}");
     }
     let all = place.curtail(&["-v", "count", "in.jsonl", "--template", "t.jinja"]).output().unwrap();
     assert_eq!(text(&all.stderr).matches("is undefined").count(), 40);
@@ -273,9 +273,9 @@ fn a_command_of_other_programs_is_answered() {
         (&["window", "5", "chat.jsonl"], "5: no such file or directory; a number needs a flag, such as -n 5"),
     ] {
         let done = place.curtail(arguments).output().unwrap();
-        let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(part), "{arguments:?}: {said}");
-        assert!(said.matches("tip: ").count() <= 1, "{arguments:?}: {said}");
+        let stderr = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(part), "{arguments:?}: {stderr}");
+        assert!(stderr.matches("tip: ").count() <= 1, "{arguments:?}: {stderr}");
     }
 }

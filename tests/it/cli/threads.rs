@@ -111,12 +111,12 @@ fn a_changed_history_is_said_and_accepted_on_request() {
         place.write("log.jsonl", lines.concat().as_bytes());
         let (_, before, _) = append(&[]);
         place.write("log.jsonl", lines.concat().replace(changed, "something else").as_bytes());
-        let (status, out, said) = append(&[]);
-        assert_eq!((status, out.as_str()), (Some(2), ""), "{changed}: {said}");
-        assert!(said.contains("is not the one that the thread took") && said.contains("--rewind"), "{said}");
+        let (status, out, stderr) = append(&[]);
+        assert_eq!((status, out.as_str()), (Some(2), ""), "{changed}: {stderr}");
+        assert!(stderr.contains("is not the one that the thread took") && stderr.contains("--rewind"), "{stderr}");
         assert_eq!(good(&place, &THREAD), before, "the thread is as it was");
-        let (status, rewound, said) = append(&["--rewind"]);
-        assert_eq!(status, Some(0), "{said}");
+        let (status, rewound, stderr) = append(&["--rewind"]);
+        assert_eq!(status, Some(0), "{stderr}");
         assert_eq!(rewound, good(&place, &["log.jsonl"]), "the thread starts over");
         // What the thread took before it started over is a change again.
         place.write("log.jsonl", lines.concat().as_bytes());
@@ -163,7 +163,7 @@ fn a_changed_piece_of_a_reply_is_said() {
 /// A snapshot that belongs to the message after it goes with that message, also when no message is left before it.
 #[test]
 fn metadata_ahead_of_a_message_goes_with_it() {
-    let said = |n: usize| {
+    let message = |n: usize| {
         let (kind, parent) =
             (["user", "assistant"][n % 2], n.checked_sub(1).map_or("null".into(), |n| format!("\"u{n}\"")));
         let line = format!(
@@ -176,10 +176,10 @@ fn metadata_ahead_of_a_message_goes_with_it() {
     };
     let place = Place::new();
     for n in 0..8 {
-        place.write("piece.jsonl", said(n).as_bytes());
+        place.write("piece.jsonl", message(n).as_bytes());
         let last =
             good(&place, &[&THREAD[..], &["--dialect", "claude-code", "--framing", "lines", "piece.jsonl"]].concat());
-        place.write("whole.jsonl", (0..=n).map(said).collect::<String>().as_bytes());
+        place.write("whole.jsonl", (0..=n).map(message).collect::<String>().as_bytes());
         assert_eq!(last, good(&place, &["--dialect", "claude-code", "whole.jsonl"]), "after {n}");
     }
 }
@@ -286,18 +286,18 @@ fn a_boundary_stays_in_front_of_the_summaries() {
     let line = |kind: &str, id: &str, parent: &str, rest: &str| {
         format!("{{\"parentUuid\":{parent},\"sessionId\":\"s\",\"type\":\"{kind}\",\"uuid\":\"{id}\",{rest}}}\n")
     };
-    let said = |n: usize, parent: &str| {
+    let record = |n: usize, parent: &str| {
         let role = ["user", "assistant"][n % 2];
         let message =
             format!("\"message\":{{\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":\"Message {n}\"}}]}}");
         line(role, &format!("u{n}"), parent, &message)
     };
     let mut log = vec![
-        said(0, "null"),
+        record(0, "null"),
         line("system", "b", "null", "\"subtype\":\"compact_boundary\""),
         line("user", "c", "\"b\"", "\"isCompactSummary\":true,\"message\":{\"role\":\"user\",\"content\":\"So far.\"}"),
     ];
-    log.extend((1..10).map(|n| said(n, &if n == 1 { String::from("\"c\"") } else { format!("\"u{}\"", n - 1) })));
+    log.extend((1..10).map(|n| record(n, &if n == 1 { String::from("\"c\"") } else { format!("\"u{}\"", n - 1) })));
     let place = Place::new();
     for upto in 3..=log.len() {
         place.write("piece.jsonl", if upto == 3 { log[..3].concat() } else { log[upto - 1].clone() }.as_bytes());

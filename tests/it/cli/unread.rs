@@ -45,9 +45,9 @@ fn a_dialect_that_reads_no_message_is_an_error_in_every_command() {
     place.write("log.jsonl", log().as_bytes());
     for command in COMMANDS {
         let done = place.curtail(&[command, &["--dialect", "openai", "log.jsonl"][..]].concat()).output().unwrap();
-        let said = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{command:?}: {said}");
-        assert!(said.contains("log.jsonl:1:1: no message was read"), "{command:?}: {said}");
+        let stderr = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{command:?}: {stderr}");
+        assert!(stderr.contains("log.jsonl:1:1: no message was read"), "{command:?}: {stderr}");
         assert!(!text(&done.stdout).contains("\"uuid\""), "{command:?} passed the log on");
     }
     let checked = place.curtail(&["check", "--dialect", "openai", "log.jsonl"]).output().unwrap();
@@ -148,9 +148,9 @@ fn formats_that_cannot_be_read_are_refused_by_name() {
     for (name, format) in [("iflow.jsonl", "iFlow"), ("gptme.jsonl", "gptme")] {
         for command in [&["check"][..], &["count"], &["window", "-n", "3"], &["limit", "-t", "20"]] {
             let done = run(command, &foreign(name));
-            let said = text(&done.stderr);
-            assert_eq!(done.status.code(), Some(2), "{name}: {command:?}: {said}");
-            assert!(said.contains(&format!("this is written as {format}, which curtail does not read")), "{said}");
+            let stderr = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{name}: {command:?}: {stderr}");
+            assert!(stderr.contains(&format!("this is written as {format}, which curtail does not read")), "{stderr}");
             assert!(!text(&done.stdout).contains("missing-id"), "{name}");
         }
     }
@@ -173,11 +173,11 @@ fn formats_without_messages_are_refused_with_what_to_do() {
         for input in [Some(input.to_owned()), wide.ok()].into_iter().flatten() {
             for command in [&["check"][..], &["show"], &["count"], &["window", "-n", "3"]] {
                 let done = run(command, &input);
-                let said = [text(&done.stdout), text(&done.stderr)].concat();
-                assert_ne!(done.status.code(), Some(0), "{command:?}: {said}");
+                let printed = [text(&done.stdout), text(&done.stderr)].concat();
+                assert_ne!(done.status.code(), Some(0), "{command:?}: {printed}");
                 assert!(
-                    said.contains(&format!("this is written as {format}, which")) && said.contains(advice),
-                    "{said}"
+                    printed.contains(&format!("this is written as {format}, which")) && printed.contains(advice),
+                    "{printed}"
                 );
             }
         }
@@ -215,11 +215,11 @@ fn chats_of_editors_are_read_and_never_written() {
             &["memory", "apply"],
         ] {
             let done = run(command, &input);
-            let said = text(&done.stderr);
-            assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0), "{dialect}: {command:?}: {said}");
+            let stderr = text(&done.stderr);
+            assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0), "{dialect}: {command:?}: {stderr}");
             assert!(
-                said.contains(&format!("stdin:1:1: `{dialect}` is read-only (`view`, `show`")),
-                "{command:?}: {said}"
+                stderr.contains(&format!("stdin:1:1: `{dialect}` is read-only (`view`, `show`")),
+                "{command:?}: {stderr}"
             );
         }
     }
@@ -238,8 +238,8 @@ fn chats_of_editors_stay_as_they_are_in_place() {
     }
     for command in [&["filter", "--drop", "0", "-i", "."][..], &["check", "--fix", "."], &["check", "--diff", "."]] {
         let done = crate::program::command(folder.path(), command).output().unwrap();
-        let said = text(&done.stderr);
-        assert_eq!((done.status.code(), said.matches("is read-only").count()), (Some(2), 3), "{command:?}: {said}");
+        let stderr = text(&done.stderr);
+        assert_eq!((done.status.code(), stderr.matches("is read-only").count()), (Some(2), 3), "{command:?}: {stderr}");
         for (name, before) in files.iter().filter(|(name, _)| name != "chat.jsonl") {
             assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), *before, "{name}");
         }
@@ -253,8 +253,8 @@ fn a_log_of_patches_names_the_line_that_is_wrong() {
     let (_, log) = &only_read()[1];
     let broken = format!("{log}{{\"kind\":1,\"k\":[\"requests\",7,\"v\"],\"v\":1}}\n");
     let done = run(&["show"], &broken);
-    let said = text(&done.stderr);
-    assert!(done.status.code() == Some(2) && said.contains("stdin:9:1: this patch changes a path"), "{said}");
+    let stderr = text(&done.stderr);
+    assert!(done.status.code() == Some(2) && stderr.contains("stdin:9:1: this patch changes a path"), "{stderr}");
     let open = log.replace("\"isComplete\":true", "\"isComplete\":false");
     let report: serde_json::Value =
         serde_json::from_slice(&run(&["check", "--output-format", "json"], &open).stdout).unwrap();
@@ -341,8 +341,8 @@ fn unknown_content_is_a_finding_and_a_note_of_every_cut() {
     });
     for command in cuts {
         let done = place.curtail(&[command, &["--dialect", "anthropic", "goose.jsonl"][..]].concat()).output().unwrap();
-        let said = text(&done.stderr);
-        assert_eq!(said.matches("% of the text has an unknown type").count(), 1, "{command:?}: {said}");
+        let stderr = text(&done.stderr);
+        assert_eq!(stderr.matches("% of the text has an unknown type").count(), 1, "{command:?}: {stderr}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Counts and budgets that are calibrated by the provider's own figures.
+//! Counts and budgets that are calibrated by the provider's printed figures.
 
 use serde_json::{Value, json};
 
@@ -38,14 +38,15 @@ fn report(place: &Place, arguments: &[&str]) -> Value {
 fn count_is_that_of_the_provider() {
     let place = Place::new();
     place.write("chat.jsonl", chat(6).as_bytes());
-    let own = report(&place, &["--tokenizer", "usage", "--by", "role", "chat.jsonl"]);
+    let printed = report(&place, &["--tokenizer", "usage", "--by", "role", "chat.jsonl"]);
     // 6 questions of 200 and 6 answers of 20, and what the log does not contain.
     assert_eq!(
-        (&own["tokens"], &own["tokenizer"], &own["exact"]),
+        (&printed["tokens"], &printed["tokenizer"], &printed["exact"]),
         (&json!(6_320), &json!("usage:o200k_base"), &json!(false))
     );
-    let row =
-        |name: &str| own["rows"].as_array().unwrap().iter().find(|row| row["role"] == name).unwrap()["tokens"].clone();
+    let row = |name: &str| {
+        printed["rows"].as_array().unwrap().iter().find(|row| row["role"] == name).unwrap()["tokens"].clone()
+    };
     assert_eq!((row("user"), row("assistant"), row("hidden")), (json!(1_200), json!(120), json!(5_000)));
     let by_message = report(&place, &["--tokenizer", "usage", "--by", "message", "chat.jsonl"]);
     assert_eq!(by_message["rows"][0]["tokens"], json!(200));
@@ -55,13 +56,13 @@ fn count_is_that_of_the_provider() {
 fn count_shows_the_figures_beside_its_own() {
     let place = Place::new();
     place.write("chat.jsonl", chat(6).as_bytes());
-    let own = report(&place, &["--usage", "chat.jsonl"]);
-    assert_eq!(own["tokens"], json!(660));
+    let printed = report(&place, &["--usage", "chat.jsonl"]);
+    assert_eq!(printed["tokens"], json!(660));
     // Nobody pays for figures that were not asked for.
     assert_eq!(report(&place, &["chat.jsonl"])["usage"], Value::Null);
     // The last request: 650 of ours.
     let expected = json!({"transcripts": 1, "provider": 6_300, "calibrated": 6_300, "hidden": 5_000, "counted": 650, "dropped": 0});
-    assert_eq!(own["usage"], expected);
+    assert_eq!(printed["usage"], expected);
     let (_, table, _) = run(&place, &["count", "--usage", "chat.jsonl"]);
     let line = "the provider counted 6300 tokens in the last request; --tokenizer usage counts 6300: 5000 that the log does not \
                 contain, and 1300 for 650 by o200k_base";
@@ -80,8 +81,8 @@ fn a_cut_that_the_log_does_not_record_is_reported() {
     let line = "\ncut by the program without a record in the log: 1 transcript; the provider's count falls, and ours contains \
                 what was dropped\n";
     assert!(table.contains(line), "{table}");
-    let own = report(&place, &["--usage", "chat.jsonl"]);
-    assert_eq!(own["usage"]["dropped"], 1);
+    let printed = report(&place, &["--usage", "chat.jsonl"]);
+    assert_eq!(printed["usage"]["dropped"], 1);
     place.write("whole.jsonl", chat(6).as_bytes());
     let (_, table, _) = run(&place, &["count", "--tokenizer", "usage", "whole.jsonl"]);
     assert!(!table.contains("cut by the program"), "{table}");
@@ -131,8 +132,9 @@ fn each_transcript_is_calibrated_by_itself() {
     let records: String = (3..40).map(|nth| record(nth, nth * 100)).collect();
     place.write("chats.jsonl", records.as_bytes());
     let arguments = ["--tokenizer", "usage", "--by", "transcript", "chats.jsonl"];
-    let own = report(&place, &arguments);
-    let counts: Vec<u64> = own["rows"].as_array().unwrap().iter().map(|row| row["tokens"].as_u64().unwrap()).collect();
+    let printed = report(&place, &arguments);
+    let counts: Vec<u64> =
+        printed["rows"].as_array().unwrap().iter().map(|row| row["tokens"].as_u64().unwrap()).collect();
     assert_eq!(counts, (3..40).map(|nth| nth * 100 + nth * 220).collect::<Vec<u64>>());
     let limit =
         |jobs: &str| run(&place, &["limit", "-t", "4k", "--tokenizer", "usage", "--jobs", jobs, "chats.jsonl"]).1;

@@ -41,16 +41,16 @@ fn files_of_other_programs_are_passed_over_in_silence() {
         "the transcript alone is checked"
     );
     for jobs in ["1", "3"] {
-        let (status, _, said) = run(&place, &["check", "p", "-v", "-j", jobs]);
-        let passed_over = said.lines().filter(|line| line.ends_with(": contains no messages; skipped")).count();
-        assert_eq!((status, passed_over), (0, 9), "one line for every .json, none for .git: {said}");
+        let (status, _, stderr) = run(&place, &["check", "p", "-v", "-j", jobs]);
+        let passed_over = stderr.lines().filter(|line| line.ends_with(": contains no messages; skipped")).count();
+        assert_eq!((status, passed_over), (0, 9), "one line for every .json, none for .git: {stderr}");
     }
     for command in [&["count", "p"][..], &["show", "p"], &["window", "p"], &["view", "p"], &["replay", "p"]] {
-        let (status, _, said) = run(&place, command);
-        assert_eq!((status, said.as_str()), (0, ""), "{command:?}");
+        let (status, _, stderr) = run(&place, command);
+        assert_eq!((status, stderr.as_str()), (0, ""), "{command:?}");
     }
-    let (status, _, said) = run(&place, &["window", "-n", "2", "p", "-O", "out", "-v"]);
-    assert!(status == 0 && said.contains("p/package.json: contains no messages; skipped"), "{said}");
+    let (status, _, stderr) = run(&place, &["window", "-n", "2", "p", "-O", "out", "-v"]);
+    assert!(status == 0 && stderr.contains("p/package.json: contains no messages; skipped"), "{stderr}");
     assert_eq!(place.list(), ["out", "p"]);
     assert!(place.path("out/logs/chat.jsonl").exists() && !place.path("out/package.json").exists());
 }
@@ -59,25 +59,25 @@ fn files_of_other_programs_are_passed_over_in_silence() {
 fn a_directory_of_other_files_alone_is_said() {
     let place = Place::new();
     place.write("p/package.json", br#"{"name":"x"}"#);
-    let (status, out, said) = run(&place, &["check", "p"]);
+    let (status, out, stderr) = run(&place, &["check", "p"]);
     assert_eq!((status, out.as_str()), (2, "nothing was checked: no transcript in 0 files\n"));
-    assert!(said.contains("nothing to check"), "{said}");
-    let (status, _, said) = run(&place, &["window", "p"]);
-    assert!(status == 0 && said.contains("no transcripts found: 1 .json file contains no messages"), "{said}");
+    assert!(stderr.contains("nothing to check"), "{stderr}");
+    let (status, _, stderr) = run(&place, &["window", "p"]);
+    assert!(status == 0 && stderr.contains("no transcripts found: 1 .json file contains no messages"), "{stderr}");
 }
 
 #[test]
 fn a_file_that_was_named_is_read_or_is_an_error() {
     let place = project();
     for name in ["p/package.json", "p/words.json", "p/tsconfig.json", "p/*.json", "p/lines.json", "p/one.json"] {
-        let (status, out, said) = run(&place, &["check", name]);
-        assert!(status == 2 || name == "p/tsconfig.json", "{name}: {said}");
+        let (status, out, stderr) = run(&place, &["check", name]);
+        assert!(status == 2 || name == "p/tsconfig.json", "{name}: {stderr}");
         let last = out.lines().last().unwrap_or_default();
         assert!(!last.contains("no findings"), "{name}: {out}");
     }
     place.write("words.jsonl", b"[\"a\",\"b\"]\n[\"c\",\"d\"]\n");
-    let (status, out, said) = run(&place, &["check", "words.jsonl"]);
-    assert!(status == 2 && said.contains("the first message fits no dialect"), "{out}{said}");
+    let (status, out, stderr) = run(&place, &["check", "words.jsonl"]);
+    assert!(status == 2 && stderr.contains("the first message fits no dialect"), "{out}{stderr}");
 }
 
 #[test]
@@ -97,9 +97,9 @@ fn a_broken_transcript_is_never_passed_over() {
     let whole = chat("a", 2);
     place.write("p/torn.json", &whole.as_bytes()[..whole.len() / 2]);
     place.write("p/pretty.json", b"{\n  \"messages\": [\n    {\"role\": \"user\", \"content\": \"hi\"},\n  ]\n}\n");
-    let (status, out, said) = run(&place, &["check", "p"]);
-    assert!(status > 0, "{out}{said}");
-    let all = format!("{out}{said}");
+    let (status, out, stderr) = run(&place, &["check", "p"]);
+    assert!(status > 0, "{out}{stderr}");
+    let all = format!("{out}{stderr}");
     assert!(all.contains("p/torn.json") && all.contains("p/pretty.json"), "{all}");
 }
 
@@ -110,8 +110,8 @@ fn globs_narrow_a_walk() {
         place.write(name, chat("a", 1).as_bytes());
     }
     let counted = |arguments: &[&str]| {
-        let (status, out, said) = run(&place, &[&["count", "--output-format", "csv"], arguments].concat());
-        assert_eq!(status, 0, "{said}");
+        let (status, out, stderr) = run(&place, &[&["count", "--output-format", "csv"], arguments].concat());
+        assert_eq!(status, 0, "{stderr}");
         out.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(counted(&["p", "--exclude", "old"]), ["p/a.jsonl", "p/d.ndjson"]);
@@ -122,8 +122,8 @@ fn globs_narrow_a_walk() {
     assert_eq!(counted(&["p", "--glob", "old/*.jsonl", "--glob", "d.*"]), ["p/d.ndjson", "p/old/b.jsonl"]);
     assert_eq!(counted(&["p/**/*.jsonl", "--exclude", "deep"]), ["p/a.jsonl", "p/old/b.jsonl"]);
     assert_eq!(counted(&["p/old/b.jsonl", "--exclude", "old", "--glob", "x"]), ["p/old/b.jsonl"], "it was named");
-    let (status, _, said) = run(&place, &["count", "p", "--glob", "a[b"]);
-    assert!(status == 2 && said.contains("a[b"), "{said}");
+    let (status, _, stderr) = run(&place, &["count", "p", "--glob", "a[b"]);
+    assert!(status == 2 && stderr.contains("a[b"), "{stderr}");
     // `filter` has an `--exclude` of its own: the tools to drop.
     let (status, out, _) = run(&place, &["filter", "--exclude", "look", "--exclude-path", "[od]*", "p"]);
     assert!(status == 0 && !out.contains("look") && out.lines().count() == 1, "{out}");
@@ -136,9 +136,9 @@ fn the_configuration_skips_paths() {
     place.write("good.jsonl", chat("a", 1).as_bytes());
     place.write("curtail.toml", b"[[check.paths]]\npath = \"raw/**\"\nskip = true\n");
     assert_eq!(run(&place, &["check", "."]).0, 0);
-    let (status, out, said) = run(&place, &["check", "-v", "good.jsonl", "raw/bad.jsonl"]);
+    let (status, out, stderr) = run(&place, &["check", "-v", "good.jsonl", "raw/bad.jsonl"]);
     assert_eq!((status, out.as_str()), (0, "no findings in 1 transcript of 1 file; 1 file skipped by curtail.toml\n"));
-    assert!(said.contains("raw/bad.jsonl: skipped by check.paths"), "{said}");
+    assert!(stderr.contains("raw/bad.jsonl: skipped by check.paths"), "{stderr}");
     assert_eq!(run(&place, &["check", "raw/bad.jsonl"]).0, 2, "nothing is left to check");
     assert_eq!(run(&place, &["check", "raw/bad.jsonl", "--allow-empty"]).0, 0);
 }
@@ -163,9 +163,9 @@ fn a_command_to_paste_quotes_names() {
         place.write(&format!("it's $(touch pwned)/0/{nth}.json"), line.as_bytes());
         place.write(&format!("-n; touch pwned/1/event-{nth:05}-4f30e663.json"), line.as_bytes());
     }
-    let (_, _, said) = run(&place, &["count", "."]);
-    let commands: Vec<&str> = said.lines().filter_map(|line| Some(line.split_once("one log: ")?.1)).collect();
-    assert_eq!(commands.len(), 2, "{said}");
+    let (_, _, stderr) = run(&place, &["count", "."]);
+    let commands: Vec<&str> = stderr.lines().filter_map(|line| Some(line.split_once("one log: ")?.1)).collect();
+    assert_eq!(commands.len(), 2, "{stderr}");
     for command in commands {
         let command = command.strip_suffix(" | curtail …").expect(command);
         let mut shell = std::process::Command::new("sh");
@@ -173,8 +173,8 @@ fn a_command_to_paste_quotes_names() {
         assert_eq!(text(&done.stdout), fixture.replace('\n', ""), "{command}: {}", text(&done.stderr));
     }
     assert!(!place.path("pwned").exists());
-    let (_, _, said) = run(&place, &["init", "a b.toml"]);
-    assert!(said.contains("`curtail run -c 'a b.toml' --print`"), "{said}");
+    let (_, _, stderr) = run(&place, &["init", "a b.toml"]);
+    assert!(stderr.contains("`curtail run -c 'a b.toml' --print`"), "{stderr}");
 }
 
 /// The SDK of `OpenHands` stores a conversation as a folder with one event per file, version 0 under plain numbers.
@@ -190,12 +190,12 @@ fn a_folder_of_events_is_refused_with_advice() {
     place.write("s/other/1.json", b"{\"sku\":1}");
     place.write("s/other/2.json", b"{\"sku\":2}");
     for command in [&["check", "s"][..], &["count", "s"], &["window", "-n", "1", "s", "-O", "out"]] {
-        let (status, _, said) = run(&place, command);
-        assert_eq!(status, 2, "{command:?}: {said}");
-        assert!(said.contains("s/c1/events: one event of OpenHands per file"), "{command:?}: {said}");
-        assert!(said.contains("cat s/c1/events/event-*.json | curtail"), "{command:?}: {said}");
-        assert!(said.contains("(cd s/c0/events && cat $(ls -v [0-9]*.json)) | curtail"), "{command:?}: {said}");
-        assert!(!said.contains("s/other"), "{command:?}: {said}");
+        let (status, _, stderr) = run(&place, command);
+        assert_eq!(status, 2, "{command:?}: {stderr}");
+        assert!(stderr.contains("s/c1/events: one event of OpenHands per file"), "{command:?}: {stderr}");
+        assert!(stderr.contains("cat s/c1/events/event-*.json | curtail"), "{command:?}: {stderr}");
+        assert!(stderr.contains("(cd s/c0/events && cat $(ls -v [0-9]*.json)) | curtail"), "{command:?}: {stderr}");
+        assert!(!stderr.contains("s/other"), "{command:?}: {stderr}");
     }
     assert!(place.path("out/chat.jsonl").exists() && !place.path("out/c1").exists());
     // A file that is named, or that a glob matches, is read.

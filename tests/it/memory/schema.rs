@@ -131,8 +131,8 @@ fn the_tool_asks_for_a_part_and_says_what_the_whole_must_have() {
         let tool = definition(shape, NAMES[0], Some(&schema));
         assert_eq!(tool.pointer(name), Some(&json!("updateWorkingMemory")));
         assert_eq!(tool.pointer(schema_at), Some(&parameters), "{shape:?}");
-        let said = tool.pointer(description).and_then(Value::as_str).unwrap();
-        assert!(said.ends_with("must have: goal."), "{said}");
+        let text = tool.pointer(description).and_then(Value::as_str).unwrap();
+        assert!(text.ends_with("must have: goal."), "{text}");
     }
     let free = definition(Shape::Anthropic, NAMES[1], None);
     assert_eq!(free["name"], "working-memory/update");

@@ -114,10 +114,10 @@ fn an_object_is_indented_and_text_is_as_it_is() {
     let place = Place::new();
     let notes = place.file("notes.md", "# Goal\nnone yet\n");
     let apply = |extra: &[&str], input: &str| place.pipe(&[&["memory", "apply"], extra].concat(), input).quietly();
-    let said = r#"{"role":"user","content":"Hi"}"#;
-    assert_eq!(apply(&["--template", &notes], said), "# Goal\nnone yet\n");
-    assert_eq!(apply(&["--state", &notes], said), "# Goal\nnone yet\n");
-    assert_eq!(apply(&[], said), "");
+    let chat = r#"{"role":"user","content":"Hi"}"#;
+    assert_eq!(apply(&["--template", &notes], chat), "# Goal\nnone yet\n");
+    assert_eq!(apply(&["--state", &notes], chat), "# Goal\nnone yet\n");
+    assert_eq!(apply(&[], chat), "");
     let indented = "{\n  \"_previous\": \"# Goal\\nnone yet\\n\",\n  \"goal\": \"ship v2\",\n";
     assert!(apply(&["--state", &notes], OPENAI).starts_with(indented));
 }
@@ -127,21 +127,21 @@ fn malformed_arguments_are_told_with_line_and_call_and_the_rest_is_applied() {
     let place = Place::new();
     let broken = OPENAI.replace("{\\\"goal\\\":\\\"ship v2\\\"", "{\\\"goal\\\":ship v2");
     let file = place.file("chat.jsonl", &broken);
-    let said = place.run(&["memory", "apply", "--output-format", "json", &file]);
-    assert_eq!((said.code, said.out.as_str()), (0, "{\"by\":{\"hour\":5},\"steps\":[\"build\"]}\n"));
+    let done = place.run(&["memory", "apply", "--output-format", "json", &file]);
+    assert_eq!((done.code, done.out.as_str()), (0, "{\"by\":{\"hour\":5},\"steps\":[\"build\"]}\n"));
     let expected = format!("curtail: {file}:3: call \"call_1\": the update is malformed: arguments are not JSON:");
-    assert!(said.err.starts_with(&expected) && said.err.lines().count() == 1, "{}", said.err);
+    assert!(done.err.starts_with(&expected) && done.err.lines().count() == 1, "{}", done.err);
 }
 
 #[test]
 fn an_update_that_breaks_the_schema_is_dropped_and_the_state_before_stands() {
     let place = Place::new();
     let schema = place.file("schema.json", r#"{"properties":{"steps":{"items":{"type":"number"}}}}"#);
-    let said = place.pipe(&[&JSON[..], &["--schema", &schema]].concat(), OPENAI);
-    assert_eq!((said.code, said.out.as_str()), (0, "{\"goal\":\"ship v2\",\"by\":{\"day\":\"Friday\"}}\n"));
+    let done = place.pipe(&[&JSON[..], &["--schema", &schema]].concat(), OPENAI);
+    assert_eq!((done.code, done.out.as_str()), (0, "{\"goal\":\"ship v2\",\"by\":{\"day\":\"Friday\"}}\n"));
     let expected =
         "curtail: stdin:5: call \"call_3\": the update is refused: /steps/0: \"build\" is not of type \"number\"\n";
-    assert_eq!(said.err, expected);
+    assert_eq!(done.err, expected);
 }
 
 #[test]
@@ -167,8 +167,8 @@ fn what_is_no_transcript_is_an_error_with_its_place() {
     ];
     for (text, expected) in cases {
         let file = place.file("broken.jsonl", text);
-        let said = place.run(&["memory", "apply", "--thread", "t", &file]);
-        assert!(said.code == 2 && said.out.is_empty() && said.err.contains(expected), "{said:?}");
+        let done = place.run(&["memory", "apply", "--thread", "t", &file]);
+        assert!(done.code == 2 && done.out.is_empty() && done.err.contains(expected), "{done:?}");
     }
     assert_eq!(place.run(&["memory", "apply", "nowhere.jsonl"]).code, 2);
 }

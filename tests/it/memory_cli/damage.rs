@@ -10,10 +10,10 @@ fn refuses(place: &Place, words: &str, also_to_read: bool) {
     let write: &[&[&str]] =
         &[&["update", "--thread", "t", "{\"n\":1}"], &["set", "--thread", "t", "x"], &["clear", "--thread", "t"]];
     for command in read.iter().filter(|_| also_to_read).chain(write) {
-        let said = place.run(&[&["memory"], *command].concat());
-        assert!(said.code == 2 && said.out.is_empty(), "{command:?}: {said:?}");
+        let done = place.run(&[&["memory"], *command].concat());
+        assert!(done.code == 2 && done.out.is_empty(), "{command:?}: {done:?}");
         let expected = format!("curtail: store {}: ", place.store().display());
-        assert!(said.err.starts_with(&expected) && said.err.contains(words), "{command:?}: {}", said.err);
+        assert!(done.err.starts_with(&expected) && done.err.contains(words), "{command:?}: {}", done.err);
         assert_eq!(fs::read(place.store()).unwrap(), bytes, "{command:?} touched it");
     }
     let names = fs::read_dir(place.0.path()).unwrap().count();
@@ -77,6 +77,6 @@ fn a_read_only_store() {
 #[test]
 fn a_folder_that_takes_no_file_is_told_once() {
     let place = Place::new();
-    let said = place.run(&["memory", "set", "--thread", "t", "--store", "/proc/state.db", "x"]);
-    assert_eq!((said.code, said.err.as_str()), (2, "curtail: store /proc/state.db: no such file or directory\n"));
+    let done = place.run(&["memory", "set", "--thread", "t", "--store", "/proc/state.db", "x"]);
+    assert_eq!((done.code, done.err.as_str()), (2, "curtail: store /proc/state.db: no such file or directory\n"));
 }

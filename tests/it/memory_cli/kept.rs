@@ -11,8 +11,8 @@ fn a_transcript_that_grows_is_applied_again_and_again() {
     let place = Place::new();
     let lines: Vec<&str> = OPENAI.split_inclusive('\n').collect();
     for length in 1..=lines.len() {
-        let said = place.pipe(&["memory", "apply", "--thread", "t"], &lines[..length].concat());
-        assert_eq!(said.code, 0, "{said:?}");
+        let done = place.pipe(&["memory", "apply", "--thread", "t"], &lines[..length].concat());
+        assert_eq!(done.code, 0, "{done:?}");
     }
     assert_eq!(show_memory(&place, &["--thread", "t"]), format!("{STATE}\n"));
     let bytes = std::fs::read(place.store()).unwrap();
@@ -37,8 +37,8 @@ fn thread_and_resource_each_have_their_own() {
         "{\"of\":\"--resource=x\"}\n"
     );
     assert_eq!(show_memory(&place, &["--thread", "nobody"]), "\"\"\n");
-    let said = place.run(&["memory", "show", "--scope", "resource", "--thread", "x"]);
-    assert_eq!((said.code, said.err.as_str()), (2, "curtail: no resource id given; pass --resource ID\n"));
+    let done = place.run(&["memory", "show", "--scope", "resource", "--thread", "x"]);
+    assert_eq!((done.code, done.err.as_str()), (2, "curtail: no resource id given; pass --resource ID\n"));
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn an_update_by_hand_that_breaks_the_schema_is_refused_with_its_words() {
     for (json, words) in
         [("{\"m\":1}", "\"n\" is a required property\n"), ("{\"n\":\"1\"}", "/n: \"1\" is not of type \"number\"\n")]
     {
-        let said = update(json);
-        assert_eq!((said.code, said.out.as_str(), said.err), (1, "", format!("{refused}{words}")));
+        let done = update(json);
+        assert_eq!((done.code, done.out.as_str(), done.err), (1, "", format!("{refused}{words}")));
     }
     assert_eq!(update("{\"n\":1}").code, 0);
     assert_eq!(update("{\"m\":2}").code, 0, "a part of it is enough now");
@@ -84,8 +84,8 @@ fn a_schema_that_is_none_is_an_error_before_anything_else() {
         for command in
             [&["update", "no JSON"][..], &["apply", "nowhere.jsonl"], &["recall", "nowhere.jsonl"], &["show"]]
         {
-            let said = place.run(&[&["memory"], command, &["--thread", "t", "--schema", &schema]].concat());
-            assert!(said.code == 2 && said.err.starts_with(&format!("curtail: {schema}: {words}")), "{said:?}");
+            let done = place.run(&[&["memory"], command, &["--thread", "t", "--schema", &schema]].concat());
+            assert!(done.code == 2 && done.err.starts_with(&format!("curtail: {schema}: {words}")), "{done:?}");
         }
     }
     assert!(!place.has_store());
@@ -96,11 +96,11 @@ fn a_kept_state_that_fails_its_schema_is_set_aside_and_kept() {
     let place = Place::new();
     let schema = place.file("schema.json", r#"{"properties":{"n":{"type":"number"}}}"#);
     place.out(&["memory", "set", "--thread", "t", "{\"n\":\"one\"}"]);
-    let said = place.run(&["memory", "show", "--thread", "t", "--schema", &schema]);
-    assert!(said.out == "{}\n" && said.err.contains("/n: \"one\" is not of type \"number\""), "{said:?}");
+    let done = place.run(&["memory", "show", "--thread", "t", "--schema", &schema]);
+    assert!(done.out == "{}\n" && done.err.contains("/n: \"one\" is not of type \"number\""), "{done:?}");
     assert_eq!(show_memory(&place, &["--thread", "t"]), "{\"n\":\"one\"}\n", "looking set it aside");
-    let said = place.run(&["memory", "update", "--thread", "t", "--schema", &schema, "{\"n\":2}"]);
-    assert!(said.code == 0 && said.out == "{\n  \"n\": 2\n}\n" && said.err.contains("set aside"), "{said:?}");
+    let done = place.run(&["memory", "update", "--thread", "t", "--schema", &schema, "{\"n\":2}"]);
+    assert!(done.code == 0 && done.out == "{\n  \"n\": 2\n}\n" && done.err.contains("set aside"), "{done:?}");
     let aside = place.out(&["memory", "show", "--thread", "t", "--set-aside"]);
     let aside: serde_json::Value = serde_json::from_str(&aside).unwrap();
     assert_eq!(
@@ -114,9 +114,9 @@ fn read_only_changes_nothing_and_says_so() {
     let place = Place::new();
     place.out(&["memory", "set", "--thread", "t", "notes"]);
     let bytes = std::fs::read(place.store()).unwrap();
-    let said = place.run(&["memory", "update", "--thread", "t", "--read-only", "{\"n\":1}"]);
-    assert_eq!((said.code, said.out.as_str()), (0, "notes\n"));
-    assert_eq!(said.err, "curtail: the memory is read-only; nothing changed\n");
+    let done = place.run(&["memory", "update", "--thread", "t", "--read-only", "{\"n\":1}"]);
+    assert_eq!((done.code, done.out.as_str()), (0, "notes\n"));
+    assert_eq!(done.err, "curtail: the memory is read-only; nothing changed\n");
     assert_eq!(place.pipe(&["memory", "apply", "--thread", "t", "--read-only"], OPENAI).quietly(), "notes\n");
     assert_eq!(place.run(&["memory", "set", "--thread", "t", "--read-only", "x"]).code, 2);
     assert_eq!(std::fs::read(place.store()).unwrap(), bytes);
@@ -127,8 +127,8 @@ fn a_child_gets_a_copy_of_resource_memory_and_none_of_thread_memory() {
     let place = Place::new();
     place.out(&["memory", "update", "--thread", "p", "{\"mine\":1}"]);
     place.out(&["memory", "update", "--resource", "r", "{\"ours\":1}"]);
-    let said = place.run(&["memory", "spawn", "--thread", "p", "--to", "c"]);
-    assert!(said.code == 0 && said.err.contains("a thread's state is not inherited"), "{said:?}");
+    let done = place.run(&["memory", "spawn", "--thread", "p", "--to", "c"]);
+    assert!(done.code == 0 && done.err.contains("a thread's state is not inherited"), "{done:?}");
     assert_eq!(show_memory(&place, &["--thread", "c"]), "\"\"\n");
     place.out(&["memory", "spawn", "--thread", "p", "--resource", "r", "--to", "c"]);
     place.out(&["memory", "update", "--thread", "c", "{\"ours\":2}"]);

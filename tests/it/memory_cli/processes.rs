@@ -52,20 +52,20 @@ fn the_last_acknowledged_update_survives_every_kill() {
         let mut child =
             place.command(&["memory", "update", "--thread", "t", &update]).stdout(Stdio::piped()).spawn().unwrap();
         let mut out = child.stdout.take().unwrap();
-        let mut said = String::new();
+        let mut printed = String::new();
         // Every fifth is killed once it has said all, however slow it is.
         if round % 5 == 0 {
-            out.read_to_string(&mut said).unwrap();
+            out.read_to_string(&mut printed).unwrap();
         } else {
             thread::sleep(Duration::from_micros(whole * (round * 37 % 125) / 100));
         }
         child.kill().unwrap();
-        out.read_to_string(&mut said).unwrap();
+        out.read_to_string(&mut printed).unwrap();
         killed += u32::from(!child.wait().unwrap().success());
-        acknowledged += u32::from(!said.is_empty());
+        acknowledged += u32::from(!printed.is_empty());
         let found = if place.has_store() { state(&place)["round"].as_u64().unwrap_or(0) } else { 0 };
         // A change is there whole or not at all; where it was acknowledged, it is there.
-        assert!(found == round || (found == kept && said.is_empty()), "round {round}: {found} after {kept}");
+        assert!(found == round || (found == kept && printed.is_empty()), "round {round}: {found} after {kept}");
         kept = found;
     }
     assert!(acknowledged > 0, "{killed} killed, {acknowledged} acknowledged of {rounds}");

@@ -45,8 +45,8 @@ fn a_transcript_that_passes_check_passes_it_with_its_memory() {
         let out = recall(&place, &["--dialect", dialect], text);
         assert!(out.contains("<working_memory>") || out.contains("<\\u0077orking_memory>"), "{dialect}: {out}");
         for checked in [*text, &out] {
-            let said = place.pipe(&["check", "--dialect", dialect], checked);
-            assert_eq!(said.code, 0, "{dialect}: {said:?}\n{checked}");
+            let done = place.pipe(&["check", "--dialect", dialect], checked);
+            assert_eq!(done.code, 0, "{dialect}: {done:?}\n{checked}");
         }
         assert_eq!(recall(&place, &["--dialect", dialect], &out), out, "{dialect}");
     }
@@ -127,20 +127,20 @@ fn a_long_state_is_cut_to_the_budget_and_says_so() {
     let place = Place::new();
     let long: Vec<String> = (0..900).map(|number| format!("fact {number} is worth keeping")).collect();
     let long = place.file("long.txt", &long.join("\n"));
-    let said = place.pipe(&["memory", "recall", "--state", &long, "--budget", "200"], HELLO);
-    assert!(said.code == 0 && said.err.contains("the working memory is cut to 200 tokens"), "{}", said.err);
-    assert!(said.out.contains("[shortened: ") && said.out.len() < HELLO.len() + 1_200, "{}", said.out);
-    let said = place.pipe(&["memory", "recall", "--state", &long, "--budget", "3"], HELLO);
-    assert!(said.code == 2 && said.out.is_empty() && said.err.contains("it needs at least 19"), "{said:?}");
+    let done = place.pipe(&["memory", "recall", "--state", &long, "--budget", "200"], HELLO);
+    assert!(done.code == 0 && done.err.contains("the working memory is cut to 200 tokens"), "{}", done.err);
+    assert!(done.out.contains("[shortened: ") && done.out.len() < HELLO.len() + 1_200, "{}", done.out);
+    let done = place.pipe(&["memory", "recall", "--state", &long, "--budget", "3"], HELLO);
+    assert!(done.code == 2 && done.out.is_empty() && done.err.contains("it needs at least 19"), "{done:?}");
 }
 
 #[test]
 fn updates_that_are_not_taken_are_told() {
     let place = Place::new();
     let schema = place.file("schema.json", r#"{"properties":{"steps":{"type":"string"}}}"#);
-    let said = place.pipe(&["memory", "recall", "--schema", &schema], OPENAI);
-    assert!(said.code == 0 && said.out.contains("ship v2") && !said.out.contains("\\\"steps\\\": "), "{said:?}");
-    assert!(said.err.contains("call \"call_3\": the update is refused: /steps: "), "{}", said.err);
+    let done = place.pipe(&["memory", "recall", "--schema", &schema], OPENAI);
+    assert!(done.code == 0 && done.out.contains("ship v2") && !done.out.contains("\\\"steps\\\": "), "{done:?}");
+    assert!(done.err.contains("call \"call_3\": the update is refused: /steps: "), "{}", done.err);
 }
 
 /// Instructions in the middle of a conversation stay where they are, alone or beside other blocks, and the memory follows

@@ -56,13 +56,13 @@ fn kimi_counts_at_the_end_of_a_step() {
 
 #[test]
 fn seconds_since_1970_are_times() {
-    let said = |role: &str, content: String, time: f64| json!({"role": role, "content": content, "extra": {"timestamp": time}, "model": "m"});
+    let message = |role: &str, content: String, time: f64| json!({"role": role, "content": content, "extra": {"timestamp": time}, "model": "m"});
     let chat = |pause: f64| {
         lines(&[
-            said("user", tokens('a', 100), 1.78e9),
-            said("assistant", tokens('d', 10), 1.78e9 + 0.5),
-            said("user", tokens('b', 100), 1.78e9 + 1.0),
-            said("assistant", tokens('d', 10), 1.78e9 + pause),
+            message("user", tokens('a', 100), 1.78e9),
+            message("assistant", tokens('d', 10), 1.78e9 + 0.5),
+            message("user", tokens('b', 100), 1.78e9 + 1.0),
+            message("assistant", tokens('d', 10), 1.78e9 + pause),
         ])
     };
     for (pause, read) in [(200.0, 100), (400.0, 0)] {
@@ -114,13 +114,14 @@ fn gemini_langchain_and_atif_count_beside_a_reply() {
 
 /// A sample of `inspect_ai` with two replies, and the events of a model; `id` says whether replies have ids.
 fn sample(id: bool, events: &[Value]) -> String {
-    let said = |role: &str, number: &str| match id {
+    let message = |role: &str, number: &str| match id {
         true => {
             json!({"id": number, "role": role, "content": "Hi.", "source": if role == "user" { "input" } else { "generate" }})
         }
         false => json!({"role": role, "content": "Hi.", "source": "generate"}),
     };
-    let messages = [said("user", "u1"), said("assistant", "a1"), said("user", "u2"), said("assistant", "a2")];
+    let messages =
+        [message("user", "u1"), message("assistant", "a1"), message("user", "u2"), message("assistant", "a2")];
     json!({"eval": {}, "samples": [{"id": 1, "epoch": 1, "target": "", "messages": messages, "events": events}]})
         .to_string()
 }
@@ -151,7 +152,7 @@ fn inspect_counts_in_the_events_of_a_sample() {
 
 #[test]
 fn openhands_counts_in_updates_of_its_state() {
-    let said = |source: &str, role: &str, id: Option<&str>| {
+    let event = |source: &str, role: &str, id: Option<&str>| {
         json!({"kind": "MessageEvent", "source": source, "id": id.unwrap_or("u"), "timestamp": "2026-01-01T00:00:00",
             "llm_message": {"role": role, "content": [{"type": "text", "text": "Hi."}]}, "llm_response_id": id})
     };
@@ -162,8 +163,8 @@ fn openhands_counts_in_updates_of_its_state() {
         json!({"kind": "ConversationStateUpdateEvent", "source": "environment", "id": "s", "key": "stats",
             "value": {"usage_to_metrics": {"agent": agent, "condenser": {"accumulated_token_usage": {"prompt_tokens": 7}}}}})
     };
-    let (asked, none) = (said("user", "user", None), json!({}));
-    let reply = |id| said("agent", "assistant", Some(id));
+    let (asked, none) = (event("user", "user", None), json!({}));
+    let reply = |id| event("agent", "assistant", Some(id));
     let after = [
         asked.clone(),
         reply("r1"),
@@ -196,23 +197,23 @@ fn openhands_counts_in_updates_of_its_state() {
 
 #[test]
 fn a_turn_is_sent_until_the_event_that_takes_it_back() {
-    let said = |role, letter, count| codex("response_item", &item(role, letter, count));
+    let message = |role, letter, count| codex("response_item", &item(role, letter, count));
     let back = |turns: u64| codex("event_msg", &json!({"type": "thread_rolled_back", "num_turns": turns}));
     let log = [
         codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
-        said("user", 'a', 100),
-        said("assistant", 'b', 10),
-        said("user", 'c', 100),
-        said("assistant", 'd', 10),
-        said("user", 'e', 100),
-        said("assistant", 'f', 10),
+        message("user", 'a', 100),
+        message("assistant", 'b', 10),
+        message("user", 'c', 100),
+        message("assistant", 'd', 10),
+        message("user", 'e', 100),
+        message("assistant", 'f', 10),
         back(1),
-        said("user", 'g', 50),
-        said("assistant", 'h', 10),
+        message("user", 'g', 50),
+        message("assistant", 'h', 10),
         // Rolls back the turn before it, and the one before the turn that was rolled back first.
         back(2),
-        said("user", 'i', 30),
-        said("assistant", 'j', 10),
+        message("user", 'i', 30),
+        message("assistant", 'j', 10),
     ]
     .concat();
     let report = replay(&log, &["-p", "window -n 1000"]);

@@ -40,7 +40,7 @@ fn tokens(letter: char, count: usize) -> String {
     vec![letter.to_string(); count].join(" ")
 }
 
-fn said(role: &str, content: &str, second: usize) -> String {
+fn entry(role: &str, content: &str, second: usize) -> String {
     let time = format!("2026-01-01T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60);
     json!({"role": role, "content": content, "timestamp": time, "model": "m"}).to_string() + "\n"
 }
@@ -49,7 +49,7 @@ fn said(role: &str, content: &str, second: usize) -> String {
 fn chat(seconds: [usize; 3]) -> String {
     let rounds = ['a', 'b', 'c'].into_iter().zip(seconds);
     rounds
-        .map(|(letter, at)| said("user", &tokens(letter, 100), at) + &said("assistant", &tokens('d', 10), at))
+        .map(|(letter, at)| entry("user", &tokens(letter, 100), at) + &entry("assistant", &tokens('d', 10), at))
         .collect()
 }
 
@@ -171,20 +171,20 @@ fn item(role: &str, letter: char, count: usize) -> Value {
 
 #[test]
 fn codex_sends_the_history_that_a_compaction_wrote() {
-    let said = |role, letter, count| codex("response_item", &item(role, letter, count));
+    let message = |role, letter, count| codex("response_item", &item(role, letter, count));
     let compacted = |history: Value| codex("compacted", &json!({"message": "", "replacement_history": history}));
     let log = [
         codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
-        said("user", 'a', 100),
-        said("assistant", 'b', 10),
+        message("user", 'a', 100),
+        message("assistant", 'b', 10),
         compacted(json!([item("user", 'a', 100), item("user", 's', 20)])),
-        said("user", 'c', 100),
-        said("assistant", 'd', 10),
+        message("user", 'c', 100),
+        message("assistant", 'd', 10),
         compacted(json!([item("user", 'c', 100), item("user", 't', 30)])),
-        said("user", 'e', 100),
-        said("assistant", 'f', 10),
-        said("user", 'g', 100),
-        said("assistant", 'h', 10),
+        message("user", 'e', 100),
+        message("assistant", 'f', 10),
+        message("user", 'g', 100),
+        message("assistant", 'h', 10),
     ]
     .concat();
     let report = replay(&log, &["-p", "window -n 1000"]);
@@ -198,16 +198,16 @@ fn codex_sends_the_history_that_a_compaction_wrote() {
 
 #[test]
 fn codex_sends_no_turns_that_were_rolled_back() {
-    let said = |role, letter, count| codex("response_item", &item(role, letter, count));
+    let message = |role, letter, count| codex("response_item", &item(role, letter, count));
     let log = [
         codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
-        said("user", 'a', 100),
-        said("assistant", 'b', 10),
-        said("user", 'c', 100),
-        said("assistant", 'd', 10),
+        message("user", 'a', 100),
+        message("assistant", 'b', 10),
+        message("user", 'c', 100),
+        message("assistant", 'd', 10),
         codex("event_msg", &json!({"type": "thread_rolled_back", "num_turns": 1})),
-        said("user", 'e', 50),
-        said("assistant", 'f', 10),
+        message("user", 'e', 50),
+        message("assistant", 'f', 10),
     ]
     .concat();
     let report = replay(&log, &["-p", "window -n 1000", "-p", "limit -t 1000"]);
@@ -220,7 +220,7 @@ fn codex_sends_no_turns_that_were_rolled_back() {
 
 #[test]
 fn pi_sends_the_messages_that_a_compaction_kept() {
-    let said = |id: u8, role: &str, letter, count| {
+    let entry = |id: u8, role: &str, letter, count| {
         let content = json!([{"type": "text", "text": tokens(letter, count)}]);
         let message = json!({"role": role, "content": content, "api": "anthropic-messages", "model": "unknown-model"});
         let parent = (id > 1).then(|| (id - 1).to_string());
@@ -229,16 +229,16 @@ fn pi_sends_the_messages_that_a_compaction_kept() {
             + "\n"
     };
     let log = [
-        said(1, "user", 'a', 100),
-        said(2, "assistant", 'b', 10),
-        said(3, "user", 'c', 100),
-        said(4, "assistant", 'd', 10),
+        entry(1, "user", 'a', 100),
+        entry(2, "assistant", 'b', 10),
+        entry(3, "user", 'c', 100),
+        entry(4, "assistant", 'd', 10),
         json!({"type": "compaction", "id": "5", "parentId": "4", "timestamp": "2026-01-01T00:00:00Z",
             "summary": tokens('s', 20), "firstKeptEntryId": "3", "tokensBefore": 220})
         .to_string()
             + "\n",
-        said(6, "user", 'e', 100),
-        said(7, "assistant", 'f', 10),
+        entry(6, "user", 'e', 100),
+        entry(7, "assistant", 'f', 10),
     ]
     .concat();
     let report = replay(&log, &["-p", "window -n 1000", "--cache", "marked"]);
@@ -271,7 +271,7 @@ fn calling(rounds: usize) -> String {
     let round = |nth: usize| {
         call(&format!("c{nth}"), &format!(r#"{{"path":"f{nth}.txt"}}"#)) + &result(&format!("c{nth}"), &tokens('r', 40))
     };
-    said("user", &tokens('a', 1000), 0) + &(0..rounds).map(round).collect::<String>() + &said("assistant", "done", 0)
+    entry("user", &tokens('a', 1000), 0) + &(0..rounds).map(round).collect::<String>() + &entry("assistant", "done", 0)
 }
 
 #[test]
@@ -305,10 +305,10 @@ fn an_automatic_cache_reads_up_to_the_first_change() {
 #[test]
 fn references_of_the_continuation_are_kept_or_missing() {
     let log = [
-        said("user", "Fix src/alpha.rs and port 8080.", 0),
-        said("assistant", "Which first?", 0),
-        said("user", "The file, not config.yaml.", 0),
-        said("assistant", "Edited src/alpha.rs, left config.yaml, and src/new.rs is new.", 0),
+        entry("user", "Fix src/alpha.rs and port 8080.", 0),
+        entry("assistant", "Which first?", 0),
+        entry("user", "The file, not config.yaml.", 0),
+        entry("assistant", "Edited src/alpha.rs, left config.yaml, and src/new.rs is new.", 0),
     ]
     .concat();
     let report = replay(&log, &["-p", "window --strategy sliding -n 1", "--missing"]);
@@ -325,14 +325,14 @@ fn references_of_the_continuation_are_kept_or_missing() {
 fn calls_that_repeat_a_dropped_one_are_counted() {
     let twice = r#"{"path":"notes.txt"}"#;
     let log = [
-        said("user", "Read it.", 0),
+        entry("user", "Read it.", 0),
         call("c1", twice),
         result("c1", "first"),
-        said("assistant", "Read.", 0),
-        said("user", "Again.", 0),
+        entry("assistant", "Read.", 0),
+        entry("user", "Again.", 0),
         call("c2", twice),
         result("c2", "first"),
-        said("assistant", "Done.", 0),
+        entry("assistant", "Done.", 0),
     ]
     .concat();
     let report = replay(&log, &["-p", "window --strategy sliding -n 1"]);
@@ -398,12 +398,12 @@ fn figures_beside_a_message_calibrate_and_choose_the_cache() {
     // A dialect that any provider may be behind: what the log says of its cache tells.
     let pi = |write: u64, read: u64| {
         let usage = json!({"input": 5, "output": 5, "cacheRead": read, "cacheWrite": write});
-        let said = |role: &str, usage: &Value| {
+        let message = |role: &str, usage: &Value| {
             json!({"type": "message", "message": {"role": role, "content": "a", "api": "x", "usage": usage}})
                 .to_string()
                 + "\n"
         };
-        said("user", &Value::Null) + &said("assistant", &usage)
+        message("user", &Value::Null) + &message("assistant", &usage)
     };
     for (write, read, cache) in [(9, 0, "anthropic"), (0, 9, "openai"), (0, 0, "none")] {
         assert_eq!(built_in(&pi(write, read))["cache"], cache);
@@ -615,14 +615,14 @@ fn summaries_are_paid_for_once() {
 
 #[test]
 fn a_policy_that_fails_leaves_the_others() {
-    let system = said("system", &tokens('s', 50), 0);
+    let system = entry("system", &tokens('s', 50), 0);
     let report = replay(&(system + &chat([0, 1, 2])), &["-p", "limit -t 20", "-p", "window -n 1000"]);
     let policy = |nth: usize| &report["sessions"][0]["policies"][nth];
     assert!(policy(1)["error"].as_str().unwrap().contains("20"), "{}", policy(1)["error"]);
     assert_eq!(policy(2)["tokens_sent"], policy(0)["tokens_sent"]);
     assert_eq!(report["total"]["policies"][1]["failed_sessions"], 1);
     let place = Place::new();
-    place.write("chat.jsonl", (said("system", &tokens('s', 50), 0) + &chat([0, 1, 2])).as_bytes());
+    place.write("chat.jsonl", (entry("system", &tokens('s', 50), 0) + &chat([0, 1, 2])).as_bytes());
     let done = place.curtail(&["replay", "chat.jsonl", "-p", "limit -t 20", "--price", "gpt-4o"]).output().unwrap();
     let table = text(&done.stdout);
     assert!(table.contains("not compared: limit -t 20 fails in 1 of 1 session: chat.jsonl: "), "{table}");
@@ -632,14 +632,14 @@ fn a_policy_that_fails_leaves_the_others() {
 /// A file is read, forgotten, and used: in a call, whose result shows its name again.
 #[test]
 fn what_is_lost_is_told_apart() {
-    let log = said("user", "Fix the parser, please.", 0)
+    let log = entry("user", "Fix the parser, please.", 0)
         + &call("c1", r#"{"path":"src/parser.rs"}"#)
         + &result("c1", "fn parse_record() {}")
-        + &said("assistant", "I have seen it.", 0)
-        + &said("user", "Go on.", 0)
+        + &entry("assistant", "I have seen it.", 0)
+        + &entry("user", "Go on.", 0)
         + &call("c2", r#"{"path":"src/parser.rs"}"#)
         + &result("c2", "src/parser.rs: fn other() {}")
-        + &said("assistant", "Now parse_record in src/parser.rs.", 0);
+        + &entry("assistant", "Now parse_record in src/parser.rs.", 0);
     let report = replay(&log, &["-p", "window --strategy sliding -n 1"]);
     let policy = |nth: usize, figure: &str| report["sessions"][0]["policies"][nth][figure].clone();
     let of = |nth| {

@@ -27,9 +27,9 @@ fn the_nearest_file_counts() {
 #[test]
 fn the_users_own_file_stands_behind_all() {
     let home = tempfile::tempdir().expect("a folder");
-    let own = home.path().join(".config/curtail");
-    std::fs::create_dir_all(&own).expect("folders");
-    std::fs::write(own.join("curtail.toml"), NARROW).expect("a file");
+    let settings = home.path().join(".config/curtail");
+    std::fs::create_dir_all(&settings).expect("folders");
+    std::fs::write(settings.join("curtail.toml"), NARROW).expect("a file");
     let elsewhere = tempfile::tempdir().expect("a folder");
     let output =
         curtail(elsewhere.path(), &["run", "--print"]).env("HOME", home.path()).output().expect("curtail runs");
@@ -69,23 +69,24 @@ fn a_flag_beats_the_environment_and_the_environment_the_file() {
     let toml = "[[history.processors]]\ntype = 'limit'\nmax-tokens = 9\ntokenizer = 'gpt2'\n[networks.a]\n[networks.b]\n\
                 [[networks.b.processors]]\ntype = 'filter'\n";
     let folder = folder(toml);
-    let said = |args: &[&str], variables: &[(&str, &str)]| {
+    let printed = |args: &[&str], variables: &[(&str, &str)]| {
         let output = curtail(folder.path(), args).envs(variables.iter().copied()).output().expect("curtail runs");
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     };
     let print = ["run", "--print"];
-    assert!(said(&print, &[]).contains("tokenizer = \"gpt2\""));
-    assert!(said(&print, &[("CURTAIL_TOKENIZER", "r50k_base")]).contains("tokenizer = \"r50k_base\""));
+    assert!(printed(&print, &[]).contains("tokenizer = \"gpt2\""));
+    assert!(printed(&print, &[("CURTAIL_TOKENIZER", "r50k_base")]).contains("tokenizer = \"r50k_base\""));
     assert!(
-        said(&["config", "show"], &[("CURTAIL_TOKENIZER", "r50k_base")]).contains("\"r50k_base\"  # CURTAIL_TOKENIZER")
+        printed(&["config", "show"], &[("CURTAIL_TOKENIZER", "r50k_base")])
+            .contains("\"r50k_base\"  # CURTAIL_TOKENIZER")
     );
-    assert!(said(&["config", "show"], &[]).contains("\"gpt2\"  # curtail.toml:4"));
-    assert!(said(&["config", "show"], &[]).contains("\"empty\"  # default"));
-    assert!(said(&print, &[("CURTAIL_NETWORK", "b")]).contains("network b"));
-    assert!(!said(&["run", "--print", "--network", "a"], &[("CURTAIL_NETWORK", "b")]).contains("network b"));
+    assert!(printed(&["config", "show"], &[]).contains("\"gpt2\"  # curtail.toml:4"));
+    assert!(printed(&["config", "show"], &[]).contains("\"empty\"  # default"));
+    assert!(printed(&print, &[("CURTAIL_NETWORK", "b")]).contains("network b"));
+    assert!(!printed(&["run", "--print", "--network", "a"], &[("CURTAIL_NETWORK", "b")]).contains("network b"));
     // A flag that says the same in other words beats the environment, too.
     let flags = ["limit", "-t", "9", "--model", "gpt-4"];
-    assert_eq!(said(&flags, &[("CURTAIL_TOKENIZER", "nobody")]), "");
+    assert_eq!(printed(&flags, &[("CURTAIL_TOKENIZER", "nobody")]), "");
 }
 
 #[test]
@@ -102,6 +103,6 @@ fn paths_are_meant_from_where_the_file_stands() {
 fn a_stage_that_leaves_nothing_warns() {
     let folder = folder("[[agents.mute.processors]]\ntype = 'filter'\nrole = 'tool'\n");
     std::fs::write(folder.path().join("a.jsonl"), "{\"role\":\"user\",\"content\":\"hi\"}\n").expect("a file");
-    let said = stderr(folder.path(), &["run", "--agent", "mute", "a.jsonl"]);
-    assert!(said.contains("filter at agent mute drops all of 1 message"), "{said}");
+    let error = stderr(folder.path(), &["run", "--agent", "mute", "a.jsonl"]);
+    assert!(error.contains("filter at agent mute drops all of 1 message"), "{error}");
 }

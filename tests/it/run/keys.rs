@@ -46,8 +46,8 @@ fn command(kind: &str) -> &str {
 fn every_flag_is_a_key_and_every_key_a_flag() {
     // What `run` takes besides its own chain is what every cutting command takes: input, output, report.
     let mut shared = flags("run");
-    for own in ["network", "agent", "print", "config", "no-config", "trust"] {
-        assert!(shared.remove(own), "`run --{own}` is gone");
+    for flag in ["network", "agent", "print", "config", "no-config", "trust"] {
+        assert!(shared.remove(flag), "`run --{flag}` is gone");
     }
     // What `summarize` does besides cutting: other outputs, and a memory that it keeps by itself.
     shared
@@ -59,14 +59,14 @@ fn every_flag_is_a_key_and_every_key_a_flag() {
     for kind in types(&schema) {
         let mut shared = shared.clone();
         if kind == "memory" {
-            shared.retain(|own| !["thread", "store"].contains(&own.as_str()));
+            shared.retain(|flag| !["thread", "store"].contains(&flag.as_str()));
         }
         // Where tools are excluded, `--exclude` is not about paths.
         if kind == "filter" {
             shared.remove("exclude");
         }
-        let own: BTreeSet<String> = flags(command(kind)).difference(&shared).cloned().collect();
-        assert_eq!(own, keys(&schema, kind), "{kind}");
+        let flag: BTreeSet<String> = flags(command(kind)).difference(&shared).cloned().collect();
+        assert_eq!(flag, keys(&schema, kind), "{kind}");
     }
 }
 

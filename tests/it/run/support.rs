@@ -24,8 +24,8 @@ fn names(line: &str, tool: &str) -> bool {
 /// The calls of `tool` in a line, by id.
 fn calls(lines: &[String], tool: &str) -> Vec<String> {
     let calls = lines.iter().flat_map(|line| line.split("{\"id\":\"").skip(1));
-    let own = calls.filter(|call| names(call.split("}}").next().unwrap_or_default(), tool));
-    own.map(|call| call.split('"').next().unwrap_or_default().to_owned()).collect()
+    let found = calls.filter(|call| names(call.split("}}").next().unwrap_or_default(), tool));
+    found.map(|call| call.split('"').next().unwrap_or_default().to_owned()).collect()
 }
 
 /// The fixture without `tool`: its results are dropped, a message that calls nothing else is dropped, and one that calls
@@ -93,16 +93,16 @@ fn one_pass_over_the_bytes_is_as_good_as_three() {
 #[test]
 fn decisions_name_their_level_and_sums_every_stage() {
     let args = ["run", "-c", "fixtures/run/support.toml", "--network", "support", "--agent", "greeter"];
-    let said = |more: &str| stderr(root(), &[&args[..], &["fixtures/run/support.jsonl", more]].concat());
-    let explained = said("--explain");
+    let printed = |more: &str| stderr(root(), &[&args[..], &["fixtures/run/support.jsonl", more]].concat());
+    let explained = printed("--explain");
     for stage in ["[filter at history]", "[limit at network support]", "[filter at agent greeter]"] {
         assert!(explained.contains(stage), "{stage}");
     }
-    assert!(said("--explain=json").contains("\"level\":\"network support\",\"processor\":\"limit\""));
-    let sums: serde_json::Value = serde_json::from_str(&said("--stats=json")).expect("JSON");
+    assert!(printed("--explain=json").contains("\"level\":\"network support\",\"processor\":\"limit\""));
+    let sums: serde_json::Value = serde_json::from_str(&printed("--stats=json")).expect("JSON");
     let left: Vec<u64> = (0..3).map(|nth| sums["stages"][nth]["tokens"].as_u64().expect("a number")).collect();
     assert!(left[0] > 16_000 && left[1] <= 16_000 && left[1] > 12_000 && left[2] < left[1], "{left:?}");
     assert_eq!(sums["stages"][2]["messages"], sums["messages_after"]);
     assert_eq!(sums["stages"][2]["tokens"], sums["tokens_after"]);
-    assert!(said("--stats").contains("after 2. limit at network support"));
+    assert!(printed("--stats").contains("after 2. limit at network support"));
 }

@@ -42,9 +42,12 @@ fn a_found_file_may_not_run_programs_or_name_servers_keys_and_files() {
         let name = key.split(' ').next().expect("a key");
         for (place, chat) in [(folder.path(), "chat.jsonl"), (&below, "../../chat.jsonl")] {
             for more in [&[][..], &["--dry-run"]] {
-                let (status, said) = status(place, &[&["run", chat], more].concat());
-                assert_eq!(status, Some(2), "{key}: {said}");
-                assert!(said.contains(&format!("curtail.toml:4:1: `{name}`")) && said.contains("--trust"), "{said}");
+                let (status, stderr) = status(place, &[&["run", chat], more].concat());
+                assert_eq!(status, Some(2), "{key}: {stderr}");
+                assert!(
+                    stderr.contains(&format!("curtail.toml:4:1: `{name}`")) && stderr.contains("--trust"),
+                    "{stderr}"
+                );
             }
         }
         assert!(!folder.path().join("mark").exists(), "{key}");
@@ -67,8 +70,11 @@ fn a_found_file_reads_no_store_and_names_no_tokenizer() {
     ] {
         let folder = folder(&format!("[[history.processors]]\n{processor}\n"));
         fs::write(folder.path().join("chat.jsonl"), CHAT).expect("a file");
-        let (code, said) = status(folder.path(), &["run", "chat.jsonl"]);
-        assert!(code == Some(2) && said.contains("curtail.toml:") && said.contains("--trust"), "{processor}: {said}");
+        let (code, stderr) = status(folder.path(), &["run", "chat.jsonl"]);
+        assert!(
+            code == Some(2) && stderr.contains("curtail.toml:") && stderr.contains("--trust"),
+            "{processor}: {stderr}"
+        );
         assert!(!folder.path().join("state").exists(), "{processor}");
     }
     // A name is no file.
@@ -84,15 +90,15 @@ fn a_found_file_reads_no_store_and_names_no_tokenizer() {
 fn a_file_that_the_user_chose_may() {
     for flags in [&["--trust"][..], &["-c", "curtail.toml"]] {
         let folder = repository(MARK);
-        let (status, said) = status(folder.path(), &[&["run", "chat.jsonl"], flags].concat());
-        assert_eq!(status, Some(0), "{said}");
+        let (status, stderr) = status(folder.path(), &[&["run", "chat.jsonl"], flags].concat());
+        assert_eq!(status, Some(0), "{stderr}");
         assert!(folder.path().join("mark").exists(), "{flags:?}");
     }
     // The user's own file, which applies where there is no other.
     let (home, work) = (repository(MARK), tempfile::tempdir().expect("a folder"));
-    let own = home.path().join(".config/curtail");
-    fs::create_dir_all(&own).expect("a folder");
-    fs::rename(home.path().join("curtail.toml"), own.join("curtail.toml")).expect("moved");
+    let settings = home.path().join(".config/curtail");
+    fs::create_dir_all(&settings).expect("a folder");
+    fs::rename(home.path().join("curtail.toml"), settings.join("curtail.toml")).expect("moved");
     fs::write(work.path().join("chat.jsonl"), CHAT).expect("a file");
     let run = curtail(work.path(), &["run", "chat.jsonl"]).env("HOME", home.path()).output().expect("curtail runs");
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
@@ -107,9 +113,9 @@ fn a_dry_run_runs_and_sends_nothing() {
     };
     for keys in [MARK.to_owned(), sending("openai"), sending("anthropic")] {
         let folder = repository(&keys);
-        let (status, said) = status(folder.path(), &["run", "--trust", "--dry-run", "chat.jsonl"]);
-        assert_eq!(status, Some(0), "{said}");
-        assert!(said.contains("inserted: summaries"), "{said}");
+        let (status, stderr) = status(folder.path(), &["run", "--trust", "--dry-run", "chat.jsonl"]);
+        assert_eq!(status, Some(0), "{stderr}");
+        assert!(stderr.contains("inserted: summaries"), "{stderr}");
         assert!(!folder.path().join("mark").exists());
     }
     assert_eq!(server.received().len(), 0);

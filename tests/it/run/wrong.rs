@@ -122,9 +122,9 @@ fn wrong_files_are_told_what_would_be_right() {
 #[test]
 fn what_cannot_be_had_is_told_with_the_place_of_its_processor() {
     let folder = folder("\n[[history.processors]]\ntype = 'limit'\nmax-tokens = 9\ntokenizer = 'cl100k'\n");
-    let said = stderr(folder.path(), &["run"]);
-    assert!(said.starts_with("curtail: curtail.toml:2:1: limit at history: "), "{said}");
-    assert!(said.contains("did you mean \"cl100k_base\""), "{said}");
+    let error = stderr(folder.path(), &["run"]);
+    assert!(error.starts_with("curtail: curtail.toml:2:1: limit at history: "), "{error}");
+    assert!(error.contains("did you mean \"cl100k_base\""), "{error}");
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn levels_of_rules_are_read_from_the_same_file() {
     for (toml, expected) in cases {
         let folder = folder(toml);
         std::fs::write(folder.path().join("a.jsonl"), "{\"role\":\"user\",\"content\":\"hi\"}\n").expect("a file");
-        let said = stderr(folder.path(), &["check", "a.jsonl"]);
-        assert!(said.contains(expected), "{toml}: {said}");
-        assert!(said.contains("curtail.toml"), "{toml}: {said}");
+        let error = stderr(folder.path(), &["check", "a.jsonl"]);
+        assert!(error.contains(expected), "{toml}: {error}");
+        assert!(error.contains("curtail.toml"), "{toml}: {error}");
     }
 }

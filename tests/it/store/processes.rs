@@ -116,19 +116,19 @@ fn a_store_is_opened_and_read_however_long_others_change_it() {
 fn killed(path: &Path, has_begun: bool, wait: Duration) -> Option<u32> {
     let mut child = start(path, 100_000);
     let out = BufReader::new(child.stdout.take().unwrap());
-    let (said, heard) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let reader = thread::spawn(move || {
         let lines = out.lines().map_while(Result::ok);
         for count in lines.filter_map(|line| line.strip_prefix("ack ")?.parse::<u32>().ok()) {
-            said.send(count).unwrap();
+            sender.send(count).unwrap();
         }
     });
-    let first = has_begun.then(|| heard.recv().expect("the worker writes before it ends"));
+    let first = has_begun.then(|| receiver.recv().expect("the worker writes before it ends"));
     thread::sleep(wait);
     child.kill().unwrap();
     child.wait().unwrap();
     reader.join().unwrap();
-    heard.try_iter().last().or(first)
+    receiver.try_iter().last().or(first)
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn what_was_acknowledged_survives_a_kill() {
     for round in 0..rounds {
         // Every second worker is killed in the middle of its writing, the others from before the file is there, in uneven steps.
         let wait = Duration::from_micros(1_000 + u64::from(round) * 7_919 % 60_000);
-        let said = killed(&path, round % 2 == 1, wait);
+        let acknowledged = killed(&path, round % 2 == 1, wait);
         let found = count(&path);
-        let least = said.unwrap_or(found_before);
+        let least = acknowledged.unwrap_or(found_before);
         // One more may have been committed, with the process killed before it could say so.
         assert!(found == least || found == least + 1, "round {round}: said {least}, found {found}");
         found_before = found;

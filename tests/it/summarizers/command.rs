@@ -14,7 +14,7 @@ fn words(tokens: usize) -> Budget<'static> {
     Budget { tokens, count: &|text: &str| text.split_whitespace().count() }
 }
 
-fn said() -> Vec<Utterance<'static>> {
+fn utterances() -> Vec<Utterance<'static>> {
     vec![
         Utterance::new(Speaker::User, "Fix \"it\""),
         Utterance::new(Speaker::Call("sh".into()), r#"{"cmd":"ls"}"#),
@@ -24,7 +24,7 @@ fn said() -> Vec<Utterance<'static>> {
 }
 
 fn run(line: &str, timeout: Duration) -> Result<String, Failure> {
-    Command::new(line, timeout)?.summarize(&said(), &words(7))
+    Command::new(line, timeout)?.summarize(&utterances(), &words(7))
 }
 
 #[test]
@@ -123,10 +123,10 @@ fn await_end(child: i32) {
 #[test]
 fn much_in_and_much_out_does_not_block() {
     let much = "x ".repeat(1 << 20);
-    let said = [Utterance::new(Speaker::User, much.as_str())];
+    let utterances = [Utterance::new(Speaker::User, much.as_str())];
     for line in ["sh -c 'yes noise | head -c 3000000 >&2; cat'", "sh -c 'exec 0<&-; echo fine'"] {
         let command = Command::new(line, LONG).expect("a command line");
-        assert!(command.summarize(&said, &words(3)).is_ok(), "{line}");
+        assert!(command.summarize(&utterances, &words(3)).is_ok(), "{line}");
     }
 }
 
@@ -139,19 +139,19 @@ fn an_answer_is_paid_for_once() {
     let cached = || Cached { inner: Command::new(&line, LONG).expect("a command line"), folder: cache.clone() };
     let runs = || fs::read_to_string(&count).map_or(0, |text| text.lines().count());
     for _ in 0..3 {
-        let text = cached().summarize(&said(), &words(7)).ok();
+        let text = cached().summarize(&utterances(), &words(7)).ok();
         assert_eq!((text.as_deref(), runs()), (Some("summary"), 1));
     }
-    assert!(cached().summarize(&said(), &words(8)).is_ok());
+    assert!(cached().summarize(&utterances(), &words(8)).is_ok());
     assert_eq!(runs(), 2, "another budget is another question");
-    assert!(cached().summarize(&said()[..3], &words(7)).is_ok());
+    assert!(cached().summarize(&utterances()[..3], &words(7)).is_ok());
     assert_eq!(runs(), 3, "other messages are another question");
     for entry in fs::read_dir(&cache).expect("it was made") {
         fs::write(entry.expect("an entry").path(), "{\"to\":").expect("it can be written");
     }
-    assert!(cached().summarize(&said(), &words(7)).is_ok());
+    assert!(cached().summarize(&utterances(), &words(7)).is_ok());
     assert_eq!(runs(), 4, "a broken entry is none");
-    assert!(cached().summarize(&said(), &words(7)).is_ok());
+    assert!(cached().summarize(&utterances(), &words(7)).is_ok());
     assert_eq!(runs(), 4, "and is mended");
 }
 
@@ -160,7 +160,7 @@ fn failures_are_not_kept() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let cached =
         Cached { inner: Command::new("false", LONG).expect("a command line"), folder: folder.path().to_owned() };
-    assert!(cached.summarize(&said(), &words(7)).is_err());
+    assert!(cached.summarize(&utterances(), &words(7)).is_err());
     assert_eq!(fs::read_dir(folder.path()).map(Iterator::count).ok(), Some(0));
 }
 
@@ -169,7 +169,7 @@ fn a_cache_that_cannot_be_written_is_said_so() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     let cached =
         Cached { inner: Command::new("echo fine", LONG).expect("a command line"), folder: file.path().to_owned() };
-    let why = cached.summarize(&said(), &words(7)).expect_err("a file is no folder").to_string();
+    let why = cached.summarize(&utterances(), &words(7)).expect_err("a file is no folder").to_string();
     assert!(why.contains("cannot write the summary"), "{why}");
 }
 
@@ -181,9 +181,9 @@ fn the_fallback_says_so() {
         second: Extractive,
         warn: |why: &str| reported.lock().expect("no thread panicked").push(why.to_owned()),
     };
-    assert_eq!(fallback("echo fine").summarize(&said(), &words(7)).ok().as_deref(), Some("fine"));
+    assert_eq!(fallback("echo fine").summarize(&utterances(), &words(7)).ok().as_deref(), Some("fine"));
     assert!(reported.lock().expect("no thread panicked").is_empty());
-    let text = fallback("false").summarize(&said(), &words(7)).expect("the second works");
+    let text = fallback("false").summarize(&utterances(), &words(7)).expect("the second works");
     assert!(text.contains("user: Fix"), "{text}");
     let reported = reported.lock().expect("no thread panicked");
     assert_eq!(reported.len(), 1);

@@ -13,10 +13,10 @@ fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-fn summary(said: &[(Speaker, &str)], tokens: usize, count: &(dyn Fn(&str) -> usize + Sync)) -> String {
-    let said: Vec<_> = said.iter().map(|(speaker, text)| Utterance::new(speaker.clone(), *text)).collect();
+fn summary(utterances: &[(Speaker, &str)], tokens: usize, count: &(dyn Fn(&str) -> usize + Sync)) -> String {
+    let utterances: Vec<_> = utterances.iter().map(|(speaker, text)| Utterance::new(speaker.clone(), *text)).collect();
     let budget = Budget { tokens, count };
-    Extractive.summarize(&said, &budget).expect("it cannot fail")
+    Extractive.summarize(&utterances, &budget).expect("it cannot fail")
 }
 
 fn tool(name: &str) -> Speaker {
@@ -80,7 +80,7 @@ fn what_is_wanted_is_told_apart_from_rules_and_examples() {
         "Timestamps lose their zone in the export.\nThe importer rejects such files, so the zone has to be written.\n{}",
         rules.join("\n")
     );
-    let said = [
+    let utterances = [
         (Speaker::User, example.as_str()),
         (Speaker::User, task.as_str()),
         (Speaker::Call(String::from("bash")), r#"{"command":"cd /app && grep -rn zone src | head -40"}"#),
@@ -89,7 +89,7 @@ fn what_is_wanted_is_told_apart_from_rules_and_examples() {
         (tool("bash"), ""),
         (Speaker::Assistant, "The export writes aware timestamps now."),
     ];
-    let text = summary(&said, 160, &bpe);
+    let text = summary(&utterances, 160, &bpe);
     assert!(text.contains("Timestamps lose their zone") && text.contains("the zone has to be written"), "{text}");
     assert!(text.contains("sed -i") && text.contains("aware timestamps now"), "{text}");
     assert!(!text.contains("INSTALL") && !text.contains("277:"), "{text}");
@@ -107,14 +107,14 @@ fn speakers_stand_before_what_they_said_in_order() {
 
 #[test]
 fn all_of_a_short_talk_is_kept() {
-    let said = [(Speaker::User, "Is it raining?"), (Speaker::Assistant, "No. The sun is out.")];
-    assert_eq!(summary(&said, 50, &bpe), "user: Is it raining?\nassistant: No. The sun is out.");
+    let utterances = [(Speaker::User, "Is it raining?"), (Speaker::Assistant, "No. The sun is out.")];
+    assert_eq!(summary(&utterances, 50, &bpe), "user: Is it raining?\nassistant: No. The sun is out.");
 }
 
 #[test]
 fn nothing_said_is_an_empty_summary() {
-    for said in [&[][..], &[(Speaker::User, " \n")], &[(tool("t"), "---\n***")]] {
-        assert_eq!(summary(said, 50, &bpe), "");
+    for utterances in [&[][..], &[(Speaker::User, " \n")], &[(tool("t"), "---\n***")]] {
+        assert_eq!(summary(utterances, 50, &bpe), "");
     }
 }
 
@@ -123,10 +123,11 @@ fn a_fence_is_whole_or_absent() {
     let code = "```rust\nfn main() {\n    println!(\"never cut me\");\n}\n```";
     let answer =
         format!("The main function prints a line, as you wanted:\n\n{code}\n\nIt was decided to keep it short.");
-    let said = [(Speaker::User, "Write a main function that prints a line."), (Speaker::Assistant, answer.as_str())];
+    let utterances =
+        [(Speaker::User, "Write a main function that prints a line."), (Speaker::Assistant, answer.as_str())];
     let mut seen = [false; 2];
     for tokens in 0..100 {
-        let text = summary(&said, tokens, &bpe);
+        let text = summary(&utterances, tokens, &bpe);
         let whole = text.contains(code);
         assert!(whole || !text.contains("```") && !text.contains("fn main()"), "{tokens}:\n{text}");
         seen[usize::from(whole)] = true;
@@ -136,9 +137,9 @@ fn a_fence_is_whole_or_absent() {
 
 /// A goal, a decision and an error among small talk, which with its labels does not fit whole.
 fn found(user: &str, assistant: &str, again: &str, parts: &[&str]) {
-    let said = [(Speaker::User, user), (Speaker::Assistant, assistant), (Speaker::User, again)];
-    let tokens = said.iter().map(|(_, text)| bpe(text)).sum();
-    let text = summary(&said, tokens, &bpe);
+    let utterances = [(Speaker::User, user), (Speaker::Assistant, assistant), (Speaker::User, again)];
+    let tokens = utterances.iter().map(|(_, text)| bpe(text)).sum();
+    let text = summary(&utterances, tokens, &bpe);
     assert!(bpe(&text) <= tokens, "{text}");
     for part in parts {
         assert!(text.contains(part), "{part}:\n{text}");
@@ -213,10 +214,10 @@ fn megabytes_of_output_are_searched_and_not_weighed() {
         "all is well here\n".repeat(40_000),
         "still well\n".repeat(40_000)
     );
-    let mut said = vec![(Speaker::User, "Why does the backup of the disk stop?")];
-    said.extend((0..20).map(|_| (tool("bash"), log.as_str())));
+    let mut utterances = vec![(Speaker::User, "Why does the backup of the disk stop?")];
+    utterances.extend((0..20).map(|_| (tool("bash"), log.as_str())));
     let counted = AtomicUsize::new(0);
-    let text = summary(&said, 60, &|text: &str| {
+    let text = summary(&utterances, 60, &|text: &str| {
         counted.fetch_add(text.len(), Ordering::Relaxed);
         words(text)
     });
@@ -262,12 +263,12 @@ proptest! {
     #![proptest_config(crate::properties::property(160))]
 
     #[test]
-    fn no_budget_is_ever_exceeded(said in prop::collection::vec((speaker(), text()), 0..12), tokens in 0_usize..300) {
-        let said: Vec<(Speaker, &str)> = said.iter().map(|(speaker, text)| (speaker.clone(), text.as_str())).collect();
-        let text = summary(&said, tokens, &bpe);
+    fn no_budget_is_ever_exceeded(utterances in prop::collection::vec((speaker(), text()), 0..12), tokens in 0_usize..300) {
+        let utterances: Vec<(Speaker, &str)> = utterances.iter().map(|(speaker, text)| (speaker.clone(), text.as_str())).collect();
+        let text = summary(&utterances, tokens, &bpe);
         prop_assert!(bpe(&text) <= tokens, "{} of {}: {}", bpe(&text), tokens, text);
-        prop_assert_eq!(&text, &summary(&said, tokens, &bpe));
-        let quick = summary(&said, tokens, &words);
+        prop_assert_eq!(&text, &summary(&utterances, tokens, &bpe));
+        let quick = summary(&utterances, tokens, &words);
         prop_assert!(words(&quick) <= tokens);
     }
 }

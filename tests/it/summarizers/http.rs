@@ -52,9 +52,9 @@ impl Wire {
         self.ask_about(server, &[Utterance::new(Speaker::User, "Please fix src/main.rs")])
     }
 
-    fn ask_about(self, server: &Server, said: &[Utterance<'_>]) -> Result<String, Failure> {
+    fn ask_about(self, server: &Server, utterances: &[Utterance<'_>]) -> Result<String, Failure> {
         let summarizer = self.summarizer(&server.address, crate::program::GUARD, Map::new());
-        summarizer.summarize(said, &words(20))
+        summarizer.summarize(utterances, &words(20))
     }
 }
 
@@ -101,9 +101,9 @@ fn extra_members_reach_the_server() {
         let server = Server::with_replies(vec![Reply::ok(wire.says("fine"))]);
         let extra = json!({"max_tokens": 7, "top_p": 0.5}).as_object().cloned().unwrap_or_default();
         let summarizer = wire.summarizer(&server.address, crate::program::GUARD, extra);
-        let said = [Utterance::new(Speaker::User, "hi")];
-        let shown = summarizer.request(&said, &words(20)).expect("something is sent");
-        assert!(summarizer.summarize(&said, &words(20)).is_ok());
+        let utterances = [Utterance::new(Speaker::User, "hi")];
+        let shown = summarizer.request(&utterances, &words(20)).expect("something is sent");
+        assert!(summarizer.summarize(&utterances, &words(20)).is_ok());
         let sent = &server.received()[0].body;
         assert_eq!(*sent, shown.body, "what a dry run shows is what is sent");
         let body: Value = serde_json::from_str(sent).expect("the body is JSON");
@@ -316,8 +316,9 @@ fn an_overflow_is_split_and_summarized_in_levels() {
                     _ => Reply::status(status, error),
                 }
             });
-            let said: Vec<_> = (0..4).map(|n| Utterance::new(Speaker::User, format!("{n} ").repeat(300))).collect();
-            let text = wire.ask_about(&server, &said).unwrap_or_else(|why| panic!("{error}: {why}"));
+            let utterances: Vec<_> =
+                (0..4).map(|n| Utterance::new(Speaker::User, format!("{n} ").repeat(300))).collect();
+            let text = wire.ask_about(&server, &utterances).unwrap_or_else(|why| panic!("{error}: {why}"));
             let bodies = server.received();
             assert_eq!(bodies.len(), 10, "the whole, two halves of two quarters, three joins: {error}");
             let last = &bodies[9].body;

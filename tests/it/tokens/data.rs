@@ -22,8 +22,8 @@ fn every_string_of_the_data_counts_the_same() {
     println!("{} strings", strings.len());
     std::thread::scope(|scope| {
         let strings = &strings;
-        for half in [&ENCODINGS[..1], &ENCODINGS[1..]] {
-            scope.spawn(move || half.iter().for_each(|encoding| equal(*encoding, strings)));
+        for encodings in [&ENCODINGS[..1], &ENCODINGS[1..]] {
+            scope.spawn(move || encodings.iter().for_each(|encoding| equal(*encoding, strings)));
         }
     });
 }

@@ -160,10 +160,10 @@ fn a_hostile_tokenizer_is_an_error() {
     for (file, part) in hostile_tokenizers() {
         place.write("tokenizer.json", file.as_bytes());
         let done = place.curtail(&["count", "--tokenizer", "./tokenizer.json", "in.jsonl"]).output().unwrap();
-        let said = crate::program::text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{part}: {said}");
-        assert!(said.contains("./tokenizer.json: ") && said.contains(part), "{part}: {said}");
-        assert!(!said.contains("panicked"), "{part}: {said}");
+        let stderr = crate::program::text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{part}: {stderr}");
+        assert!(stderr.contains("./tokenizer.json: ") && stderr.contains(part), "{part}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{part}: {stderr}");
     }
 }
 
@@ -173,18 +173,18 @@ fn a_note_says_why_the_library_counts() {
     place.write("in.jsonl", b"{\"role\":\"user\",\"content\":\"a banana\"}\n");
     let words = r#"{"version":"1.0","pre_tokenizer":{"type":"Whitespace"},"model":{"type":"WordLevel","vocab":{"a":0,"banana":1},"unk_token":"a"}}"#;
     place.write("words.json", words.as_bytes());
-    let own = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tokenizer-json/bytes.json")).unwrap();
-    place.write("bytes.json", &own);
+    let vocabulary = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tokenizer-json/bytes.json")).unwrap();
+    place.write("bytes.json", &vocabulary);
     for (file, flags, noted) in
         [("words.json", &["-v"][..], true), ("words.json", &[], false), ("bytes.json", &["-v"], false)]
     {
         let path = format!("./{file}");
         let done = place.curtail(&["count", "--tokenizer", &path, "in.jsonl"]).args(flags).output().unwrap();
-        let said = crate::program::text(&done.stderr);
-        assert_eq!(done.status.code(), Some(0), "{said}");
+        let stderr = crate::program::text(&done.stderr);
+        assert_eq!(done.status.code(), Some(0), "{stderr}");
         let note =
             "./words.json: counted by the library tokenizers, which is slower: its model is not byte pair encoding";
-        assert_eq!(said.contains(note), noted, "{file} {flags:?}: {said}");
+        assert_eq!(stderr.contains(note), noted, "{file} {flags:?}: {stderr}");
     }
 }
 
@@ -198,9 +198,9 @@ fn a_text_that_is_not_encoded_is_counted_and_named() {
         "model":{"type":"WordLevel","vocab":{"one":1},"unk_token":"[UNK]"}}"#;
     place.write("tokenizer.json", words.as_bytes());
     let done = place.curtail(&["count", "--tokenizer", "./tokenizer.json", "in.jsonl"]).output().unwrap();
-    let said = crate::program::text(&done.stderr);
-    assert_eq!(done.status.code(), Some(0), "{said}");
-    assert_eq!(said.matches("./tokenizer.json: cannot encode every text").count(), 1, "{said}");
+    let stderr = crate::program::text(&done.stderr);
+    assert_eq!(done.status.code(), Some(0), "{stderr}");
+    assert_eq!(stderr.matches("./tokenizer.json: cannot encode every text").count(), 1, "{stderr}");
     let quiet = place.curtail(&["count", "-q", "--tokenizer", "./tokenizer.json", "in.jsonl"]).output().unwrap();
     assert!(!crate::program::text(&quiet.stderr).contains("encode"), "a quiet run says nothing");
 }

@@ -21,7 +21,7 @@ fn write(folder: &Path, name: &str, text: &str) {
 }
 
 /// Message `n` of a chat: odd ones are the user's. Escapes and white space show whether its bytes are kept.
-fn said(dialect: &str, n: usize) -> String {
+fn message(dialect: &str, n: usize) -> String {
     let user = n % 2 == 1;
     match dialect {
         "bedrock" => {
@@ -36,7 +36,7 @@ fn said(dialect: &str, n: usize) -> String {
 }
 
 fn chat(dialect: &str, range: std::ops::RangeInclusive<usize>) -> String {
-    range.map(|n| said(dialect, n)).collect()
+    range.map(|n| message(dialect, n)).collect()
 }
 
 /// What `check` says about turns, which must be nothing.
@@ -56,7 +56,7 @@ fn summaries_join_the_user_that_follows() {
             assert_alternates(folder.path(), dialect, &once);
             assert!(once.contains("<\\u0063onversation_summaries"), "{once}");
             // What the user said keeps its bytes behind the block.
-            let first = said(dialect, count - 2);
+            let first = message(dialect, count - 2);
             let kept = first.rsplit_once("\"Say").expect("a text").1;
             let (block, rest) = once.split_once('\n').expect("lines");
             assert!(block.ends_with(kept.trim_end()) || rest.starts_with(&first), "{once}");
@@ -73,7 +73,7 @@ fn summaries_in_front_of_a_message_continue() {
         let flags = ["summarize", "--dialect", dialect, "-n", "3", "--max-summaries", "9"];
         let mut part = String::new();
         for n in 1..=11 {
-            write(folder.path(), "part.jsonl", &(part + &said(dialect, n)));
+            write(folder.path(), "part.jsonl", &(part + &message(dialect, n)));
             part = run(folder.path(), &[&flags[..], &["part.jsonl"]].concat());
             assert_alternates(folder.path(), dialect, &part);
             write(folder.path(), "chat.jsonl", &chat(dialect, 1..=n));
@@ -81,7 +81,7 @@ fn summaries_in_front_of_a_message_continue() {
             let ranges = |text: &str| text.matches("<summary from=").count();
             assert_eq!(ranges(&part), ranges(&whole), "{part}\n{whole}");
             assert_eq!(part.matches("onversation_summaries next=").count(), usize::from(n > 3), "{part}");
-            write(folder.path(), "new.jsonl", &said(dialect, n));
+            write(folder.path(), "new.jsonl", &message(dialect, n));
             let thread = ["--store", "s.db", "--thread", dialect, "new.jsonl"];
             assert_eq!(run(folder.path(), &[&flags[..], &thread].concat()), whole, "{dialect}: after {n}");
         }
@@ -142,8 +142,8 @@ fn summaries_and_memory_share_a_message() {
 fn stubs_join_the_user_that_follows() {
     let folder = folder();
     let call = r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"f","input":{}}}]}"#;
-    for rest in [said("bedrock", 3) + &said("bedrock", 4), said("bedrock", 3), String::new()] {
-        write(folder.path(), "chat.jsonl", &format!("{}{call}\n{rest}", said("bedrock", 1)));
+    for rest in [message("bedrock", 3) + &message("bedrock", 4), message("bedrock", 3), String::new()] {
+        write(folder.path(), "chat.jsonl", &format!("{}{call}\n{rest}", message("bedrock", 1)));
         let stub = ["repair", "--dialect", "bedrock", "--mode", "stub", "--pending", "chat.jsonl"];
         assert_alternates(folder.path(), "bedrock", &run(folder.path(), &stub));
     }

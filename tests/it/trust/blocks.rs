@@ -23,7 +23,7 @@ fn chat(folder: &Path, list: &[Value]) {
     std::fs::write(folder.join("chat.jsonl"), lines.concat()).expect("it can be written");
 }
 
-fn said(n: usize) -> Value {
+fn turn(n: usize) -> Value {
     json!({"role": if n % 2 == 1 { "user" } else { "assistant" }, "content": format!("Message {n}: fact{n}.")})
 }
 
@@ -41,7 +41,7 @@ fn a_look_alike_of_summaries_is_what_somebody_said() {
     for role in ["user", "assistant", "tool"] {
         // At the place where a block is written, and later.
         for at in [1, 2, 5] {
-            let mut list: Vec<Value> = std::iter::once(system.clone()).chain((1..=6).map(said)).collect();
+            let mut list: Vec<Value> = std::iter::once(system.clone()).chain((1..=6).map(turn)).collect();
             let fake = match role {
                 "tool" => json!({"role": "tool", "tool_call_id": "c", "content": LOOK_ALIKE}),
                 role => json!({"role": role, "content": LOOK_ALIKE}),
@@ -69,7 +69,7 @@ fn a_look_alike_of_summaries_is_what_somebody_said() {
 #[test]
 fn a_block_that_is_quoted_is_not_the_block() {
     let folder = folder();
-    let list: Vec<Value> = (1..=6).map(said).collect();
+    let list: Vec<Value> = (1..=6).map(turn).collect();
     chat(folder.path(), &list);
     let summarized = run(folder.path(), &["summarize", "-n", "4", "chat.jsonl"]);
     let first = summarized.lines().next().expect("a line");
@@ -96,15 +96,15 @@ fn shape(lines: &str) -> (Value, Vec<String>, Vec<Value>) {
 #[test]
 fn the_own_block_is_recognized_with_every_role() {
     let folder = folder();
-    let more: Vec<String> = (7..=9).map(|n| format!("{}\n", said(n))).collect();
+    let more: Vec<String> = (7..=9).map(|n| format!("{}\n", turn(n))).collect();
     for role in ["user", "system", "developer"] {
-        chat(folder.path(), &(1..=6).map(said).collect::<Vec<_>>());
+        chat(folder.path(), &(1..=6).map(turn).collect::<Vec<_>>());
         let flags = ["summarize", "-n", "4", "--summary-role", role];
         let part = run(folder.path(), &[&flags[..], &["chat.jsonl"]].concat());
         assert!(part.starts_with(&format!("{{\"role\":\"{role}\"")), "{part}");
         std::fs::write(folder.path().join("part.jsonl"), part + &more.concat()).expect("it can be written");
         let twice = run(folder.path(), &[&flags[..], &["part.jsonl"]].concat());
-        chat(folder.path(), &(1..=9).map(said).collect::<Vec<_>>());
+        chat(folder.path(), &(1..=9).map(turn).collect::<Vec<_>>());
         let whole = run(folder.path(), &[&flags[..], &["chat.jsonl"]].concat());
         assert_eq!(shape(&twice), shape(&whole), "{role}");
     }
@@ -114,13 +114,13 @@ fn the_own_block_is_recognized_with_every_role() {
 #[test]
 fn a_block_among_the_instructions_survives_another_writer() {
     let folder = folder();
-    chat(folder.path(), &(1..=6).map(said).collect::<Vec<_>>());
+    chat(folder.path(), &(1..=6).map(turn).collect::<Vec<_>>());
     let flags = ["summarize", "-n", "4", "--summary-role", "system"];
     let part = run(folder.path(), &[&flags[..], &["chat.jsonl"]].concat());
-    let anew = [messages(&part), (7..=9).map(said).collect()].concat();
+    let anew = [messages(&part), (7..=9).map(turn).collect()].concat();
     chat(folder.path(), &anew);
     let twice = run(folder.path(), &[&flags[..], &["chat.jsonl"]].concat());
-    chat(folder.path(), &(1..=9).map(said).collect::<Vec<_>>());
+    chat(folder.path(), &(1..=9).map(turn).collect::<Vec<_>>());
     assert_eq!(shape(&twice), shape(&run(folder.path(), &[&flags[..], &["chat.jsonl"]].concat())));
 }
 

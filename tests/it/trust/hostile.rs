@@ -178,10 +178,10 @@ fn no_name_is_obeyed_in_a_log() {
             let output =
                 curtail(folder.path()).args(&run).env("CURTAIL_COLOR", colors).output().expect("the binary runs");
             for (stream, bytes) in [("out", &output.stdout), ("err", &output.stderr)] {
-                let said = text(bytes);
-                shown += usize::from(said.contains("U+001B") || said.contains("u001b"));
-                if let Some(what) = obeyed(&said, colors == "always") {
-                    let _ = writeln!(wrong, "{run:?} --color {colors}, std{stream}: {what}\n{said:?}\n");
+                let printed = text(bytes);
+                shown += usize::from(printed.contains("U+001B") || printed.contains("u001b"));
+                if let Some(what) = obeyed(&printed, colors == "always") {
+                    let _ = writeln!(wrong, "{run:?} --color {colors}, std{stream}: {what}\n{printed:?}\n");
                 }
             }
         }
@@ -200,9 +200,9 @@ fn no_name_is_obeyed_on_a_terminal() {
     let transcripts =
         [FILE, "session.jsonl"].map(|input| vec!["window".into(), "-n".into(), "40".into(), input.to_owned()]);
     for run in runs().into_iter().chain(transcripts) {
-        let said = on_terminal(folder.path(), &run);
-        if let Some(what) = obeyed(&said, true) {
-            let _ = writeln!(wrong, "{run:?}: {what}\n{said:?}\n");
+        let printed = on_terminal(folder.path(), &run);
+        if let Some(what) = obeyed(&printed, true) {
+            let _ = writeln!(wrong, "{run:?}: {what}\n{printed:?}\n");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -233,9 +233,9 @@ fn no_name_is_obeyed_in_a_progress_bar() {
     let record = json!({"messages": [{"role": "user", "content": "word ".repeat(2000)}]});
     std::fs::write(folder.path().join(FILE), format!("{record}\n").repeat(600)).expect("it can be written");
     let run = ["window", "--progress", "always", "-O", "out", "."].map(str::to_owned);
-    let said = on_terminal(folder.path(), &run);
+    let printed = on_terminal(folder.path(), &run);
     for part in ["\u{1b}[31mred", "\n::error::", "\u{202e}"] {
-        assert!(!said.contains(part), "{said:?}");
+        assert!(!printed.contains(part), "{printed:?}");
     }
 }
 
@@ -256,8 +256,8 @@ fn no_answer_of_a_server_is_obeyed() {
                 let ask = ["summarize", "-n", "1", "--summary-model", "m", "--summarizer", summarizer, "--endpoint"];
                 let run = [&ask[..], &[server.address.as_str()], more, &["-o", "written", "--force", FILE]].concat();
                 let output = curtail(folder.path()).args(&run).output().expect("the binary runs");
-                let said = text(&output.stderr);
-                assert_eq!(obeyed(&said, false), None, "{run:?}: {said:?}");
+                let stderr = text(&output.stderr);
+                assert_eq!(obeyed(&stderr, false), None, "{run:?}: {stderr:?}");
             }
         }
     }

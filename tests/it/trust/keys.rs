@@ -84,7 +84,7 @@ fn the_query_of_an_endpoint_survives_and_a_whole_address_is_taken() {
 /// No look-alike of a provider's address is taken for the provider, and no key leaves this machine unencrypted.
 #[test]
 fn a_key_is_not_sent_without_encryption() {
-    for (environment, flags, said) in [
+    for (environment, flags, expected) in [
         (
             &[("OPENAI_API_KEY", KEY)][..],
             &["--endpoint", "http://llm.example/v1"][..],
@@ -104,7 +104,7 @@ fn a_key_is_not_sent_without_encryption() {
         (&[], &["--endpoint", "https://API.openai.com/v1/chat/completions"], "needs a key"),
     ] {
         let why = refused(environment, &[&["--summarizer", "openai"], flags].concat());
-        assert!(why.contains(said) && !why.contains(KEY) && !why.contains("hunter22"), "{flags:?}: {why}");
+        assert!(why.contains(expected) && !why.contains(KEY) && !why.contains("hunter22"), "{flags:?}: {why}");
     }
     // A proxy stands for a host that is not on this machine.
     let server = Server::with_replies(vec![openai("Fine.")]);
@@ -132,11 +132,11 @@ fn no_message_shows_a_key_or_a_password() {
             let folder = folder();
             let flags = [&["--summarizer", summarizer, "--endpoint", &endpoint], flags].concat();
             let output = ask(folder.path(), &[("CURTAIL_API_KEY", KEY)], &flags);
-            let said = text(&output.stdout) + &text(&output.stderr);
+            let printed = text(&output.stdout) + &text(&output.stderr);
             for secret in [KEY, "hunter22", "AIza-77"] {
-                assert!(!said.contains(secret), "{flags:?}: {said}");
+                assert!(!printed.contains(secret), "{flags:?}: {printed}");
             }
-            assert!(said.contains("***@") && said.contains("api-version=3"), "{flags:?}: {said}");
+            assert!(printed.contains("***@") && printed.contains("api-version=3"), "{flags:?}: {printed}");
         }
     }
 }
@@ -156,9 +156,9 @@ fn the_key_of_a_file_is_masked_in_what_a_command_prints() {
     write("chat.jsonl", &"{\"role\":\"user\",\"content\":\"Hello\"}\n".repeat(3));
     let mut command = super::curtail(folder.path());
     let output = command.args(["run", "-c", "chain.toml", "chat.jsonl"]).output().expect("the binary runs");
-    let said = text(&output.stdout) + &text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("exit status: 3") && said.contains("***") && !said.contains(KEY), "{said}");
+    let printed = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    assert!(printed.contains("exit status: 3") && printed.contains("***") && !printed.contains(KEY), "{printed}");
 }
 
 /// Help names the variable and not its value.

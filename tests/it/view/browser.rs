@@ -218,7 +218,7 @@ fn pages_work_in_a_browser() {
     let place = Place::new();
     write_cases(&place);
     let run = Command::new("node").arg(tests().join("run.mjs")).arg(browser).arg(place.path("")).output().unwrap();
-    let said = text(&run.stdout) + &text(&run.stderr);
-    println!("{said}");
-    assert!(run.status.success(), "{said}");
+    let printed = text(&run.stdout) + &text(&run.stderr);
+    println!("{printed}");
+    assert!(run.status.success(), "{printed}");
 }

@@ -57,8 +57,8 @@ fn a_missing_browser_is_an_error_with_the_page() {
     let mut command = place.curtail(&["view", "chat.jsonl", "-o", "page.html", "--open"]);
     let done = command.env("PATH", place.path("")).output().unwrap();
     assert_eq!(done.status.code(), Some(2));
-    let said = text(&done.stderr);
-    assert!(said.contains("page.html: no browser could be started"), "{said}");
+    let stderr = text(&done.stderr);
+    assert!(stderr.contains("page.html: no browser could be started"), "{stderr}");
     assert!(place.path("page.html").exists());
 }
 

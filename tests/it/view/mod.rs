@@ -120,7 +120,7 @@ fn a_log_without_times_shows_none() {
 /// What a compaction had removed before is not an effect of the policy.
 #[test]
 fn the_effect_of_a_policy_is_that_on_what_is_read() {
-    let said = |role: &str, words: &str| {
+    let message = |role: &str, words: &str| {
         let content = serde_json::json!([{"type": "text", "text": words}]);
         serde_json::json!({"type": "message", "id": words, "message": {"role": role, "content": content, "api": "x"}})
             .to_string()
@@ -128,11 +128,11 @@ fn the_effect_of_a_policy_is_that_on_what_is_read() {
     };
     let compaction = "{\"type\":\"compaction\",\"id\":\"c\",\"summary\":\"short\",\"tokensBefore\":9}\n".to_owned();
     let log = [
-        said("user", &"old ".repeat(500)),
-        said("assistant", "two"),
+        message("user", &"old ".repeat(500)),
+        message("assistant", "two"),
         compaction,
-        said("user", "five"),
-        said("assistant", "six"),
+        message("user", "five"),
+        message("assistant", "six"),
     ]
     .concat();
     let page = page(&log, &["--policy", "filter -x nothing"]);
@@ -178,9 +178,9 @@ fn before_and_after_a_cut_say_the_same_as_a_policy() {
         let policy = page(&before, &["--policy", &command.join(" ").replace("debug_*", "'debug_*'")]);
         let two = versus(&before, &text(&cut.stdout));
         assert_eq!(words_of(&two, "change"), words_of(&policy, "change"), "{command:?}");
-        let said = words_of(&two, "states").replace(" only in the first", " dropped").replace(" in both", " kept");
-        let said = said.replace(" 0 only in the second", "").replace(" only in the second", " added");
-        assert_eq!(said, words_of(&policy, "states"), "{command:?}");
+        let states = words_of(&two, "states").replace(" only in the first", " dropped").replace(" in both", " kept");
+        let states = states.replace(" 0 only in the second", "").replace(" only in the second", " added");
+        assert_eq!(states, words_of(&policy, "states"), "{command:?}");
     }
 }
 
@@ -276,7 +276,7 @@ fn errors_say_what_to_do() {
 /// A compaction that a later request made says nothing about the requests before it.
 #[test]
 fn a_policy_is_drawn_as_it_was_before_a_later_boundary() {
-    let said = |role: &str, words: &str| {
+    let message = |role: &str, words: &str| {
         let content = serde_json::json!([{"type": "text", "text": words}]);
         serde_json::json!({"type": "message", "id": words, "message": {"role": role, "content": content, "api": "x"}})
             .to_string()
@@ -284,13 +284,13 @@ fn a_policy_is_drawn_as_it_was_before_a_later_boundary() {
     };
     let long = "word ".repeat(50);
     let log = [
-        said("user", &format!("{long}one")),
-        said("assistant", "two"),
-        said("user", &format!("{long}three")),
-        said("assistant", "four"),
+        message("user", &format!("{long}one")),
+        message("assistant", "two"),
+        message("user", &format!("{long}three")),
+        message("assistant", "four"),
         "{\"type\":\"compaction\",\"id\":\"c\",\"summary\":\"short\",\"tokensBefore\":9}\n".to_owned(),
-        said("user", "five"),
-        said("assistant", "six"),
+        message("user", "five"),
+        message("assistant", "six"),
     ]
     .concat();
     let page = page(&log, &["--policy", "limit -t 70"]);
