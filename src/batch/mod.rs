@@ -46,7 +46,6 @@
 
 mod checking;
 mod cutting;
-mod dropping;
 mod engine;
 mod feed;
 mod worker;
@@ -55,8 +54,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use checking::{Checked, Checking, TextRepair};
-pub use cutting::{CutOutput, Cutting, ExplainFormat, OutputSink, WindowPlace};
-pub use dropping::{DropRecords, DroppedRecord};
+pub use cutting::{CutOutput, Cutting, DropRecords, DroppedRecord, ExplainFormat, OutputSink, WindowPlace};
 
 use crate::progress::Progress;
 use crate::tables::Table;

@@ -8,7 +8,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 
 use super::report;
-use super::sessions::machine::named_path;
+use super::sessions::named_path;
 use crate::batch::{Batch, InputOptions, OnError};
 use crate::cli::options::{Choice, one_of};
 use crate::cli::repair::{REPAIR_MODES, repairs};

@@ -1,5 +1,4 @@
-//! The command line: each subcommand turns flags into values for the other modules. Several small ones share `catalog` and
-//! `generated`.
+//! The command line: each subcommand turns flags into values for the other modules. Several small ones share `catalog`.
 
 mod catalog;
 mod check;
@@ -11,7 +10,6 @@ mod csv;
 mod cut;
 mod cut_reporter;
 mod filter;
-mod generated;
 mod help;
 mod input;
 mod limit;
@@ -134,8 +132,8 @@ commands! {
     "dialects", "List the dialects and how each is detected" => Dialects(catalog::DialectsArgs),
     "memory", "Store what a model notes with the memory tool, and insert it into later requests" => Memory(memory::MemoryArgs),
     "store", "Export and import the store of `memory` and `summarize`" => Store(store::StoreArgs),
-    "completions", "Print a shell's completion script" => Completions(generated::CompletionsArgs),
-    "man", "Print the manual page, or write one page for each command" => Man(generated::ManArgs),
+    "completions", "Print a shell's completion script" => Completions(catalog::CompletionsArgs),
+    "man", "Print the manual page, or write one page for each command" => Man(catalog::ManArgs),
 }
 
 /// The processors that a chain may have, each under the name of its command, in the order of the documentation.

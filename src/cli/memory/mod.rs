@@ -1,10 +1,9 @@
 //! `curtail memory`: stores what a model notes with the memory tool, and inserts it into later requests.
 
-mod apply;
-mod recall;
 mod stored;
+mod transcripts;
 
-pub(super) use recall::RecallOptions;
+pub(super) use transcripts::RecallOptions;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -29,8 +28,8 @@ pub(super) struct MemoryArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum MemoryCommand {
-    Apply(apply::ApplyArgs),
-    Recall(recall::RecallArgs),
+    Apply(transcripts::ApplyArgs),
+    Recall(transcripts::RecallArgs),
     Update(stored::Update),
     Show(stored::StateArgs),
     Set(stored::Set),
