@@ -67,7 +67,7 @@ pub(super) struct CheckArgs {
     fix: Option<RepairMode>,
 
     /// Also repair calls that are pending at the end
-    #[arg(long, help_heading = "Repair")]
+    #[arg(long, hide_short_help = true, help_heading = "Repair")]
     repair_pending: bool,
 
     /// Show what a repair would change, write nothing, and exit with 1 if anything would change

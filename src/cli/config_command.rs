@@ -19,15 +19,16 @@ use curtail_memory::summarizers::shown_endpoint;
 
 /// The flags that choose a configuration.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Configuration")]
 pub(super) struct ConfigFlags {
     /// Configuration file; by default the closest `curtail.toml` is used
     ///
     /// The working directory and its parents are searched, the working directory first.
-    #[arg(short, long, value_name = "FILE", env = "CURTAIL_CONFIG", help_heading = "Configuration")]
+    #[arg(short, long, value_name = "FILE", env = "CURTAIL_CONFIG")]
     config: Option<PathBuf>,
 
     /// Use no configuration file
-    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
+    #[arg(long, conflicts_with = "config", hide_short_help = true)]
     no_config: bool,
 }
 

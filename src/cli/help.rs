@@ -18,62 +18,6 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Set up", &["init", "config", "completions", "man"]),
 ];
 
-/// The headings of flags that several commands share: `-h` shows only the flags of [`SHORT`] below them.
-const SHARED: &[&str] = &[
-    "Input",
-    "Repair",
-    "Output",
-    "Report",
-    "Counting",
-    "Configuration",
-    "Store",
-    "Summaries",
-    "Rolling memory",
-    "Global",
-];
-
-/// Shared flags that `-h` shows.
-const SHORT: &[&str] = &[
-    "config",
-    "dialect",
-    "diff",
-    "dry_run",
-    "explain",
-    "fix",
-    "in_place",
-    "model",
-    "output",
-    "output_dir",
-    "output_format",
-    "repair",
-    "resource",
-    "stats",
-    "summarizer",
-    "thread",
-    "tokenizer",
-];
-
-/// Flags that only `--help` shows, beside those that hide themselves from `-h`.
-const LONG: &[&str] = &[
-    "summary_role",
-    "allow_http",
-    "ca_file",
-    "api_key_file",
-    "at",
-    "cache",
-    "concurrency",
-    "extra_body",
-    "from",
-    "on_summary_error",
-    "print_prompt",
-    "prompt",
-    "read_only",
-    "reserve",
-    "retries",
-    "template",
-    "timeout",
-];
-
 /// Flags that the page of `repair` does not list, because the command itself does the same: `curtail repair --mode` is a repair.
 const REDUNDANT: &[&str] = &["repair", "repair_pending"];
 
@@ -146,11 +90,9 @@ fn has_effect(path: &str, id: &str) -> bool {
     flags.contains(&id)
 }
 
-/// The flag without the values of environment variables, and hidden from `-h` if few runs need it.
+/// The flag without the values of environment variables, and hidden from `-h` if every command has it.
 fn concise(arg: Arg) -> Arg {
-    let id = arg.get_id().as_str();
-    let shared = arg.get_help_heading().is_some_and(|heading| SHARED.contains(&heading));
-    let is_long = arg.is_hide_short_help_set() || LONG.contains(&id) || shared && !SHORT.contains(&id);
+    let is_long = arg.is_hide_short_help_set() || arg.is_global_set();
     signed(arg.hide_env_values(true).hide_short_help(is_long))
 }
 

@@ -63,17 +63,17 @@ pub(super) struct Input {
     ///
     /// A GLOB with a slash applies to the path below the named directory, one without to the name. Files that you name are
     /// always read.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub(super) glob: Vec<String>,
 
     /// Pass over files and directories that match GLOB in directories
     ///
     /// GLOB applies as that of --glob does.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub(super) exclude_path: Vec<String>,
 
     /// How a file contains its transcripts
-    #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto")]
+    #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto", hide_short_help = true)]
     pub(super) framing: RequestedFraming,
 
     /// Dialect, detected by default; see `curtail dialects`
@@ -81,7 +81,7 @@ pub(super) struct Input {
     pub(super) dialect: String,
 
     /// Member that contains a record's messages, as keys joined by dots
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", hide_short_help = true)]
     pub(super) messages_key: Option<String>,
 
     /// Column of a Parquet or Arrow file that contains the transcripts, detected by default
@@ -89,7 +89,7 @@ pub(super) struct Input {
     pub(super) column: Option<String>,
 
     /// Longest record, log or document to read, in bytes after decompression (64k, 16m, 2g; 0 = no limit)
-    #[arg(long, value_name = "SIZE", default_value = "1g")]
+    #[arg(long, value_name = "SIZE", default_value = "1g", hide_short_help = true)]
     pub(super) max_record: Size,
 
     /// Read only what the model still reads: from the last boundary on, without turns that were rolled back
@@ -97,7 +97,7 @@ pub(super) struct Input {
     pub(super) live: bool,
 
     /// Name for standard input in messages [default: stdin]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(super) stdin_filename: Option<String>,
 }
 
@@ -136,7 +136,7 @@ pub(super) struct CutFlags {
     pub(super) repair: Option<RepairMode>,
 
     /// Also repair calls that are pending at the end
-    #[arg(long, requires = "repair", help_heading = "Repair")]
+    #[arg(long, requires = "repair", hide_short_help = true, help_heading = "Repair")]
     pub(super) repair_pending: bool,
 
     /// How to treat signed reasoning after the first change; by default, drop what the model would reject
@@ -164,7 +164,7 @@ pub(super) struct CutFlags {
     pub(super) stats: Option<TextOrJson>,
 
     /// Exit with status 1 if anything changed or would change
-    #[arg(long, help_heading = "Report")]
+    #[arg(long, hide_short_help = true, help_heading = "Report")]
     pub(super) fail_on_change: bool,
 }
 
@@ -233,25 +233,25 @@ pub(super) struct Output {
     pub(super) follow_links: bool,
 
     /// Overwrite existing outputs; existing backups are kept
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) force: bool,
 
     /// Skip inputs that an earlier run with the same options finished, as recorded in MANIFEST
     ///
     /// Without MANIFEST, the record is kept in the directory of --output-dir, or in the working directory with --in-place.
-    #[arg(long, value_name = "MANIFEST", requires = "place", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long, value_name = "MANIFEST", requires = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", hide_short_help = true)]
     pub(super) resume: Option<OsString>,
 
     /// Do not wait until outputs are on the disk; after a power failure, some may be empty or missing
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) no_sync: bool,
 
     /// How to handle records that fail
-    #[arg(long, value_parser = one_of(ERROR_POLICIES), value_name = "WHAT", default_value = "fail", env = "CURTAIL_ON_ERROR")]
+    #[arg(long, value_parser = one_of(ERROR_POLICIES), value_name = "WHAT", default_value = "fail", env = "CURTAIL_ON_ERROR", hide_short_help = true)]
     pub(super) on_error: OnError,
 
     /// Write records that fail or are dropped to FILE with the reason, one JSON object per line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) rejects: Option<PathBuf>,
 }
 

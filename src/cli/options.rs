@@ -387,6 +387,7 @@ pub(crate) struct CountingOptions {
 }
 
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Counting")]
 struct Flags {
     /// Tokenizer: an encoding, `approx[:ENCODING]`, `usage[:NAME]` or the path of a `tokenizer.json`
     ///
@@ -398,20 +399,19 @@ struct Flags {
         default_value = tokenizers::DEFAULT,
         env = "CURTAIL_TOKENIZER",
         value_hint = ValueHint::FilePath,
-        help_heading = "Counting"
     )]
     tokenizer: String,
 
     /// Count with this model's tokenizer
-    #[arg(long, value_name = "MODEL", help_heading = "Counting")]
+    #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
     /// Tokens to add for the framing of messages
-    #[arg(long, value_parser = one_of(OVERHEADS), default_value = "none", help_heading = "Counting")]
+    #[arg(long, value_parser = one_of(OVERHEADS), default_value = "none", hide_short_help = true)]
     overhead: Overhead,
 
     /// Tokens to hold back for the reply
-    #[arg(long, value_name = "N", default_value_t = Tokens(0), help_heading = "Counting")]
+    #[arg(long, value_name = "N", default_value_t = Tokens(0), hide_short_help = true)]
     reserve: Tokens,
 }
 
@@ -508,20 +508,21 @@ fn grouped(command: Command) -> Command {
 
 /// Counting what a chat template renders.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Counting")]
 pub(crate) struct TemplateOptions {
     /// Count what this chat template renders: a `chat_template.jinja`, `tokenizer_config.json` or model folder
     ///
     /// Totals then equal the tokens of `apply_chat_template`, tools included, and budgets hold for them. With the folder of a
     /// model, its `tokenizer.json` counts unless another tokenizer is named.
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Counting")]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, hide_short_help = true)]
     template: Option<PathBuf>,
 
     /// Tools for the template, a JSON list, where a transcript contains none
-    #[arg(long, value_name = "FILE", requires = "template", help_heading = "Counting")]
+    #[arg(long, value_name = "FILE", requires = "template", hide_short_help = true)]
     tools: Option<PathBuf>,
 
     /// Count the beginning of a reply that the template adds
-    #[arg(long, requires = "template", help_heading = "Counting")]
+    #[arg(long, requires = "template", hide_short_help = true)]
     add_generation_prompt: bool,
 }
 

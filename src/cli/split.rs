@@ -91,7 +91,7 @@ struct SplitOptions {
     pin: Vec<Pin>,
 
     /// Begin a window at these places, whatever fits
-    #[arg(long, value_parser = one_of(PLACES), value_name = "WHERE")]
+    #[arg(long, value_parser = one_of(PLACES), value_name = "WHERE", hide_short_help = true)]
     at: Option<SplitAt>,
 
     /// Which assistant messages are a window's targets

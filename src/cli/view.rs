@@ -59,7 +59,7 @@ pub(super) struct ViewArgs {
     output_dir: Option<PathBuf>,
 
     /// Overwrite existing pages
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     force: bool,
 
     /// Open the page in the browser

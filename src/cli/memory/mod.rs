@@ -104,20 +104,21 @@ const SCOPES: &[Choice<Scope>] = &[
 
 /// The owner of the state.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Store")]
 struct OwnerFlags {
     #[command(flatten)]
     place: StoreFlag,
 
     /// Thread (conversation) that the state belongs to
-    #[arg(long, value_name = "ID", help_heading = "Store")]
+    #[arg(long, value_name = "ID")]
     thread: Option<String>,
 
     /// Resource that several threads share, such as a user or a project
-    #[arg(long, value_name = "ID", help_heading = "Store")]
+    #[arg(long, value_name = "ID")]
     resource: Option<String>,
 
     /// Scope of the state [default: thread, or resource if only --resource is given]
-    #[arg(long, value_parser = one_of(SCOPES), value_name = "SCOPE", help_heading = "Store")]
+    #[arg(long, value_parser = one_of(SCOPES), value_name = "SCOPE", hide_short_help = true)]
     scope: Option<Scope>,
 }
 
@@ -175,11 +176,11 @@ struct RuleFlags {
     schema: Option<PathBuf>,
 
     /// File with the state to use while none is stored: text or a JSON object
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     template: Option<PathBuf>,
 
     /// Ignore all updates
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     read_only: bool,
 }
 

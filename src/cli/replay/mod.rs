@@ -36,7 +36,7 @@ pub(super) struct ReplayArgs {
     apply: Apply,
 
     /// Cache rules, by name; detected from the model and the dialect by default
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     cache: Option<String>,
 
     /// Price table in TOML, or the model whose price applies to every request
@@ -89,7 +89,7 @@ struct PolicyFlags {
     sweeps: Vec<String>,
 
     /// Policy: the processors of a configuration file
-    #[arg(short = 'c', long = "config", value_name = "FILE", help_heading = "Configuration")]
+    #[arg(short = 'c', long = "config", value_name = "FILE", hide_short_help = true, help_heading = "Configuration")]
     configs: Vec<PathBuf>,
 
     /// Let `summarize` run its command or ask its server, once for each new summary of each policy

@@ -47,11 +47,11 @@ pub(super) struct SummarizeArgs {
     ///
     /// The page lists the goal, requests, changed files, commits, checks and open items of the transcript, and ends with notes by
     /// the summarizer.
-    #[arg(long, conflicts_with_all = ["emit", "dry_run"], help_heading = "Summaries")]
+    #[arg(long, conflicts_with_all = ["emit", "dry_run"], hide_short_help = true, help_heading = "Summaries")]
     handoff: bool,
 
     /// Print the instructions for the summary model and exit
-    #[arg(long, help_heading = "Summaries")]
+    #[arg(long, hide_short_help = true, help_heading = "Summaries")]
     print_prompt: bool,
 
     #[command(flatten)]
@@ -79,7 +79,7 @@ pub(super) struct SummarizeOptions {
     /// Role of the message with the summaries
     ///
     /// Summaries repeat what users and tools said. With `system` or `developer`, the model takes them for instructions.
-    #[arg(long, value_parser = one_of(ROLES), value_name = "ROLE", default_value = "user")]
+    #[arg(long, value_parser = one_of(ROLES), value_name = "ROLE", default_value = "user", hide_short_help = true)]
     summary_role: Role,
 
     /// Summarize as soon as the window holds more than N tokens

@@ -17,25 +17,26 @@ use curtail_memory::rolling::{Follow, Growth, RollingSummary, Shown, Taken, Thre
 use curtail_memory::store::Store;
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rolling memory")]
 pub(super) struct ThreadFlags {
     /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
-    #[arg(long, value_name = "FILE", requires = "thread", help_heading = "Rolling memory")]
+    #[arg(long, value_name = "FILE", requires = "thread", hide_short_help = true)]
     store: Option<PathBuf>,
 
     /// Append the input to this thread of the store and summarize only new messages
-    #[arg(long, value_name = "ID", help_heading = "Rolling memory")]
+    #[arg(long, value_name = "ID")]
     thread: Option<String>,
 
     /// Number of the thread's message that the input begins with; known messages are skipped
-    #[arg(long, value_name = "N", requires = "thread", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Rolling memory")]
+    #[arg(long, value_name = "N", requires = "thread", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
     from: Option<u64>,
 
     /// Start the thread over with the input if it differs from what the thread took before
-    #[arg(long, requires = "thread", help_heading = "Rolling memory")]
+    #[arg(long, requires = "thread", hide_short_help = true)]
     rewind: bool,
 
     /// Keep reading as the file grows and write the memory on one line after every turn
-    #[arg(long, help_heading = "Rolling memory")]
+    #[arg(long, hide_short_help = true)]
     follow: bool,
 }
 
