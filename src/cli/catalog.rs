@@ -4,17 +4,15 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 
 use super::config_command;
-use super::input::{TextOrJson, text_or_json};
-use super::options::{Choice, one_of};
+use super::input::{Global, TextOrJson, text_or_json};
+use super::table::{Columns, table, trimmed};
 use crate::console;
 use curtail_core::checks::{self, Rule, rule_named};
 use curtail_core::dialects;
@@ -32,14 +30,14 @@ pub(super) struct RuleArgs {
 
 impl RuleArgs {
     /// Prints the page of the rule: what it detects, and why that matters. Without a rule, prints the list.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         let line =
             |rule: &Rule| format!("{}  {:<22}  {:<5}  {}\n", rule.code, rule.name, rule.level.name(), rule.summary);
         console::out(&match &self.rule {
             Some(key) => rule_named(key)?.page(),
             None => checks::ALL.iter().map(|rule| line(rule)).collect(),
         })?;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
@@ -47,15 +45,13 @@ impl RuleArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct DialectsArgs {
     /// Format of the list
-    #[arg(long, value_parser = one_of(DIALECTS), value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_parser = text_or_json("A table", "One JSON object per dialect"), value_name = "FORMAT", default_value = "text")]
     output_format: TextOrJson,
 }
 
-const DIALECTS: &[Choice<TextOrJson>] = &text_or_json("A table", "One JSON object per dialect");
-
 impl DialectsArgs {
     /// Lists every dialect.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         let width = dialects::ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
         let lines = dialects::ALL.iter().map(|dialect| {
             let (name, signature, only_read) = (dialect.name(), dialect.signature(), !dialect.is_writable());
@@ -70,8 +66,7 @@ impl DialectsArgs {
                 TextOrJson::Json => format!("{listed}\n"),
             }
         });
-        console::out(&lines.collect::<String>())?;
-        Ok(ExitCode::SUCCESS)
+        Ok(console::out(&lines.collect::<String>())?)
     }
 }
 
@@ -79,33 +74,28 @@ impl DialectsArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct TokenizersArgs {
     /// Format of the list
-    #[arg(long, value_parser = one_of(TOKENIZERS), value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_parser = text_or_json("A table", "One JSON array"), value_name = "FORMAT", default_value = "text")]
     output_format: TextOrJson,
 }
 
-const TOKENIZERS: &[Choice<TextOrJson>] = &text_or_json("A table", "One JSON array");
-
 impl TokenizersArgs {
     /// Lists every tokenizer, and the calibration with the provider's usage.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         let text = match self.output_format {
             TextOrJson::Text => tokenizer_table(),
             TextOrJson::Json => tokenizer_array().to_string(),
         };
-        console::out(&(text + "\n"))?;
-        Ok(ExitCode::SUCCESS)
+        Ok(console::out(&(text + "\n"))?)
     }
 }
 
 fn tokenizer_table() -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(["name", "counts", "models"]);
-    for listed in tokenizers::all() {
+    let rows = tokenizers::all().into_iter().map(|listed| {
         let counts = if listed.exact { "exactly" } else { "an estimate" };
-        table.add_row([listed.name, counts, &listed.models.join(", ")]);
-    }
-    table.add_row(["usage[:NAME]", "an estimate", "those whose logs contain the provider's usage"]);
-    table.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>().join("\n")
+        [listed.name, counts, &listed.models.join(", ")].map(String::from)
+    });
+    let by_usage = ["usage[:NAME]", "an estimate", "those whose logs contain the provider's usage"].map(String::from);
+    trimmed(&table(["name", "counts", "models"], rows.chain([by_usage]), Columns::Texts)).join("\n")
 }
 
 fn tokenizer_array() -> Value {
@@ -137,7 +127,7 @@ pub(super) struct SchemaArgs {
 
 impl SchemaArgs {
     /// Prints the schema or the list.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         match self.output.as_deref() {
             None => console::out(&schema_list()?)?,
             Some("configuration") => console::out_json(&config_command::schema_text())?,
@@ -149,7 +139,7 @@ impl SchemaArgs {
                 }
             },
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
@@ -175,11 +165,10 @@ pub(super) struct CompletionsArgs {
 
 impl CompletionsArgs {
     /// Prints the script.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut super::command(), "curtail", &mut script);
-        console::data(&String::from_utf8(script)?)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(console::data(&String::from_utf8(script)?)?)
     }
 }
 
@@ -193,18 +182,17 @@ pub(super) struct ManArgs {
 
 impl ManArgs {
     /// Prints the first page, or writes all pages.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         if let Some(folder) = &self.out {
             refuse_file_as_directory(folder, "name one, or print the main page with `curtail man`")?;
             let mut command = super::command().disable_help_subcommand(true);
             command.build();
             write_pages(&command, folder, &Scratch::default())?;
-            return Ok(ExitCode::SUCCESS);
+            return Ok(());
         }
         let mut page = Vec::new();
         Man::new(super::command()).render(&mut page)?;
-        console::data(&String::from_utf8(page)?)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(console::data(&String::from_utf8(page)?)?)
     }
 }
 

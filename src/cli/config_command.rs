@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
+use super::input::Global;
 use super::{PROCESSOR_SPECS, report};
 use crate::cli::config::{Config, ConfigChoice, Origin, Step, Value, Variables, schema};
 use crate::console;
@@ -87,13 +87,13 @@ enum ConfigCommand {
 
 impl ConfigArgs {
     /// Prints the configuration or the schema.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         match &self.command {
             Some(ConfigCommand::Show(flags)) if !self.schema => console::out(&shown(flags)?)?,
             None if !self.schema => bail!("nothing to show; run `curtail config show` or `curtail config --schema`"),
             _ => console::out_json(&schema_text())?,
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
@@ -173,7 +173,7 @@ pub(super) struct InitArgs {
 
 impl InitArgs {
     /// Writes the file.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         let name = self.file.display();
         let mut file = match OpenOptions::new().write(true).create_new(true).open(&self.file) {
             Ok(file) => file,
@@ -187,6 +187,6 @@ impl InitArgs {
         let found = matches!(self.file.to_str(), Some("curtail.toml" | ".curtail.toml"));
         let flag = if found { String::new() } else { format!(" -c {}", word(&self.file.to_string_lossy())) };
         report::note(&format!("wrote {name}; `curtail run{flag} --print` shows its chain"));
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

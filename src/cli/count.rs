@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use super::input::{Global, Input};
-use super::{csv, report};
-use crate::batch::{Batch, Event, Flow, OnError, Opened, Unit, Work};
+use super::report;
+use super::table::{self, Columns, csv_field, trimmed};
+use crate::batch::{Event, Flow, Opened, Unit, Work};
 use crate::cli::options::{CountingOptions, TemplateOptions};
 use crate::console;
 use curtail_core::counting::REFUSED;
@@ -146,48 +146,41 @@ impl Counter {
     }
 }
 
-/// Counts the input and writes the counts.
-pub(super) fn run(args: &CountArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    let counting = args.template.counting(&args.counting)?;
-    args.counting.note().iter().for_each(report::note);
-    report::counted(&counting, global);
-    let top = args.top.or((args.by == By::Message).then_some(LARGEST));
-    let mut counts = Counts::new(args.by, top, &counting);
-    // A reserve is a part of the budget, not of a transcript.
-    let counting = Counting { reserve: 0, ..counting };
-    let (sources, missing) = args.input.sources(None)?;
-    report::warn_empty(sources.is_empty() && missing.is_empty(), global);
-    missing.iter().for_each(report::error);
-    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let batch = Batch {
-        jobs: global.jobs,
-        input_options: args.input.input_options()?,
-        on_error: OnError::Skip,
-        ..Batch::default()
-    };
-    let counter = Counter { counting, by: args.by, live: args.input.live, usage: args.usage };
-    batch.run(sources, &counter, |event| {
-        match event {
-            Event::Opened(opened) => counts.open(&opened.source.name),
-            Event::Done { opened, out, .. } => {
-                counts.describe(opened, out, global);
-                counts.add(&opened.source.name, out);
+impl CountArgs {
+    /// Counts the input and writes the counts.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        let counting = self.template.counting(&self.counting)?;
+        self.counting.note().iter().for_each(report::note);
+        report::counted(&counting, global);
+        let top = self.top.or((self.by == By::Message).then_some(LARGEST));
+        let mut counts = Counts::new(self.by, top, &counting);
+        // A reserve is a part of the budget, not of a transcript.
+        let counting = Counting { reserve: 0, ..counting };
+        let (sources, missing) = self.input.sources(None)?;
+        report::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        let mut failures = report::Failures::of_missing(&missing, global);
+        let counter = Counter { counting, by: self.by, live: self.input.live, usage: self.usage };
+        self.input.batch(global)?.run(sources, &counter, |event| {
+            failures.note(&event);
+            match event {
+                Event::Opened(opened) => counts.open(&opened.source.name),
+                Event::Done { opened, out, .. } => {
+                    counts.describe(opened, out, global);
+                    counts.add(&opened.source.name, out);
+                }
+                Event::Failed(_) | Event::PassedOver(_) | Event::Closed { .. } => {}
             }
-            Event::Failed(failure) => {
-                report::record_error(&failure.error, None, global);
-                status = ExitCode::from(2);
-            }
-            Event::PassedOver(opened) => report::passed_over(opened, global),
-            Event::Closed { .. } => {}
+            Flow::Continue
+        });
+        let status = failures.status;
+        counts.rank();
+        // For a mistyped name, a table of zeros would say nothing.
+        if counts.sums.total.transcripts > 0 || status == ExitCode::SUCCESS || self.output_format != CountFormat::Table
+        {
+            write_counts(&counts, self.output_format)?;
         }
-        Flow::Continue
-    });
-    counts.rank();
-    // For a mistyped name, a table of zeros would say nothing.
-    if counts.sums.total.transcripts > 0 || status == ExitCode::SUCCESS || args.output_format != CountFormat::Table {
-        write_counts(&counts, args.output_format)?;
+        Ok(status)
     }
-    Ok(status)
 }
 
 fn write_counts(counts: &Counts, format: CountFormat) -> anyhow::Result<()> {
@@ -670,9 +663,6 @@ fn titles(counts: &Counts, columns: &[CountColumn]) -> Vec<&'static str> {
 
 fn table(counts: &Counts) -> String {
     let columns = table_columns(counts);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(std::iter::once(title(counts.by)).chain(titles(counts, &columns)));
     let row = |name: &str, amount: &CountRow| {
         let mark = |title: &str| {
             let estimated = amount.estimated > 0 && (title == TOKENS || title == LIVE);
@@ -682,22 +672,17 @@ fn table(counts: &Counts) -> String {
         let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
         std::iter::once(one_line(name).into_owned()).chain(cells).chain(share).collect::<Vec<_>>()
     };
-    for (name, amount) in counts.rows() {
-        table.add_row(row(name, amount));
-    }
+    let mut rows: Vec<Vec<String>> = counts.rows().iter().map(|(name, amount)| row(name, amount)).collect();
     let (left_out, sum) = &counts.left_out;
     if *left_out > 0 {
-        table.add_row(row(&format!("{left_out} more"), sum));
+        rows.push(row(&format!("{left_out} more"), sum));
     }
     // Tools account for only part of the tokens: a total below them would not be their sum.
     if counts.rows().len() + left_out != 1 && counts.by != By::Tool {
-        table.add_row(row("total", &counts.sums.total));
+        rows.push(row("total", &counts.sums.total));
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
-    format!("{}\n{}\n", lines.join("\n"), footer(counts))
+    let header = std::iter::once(title(counts.by)).chain(titles(counts, &columns));
+    format!("{}\n{}\n", trimmed(&table::table(header, rows, Columns::Numbers)).join("\n"), footer(counts))
 }
 
 fn footer(counts: &Counts) -> String {
@@ -812,7 +797,7 @@ fn comma_separated(counts: &Counts) -> String {
     for (name, amount) in counts.rows() {
         let cells = columns.iter().map(|column| (column.value)(amount).to_string());
         let share = share(counts, amount.tokens).map(|share| format!("{:.3}", fraction(share)));
-        text.push_str(&std::iter::once(csv::field(name)).chain(cells).chain(share).collect::<Vec<_>>().join(","));
+        text.push_str(&std::iter::once(csv_field(name)).chain(cells).chain(share).collect::<Vec<_>>().join(","));
         text.push('\n');
     }
     text

@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::report;
@@ -14,7 +15,7 @@ use crate::cli::options::{Choice, one_of};
 use crate::cli::repair::{REPAIR_MODES, repairs};
 use crate::console;
 use crate::progress::Show;
-use curtail_core::dialects::Framing;
+use curtail_core::dialects::{Framing, iso_8601};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Live, RepairMode, Thinking};
@@ -152,7 +153,7 @@ pub(super) struct CutFlags {
     pub(super) output: Output,
 
     /// Report every change and its reason on standard error
-    #[arg(long, value_parser = one_of(EXPLAIN), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
+    #[arg(long, value_parser = explain_format(), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
     pub(super) explain: Option<TextOrJson>,
 
     /// Write no transcript; report what would change on standard error
@@ -160,7 +161,7 @@ pub(super) struct CutFlags {
     pub(super) dry_run: bool,
 
     /// Report totals before and after, and the time
-    #[arg(long, value_parser = one_of(STATS), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
+    #[arg(long, value_parser = text_or_json("A table", "One JSON object"), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
     pub(super) stats: Option<TextOrJson>,
 
     /// Exit with status 1 if anything changed or would change
@@ -353,17 +354,16 @@ pub(super) enum TextOrJson {
     Json,
 }
 
-/// The values of a flag for such a format, each with its help.
-pub(super) const fn text_or_json(text: &'static str, json: &'static str) -> [Choice<TextOrJson>; 2] {
-    [Choice::new("text", TextOrJson::Text, text), Choice::new("json", TextOrJson::Json, json)]
+/// The parser of a flag for such a format, with the help of each.
+pub(super) fn text_or_json(text: &'static str, json: &'static str) -> impl TypedValueParser<Value = TextOrJson> {
+    let formats = [PossibleValue::new("text").help(text), PossibleValue::new("json").help(json)];
+    PossibleValuesParser::new(formats).map(|name| if name == "json" { TextOrJson::Json } else { TextOrJson::Text })
 }
 
-/// The values of `--explain`.
-pub(super) const EXPLAIN: &[Choice<TextOrJson>] =
-    &text_or_json("One line of text for each entry", "One JSON object per line");
-
-/// The values of `--stats`.
-const STATS: &[Choice<TextOrJson>] = &text_or_json("A table", "One JSON object");
+/// The parser of `--explain`.
+pub(super) fn explain_format() -> impl TypedValueParser<Value = TextOrJson> {
+    text_or_json("One line of text for each entry", "One JSON object per line")
+}
 
 impl CutFlags {
     /// `chain`, preceded by the stages of `--live` and `--repair`: what a cut keeps depends on which pairs are complete.
@@ -399,4 +399,16 @@ impl Environment {
             source_date_epoch: seconds.and_then(|seconds| seconds.parse().ok()),
         }
     }
+
+    /// The current time.
+    pub(super) fn now(self) -> SystemTime {
+        let fixed = self.source_date_epoch.and_then(|seconds| UNIX_EPOCH.checked_add(Duration::from_secs(seconds)));
+        fixed.unwrap_or_else(SystemTime::now)
+    }
+}
+
+/// A time in ISO 8601. One before 1970 is shown as its beginning.
+pub(super) fn iso_time(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    iso_8601(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

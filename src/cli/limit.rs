@@ -1,8 +1,11 @@
 //! `curtail limit`: keeps the newest segments that fit a token budget.
 
+use std::process::ExitCode;
+
 use anyhow::ensure;
 
-use super::input::CutFlags;
+use super::cut;
+use super::input::{CutFlags, Global};
 use super::options::{
     Amount, Choice, CountingOptions, Options, PINS, Pin, Reads, TemplateOptions, Tokens, one_of, pins,
 };
@@ -16,10 +19,17 @@ use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
 #[derive(Debug, clap::Args)]
 pub(super) struct LimitArgs {
     #[command(flatten)]
-    pub(super) options: LimitOptions,
+    options: LimitOptions,
 
     #[command(flatten)]
-    pub(super) cutting: CutFlags,
+    cutting: CutFlags,
+}
+
+impl LimitArgs {
+    /// Runs the command.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        cut::run_options(&self.cutting, global, &self.options)
+    }
 }
 
 // The options of a token budget.

@@ -6,7 +6,6 @@ pub(crate) mod config;
 mod config_command;
 mod corrections;
 mod count;
-mod csv;
 mod cut;
 mod cut_reporter;
 mod filter;
@@ -26,12 +25,13 @@ mod show;
 mod split;
 mod store;
 mod summarize;
+mod table;
 mod view;
 mod window;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination as _};
 
 use self::options::ProcessorSpec;
 use crate::console;
@@ -56,35 +56,6 @@ impl Cli {
     fn from_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self { global: input::Global::from_arg_matches(matches)?, command: Command::from_arg_matches(matches)? })
     }
-
-    /// Runs the command.
-    fn dispatch(&self) -> anyhow::Result<ExitCode> {
-        match &self.command {
-            Command::Window(args) => cut::run_options(&args.cutting, &self.global, &args.options),
-            Command::Filter(args) => args.run(&self.global),
-            Command::Limit(args) => cut::run_options(&args.cutting, &self.global, &args.options),
-            Command::Split(args) => args.run(&self.global),
-            Command::Repair(args) => cut::run_options(&args.cutting, &self.global, &args.options),
-            Command::Check(args) => check::run(args, &self.global),
-            Command::Rule(args) => args.run(),
-            Command::Schema(args) => args.run(),
-            Command::Run(args) => run::run(args, &self.global),
-            Command::Init(args) => args.run(),
-            Command::Config(args) => args.run(),
-            Command::Count(args) => count::run(args, &self.global),
-            Command::Replay(args) => replay::run(args, &self.global),
-            Command::Tokenizers(args) => args.run(),
-            Command::Summarize(args) => args.run(&self.global),
-            Command::Sessions(args) => sessions::run(args, &self.global),
-            Command::Show(args) => show::run(args, &self.global),
-            Command::View(args) => view::run(args, &self.global),
-            Command::Dialects(args) => args.run(),
-            Command::Memory(args) => args.run(&self.global),
-            Command::Store(args) => args.run(),
-            Command::Completions(args) => args.run(),
-            Command::Man(args) => args.run(),
-        }
-    }
 }
 
 /// The commands by name, each with its summary on the first screen.
@@ -93,6 +64,14 @@ macro_rules! commands {
         #[derive(Debug, Subcommand)]
         enum Command {
             $(#[command(name = $word)] $name($args),)*
+        }
+
+        impl Command {
+            fn run(&self, global: &input::Global) -> anyhow::Result<ExitCode> {
+                Ok(match self {
+                    $(Self::$name(args) => args.run(global)?.report(),)*
+                })
+            }
         }
 
         /// The flags of the command `name`.
@@ -183,9 +162,11 @@ pub fn main() -> ExitCode {
     cli.global.environment = input::Environment::of_process();
     cli.global.apply();
     // A tokenizer that was loaded from a file can panic on a text, which is an error of the file.
-    let done = catch_unwind(AssertUnwindSafe(|| cli.dispatch())).unwrap_or_else(|panic| match tokenizer_panic() {
-        Some(why) => Err(anyhow::anyhow!(why)),
-        None => resume_unwind(panic),
+    let done = catch_unwind(AssertUnwindSafe(|| cli.command.run(&cli.global))).unwrap_or_else(|panic| {
+        match tokenizer_panic() {
+            Some(why) => Err(anyhow::anyhow!(why)),
+            None => resume_unwind(panic),
+        }
     });
     report::finish();
     if let Some(what) = unencoded_text().filter(|_| !cli.global.quiet) {

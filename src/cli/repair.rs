@@ -1,8 +1,11 @@
 //! `curtail repair`: repairs broken pairs.
 
+use std::process::ExitCode;
+
 use anyhow::anyhow;
 
-use super::input::CutFlags;
+use super::cut;
+use super::input::{CutFlags, Global};
 use super::options::{Choice, Options, one_of};
 use curtail_core::dialects::{self, Dialect};
 use curtail_core::pipeline::Processors;
@@ -16,10 +19,17 @@ use curtail_core::transcript::PairingRules;
 #[derive(Debug, clap::Args)]
 pub(super) struct RepairArgs {
     #[command(flatten)]
-    pub(super) options: RepairOptions,
+    options: RepairOptions,
 
     #[command(flatten)]
-    pub(super) cutting: CutFlags,
+    cutting: CutFlags,
+}
+
+impl RepairArgs {
+    /// Runs the command.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        cut::run_options(&self.cutting, global, &self.options)
+    }
 }
 
 // The options of a repair.

@@ -56,34 +56,36 @@ pub(super) struct RunArgs {
     cutting: CutFlags,
 }
 
-/// Runs the chain, or prints it.
-pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    if args.list_presets {
-        console::out(&policy::list())?;
-        return Ok(ExitCode::SUCCESS);
+impl RunArgs {
+    /// Runs the chain, or prints it.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        if self.list_presets {
+            console::out(&policy::list())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(name) = &self.preset {
+            return run_preset(name, self, global);
+        }
+        let config = self.config.required()?;
+        let steps = config.steps(self.network.as_deref(), self.agent.as_deref())?;
+        if self.print {
+            console::out(&chain_lines(&config, &steps))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if steps.is_empty() {
+            report::warning(&format!(
+                "{}: contains no processor for these levels; transcripts are not changed",
+                config.file
+            ));
+        }
+        if !(config.choice.is_trusted() || self.trust) {
+            config.refuse_untrusted(&steps)?;
+        }
+        let chain = config.chain(&steps, self.cutting.dry_run)?;
+        let (chain, reads) = (self.cutting.with_repair(chain), config.files(&steps));
+        let job = Job { chain, options: described(&steps), reads, ..Job::default() };
+        cut::run(&self.cutting, global, job)
     }
-    if let Some(name) = &args.preset {
-        return run_preset(name, args, global);
-    }
-    let config = args.config.required()?;
-    let steps = config.steps(args.network.as_deref(), args.agent.as_deref())?;
-    if args.print {
-        console::out(&chain_lines(&config, &steps))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if steps.is_empty() {
-        report::warning(&format!(
-            "{}: contains no processor for these levels; transcripts are not changed",
-            config.file
-        ));
-    }
-    if !(config.choice.is_trusted() || args.trust) {
-        config.refuse_untrusted(&steps)?;
-    }
-    let chain = config.chain(&steps, args.cutting.dry_run)?;
-    let (chain, reads) = (args.cutting.with_repair(chain), config.files(&steps));
-    let job = Job { chain, options: described(&steps), reads, ..Job::default() };
-    cut::run(&args.cutting, global, job)
 }
 
 /// Runs the commands of a preset.

@@ -5,7 +5,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
@@ -13,11 +12,11 @@ use rayon::prelude::*;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value, json};
 
-use super::input::Global;
+use super::input::{Global, iso_time};
 use super::options::{CountingOptions, time_span};
 use super::report;
 use crate::console;
-use curtail_core::dialects::{AGENTS, Agent, Framing, Reading, agent_named, iso_8601, project};
+use curtail_core::dialects::{AGENTS, Agent, Framing, Reading, agent_named, project};
 use curtail_core::processors::{Counting, View};
 use curtail_core::suggest::unknown;
 use curtail_core::transcript::{Content, Message, media};
@@ -40,8 +39,8 @@ pub(super) struct SessionsArgs {
     project: Option<PathBuf>,
 
     /// List only sessions that were used in the last 30m, 12h, 7d or 2w
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    since: Option<Since>,
+    #[arg(long, value_name = "TIME", value_parser = since, allow_hyphen_values = true)]
+    since: Option<Duration>,
 
     /// List at most N sessions (0 = all) [default: 20 in a table, otherwise all]
     #[arg(short = 'n', value_name = "N")]
@@ -63,16 +62,8 @@ pub(super) struct SessionsArgs {
     counting: CountingOptions,
 }
 
-/// `--since`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Since(Duration);
-
-impl std::str::FromStr for Since {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        time_span(text, "mhdw").map(Self).ok_or("expected a time such as 30m, 12h, 7d or 2w")
-    }
+fn since(text: &str) -> Result<Duration, &'static str> {
+    time_span(text, "mhdw").ok_or("expected a time such as 30m, 12h, 7d or 2w")
 }
 
 /// `--sort`
@@ -108,54 +99,10 @@ struct ListedSession {
     sums: Option<SessionSums>,
 }
 
-/// Lists the sessions.
-pub(super) fn run(args: &SessionsArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    let agents = args.agents()?;
-    let FoundSessions { sessions, failed } = Machine::of_process().sessions(&agents);
-    passed_over(failed.iter(), global);
-    let mut listed = with_names(sessions);
-    let now = now(global);
-    if let Some(Since(time)) = args.since {
-        listed.retain(|one| {
-            now.duration_since(one.session.modified).is_ok_and(|age| age <= time) || one.session.modified > now
-        });
-    }
-    args.drop_stored(&mut listed, global);
-    let limit = args.count.unwrap_or(if args.format == SessionsFormat::Table { 20 } else { 0 });
-    if args.sort == Sort::Size {
-        listed.sort_by_key(|one| std::cmp::Reverse(one.session.size));
-    }
-    // To filter by project or sort by tokens, all sessions must be read. Otherwise, only those that are listed are.
-    let reads_all = args.project.is_some() || args.sort == Sort::Tokens;
-    let mut total = listed.len();
-    if !reads_all && limit > 0 {
-        listed.truncate(limit);
-    }
-    args.read(&mut listed, global)?;
-    if reads_all {
-        total = listed.len();
-        listed.truncate(if limit > 0 { limit } else { total });
-    }
-    args.print(&listed, now)?;
-    if listed.is_empty() && args.format == SessionsFormat::Table && !global.quiet {
-        agents.iter().filter_map(|agent| agent.unread).for_each(|unread| report::note(&unread));
-    }
-    if listed.len() < total && args.format == SessionsFormat::Table && !global.quiet {
-        report::note(&format!("{} of {total} sessions; -n 0 lists all", listed.len()));
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
 fn passed_over<'w>(reasons: impl Iterator<Item = &'w String>, global: &Global) {
     for reason in reasons.filter(|_| global.verbose) {
         report::note(&format!("skipped: {reason}"));
     }
-}
-
-fn now(global: &Global) -> SystemTime {
-    let fixed =
-        global.environment.source_date_epoch.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-    fixed.unwrap_or_else(SystemTime::now)
 }
 
 /// The sessions, the newest first, each with its name for other commands.
@@ -172,6 +119,44 @@ fn with_names(sessions: Vec<Session>) -> Vec<ListedSession> {
 }
 
 impl SessionsArgs {
+    /// Lists the sessions.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let agents = self.agents()?;
+        let FoundSessions { sessions, failed } = Machine::of_process().sessions(&agents);
+        passed_over(failed.iter(), global);
+        let mut listed = with_names(sessions);
+        let now = global.environment.now();
+        if let Some(time) = self.since {
+            listed.retain(|one| {
+                now.duration_since(one.session.modified).is_ok_and(|age| age <= time) || one.session.modified > now
+            });
+        }
+        self.drop_stored(&mut listed, global);
+        let limit = self.count.unwrap_or(if self.format == SessionsFormat::Table { 20 } else { 0 });
+        if self.sort == Sort::Size {
+            listed.sort_by_key(|one| std::cmp::Reverse(one.session.size));
+        }
+        // To filter by project or sort by tokens, all sessions must be read. Otherwise, only those that are listed are.
+        let reads_all = self.project.is_some() || self.sort == Sort::Tokens;
+        let mut total = listed.len();
+        if !reads_all && limit > 0 {
+            listed.truncate(limit);
+        }
+        self.read(&mut listed, global)?;
+        if reads_all {
+            total = listed.len();
+            listed.truncate(if limit > 0 { limit } else { total });
+        }
+        self.print(&listed, now)?;
+        if listed.is_empty() && self.format == SessionsFormat::Table && !global.quiet {
+            agents.iter().filter_map(|agent| agent.unread).for_each(|unread| report::note(&unread));
+        }
+        if listed.len() < total && self.format == SessionsFormat::Table && !global.quiet {
+            report::note(&format!("{} of {total} sessions; -n 0 lists all", listed.len()));
+        }
+        Ok(())
+    }
+
     fn agents(&self) -> anyhow::Result<Vec<&'static Agent>> {
         let known: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
         let agent = |name: &String| {
@@ -272,7 +257,6 @@ impl ListedSession {
     /// Its entry in the list as JSON.
     fn entry(&self) -> Value {
         let (session, stored) = (&self.session, self.session.stored.as_ref());
-        let since = session.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         json!({
             "name": self.name,
             "id": stored.map(|stored| &stored.id),
@@ -281,7 +265,7 @@ impl ListedSession {
             "project": self.head.project,
             "prompt": self.head.prompt,
             "title": self.title(),
-            "modified": iso_8601(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+            "modified": iso_time(session.modified),
             "messages": self.sums.map(|sums| sums.messages),
             "tokens": self.sums.map(|sums| sums.tokens),
             "bytes": session.size,
@@ -820,7 +804,7 @@ fn after_epoch(milliseconds: i64) -> SystemTime {
 
 #[cfg(test)]
 mod tests {
-    use super::{Since, age, clipped, size};
+    use super::{age, clipped, since, size};
     use std::time::{Duration, SystemTime};
 
     #[test]
@@ -831,9 +815,9 @@ mod tests {
         assert_eq!(age(now, now + Duration::from_secs(9)), "now");
         assert_eq!([size(12), size(1_001), size(2_340_000)], ["12 B", "2 KB", "2.3 MB"]);
         assert_eq!((clipped("short", 5), clipped("longer", 5)), (String::from("short"), String::from("long…")));
-        assert_eq!("2w".parse(), Ok(Since(Duration::from_hours(336))));
+        assert_eq!(since("2w"), Ok(Duration::from_hours(336)));
         for wrong in ["", "d", "7", "7x", "99999999999999999999d"] {
-            assert!(wrong.parse::<Since>().is_err(), "{wrong}");
+            assert!(since(wrong).is_err(), "{wrong}");
         }
     }
 }

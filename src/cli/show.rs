@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::input::{Global, Input, TextOrJson, text_or_json};
-use super::options::{Choice, one_of};
 use super::report;
 use crate::batch::{Event, Flow, Opened, Unit, Work};
 use crate::console;
@@ -23,7 +22,7 @@ use curtail_core::visible::one_line;
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
     /// Format of the outline
-    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_parser = text_or_json("A table for each transcript", "One JSON object per transcript"), value_name = "FORMAT", default_value = "text")]
     output_format: TextOrJson,
 
     /// Print this message, by its number or its id, byte for byte
@@ -35,9 +34,6 @@ pub(super) struct ShowArgs {
     #[command(flatten)]
     input: Input,
 }
-
-/// The values of `--output-format`.
-const FORMATS: &[Choice<TextOrJson>] = &text_or_json("A table for each transcript", "One JSON object per transcript");
 
 /// A transcript with its framing and dialect.
 #[derive(Serialize)]
@@ -82,35 +78,39 @@ impl Work for Outliner {
     }
 }
 
-/// Shows every transcript of the input.
-pub(super) fn run(args: &ShowArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    if !args.message.is_empty() {
-        return run_message(&args.message, &args.input, global);
-    }
-    let (sources, missing) = args.input.sources(None)?;
-    report::warn_empty(sources.is_empty() && missing.is_empty(), global);
-    let mut failures = report::Failures::of_missing(&missing, global);
-    // `seen` tells whether anything was reported about the current file.
-    let (mut wrote, mut seen) = (Ok(()), false);
-    args.input.batch(global)?.run(sources, &Outliner { live: args.input.live }, |event| {
-        failures.note(&event);
-        match event {
-            Event::Opened(_) => seen = false,
-            Event::Failed(_) => seen = true,
-            Event::Done { opened, out, .. } => {
-                seen |= !out.is_empty();
-                wrote = print_outlines(args.output_format, opened, std::mem::take(out));
-            }
-            Event::Closed { opened, complete } if complete && !seen && args.output_format == TextOrJson::Text => {
-                wrote = console::try_out(&format!("{}: contains no transcript\n", one_line(&opened.source.name)));
-            }
-            Event::PassedOver(_) | Event::Closed { .. } => {}
+impl ShowArgs {
+    /// Shows every transcript of the input.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        if !self.message.is_empty() {
+            return run_message(&self.message, &self.input, global);
         }
-        if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
-    });
-    match wrote {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(FileError::system("standard output", &error).into()),
-        _ => Ok(failures.status),
+        let (sources, missing) = self.input.sources(None)?;
+        report::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        let mut failures = report::Failures::of_missing(&missing, global);
+        // `seen` tells whether anything was reported about the current file.
+        let (mut wrote, mut seen) = (Ok(()), false);
+        self.input.batch(global)?.run(sources, &Outliner { live: self.input.live }, |event| {
+            failures.note(&event);
+            match event {
+                Event::Opened(_) => seen = false,
+                Event::Failed(_) => seen = true,
+                Event::Done { opened, out, .. } => {
+                    seen |= !out.is_empty();
+                    wrote = print_outlines(self.output_format, opened, std::mem::take(out));
+                }
+                Event::Closed { opened, complete } if complete && !seen && self.output_format == TextOrJson::Text => {
+                    wrote = console::try_out(&format!("{}: contains no transcript\n", one_line(&opened.source.name)));
+                }
+                Event::PassedOver(_) | Event::Closed { .. } => {}
+            }
+            if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
+        });
+        match wrote {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(FileError::system("standard output", &error).into())
+            }
+            _ => Ok(failures.status),
+        }
     }
 }
 

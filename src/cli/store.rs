@@ -4,11 +4,10 @@ use std::env;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
 
-use super::input::is_standard;
+use super::input::{Global, is_standard};
 use super::options::{Choice, one_of};
 use crate::cli::report;
 use crate::console;
@@ -90,12 +89,12 @@ pub(super) fn store_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
 }
 
 impl StoreArgs {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         match &self.command {
             StoreCommand::Export { place, file } => export(place, named_file(file.as_deref()))?,
             StoreCommand::Import { place, on_clash, file } => import(place, *on_clash, named_file(file.as_deref()))?,
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 

@@ -1,9 +1,12 @@
 //! `curtail window`: keeps the newest part of a transcript, by number of items.
 
+use std::process::ExitCode;
+
 use anyhow::ensure;
 use clap::ValueEnum;
 
-use super::input::CutFlags;
+use super::cut;
+use super::input::{CutFlags, Global};
 use super::options::{Choice, Options, PINS, Pin, at_least_one, one_of, pins};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
@@ -15,10 +18,17 @@ use curtail_core::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
 #[derive(Debug, clap::Args)]
 pub(super) struct WindowArgs {
     #[command(flatten)]
-    pub(super) options: WindowOptions,
+    options: WindowOptions,
 
     #[command(flatten)]
-    pub(super) cutting: CutFlags,
+    cutting: CutFlags,
+}
+
+impl WindowArgs {
+    /// Runs the command.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        cut::run_options(&self.cutting, global, &self.options)
+    }
 }
 
 // The options of a window.

@@ -6,12 +6,11 @@ mod transcripts;
 pub(super) use transcripts::RecallOptions;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination as _};
 
 use anyhow::{Context as _, bail};
-use clap::ValueEnum;
 
-use super::input::Global;
+use super::input::{Global, TextOrJson, text_or_json};
 use super::options::{Choice, one_of, read_text};
 use super::report;
 use super::store::StoreFlag;
@@ -42,18 +41,18 @@ enum MemoryCommand {
 
 impl MemoryArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        match &self.command {
-            MemoryCommand::Apply(args) => args.run(),
-            MemoryCommand::Recall(args) => args.run(global),
-            MemoryCommand::Update(args) => args.run(),
-            MemoryCommand::Show(args) => args.run(),
-            MemoryCommand::Set(args) => args.run(),
-            MemoryCommand::Clear(args) => args.run(),
-            MemoryCommand::Spawn(args) => args.run(),
-            MemoryCommand::List(args) => args.run(),
-            MemoryCommand::Prune(args) => args.run(),
-            MemoryCommand::ToolSchema(args) => args.run(),
-        }
+        Ok(match &self.command {
+            MemoryCommand::Apply(args) => args.run()?.report(),
+            MemoryCommand::Recall(args) => args.run(global)?.report(),
+            MemoryCommand::Update(args) => args.run()?.report(),
+            MemoryCommand::Show(args) => args.run()?.report(),
+            MemoryCommand::Set(args) => args.run()?.report(),
+            MemoryCommand::Clear(args) => args.run()?.report(),
+            MemoryCommand::Spawn(args) => args.run()?.report(),
+            MemoryCommand::List(args) => args.run()?.report(),
+            MemoryCommand::Prune(args) => args.run()?.report(),
+            MemoryCommand::ToolSchema(args) => args.run()?.report(),
+        })
     }
 }
 
@@ -85,12 +84,11 @@ struct ToolSchemaArgs {
 }
 
 impl ToolSchemaArgs {
-    fn run(&self) -> anyhow::Result<ExitCode> {
+    fn run(&self) -> anyhow::Result<()> {
         let schema = self.schema.as_deref().map(schema).transpose()?;
         let names = NAMES.iter().filter(|name| self.name.as_deref().is_none_or(|only| only == **name));
         let tools: Vec<_> = names.map(|name| definition(self.dialect, name, schema.as_ref())).collect();
-        console::out_json(&format!("{:#}\n", serde_json::Value::from(tools)))?;
-        Ok(ExitCode::SUCCESS)
+        Ok(console::out_json(&format!("{:#}\n", serde_json::Value::from(tools)))?)
     }
 }
 
@@ -230,35 +228,15 @@ fn state(path: &Path, schema: Option<&Schema>) -> anyhow::Result<State> {
 #[derive(Debug, Clone, clap::Args)]
 struct StateOutput {
     /// Format of the state
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: StateFormat,
+    #[arg(long, value_parser = text_or_json("Text unchanged, an object as indented JSON", "JSON on one line"), value_name = "FORMAT", default_value = "text")]
+    output_format: TextOrJson,
 }
 
-/// `--output-format`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum StateFormat {
-    /// Text unchanged, an object as indented JSON
-    Text,
-    /// JSON on one line
-    Json,
-}
-
-/// `--output-format` of a list
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ListFormat {
-    /// A table
-    Text,
-    /// One JSON object per state
-    Json,
-}
-
-impl StateFormat {
-    /// The state and a newline; nothing for an empty text.
-    fn write(self, state: &State) -> String {
-        match (self, state) {
-            (StateFormat::Json, _) => state.to_json() + "\n",
-            (StateFormat::Text, State::Text(text)) if text.is_empty() || text.ends_with('\n') => text.clone(),
-            (StateFormat::Text, _) => state.to_text() + "\n",
-        }
+/// The state and a newline; nothing for an empty text.
+fn state_text(format: TextOrJson, state: &State) -> String {
+    match (format, state) {
+        (TextOrJson::Json, _) => state.to_json() + "\n",
+        (TextOrJson::Text, State::Text(text)) if text.is_empty() || text.ends_with('\n') => text.clone(),
+        (TextOrJson::Text, _) => state.to_text() + "\n",
     }
 }

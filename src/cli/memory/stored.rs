@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::bail;
-use comfy_table::{Table, presets};
 use serde_json::json;
 
-use super::{ListFormat, OwnerFlags, RuleFlags, SCOPES, StateOutput, note_missing, warn_set_aside};
+use super::{OwnerFlags, RuleFlags, SCOPES, StateOutput, note_missing, state_text, warn_set_aside};
+use crate::cli::input::{TextOrJson, text_or_json};
 use crate::cli::options::{one_of, time_span};
 use crate::cli::report;
 use crate::cli::store::StoreFlag;
+use crate::cli::table::{self, Columns, trimmed};
 use crate::console;
 use curtail_core::error::FileError;
 use curtail_core::visible::one_line;
@@ -34,8 +35,8 @@ pub(super) struct ListArgs {
     older_than: Option<Duration>,
 
     /// Format of the list
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: ListFormat,
+    #[arg(long, value_parser = text_or_json("A table", "One JSON object per state"), value_name = "FORMAT", default_value = "text")]
+    output_format: TextOrJson,
 }
 
 /// Delete and list states that have not changed for a while
@@ -53,8 +54,8 @@ pub(super) struct Prune {
     which: Selection,
 
     /// Format of the list
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    output_format: ListFormat,
+    #[arg(long, value_parser = text_or_json("A table", "One JSON object per state"), value_name = "FORMAT", default_value = "text")]
+    output_format: TextOrJson,
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -74,18 +75,18 @@ impl Selection {
 }
 
 impl ListArgs {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
         if let Some(store) = self.which.place.open_existing()? {
             print(&store.list(self.which.filter(self.older_than))?, self.output_format)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
 impl Prune {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
         let filter = self.which.filter(Some(self.older_than));
-        let Some(store) = self.which.place.open_existing()? else { return Ok(ExitCode::SUCCESS) };
+        let Some(store) = self.which.place.open_existing()? else { return Ok(()) };
         let entries = if self.dry_run {
             store.list(filter)?
         } else {
@@ -93,13 +94,13 @@ impl Prune {
             self.which.place.open()?.prune(filter)?
         };
         print(&entries, self.output_format)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
-fn print(entries: &[StoreEntry], format: ListFormat) -> anyhow::Result<()> {
+fn print(entries: &[StoreEntry], format: TextOrJson) -> anyhow::Result<()> {
     let json = || entries.iter().map(|entry| json_line(entry) + "\n").collect::<String>();
-    let printed = if format == ListFormat::Json { console::out_json(&json()) } else { console::out(&table(entries)) };
+    let printed = if format == TextOrJson::Json { console::out_json(&json()) } else { console::out(&table(entries)) };
     Ok(printed?)
 }
 
@@ -107,17 +108,14 @@ fn table(entries: &[StoreEntry]) -> String {
     if entries.is_empty() {
         return String::new();
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["scope", "id", "bytes", "updates", "set aside", "changed"]);
-    for entry in entries {
+    let rows = entries.iter().map(|entry| {
         let bytes = entry.bytes.map_or_else(|| String::from("cleared"), |bytes| bytes.to_string());
         let (updates, set_aside) = (entry.applied_ids.to_string(), entry.set_aside.to_string());
-        let id = shown_id(&entry.id);
-        table.add_row([entry.scope.name(), &id, &bytes, &updates, &set_aside, &entry.updated]);
-    }
-    let lines = table.lines().map(|line| line.trim().to_owned() + "\n");
-    lines.collect()
+        let (scope, id) = (entry.scope.name().to_owned(), shown_id(&entry.id));
+        [scope, id, bytes, updates, set_aside, entry.updated.clone()]
+    });
+    let header = ["scope", "id", "bytes", "updates", "set aside", "changed"];
+    trimmed(&table::table(header, rows, Columns::Texts)).join("\n") + "\n"
 }
 
 fn json_line(entry: &StoreEntry) -> String {
@@ -156,7 +154,7 @@ pub(super) struct StateArgs {
 }
 
 impl StateArgs {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
         let rules = self.rules.load()?;
         let owner = self.owner_flags.owner();
         let key = owner.key()?;
@@ -172,18 +170,17 @@ impl StateArgs {
         if let Some(reason) = corrupt {
             report::warning(&format!("the stored state is unusable and is treated as empty: {reason}"));
         }
-        console::data(&self.output.output_format.write(&state))?;
-        Ok(ExitCode::SUCCESS)
+        Ok(console::data(&state_text(self.output.output_format, &state))?)
     }
 }
 
-fn print_set_aside(store: Option<&Store>, key: RecordKey<'_>) -> anyhow::Result<ExitCode> {
+fn print_set_aside(store: Option<&Store>, key: RecordKey<'_>) -> anyhow::Result<()> {
     let asides = store.map(|store| store.set_aside(key)).transpose()?.unwrap_or_default();
     for aside in asides {
         let line = json!({"at": aside.at, "reason": aside.reason, "body": aside.body});
         console::out_json(&format!("{line}\n"))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 // `curtail memory update`, `set`, `clear` and `spawn`: manual changes.
@@ -232,7 +229,7 @@ impl Update {
                 Outcome::Refused(reason) => return Ok(refused(&reason)),
             }
         }
-        console::data(&self.output.output_format.write(&state))?;
+        console::data(&state_text(self.output.output_format, &state))?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -292,13 +289,13 @@ pub(super) struct Clear {
 }
 
 impl Clear {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
         let owner = self.owner_flags.owner();
         let key = owner.key()?;
         let existing = self.owner_flags.place.open_existing()?;
         note_missing(existing.as_ref(), key, false)?;
         if existing.is_none() {
-            return Ok(ExitCode::SUCCESS);
+            return Ok(());
         }
         drop(existing);
         let mut store = self.owner_flags.place.open()?;
@@ -307,7 +304,7 @@ impl Clear {
         } else {
             clear(&mut store, owner)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
@@ -327,7 +324,7 @@ pub(super) struct Spawn {
 }
 
 impl Spawn {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
         let only_thread = self.owner_flags.thread.is_some() && self.owner_flags.resource.is_none();
         let implied = if only_thread { Scope::Thread } else { Scope::Resource };
         let scope = self.owner_flags.scope.unwrap_or(implied);
@@ -341,6 +338,6 @@ impl Spawn {
                 report::note(&"a thread's state is not inherited; pass --resource ID to copy a shared state");
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

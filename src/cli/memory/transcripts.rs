@@ -7,10 +7,10 @@ use std::sync::Arc;
 use clap::ValueHint;
 use serde_json::json;
 
-use super::{LoadedRules, OwnerFlags, RuleFlags, StateFormat, StateOutput, note_missing, state, warn_set_aside};
-use crate::batch::{Batch, Event, Flow, InputOptions, Unit, Work};
-use crate::cli::input::{CutFlags, EXPLAIN, Global, Input, TextOrJson};
-use crate::cli::options::{Options, Reads, Tokens, one_of, tokenizer_file};
+use super::{LoadedRules, OwnerFlags, RuleFlags, StateOutput, note_missing, state, state_text, warn_set_aside};
+use crate::batch::{Batch, Event, Flow, Unit, Work};
+use crate::cli::input::{CutFlags, Global, Input, TextOrJson, explain_format};
+use crate::cli::options::{Options, Reads, Tokens, tokenizer_file};
 use crate::cli::store::store_path;
 use crate::cli::{cut, report};
 use crate::console;
@@ -46,7 +46,7 @@ pub(super) struct ApplyArgs {
     output: StateOutput,
 
     /// Report the outcome of every update on standard error
-    #[arg(long, value_parser = one_of(EXPLAIN), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    #[arg(long, value_parser = explain_format(), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     explain: Option<TextOrJson>,
 
     #[command(flatten)]
@@ -71,14 +71,7 @@ impl ApplyArgs {
     /// Applies the updates of every readable transcript, and returns the errors of the others.
     fn apply_updates(&self, sink: &mut Sink<'_>) -> anyhow::Result<Vec<FileError>> {
         let Inputs { sources, errors: mut failures, .. } = find_sources(&self.input.wanted(None))?;
-        let input_options = InputOptions {
-            framing: self.input.framing.0,
-            dialect: Some(self.input.dialect.clone()).filter(|name| name != "auto"),
-            messages_key: self.input.messages_key.clone(),
-            max_record: self.input.max_record.limit(),
-            block: None,
-            column: self.input.column.clone(),
-        };
+        let input_options = self.input.input_options()?;
         let mut done = Ok(());
         Batch { input_options, ..Batch::default() }.run(sources, &UpdateSearch { live: self.input.live }, |event| {
             match event {
@@ -124,19 +117,19 @@ impl ApplyArgs {
         let before = sink.last.replace(state);
         if let (Some(before), None) = (before, &sink.store) {
             sink.several = true;
-            console::data(&StateFormat::Json.write(&before))?;
+            console::data(&state_text(TextOrJson::Json, &before))?;
         }
         Ok(())
     }
 
     fn finish(&self, sink: Sink<'_>) -> anyhow::Result<()> {
-        let format = if sink.several { StateFormat::Json } else { self.output.output_format };
+        let format = if sink.several { TextOrJson::Json } else { self.output.output_format };
         let state = match (sink.last, sink.store) {
             (Some(state), _) => state,
             (None, None) => sink.start,
             (None, Some(store)) => load(&store, self.owner_flags.owner(), sink.rules.rules())?.state,
         };
-        Ok(console::data(&format.write(&state))?)
+        Ok(console::data(&state_text(format, &state))?)
     }
 
     fn report(&self, name: &str, found: &[UpdateAt], outcomes: &[Outcome]) {

@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use super::input::{Global, Input};
 use super::process::Interrupt;
 use super::report;
-use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
+use crate::batch::{Batch, Event, Flow, Unit, Work};
 use crate::cli::options::{Choice, CountingOptions, one_of, read_text};
 use crate::progress::Progress;
 use curtail_core::dialects::{Framing, ReadError};
@@ -149,49 +149,37 @@ impl Work for Replaying {
     }
 }
 
-/// Replays the input and prints the report.
-pub(super) fn run(args: &ReplayArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    let replay = args.replay()?;
-    let (sources, missing) = args.input.sources(None)?;
-    report::warn_empty(sources.is_empty() && missing.is_empty(), global);
-    missing.iter().for_each(report::error);
-    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let interrupt = Interrupt::watch(false)?;
-    let progress = Arc::new(Progress::new(global.progress_display(args.output_format != ReplayFormat::Text), &sources));
-    let batch = Batch {
-        at_once: None,
-        jobs: global.jobs,
-        input_options: args.input.input_options()?,
-        on_error: OnError::Skip,
-        stop: interrupt.flag(),
-        progress: Arc::clone(&progress),
-    };
-    let work = Replaying(replay);
-    let mut printer = print::Printer::new(args.output_format, &work.0, args.keep_references, &args.columns);
-    let mut written = printer.begin();
-    batch.run(sources, &work, |event| {
-        match event {
-            Event::Done { out, .. } => {
+impl ReplayArgs {
+    /// Replays the input and prints the report.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        let replay = self.replay()?;
+        let (sources, missing) = self.input.sources(None)?;
+        report::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        let failures = report::Failures::of_missing(&missing, global);
+        let interrupt = Interrupt::watch(false)?;
+        let progress =
+            Arc::new(Progress::new(global.progress_display(self.output_format != ReplayFormat::Text), &sources));
+        let mut failures = failures.beside(&progress);
+        let batch = Batch { stop: interrupt.flag(), progress: Arc::clone(&progress), ..self.input.batch(global)? };
+        let work = Replaying(replay);
+        let mut printer = print::Printer::new(self.output_format, &work.0, self.keep_references, &self.columns);
+        let mut written = printer.begin();
+        batch.run(sources, &work, |event| {
+            failures.note(&event);
+            if let Event::Done { out, .. } = event {
                 for session in out.iter() {
                     written = std::mem::replace(&mut written, Ok(())).and_then(|()| printer.session(session));
                 }
             }
-            Event::Failed(failure) => {
-                progress.aside(|| report::record_error(&failure.error, None, global));
-                status = ExitCode::from(2);
-            }
-            Event::PassedOver(opened) => progress.aside(|| report::passed_over(opened, global)),
-            Event::Opened(_) | Event::Closed { .. } => {}
-        }
-        if written.is_err() { Flow::Stop } else { Flow::Continue }
-    });
-    progress.finish();
-    written?;
-    printer.finish(status != ExitCode::SUCCESS)?;
-    Ok(interrupt.status().map_or(status, ExitCode::from))
-}
+            if written.is_err() { Flow::Stop } else { Flow::Continue }
+        });
+        progress.finish();
+        written?;
+        let status = failures.status;
+        printer.finish(status != ExitCode::SUCCESS)?;
+        Ok(interrupt.status().map_or(status, ExitCode::from))
+    }
 
-impl ReplayArgs {
     fn replay(&self) -> anyhow::Result<Replay> {
         let (prices, model) = self.prices()?;
         if let Some(name) = self.cache.as_ref().filter(|name| !prices.cache.contains_key(*name)) {

@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, Table, presets};
 
 use super::ReplayFormat;
 use super::policies::{budgets, command_line};
-use crate::cli::csv;
+use crate::cli::table::{self, Columns, csv_field, trimmed};
 use crate::console;
 use crate::view::{ReplayColumn, counted, figure, replayed_page, replayed_session};
 use curtail_core::visible::one_line;
@@ -375,7 +374,7 @@ fn csv(session: &SessionReport) -> String {
     let requests =
         session.policies.iter().flat_map(|policy| policy.requests.iter().map(move |request| (policy, request)));
     let rows = requests.map(|(policy, request)| {
-        CSV.map(|(_, cell)| csv::field(&cell(session, &policy.name, request))).join(",") + "\n"
+        CSV.map(|(_, cell)| csv_field(&cell(session, &policy.name, request))).join(",") + "\n"
     });
     rows.collect()
 }
@@ -509,21 +508,16 @@ const COLUMNS: &[(Column, ReplayColumn)] = &[
 fn table(total: &TotalReport, asked: &[Column]) -> Vec<String> {
     let Some(recorded) = total.policies.first().map(|policy| &policy.total) else { return Vec::new() };
     let columns = shown(asked);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(std::iter::once("policy").chain(columns.iter().map(|column| column.title)));
-    for policy in &total.policies {
+    let rows = total.policies.iter().map(|policy| {
         let mark = if policy.pareto == Some(true) { " *" } else { "" };
         let cells = columns.iter().map(|column| match policy.failed_sessions {
             0 => (column.cell)(&policy.total, recorded),
             _ => String::from("-"),
         });
-        table.add_row(std::iter::once(format!("{}{mark}", policy.name)).chain(cells));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.lines().map(|line| line.trim().to_owned()).collect()
+        std::iter::once(format!("{}{mark}", policy.name)).chain(cells)
+    });
+    let header = std::iter::once("policy").chain(columns.iter().map(|column| column.title));
+    trimmed(&table::table(header, rows, Columns::Numbers))
 }
 
 /// A line for each column whose title does not explain it.

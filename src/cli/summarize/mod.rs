@@ -8,19 +8,18 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
 use clap::{ValueEnum, ValueHint};
 
 use super::cut;
-use super::input::{CutFlags, Environment, Global};
+use super::input::{CutFlags, Global, iso_time};
 use super::options::{Choice, Options, Reads, Tokens, at_least_one, one_of, tokenizer_file};
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::cli::report;
 use crate::console;
 use crate::progress::Progress;
-use curtail_core::dialects::{Dialect, ReadError, iso_8601};
+use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{OnSummary, ProcessorError};
@@ -148,7 +147,7 @@ impl SummarizeArgs {
         if self.emit == Emit::Context {
             return cut::run_options(cutting, global, &self.options);
         }
-        let now = now(global.environment);
+        let now = iso_time(global.environment.now());
         let output = TextOutput { whole_records: true, ..output };
         let line = |of: &TranscriptAt<'_, '_>| state_line(&summary, &now, of).map_err(|error| error.to_string());
         write_texts(cutting, global, output, line)
@@ -276,43 +275,28 @@ fn write_texts(
     text: impl Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync,
 ) -> anyhow::Result<ExitCode> {
     let (sources, missing) = flags.input.sources(None)?;
-    missing.iter().for_each(report::error);
-    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let (input_options, on_error) = (flags.input.input_options()?, flags.output.on_error);
     let progress = Arc::new(Progress::new(global.progress_display(true), &sources));
+    let mut failures = report::Failures::of_missing(&missing, global).beside(&progress);
     let summaries = Arc::clone(&progress);
     let work = Texts { text, whole_records, on_summary: OnSummary::new(move |_| summaries.summary()) };
     let mut stdout = console::transcripts();
-    let batch = Batch {
-        jobs: global.jobs,
-        at_once,
-        input_options,
-        on_error,
-        progress: Arc::clone(&progress),
-        ..Batch::default()
-    };
+    let on_error = flags.output.on_error;
+    let batch = Batch { at_once, on_error, progress: Arc::clone(&progress), ..flags.input.batch(global)? };
     batch.run(sources, &work, |event| {
-        let error = match event {
-            Event::Done { out, .. } => progress.aside(|| write_all(&mut stdout, out, for_people)).err(),
-            Event::Failed(failure) => Some(failure.error.clone()),
-            Event::PassedOver(opened) => {
-                progress.aside(|| report::passed_over(opened, global));
-                None
-            }
-            Event::Opened(_) | Event::Closed { .. } => None,
-        };
-        match error {
-            None => Flow::Continue,
-            Some(error) if error.kind == ErrorKind::BrokenPipe => Flow::Stop,
-            Some(error) => {
+        failures.note(&event);
+        let Event::Done { out, .. } = event else { return Flow::Continue };
+        match progress.aside(|| write_all(&mut stdout, out, for_people)) {
+            Err(error) if error.kind == ErrorKind::BrokenPipe => return Flow::Stop,
+            Err(error) => {
                 progress.aside(|| report::error(&error));
-                status = ExitCode::from(2);
-                Flow::Continue
+                failures.status = ExitCode::from(2);
             }
+            Ok(()) => {}
         }
+        Flow::Continue
     });
     progress.finish();
-    Ok(status)
+    Ok(failures.status)
 }
 
 fn write_all(out: &mut impl Write, text: &str, for_people: bool) -> Result<(), FileError> {
@@ -371,17 +355,4 @@ fn handoff(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> Result<String
     let notes = summary.summarizer.summarize(&utterances, &Budget { tokens: summary.tokens, count: &count })?;
     of.on_summary.call(None);
     Ok(ledger.handoff(&notes))
-}
-
-/// The current time in ISO 8601, or the one that the environment sets.
-fn now(environment: Environment) -> String {
-    let milliseconds = match environment.source_date_epoch {
-        Some(seconds) => seconds.saturating_mul(1000),
-        None => {
-            // A clock that is set to a time before 1970 counts as 0.
-            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-        }
-    };
-    iso_8601(milliseconds)
 }

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::{Emit, SummarizeArgs, now};
-use crate::cli::input::{Environment, Input, is_standard};
+use super::{Emit, SummarizeArgs};
+use crate::cli::input::{Environment, Input, is_standard, iso_time};
 use crate::cli::store::store_path;
 use crate::console;
 use curtail_core::dialects::{Framing, Reading, detect_framing};
@@ -69,7 +69,8 @@ impl ThreadFlags {
             return Ok(ExitCode::SUCCESS);
         };
         let reading = reading(input, &text)?;
-        let taken = Taken { text: &text, reading: &reading, from, now: &now(environment), rewind: self.rewind };
+        let taken =
+            Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()), rewind: self.rewind };
         let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
         console::transcript(&thread.render(summary, shown, reading.framing)?)?;
         Ok(ExitCode::SUCCESS)
@@ -224,7 +225,7 @@ fn follow(
             bail!("{name}: --follow reads one message per line, and this file is one JSON document");
         }
         reading.framing = Framing::Lines;
-        let taken = Taken { text: &text, reading: &reading, from, now: &now(environment), rewind };
+        let taken = Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()), rewind };
         let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
         from = from.map(|from| from + messages(&reading, &text));
         let line = thread.render(summary, shown, Framing::Document)?;
