@@ -223,7 +223,11 @@ fn steps(tokens: impl Iterator<Item = Option<u64>>, end: usize, most: u64) -> St
 }
 
 /// A column of the table of policies.
+#[derive(Debug)]
 pub(crate) struct ReplayColumn {
+    /// Its name on the command line, and the help of this name.
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
     /// Its title.
     pub(crate) title: &'static str,
     /// The cell for the totals of a policy and the totals as recorded.

@@ -16,6 +16,7 @@ use super::report;
 use crate::batch::{Batch, Event, Flow, Unit, Work};
 use crate::cli::options::{Choice, CountingOptions, one_of, read_text};
 use crate::progress::Progress;
+use crate::view::ReplayColumn;
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::processors::Counting;
 use curtail_core::suggest::unknown;
@@ -60,8 +61,8 @@ pub(super) struct ReplayArgs {
     outcome: Option<String>,
 
     /// Columns of the table
-    #[arg(long, value_enum, value_name = "COLUMN", value_delimiter = ',')]
-    columns: Vec<print::Column>,
+    #[arg(long, value_parser = print::columns(), value_name = "COLUMN", value_delimiter = ',')]
+    columns: Vec<&'static [ReplayColumn]>,
 
     /// Format of the report
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
