@@ -18,29 +18,29 @@ use curtail_core::visible::{JsonWriter, lines, one_line, printed};
 
 /// The result of a check. Its default is a check of nothing.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The files that were read, in order.
-    pub files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// Number of transcripts that were examined.
-    pub transcripts: usize,
+    pub(crate) transcripts: usize,
     /// Number of findings that repair removed.
-    pub repaired: usize,
+    pub(crate) repaired: usize,
     /// Number of inputs or records that could not be read or written.
-    pub errors: usize,
+    pub(crate) errors: usize,
     /// Number of files that had an error.
-    pub failed: usize,
+    pub(crate) failed: usize,
     /// Number of files that could not be found. They are not in [`Outcome::files`].
-    pub missing: usize,
+    pub(crate) missing: usize,
     /// The files that a repair changed.
-    pub changed: Vec<String>,
+    pub(crate) changed: Vec<String>,
     /// What a configuration silenced, if anything.
-    pub silenced: Option<Silenced>,
+    pub(crate) silenced: Option<Silenced>,
     /// Maximum number of findings to show; all by default.
-    pub limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// Whether findings are counted and not shown.
-    pub only_counts: bool,
+    pub(crate) only_counts: bool,
     /// Whether the report may contain colors.
-    pub colors: bool,
+    pub(crate) colors: bool,
     /// The findings that are shown and not yet written, in order.
     unwritten: Vec<FileFinding>,
     /// How many findings are written.
@@ -51,19 +51,18 @@ pub struct Outcome {
 
 /// What a configuration removes from a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Silenced {
+pub(crate) struct Silenced {
     /// The name of the file.
-    pub config: String,
+    pub(crate) config: String,
     /// Whether it lowers the level of a rule for a file that was checked.
-    pub lowered: bool,
+    pub(crate) lowered: bool,
     /// The number of files that it skips.
-    pub skipped: usize,
+    pub(crate) skipped: usize,
 }
 
 impl Silenced {
     /// Whether it removes anything.
-    #[must_use]
-    pub const fn is_something(&self) -> bool {
+    pub(crate) const fn is_something(&self) -> bool {
         self.lowered || self.skipped > 0
     }
 }
@@ -81,28 +80,28 @@ impl fmt::Display for Silenced {
 
 /// A finding about a file.
 #[derive(Debug, Clone)]
-pub struct FileFinding {
+pub(crate) struct FileFinding {
     /// The index of the file in [`Outcome::files`].
-    pub file: usize,
+    pub(crate) file: usize,
     /// The finding.
-    pub finding: Finding,
+    pub(crate) finding: Finding,
 }
 
 /// The number of findings of a rule.
 #[derive(Debug, Clone, Copy)]
-pub struct Count {
+pub(crate) struct Count {
     /// The rule.
-    pub rule: &'static Rule,
+    pub(crate) rule: &'static Rule,
     /// Findings that fail the check.
-    pub denied: usize,
+    pub(crate) denied: usize,
     /// Findings that only warn.
-    pub warned: usize,
+    pub(crate) warned: usize,
 }
 
 impl Outcome {
     /// Adds a finding about the file with this index in [`Outcome::files`]. Every finding is counted, but one that is not shown
     /// is not stored.
-    pub fn add(&mut self, file: usize, finding: Finding) {
+    pub(crate) fn add(&mut self, file: usize, finding: Finding) {
         let none = Count { rule: finding.rule, denied: 0, warned: 0 };
         let count = self.counts.entry(finding.rule.code).or_insert(none);
         match finding.level {
@@ -116,46 +115,39 @@ impl Outcome {
     }
 
     /// The findings that are shown, without those that [`Format::write_new`] has written.
-    #[must_use]
-    pub fn shown(&self) -> &[FileFinding] {
+    pub(crate) fn shown(&self) -> &[FileFinding] {
         &self.unwritten
     }
 
     /// The number of findings.
-    #[must_use]
-    pub fn found(&self) -> usize {
+    pub(crate) fn found(&self) -> usize {
         self.denied() + self.warned()
     }
 
     /// The number of findings that are not shown.
-    #[must_use]
-    pub fn hidden(&self) -> usize {
+    pub(crate) fn hidden(&self) -> usize {
         self.found() - self.written - self.unwritten.len()
     }
 
     /// The number of findings that fail the check.
-    #[must_use]
-    pub fn denied(&self) -> usize {
+    pub(crate) fn denied(&self) -> usize {
         self.counts.values().map(|count| count.denied).sum()
     }
 
     /// The number of findings that only warn.
-    #[must_use]
-    pub fn warned(&self) -> usize {
+    pub(crate) fn warned(&self) -> usize {
         self.counts.values().map(|count| count.warned).sum()
     }
 
     /// The number of findings of each rule that has any, the largest first.
-    #[must_use]
-    pub fn by_rule(&self) -> Vec<Count> {
+    pub(crate) fn by_rule(&self) -> Vec<Count> {
         let mut counts: Vec<Count> = ALL.iter().filter_map(|rule| self.counts.get(rule.code).copied()).collect();
         counts.sort_by_key(|count| std::cmp::Reverse((count.denied, count.warned)));
         counts
     }
 
     /// The name of a file, by its index in [`Outcome::files`].
-    #[must_use]
-    pub fn file(&self, index: usize) -> &str {
+    pub(crate) fn file(&self, index: usize) -> &str {
         self.files.get(index).map_or("", String::as_str)
     }
 }
@@ -168,15 +160,14 @@ pub struct Format {
     /// What the format is for; the help of `--output-format` shows it.
     pub summary: &'static str,
     /// Writes the report, without findings that [`Format::write_new`] has written.
-    pub write: fn(&Outcome, &mut dyn Write) -> io::Result<()>,
+    pub(crate) write: fn(&Outcome, &mut dyn Write) -> io::Result<()>,
     /// Writes one finding, if a report in this format begins with its findings.
     finding: Option<fn(&Outcome, &FileFinding, &mut dyn Write) -> io::Result<()>>,
 }
 
 impl Format {
     /// Whether findings can be written before the check ends.
-    #[must_use]
-    pub const fn is_gradual(&self) -> bool {
+    pub(crate) const fn is_gradual(&self) -> bool {
         self.finding.is_some()
     }
 
@@ -184,7 +175,7 @@ impl Format {
     ///
     /// # Errors
     /// What `out` returns.
-    pub fn write_new(&self, outcome: &mut Outcome, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write_new(&self, outcome: &mut Outcome, out: &mut dyn Write) -> io::Result<()> {
         if let Some(write) = self.finding {
             outcome.shown().iter().try_for_each(|finding| write(outcome, finding, out))?;
             outcome.written += outcome.unwritten.len();

@@ -227,10 +227,14 @@ impl Checking {
         }
         let counts =
             counting.as_ref().map(|counting| token_counts(counting, transcript)).transpose()?.unwrap_or_default();
-        let provider_rules =
-            ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
-        Ok(self.inspection.examine(transcript, provider_rules, verdicts, || counts))
+        Ok(self.inspection.examine(transcript, rules_of_source(dialect), verdicts, || counts))
     }
+}
+
+/// The rules of the provider, with those for a log if the dialect is that of one.
+pub(crate) fn rules_of_source(dialect: &dyn Dialect) -> ProviderRules {
+    let rules = dialect.provider_rules();
+    ProviderRules { log: dialect.is_log() || rules.log, ..rules }
 }
 
 /// Removes findings from the index `first` on that an earlier branch of the same transcript has as well.
@@ -246,7 +250,7 @@ fn remove_repeated(findings: &mut Vec<Finding>, first: usize) {
 }
 
 fn token_counts(counting: &Counting, transcript: &Transcript<'_>) -> Result<TokenCounts, ReadError> {
-    let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+    let view = View::of_layout(&transcript.layout, &transcript.messages);
     let messages = view.messages.iter().map(|message| counting.message(message)).collect();
     let offset = transcript.layout.span.start as usize;
     let total = counting.total(&view).map_err(|error| ReadError { offset, what: format!("{REFUSED}: {error}") })?;

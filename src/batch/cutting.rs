@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::checking::{Checking, Examined};
 use super::{Opened, Unit, Work};
 use crate::tables::TableSink;
-use curtail_core::checks::{Finding, Verdicts};
+use curtail_core::checks::{Finding, LineIndex, Verdicts};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::{ErrorKind, FileError, TextPlace};
 use curtail_core::explain::Explained;
@@ -343,9 +343,9 @@ impl Cutting {
         if self.explain == ExplainFormat::None || explained.is_empty() {
             return;
         }
-        let lines = UnitLines::from_unit(unit);
+        let lines = LineIndex::new(unit.text);
         for (decider, decision) in explained {
-            let line = decision.offset.map(|offset| lines.at(offset));
+            let line = decision.offset.map_or(unit.line, |offset| unit.line - 1 + lines.line(offset));
             if self.explain == ExplainFormat::Json {
                 write_json(unit, decider, line, decision, out);
             } else {
@@ -355,30 +355,13 @@ impl Cutting {
     }
 }
 
-/// Where the lines of a unit begin.
-struct UnitLines {
-    first: usize,
-    starts: Vec<usize>,
-}
-
-impl UnitLines {
-    fn from_unit(unit: &Unit<'_>) -> Self {
-        let starts = memchr::memchr_iter(b'\n', unit.text.as_bytes()).map(|newline| newline + 1).collect();
-        Self { first: unit.line, starts }
-    }
-
-    fn at(&self, offset: usize) -> usize {
-        self.first + self.starts.partition_point(|&start| start <= offset)
-    }
-}
-
 /// `chat.jsonl:41: message 3 (tool result of "search"): dropped: outside the last 40 items | 12 results`
-fn write_text(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
+fn write_text(unit: &Unit<'_>, decider: &Decider, line: usize, decision: &Explained, out: &mut String) {
     let start = out.len();
     out.push_str(&unit.opened.source.name);
     out.push(':');
     // Writing to a String cannot fail.
-    let _ = write!(out, "{}: ", line.unwrap_or(unit.line));
+    let _ = write!(out, "{}: ", line);
     let _ = write!(out, "{}: {}", decision.subject(), decision.outcome());
     if !decider.level.is_empty() {
         let _ = write!(out, " [{} at {}]", decider.processor, decider.level);
@@ -417,8 +400,8 @@ struct DecisionLine<'t> {
     decider: &'t Decider,
 }
 
-fn write_json(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
-    let described = DecisionLine { file: &unit.opened.source.name, line: line.unwrap_or(unit.line), decision, decider };
+fn write_json(unit: &Unit<'_>, decider: &Decider, line: usize, decision: &Explained, out: &mut String) {
+    let described = DecisionLine { file: &unit.opened.source.name, line, decision, decider };
     // Strings and numbers cannot fail to be written as JSON.
     out.push_str(&visible::json(&serde_json::to_string(&described).unwrap_or_default()));
     out.push('\n');

@@ -53,6 +53,7 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use checking::rules_of_source;
 pub use checking::{Checked, Checking, TextRepair};
 pub use cutting::{CutOutput, Cutting, DropRecords, DroppedRecord, ExplainFormat, OutputSink, WindowPlace};
 

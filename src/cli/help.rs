@@ -50,18 +50,14 @@ fn with_screen(root: Command) -> Command {
 /// `root`, whose commands have their own pages and take the global flags.
 pub(super) fn with_flags(root: Command) -> Command {
     let global: Vec<Arg> = root.get_arguments().filter(|arg| arg.is_global_set()).cloned().map(concise).collect();
-    let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    names
-        .iter()
-        .fold(root.mut_args(concise), |root, name| root.mut_subcommand(name, |command| page(command, name, &global)))
+    root.mut_args(concise).mut_subcommands(|command| page(command, "", &global))
 }
 
-/// The page of the command at `path`, such as `memory apply`, and of the commands below it.
-fn page(command: Command, path: &str, global: &[Arg]) -> Command {
-    let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
-    let command = names.iter().fold(with_exclude_alias(command).mut_args(concise), |command, name| {
-        command.mut_subcommand(name, |inner| page(inner, &format!("{path} {name}"), global))
-    });
+/// The page of a command below `parent`, such as that of `memory apply` below `memory`, and of the commands below it.
+fn page(command: Command, parent: &str, global: &[Arg]) -> Command {
+    let path = format!("{parent} {}", command.get_name());
+    let path = path.trim_start();
+    let command = with_exclude_alias(command).mut_args(concise).mut_subcommands(|inner| page(inner, path, global));
     let redundant = REDUNDANT.iter().filter(|_| path == "repair");
     let command = redundant.fold(command, |command, flag| command.mut_arg(*flag, |arg| arg.hide(true)));
     let shown = global.iter().map(|arg| arg.clone().hide(!has_effect(path, arg.get_id().as_str())));

@@ -126,7 +126,6 @@ pub(crate) const PROCESSOR_SPECS: &[ProcessorSpec] = &[
 ];
 
 /// The command line, with every command and flag.
-#[must_use]
 pub(crate) fn command() -> clap::Command {
     help::with_pages(Command::augment_subcommands(root()))
 }

@@ -57,10 +57,9 @@ enum StoreCommand {
 
 /// The file of the store.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Store")]
 pub(super) struct StoreFlag {
     /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Store")]
     pub(super) store: Option<PathBuf>,
 }
 

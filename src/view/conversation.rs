@@ -5,14 +5,15 @@ use std::collections::HashMap;
 
 use super::story::Story;
 use super::visible::{Moment, line};
+use crate::batch::rules_of_source;
 use curtail_core::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts};
 use curtail_core::dialects::Dialect;
 use curtail_core::explain::{Explained, explain};
 use curtail_core::pipeline::{Chain, Stage};
 use curtail_core::processors::{Counting, Plan, ProcessorError, View};
 use curtail_core::transcript::{
-    Content, Layout, Message, Origin, Pairs, Part, PartOrigin, PartRef, ProviderRules, Role, Standing, Transcript,
-    Usage, supersede, turn_starts,
+    Content, Layout, Message, Origin, Pairs, Part, PartOrigin, PartRef, Role, Standing, Transcript, Usage, supersede,
+    turn_starts,
 };
 use curtail_lab::calibration::sessions;
 use curtail_lab::replay::Prices;
@@ -118,7 +119,7 @@ impl<'a> Conversation<'a> {
         let provided = provided(dialect, &transcript);
         let Transcript { layout, messages } = transcript;
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
-        let outside = counting.outside(&View::new(&messages, &layout.preamble, layout.pairing_rules));
+        let outside = outside(&layout, counting);
         let requests = requests(&messages, &costs, outside);
         let times = times(dialect, &layout);
         let model = layout.elements.iter().find_map(|item| dialect.model(*item));
@@ -154,13 +155,11 @@ impl<'a> Conversation<'a> {
     }
 
     /// Tokens of all messages and of what is outside them.
-    #[must_use]
     pub(crate) fn tokens(&self) -> usize {
         self.outside + self.costs.iter().map(|cost| cost.tokens).sum::<usize>()
     }
 
     /// Tokens that the model still reads: those of messages that were neither replaced by a boundary nor rolled back.
-    #[must_use]
     pub(crate) fn live_tokens(&self) -> usize {
         let read = self.messages.iter().zip(&self.costs).filter(|(message, _)| message.standing.is_read());
         self.outside + read.map(|(_, cost)| cost.tokens).sum::<usize>()
@@ -237,7 +236,7 @@ fn findings(
     sources: &Sources<'_>,
     place: &Place,
 ) -> Vec<Finding> {
-    let rules = ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
+    let rules = rules_of_source(dialect);
     let detections = Inspection::default().examine(transcript, rules, sources.verdicts, TokenCounts::default);
     let located = detections
         .into_iter()
@@ -427,7 +426,7 @@ impl<'a> Effect<'a> {
 }
 
 fn outside(layout: &Layout<'_>, counting: &Counting) -> usize {
-    counting.outside(&View::new(&[], &layout.preamble, layout.pairing_rules))
+    counting.outside(&View::of_layout(layout, &[]))
 }
 
 fn fates_and_drafts<'a>(

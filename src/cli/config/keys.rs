@@ -79,7 +79,6 @@ pub(crate) enum FileValue {
 
 impl Shape {
     /// The expected kind, for messages.
-    #[must_use]
     pub(crate) fn description(&self) -> String {
         match self {
             Self::Switch => String::from("true or false"),
@@ -101,7 +100,6 @@ impl OptionKey {
     }
 
     /// Whether `name` is its name or an alias.
-    #[must_use]
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
     }
@@ -198,7 +196,6 @@ fn rivals(command: &Command, flag: &Arg) -> Vec<String> {
 // A JSON Schema of `curtail.toml`, with which editors complete and check the file.
 
 /// The schema (draft 2020-12) of a file with processors of these kinds; `check` is the schema of the table of `curtail check`.
-#[must_use]
 pub(crate) fn schema(specs: &[ProcessorSpec], check: &Value) -> Value {
     let processors = json!({"type": "array", "items": {"$ref": "#/$defs/processor"}});
     let level = json!({"type": "object", "additionalProperties": false, "properties": {"processors": processors}});

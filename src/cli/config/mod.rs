@@ -97,7 +97,6 @@ impl Config {
 
     /// The folder that path globs are resolved against: the folder of the file, or the working directory for the user's own
     /// file, which belongs to no project.
-    #[must_use]
     pub(crate) fn folder(&self) -> &Path {
         let folder = Path::new(&self.file).parent().filter(|folder| !folder.as_os_str().is_empty());
         folder.filter(|_| self.choice != ConfigChoice::OfUser).unwrap_or(Path::new("."))
@@ -118,7 +117,6 @@ impl Config {
 
     /// The file that applies to `folder`: the closest one in it or above it, up to the root of the repository. Other people
     /// may have written it.
-    #[must_use]
     pub(crate) fn discover(folder: &Path) -> Option<PathBuf> {
         for folder in folder.ancestors() {
             if let Some(found) = in_folder(folder) {
@@ -132,7 +130,6 @@ impl Config {
     }
 
     /// The user's own file, for folders without one.
-    #[must_use]
     pub(crate) fn of_user(variables: &Variables) -> Option<PathBuf> {
         in_folder(&variables.user_folder("XDG_CONFIG_HOME", ".config")?.join("curtail"))
     }
@@ -165,7 +162,6 @@ impl Config {
     }
 
     /// The processors of all levels, in the order of the file.
-    #[must_use]
     pub(crate) fn everywhere(&self) -> Vec<Step<'_>> {
         self.levels.everywhere()
     }
@@ -185,7 +181,6 @@ impl Config {
     }
 
     /// The files that a run of `steps` reads: this one, and those of its processors.
-    #[must_use]
     pub(crate) fn files(&self, steps: &[Step<'_>]) -> Reads {
         let mut reads = Reads { other: vec![PathBuf::from(&self.file)], ..Reads::default() };
         reads.extend(steps.iter().map(|step| step.entry.files()));
@@ -207,7 +202,6 @@ impl Config {
     }
 
     /// An error about `name`, a string in the file: at its first place there, or without a place if it is written with escapes.
-    #[must_use]
     pub(crate) fn error_about(&self, name: &str, error: &impl Display) -> FileError {
         let quoted = |quote: char| self.text.find(&format!("{quote}{name}{quote}")).map(|at| at + 1);
         match quoted('"').or_else(|| quoted('\'')) {

@@ -33,7 +33,6 @@ pub(crate) struct ProcessorEntry {
 
 impl ProcessorEntry {
     /// The files that it reads.
-    #[must_use]
     pub(crate) fn files(&self) -> Reads {
         self.spec.files(&self.flags)
     }
@@ -327,7 +326,6 @@ pub(crate) struct Variables(HashMap<OsString, OsString>);
 
 impl Variables {
     /// The variables of this process.
-    #[must_use]
     pub(crate) fn of_process() -> Self {
         Self(std::env::vars_os().collect())
     }

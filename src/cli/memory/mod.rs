@@ -102,21 +102,20 @@ const SCOPES: &[Choice<Scope>] = &[
 
 /// The owner of the state.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Store")]
 struct OwnerFlags {
     #[command(flatten)]
     place: StoreFlag,
 
     /// Thread (conversation) that the state belongs to
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Store")]
     thread: Option<String>,
 
     /// Resource that several threads share, such as a user or a project
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Store")]
     resource: Option<String>,
 
     /// Scope of the state [default: thread, or resource if only --resource is given]
-    #[arg(long, value_parser = one_of(SCOPES), value_name = "SCOPE", hide_short_help = true)]
+    #[arg(long, value_parser = one_of(SCOPES), value_name = "SCOPE", hide_short_help = true, help_heading = "Store")]
     scope: Option<Scope>,
 }
 

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ValueHint;
 use serde_json::json;
 
 use super::{LoadedRules, OwnerFlags, RuleFlags, StateOutput, note_missing, state, state_text, warn_set_aside};
 use crate::batch::{Batch, Event, Flow, Unit, Work};
 use crate::cli::input::{CutFlags, Global, Input, TextOrJson, explain_format};
-use crate::cli::options::{Options, Reads, Tokens, tokenizer_file};
+use crate::cli::options::{Options, Reads, TokenizerFlag, Tokens};
 use crate::cli::store::store_path;
 use crate::cli::{cut, report};
 use crate::console;
@@ -24,7 +23,6 @@ use curtail_memory::memory::{
     BUDGET, Loaded, Outcome, Replayed, State, StateSource, Update, WorkingMemory, load, replay, updates,
 };
 use curtail_memory::store::Store;
-use curtail_tokens::tokenizers::{DEFAULT, tokenizer_by_name};
 
 /// Apply the memory updates in transcripts and print the state
 ///
@@ -236,11 +234,8 @@ pub(in crate::cli) struct RecallOptions {
     #[arg(long, value_name = "N", default_value_t = Tokens(BUDGET))]
     budget: Tokens,
 
-    /// Tokenizer: an encoding, `approx[:ENCODING]` or the path of a `tokenizer.json`
-    ///
-    /// `curtail tokenizers` lists the encodings.
-    #[arg(long, value_name = "NAME", default_value = DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
-    tokenizer: String,
+    #[command(flatten)]
+    tokenizer: TokenizerFlag,
 
     #[command(flatten)]
     owner_flags: OwnerFlags,
@@ -264,7 +259,7 @@ impl Options for RecallOptions {
             read_only: rules.read_only,
             schema: rules.schema.map(Arc::new),
             budget: self.budget.0,
-            tokenizer: tokenizer_by_name(&self.tokenizer)?,
+            tokenizer: self.tokenizer.load()?,
         };
         Ok(vec![Box::new(memory)])
     }
@@ -273,7 +268,7 @@ impl Options for RecallOptions {
         let store =
             if self.owner_flags.is_given() { store_path(self.owner_flags.place.store.as_deref()).ok() } else { None };
         let rules = self.rules.files();
-        Reads::of_content(self.state.iter().cloned().chain(rules).chain(store).chain(tokenizer_file(&self.tokenizer)))
+        Reads::of_content(self.state.iter().cloned().chain(rules).chain(store).chain(self.tokenizer.file()))
     }
 }
 

@@ -10,11 +10,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::bail;
-use clap::{ValueEnum, ValueHint};
+use clap::ValueEnum;
 
 use super::cut;
 use super::input::{CutFlags, Global, iso_time};
-use super::options::{Choice, Options, Reads, Tokens, at_least_one, one_of, tokenizer_file};
+use super::options::{Choice, Options, Reads, TokenizerFlag, Tokens, at_least_one, one_of};
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::cli::report;
 use crate::console;
@@ -27,7 +27,6 @@ use curtail_core::transcript::{Message, Role, Transcript};
 use curtail_core::visible::{one_line, printed};
 use curtail_memory::rolling::{Counted, Rolling, RollingSummary, SummaryInput, state};
 use curtail_memory::summarizers::{Budget, Failure, Request, Speaker, Summarizer, Utterance};
-use curtail_tokens::tokenizers;
 
 /// Keep the newest interactions verbatim and summaries of the older ones
 ///
@@ -39,7 +38,7 @@ pub(super) struct SummarizeArgs {
     options: SummarizeOptions,
 
     /// Output to write
-    #[arg(long, value_enum, default_value = "context")]
+    #[arg(long, value_enum, default_value = "context", help_heading = None)]
     emit: Emit,
 
     /// Write one summary of the whole transcript as Markdown, for the next session
@@ -91,11 +90,8 @@ pub(super) struct SummarizeOptions {
     #[arg(long, value_name = "N", default_value_t = Tokens(400))]
     summary_tokens: Tokens,
 
-    /// Tokenizer: an encoding, `approx[:ENCODING]` or the path of a `tokenizer.json`
-    ///
-    /// `curtail tokenizers` lists the encodings.
-    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
-    tokenizer: String,
+    #[command(flatten)]
+    tokenizer: TokenizerFlag,
 
     #[command(flatten)]
     ask: ask::AskFlags,
@@ -193,7 +189,7 @@ impl Options for SummarizeOptions {
 
     fn files(&self) -> Reads {
         let mut reads = self.ask.files();
-        reads.content.extend(tokenizer_file(&self.tokenizer));
+        reads.content.extend(self.tokenizer.file());
         reads
     }
 }
@@ -210,7 +206,7 @@ impl SummarizeOptions {
             trigger: self.trigger_tokens.as_ref().map(|tokens| tokens.0),
             summarizer: Arc::from(summarizer),
             tokens: self.summary_tokens.0,
-            tokenizer: tokenizers::tokenizer_by_name(&self.tokenizer)?,
+            tokenizer: self.tokenizer.load()?,
             role: self.summary_role,
         })
     }
