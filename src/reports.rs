@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use curtail_core::checks::{ALL, Finding, FindingPlace, Level, Rule};
 use curtail_core::digest::fnv1a_128;
-use curtail_core::visible::{JsonWriter, lines, one_line, printed};
+use curtail_core::visible::{JsonWriter, lines, number_of, one_line, printed};
 
 /// The result of a check. Its default is a check of nothing.
 #[derive(Debug, Default)]
@@ -69,11 +69,11 @@ impl Silenced {
 
 impl fmt::Display for Silenced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files = if self.skipped == 1 { "file" } else { "files" };
+        let files = number_of(self.skipped, "file");
         match (self.lowered, self.skipped) {
             (true, 0) => write!(f, "levels lowered by {}", self.config),
-            (true, skipped) => write!(f, "levels lowered and {skipped} {files} skipped by {}", self.config),
-            (false, skipped) => write!(f, "{skipped} {files} skipped by {}", self.config),
+            (true, _) => write!(f, "levels lowered and {files} skipped by {}", self.config),
+            (false, _) => write!(f, "{files} skipped by {}", self.config),
         }
     }
 }
@@ -272,16 +272,15 @@ fn write_counts(counts: &[Count], out: &mut dyn Write) -> io::Result<()> {
 
 /// The result of the check in one line.
 fn summary(outcome: &Outcome) -> String {
-    let counted = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let found = match (outcome.denied(), outcome.warned()) {
         (0, 0) => String::from("no findings"),
-        (denied, 0) => counted(denied, "error"),
-        (0, warned) => counted(warned, "warning"),
-        (denied, warned) => format!("{}, {}", counted(denied, "error"), counted(warned, "warning")),
+        (denied, 0) => number_of(denied, "error"),
+        (0, warned) => number_of(warned, "warning"),
+        (denied, warned) => format!("{}, {}", number_of(denied, "error"), number_of(warned, "warning")),
     };
     let total = outcome.files.len() + outcome.missing;
-    let (files, transcripts) = (counted(total, "file"), counted(outcome.transcripts, "transcript"));
-    let checked = format!("checked {} of {files}: {}", total - outcome.failed, counted(outcome.errors, "error"));
+    let (files, transcripts) = (number_of(total, "file"), number_of(outcome.transcripts, "transcript"));
+    let checked = format!("checked {} of {files}: {}", total - outcome.failed, number_of(outcome.errors, "error"));
     let mut line = match (outcome.transcripts, outcome.found(), outcome.errors) {
         (0, 0, 0) => format!("nothing was checked: no transcript in {files}"),
         (0, 0, _) => checked,

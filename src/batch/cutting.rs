@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,8 +26,8 @@ use curtail_io::{FileSink, Packing, RowPlace, RowResult, TableFormat, Targets};
 pub struct Cutting {
     /// What is done to each.
     pub cutter: TextCutter,
-    /// How decisions are explained.
-    pub explain: ExplainFormat,
+    /// How decisions are explained, if they are.
+    pub explain: Option<TextOrJson>,
     /// Where outputs go.
     pub targets: Targets,
     /// The findings for which records are left out, if any are.
@@ -58,14 +57,12 @@ impl OutputSink {
     }
 }
 
-/// How decisions are explained.
+/// The format of what programs also read: a list, a report, or how decisions are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExplainFormat {
-    /// Not at all.
-    None,
-    /// One line per decision.
+pub enum TextOrJson {
+    /// For people.
     Text,
-    /// One JSON object per decision.
+    /// For programs.
     Json,
 }
 
@@ -340,16 +337,13 @@ impl Cutting {
     }
 
     fn write_explained(&self, unit: &Unit<'_>, explained: &[(Decider, Explained)], out: &mut String) {
-        if self.explain == ExplainFormat::None || explained.is_empty() {
-            return;
-        }
+        let Some(format) = self.explain.filter(|_| !explained.is_empty()) else { return };
         let lines = LineIndex::new(unit.text);
         for (decider, decision) in explained {
             let line = decision.offset.map_or(unit.line, |offset| unit.line - 1 + lines.line(offset));
-            if self.explain == ExplainFormat::Json {
-                write_json(unit, decider, line, decision, out);
-            } else {
-                write_text(unit, decider, line, decision, out);
+            match format {
+                TextOrJson::Text => write_text(unit, decider, line, decision, out),
+                TextOrJson::Json => write_json(unit, decider, line, decision, out),
             }
         }
     }
@@ -357,21 +351,15 @@ impl Cutting {
 
 /// `chat.jsonl:41: message 3 (tool result of "search"): dropped: outside the last 40 items | 12 results`
 fn write_text(unit: &Unit<'_>, decider: &Decider, line: usize, decision: &Explained, out: &mut String) {
-    let start = out.len();
-    out.push_str(&unit.opened.source.name);
-    out.push(':');
-    // Writing to a String cannot fail.
-    let _ = write!(out, "{}: ", line);
-    let _ = write!(out, "{}: {}", decision.subject(), decision.outcome());
+    let (name, subject) = (&unit.opened.source.name, decision.subject());
+    let mut text = format!("{name}:{line}: {subject}: {}", decision.outcome());
     if !decider.level.is_empty() {
-        let _ = write!(out, " [{} at {}]", decider.processor, decider.level);
+        text += &format!(" [{} at {}]", decider.processor, decider.level);
     }
     if !decision.subject.begins.is_empty() {
-        let _ = write!(out, " | {}", decision.subject.begins);
+        text += &format!(" | {}", decision.subject.begins);
     }
-    let line = one_line(&out[start..]).into_owned();
-    out.truncate(start);
-    out.push_str(&line);
+    out.push_str(&one_line(&text));
     out.push('\n');
 }
 

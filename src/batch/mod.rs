@@ -55,7 +55,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) use checking::rules_of_source;
 pub use checking::{Checked, Checking, TextRepair};
-pub use cutting::{CutOutput, Cutting, DropRecords, DroppedRecord, ExplainFormat, OutputSink, WindowPlace};
+pub use cutting::{CutOutput, Cutting, DropRecords, DroppedRecord, OutputSink, TextOrJson, WindowPlace};
 
 use crate::progress::Progress;
 use crate::tables::Table;

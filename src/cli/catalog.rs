@@ -11,8 +11,9 @@ use clap_mangen::Man;
 use serde_json::{Value, json};
 
 use super::config_command;
-use super::input::{Global, TextOrJson, text_or_json};
+use super::input::{Global, text_or_json};
 use super::table::{Columns, table, trimmed};
+use crate::batch::TextOrJson;
 use crate::console;
 use curtail_core::checks::{self, Rule, rule_named};
 use curtail_core::dialects;

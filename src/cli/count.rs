@@ -12,11 +12,12 @@ use super::table::{self, Columns, csv_field, trimmed};
 use crate::batch::{Event, Flow, Opened, Unit, Work};
 use crate::cli::options::{CountingOptions, TemplateOptions};
 use crate::console;
+use crate::view::tool_name;
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Pairs, PartRef, Role, Subject, Transcript, main_thread};
-use curtail_core::visible::one_line;
+use curtail_core::visible::{number_of, one_line};
 use curtail_lab::calibration::{Figures, NO_FIGURES};
 
 /// Count tokens, messages and calls
@@ -305,10 +306,7 @@ impl CountedTranscript<'_> {
         let mut tools: BTreeMap<_, CountRow> = BTreeMap::new();
         let content = |at: PartRef| &messages[at.message].parts[at.part].content;
         for &at in pairs.calls().iter().chain(pairs.results()) {
-            let call = content(at).call().or_else(|| pairs.counterpart(at).and_then(|other| content(other).call()));
-            let result_name = content(at).result().and_then(|result| result.name.as_ref());
-            let name = call.map(|call| &call.name).or(result_name);
-            let name = name.map_or_else(|| String::from("?"), |name| name.decode().into_owned());
+            let name = tool_name(messages, &pairs, at);
             let calls = usize::from(content(at).call().is_some());
             let tokens = self.counting.content(content(at));
             let live = if messages[at.message].standing.is_read() { tokens } else { 0 };
@@ -728,14 +726,12 @@ fn usage(counts: &Counts) -> String {
 
 /// Why the two counts of the last request differ, on a line of its own.
 fn dropped(transcripts: usize) -> String {
-    let transcripts = match transcripts {
-        0 => return String::new(),
-        1 => String::from("1 transcript"),
-        more => format!("{more} transcripts"),
-    };
+    if transcripts == 0 {
+        return String::new();
+    }
     format!(
-        "\ncut by the program without a record in the log: {transcripts}; the provider's count falls, and ours contains what \
-         was dropped"
+        "\ncut by the program without a record in the log: {}; the provider's count falls, and ours contains what was dropped",
+        number_of(transcripts, "transcript")
     )
 }
 
@@ -749,8 +745,7 @@ fn estimated(counts: &Counts) -> String {
 fn opaque(boundaries: usize) -> String {
     match boundaries {
         0 => String::new(),
-        1 => String::from("; without 1 encrypted compaction, whose tokens are unknown"),
-        more => format!("; without {more} encrypted compactions, whose tokens are unknown"),
+        _ => format!("; without {}, whose tokens are unknown", number_of(boundaries, "encrypted compaction")),
     }
 }
 

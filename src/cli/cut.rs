@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::cut_reporter::CutReporter;
-use super::input::{CutFlags, Global, Input, Output, TextOrJson, is_standard};
+use super::input::{CutFlags, Global, Input, Output, is_standard};
 use super::process::Interrupt;
 use super::report;
 use super::split::SplitMap;
-use crate::batch::{self, Batch, Checking, DropRecords, ExplainFormat, OnError};
+use crate::batch::{self, Batch, Checking, DropRecords, OnError, TextOrJson};
 use crate::cli::options::{Options, Reads};
 use crate::progress::Progress;
 use curtail_core::dialects::Framing;
@@ -67,7 +67,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     announce_backups(&targets, manifest.as_mut(), &sources)?;
     let counting = flags.stats.map(|_| counting_of_totals(counting)).transpose()?;
     let mut cutting = batch::Cutting {
-        cutter: TextCutter { chain, explain: flags.explain_format() != ExplainFormat::None, counting },
+        cutter: TextCutter { chain, explain: flags.explain_format().is_some(), counting },
         explain: flags.explain_format(),
         targets,
         drops: drops.map(|checking| flags.drop_records(checking)),
@@ -175,13 +175,9 @@ impl CutFlags {
         }
     }
 
-    fn explain_format(&self) -> ExplainFormat {
-        match self.explain {
-            Some(TextOrJson::Text) => ExplainFormat::Text,
-            Some(TextOrJson::Json) => ExplainFormat::Json,
-            None if self.dry_run && self.stats.is_none() => ExplainFormat::Text,
-            None => ExplainFormat::None,
-        }
+    /// A dry run that reports no totals explains its decisions.
+    fn explain_format(&self) -> Option<TextOrJson> {
+        self.explain.or((self.dry_run && self.stats.is_none()).then_some(TextOrJson::Text))
     }
 
     /// The record of finished outputs: kept for every run into a directory, and for --resume.

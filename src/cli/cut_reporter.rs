@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::input::{CutFlags, Global, TextOrJson};
+use super::input::{CutFlags, Global};
 use super::report;
 use super::split::SplitMap;
 use super::table::{self, Columns};
-use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, OutputSink};
+use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, OutputSink, TextOrJson};
 use crate::console;
 use crate::progress::Progress;
 use crate::view::figure;

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 
 use super::report;
 use super::sessions::named_path;
-use crate::batch::{Batch, InputOptions, OnError};
+use crate::batch::{Batch, InputOptions, OnError, TextOrJson};
 use crate::cli::options::{Choice, one_of};
 use crate::cli::repair::{REPAIR_MODES, repairs};
 use crate::console;
@@ -347,14 +347,7 @@ impl Global {
     }
 }
 
-/// The format of a list or a report that programs also read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextOrJson {
-    Text,
-    Json,
-}
-
-/// The parser of a flag for such a format, with the help of each.
+/// The parser of a flag for a format, with the help of each.
 pub(super) fn text_or_json(text: &'static str, json: &'static str) -> impl TypedValueParser<Value = TextOrJson> {
     let formats = [PossibleValue::new("text").help(text), PossibleValue::new("json").help(json)];
     PossibleValuesParser::new(formats).map(|name| if name == "json" { TextOrJson::Json } else { TextOrJson::Text })

@@ -14,6 +14,7 @@ use crate::progress::Progress;
 use curtail_core::counting::REFUSED;
 use curtail_core::error::FileError;
 use curtail_core::processors::Counting;
+use curtail_core::visible::number_of;
 
 /// Prints an error.
 pub(super) fn error(what: &impl Display) {
@@ -41,8 +42,7 @@ pub(super) fn record_error(error: &FileError, fate: Option<&'static str>, global
 pub(super) fn finish() {
     let known = std::mem::take(&mut *TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
     for ((what, fate), repeated) in known.into_iter().filter(|(_, repeated)| *repeated > 0) {
-        let more =
-            if repeated == 1 { String::from("1 more transcript") } else { format!("{repeated} more transcripts") };
+        let more = number_of(repeated, "more transcript");
         error_with_fate(&format!("{more}: {what} (--verbose lists them)"), fate);
     }
 }

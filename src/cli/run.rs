@@ -9,11 +9,9 @@ use super::config::{Config, Origin, Step, described};
 use super::config_command::{ConfigFlags, shown_value};
 use super::cut::{self, Job};
 use super::input::{CutFlags, Global};
-use super::options::Reads;
 use super::policy::PRESETS;
 use super::{policy, report};
 use crate::console;
-use curtail_core::pipeline::Chain;
 use curtail_core::suggest::unknown;
 use curtail_core::visible::one_line;
 
@@ -98,13 +96,9 @@ fn run_preset(name: &str, args: &RunArgs, global: &Global) -> anyhow::Result<Exi
         console::out(&format!("{}\n", preset.command))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (mut chain, mut reads) = (Chain::default(), Reads::default());
-    for command in policy::parse(preset.command)? {
-        chain = chain.at("", command.processors(args.cutting.dry_run)?);
-        reads.extend([command.files()]);
-    }
-    let options = format!("preset {}", preset.command);
-    let chain = args.cutting.with_repair(chain);
+    let commands = policy::parse(preset.command)?;
+    let chain = args.cutting.with_repair(policy::chain_of(&commands, args.cutting.dry_run)?);
+    let (options, reads) = (format!("preset {}", preset.command), policy::files_of(&commands));
     cut::run(&args.cutting, global, Job { chain, options, reads, ..Job::default() })
 }
 

@@ -5,16 +5,16 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::input::{Global, Input, TextOrJson, text_or_json};
+use super::input::{Global, Input, text_or_json};
 use super::report;
-use crate::batch::{Event, Flow, Opened, Unit, Work};
+use crate::batch::{Event, Flow, Opened, TextOrJson, Unit, Work};
 use crate::console;
 use curtail_core::dialects::ReadError;
 use curtail_core::error::FileError;
 use curtail_core::transcript::{
     Message, Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
 };
-use curtail_core::visible::one_line;
+use curtail_core::visible::{number_of, one_line};
 
 /// Show how a transcript is read: framing, dialect, messages, parts and pairs
 ///
@@ -148,11 +148,10 @@ fn metadata(item: &OutlineItem, text: &str, out: &mut dyn Write) -> std::io::Res
 }
 
 fn headline(shown: &ShownTranscript<'_>) -> String {
-    let count = shown.outline.messages().count();
     let mut facts = vec![
         format!("{}: framing {}", shown.file, shown.framing),
         format!("dialect {}", shown.dialect),
-        if count == 1 { String::from("1 message") } else { format!("{count} messages") },
+        number_of(shown.outline.messages().count(), "message"),
     ];
     facts.extend((shown.outline.preamble > 0).then(|| format!("{} of preamble", shown.outline.preamble)));
     facts.extend(shown.outline.kinds().iter().map(|(kind, count)| format!("{count} {kind}")));

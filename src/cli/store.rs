@@ -12,6 +12,7 @@ use super::options::{Choice, one_of};
 use crate::cli::report;
 use crate::console;
 use curtail_core::error::{ErrorKind, FileError};
+use curtail_core::visible::number_of;
 use curtail_io::{FileSink, Packing, Replace, Scratch};
 use curtail_memory::store::{Clash, Store, StoreError, StoreLocation};
 
@@ -137,7 +138,6 @@ fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Re
         StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),
         error => error.into(),
     })?;
-    let states = if imported == 1 { "state" } else { "states" };
-    report::note(&format!("imported {imported} {states}"));
+    report::note(&format!("imported {}", number_of(imported, "state")));
     Ok(())
 }

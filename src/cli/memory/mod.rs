@@ -10,10 +10,11 @@ use std::process::{ExitCode, Termination as _};
 
 use anyhow::{Context as _, bail};
 
-use super::input::{Global, TextOrJson, text_or_json};
+use super::input::{Global, text_or_json};
 use super::options::{Choice, one_of, read_text};
 use super::report;
 use super::store::StoreFlag;
+use crate::batch::TextOrJson;
 use crate::console;
 use curtail_memory::memory::{NAMES, Owner, Rules, Schema, Shape, State, definition};
 use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreError};

@@ -9,7 +9,8 @@ use anyhow::bail;
 use serde_json::json;
 
 use super::{OwnerFlags, RuleFlags, SCOPES, StateOutput, note_missing, state_text, warn_set_aside};
-use crate::cli::input::{TextOrJson, text_or_json};
+use crate::batch::TextOrJson;
+use crate::cli::input::text_or_json;
 use crate::cli::options::{one_of, time_span};
 use crate::cli::report;
 use crate::cli::store::StoreFlag;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{LoadedRules, OwnerFlags, RuleFlags, StateOutput, note_missing, state, state_text, warn_set_aside};
-use crate::batch::{Batch, Event, Flow, Unit, Work};
-use crate::cli::input::{CutFlags, Global, Input, TextOrJson, explain_format};
+use crate::batch::{Batch, Event, Flow, TextOrJson, Unit, Work};
+use crate::cli::input::{CutFlags, Global, Input, explain_format};
 use crate::cli::options::{Options, Reads, TokenizerFlag, Tokens};
 use crate::cli::store::store_path;
 use crate::cli::{cut, report};

@@ -95,10 +95,8 @@ fn scaled_commands(commands: &[PolicyCommand], largest: u64) -> Vec<PolicyComman
 
 /// The chain of commands, with shares of `largest` as numbers of tokens.
 fn chain(commands: &[PolicyCommand], largest: u64, counting: &Counting) -> Result<Chain, String> {
-    let commands = scaled_commands(commands, largest);
-    let stages = commands.iter().map(|command| command.processors(false).map_err(|error| format!("{error:#}")));
-    let chain = stages.into_iter().try_fold(Chain::default(), |chain, stage| stage.map(|stage| chain.at("", stage)))?;
-    without_repetition(chain, counting)
+    let chain = policy::chain_of(&scaled_commands(commands, largest), false);
+    without_repetition(chain.map_err(|error| format!("{error:#}"))?, counting)
 }
 
 /// Makes the processors of `chain` count each text once, and make each summary once.
