@@ -102,11 +102,11 @@ impl Work for Counter {
         if document.roots().len() == 0 {
             return Ok(());
         }
-        let mut lines = unit.line_counter();
+        let mut places = unit.locator();
         let counted =
             unit.transcripts(&document)?.into_iter().map(|(dialect, transcript)| self.counted(dialect, transcript));
         for counted in counted.collect::<Result<Vec<_>, _>>()? {
-            out.add(self.by, &counted, |offset| lines.line_at(offset));
+            out.add(self.by, &counted, |offset| places.place(offset).line);
         }
         Ok(())
     }

@@ -122,10 +122,18 @@ struct OwnerFlags {
 
 impl OwnerFlags {
     fn owner(&self) -> Owner<'_> {
-        let only_resource = self.resource.is_some() && self.thread.is_none();
-        let implied = if only_resource { Scope::Resource } else { Scope::Thread };
-        let scope = self.scope.unwrap_or(implied);
-        Owner { scope, thread: self.thread.as_deref(), resource: self.resource.as_deref() }
+        self.owner_else(Scope::Thread)
+    }
+
+    /// The owner, whose scope is `default` if neither a flag nor the only id that is given tells it.
+    fn owner_else(&self, default: Scope) -> Owner<'_> {
+        let (thread, resource) = (self.thread.as_deref(), self.resource.as_deref());
+        let implied = match (thread, resource) {
+            (Some(_), None) => Scope::Thread,
+            (None, Some(_)) => Scope::Resource,
+            _ => default,
+        };
+        Owner { scope: self.scope.unwrap_or(implied), thread, resource }
     }
 
     /// Whether any flag names a stored state.

@@ -19,7 +19,7 @@ use crate::console;
 use curtail_core::error::FileError;
 use curtail_core::visible::one_line;
 use curtail_memory::memory::{
-    self, Loaded, MemoryError, Outcome, Owner, Replayed, Spawned, State, amend, clear, load, replay, set, spawn,
+    self, Loaded, MemoryError, Outcome, Replayed, Spawned, State, amend, clear, load, replay, set, spawn,
 };
 use curtail_memory::store::{Filter, RecordKey, Scope, Shelf, Store, StoreEntry};
 
@@ -326,10 +326,7 @@ pub(super) struct Spawn {
 
 impl Spawn {
     pub(super) fn run(&self) -> anyhow::Result<()> {
-        let only_thread = self.owner_flags.thread.is_some() && self.owner_flags.resource.is_none();
-        let implied = if only_thread { Scope::Thread } else { Scope::Resource };
-        let scope = self.owner_flags.scope.unwrap_or(implied);
-        let parent = Owner { scope, ..self.owner_flags.owner() };
+        let parent = self.owner_flags.owner_else(Scope::Resource);
         parent.key()?;
         let spawned = spawn(&mut self.owner_flags.place.open()?, parent, &self.to, self.force)?;
         match spawned {

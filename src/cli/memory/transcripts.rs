@@ -190,7 +190,7 @@ impl Work for UpdateSearch {
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Self::Out) -> Result<(), ReadError> {
         let document = unit.parse()?;
-        let mut lines = unit.line_counter();
+        let mut places = unit.locator();
         for (_, mut transcript) in unit.writable_transcripts(&document)? {
             if self.live {
                 transcript.keep_live();
@@ -198,7 +198,7 @@ impl Work for UpdateSearch {
             let messages = &transcript.messages;
             let start = |at: usize| messages.get(at).and_then(Message::value).map(|value| value.span().start);
             let found = updates(messages).into_iter().map(|found| UpdateAt {
-                line: lines.line_at(start(found.message).unwrap_or_default() as usize),
+                line: places.place(start(found.message).unwrap_or_default() as usize).line,
                 call_id: found.call_id.into_owned(),
                 arguments: found.arguments.into_owned(),
             });

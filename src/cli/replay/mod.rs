@@ -133,11 +133,11 @@ impl Work for Replaying {
         let document = unit.parse()?;
         let file = &unit.opened.source.name;
         let mut reports = Vec::new();
-        let mut lines = unit.line_counter();
+        let mut places = unit.locator();
         for (dialect, transcript) in unit.transcripts(&document)? {
             let offset = transcript.layout.span.start as usize;
             let is_one_of_many = unit.row.is_some() || unit.opened.reading.framing == Framing::Records;
-            let name = if is_one_of_many { format!("{file}:{}", lines.line_at(offset)) } else { file.clone() };
+            let name = if is_one_of_many { format!("{file}:{}", places.place(offset).line) } else { file.clone() };
             let replayed = self.0.transcript(&name, dialect, &transcript);
             reports.extend(replayed.map_err(|error| ReadError { offset, what: error.to_string() })?);
         }

@@ -245,11 +245,11 @@ impl<T: Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync> Work for Tex
 
     fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
         let document = unit.parse()?;
-        let mut lines = unit.line_counter();
+        let mut places = unit.locator();
         let before = out.len();
         for (dialect, transcript) in unit.writable_transcripts(&document)? {
             let offset = transcript.layout.span.start as usize;
-            let place = format!("{}:{}", one_line(&unit.opened.source.name), lines.line_at(offset));
+            let place = format!("{}:{}", one_line(&unit.opened.source.name), places.place(offset).line);
             let (transcript, on_summary) = (&transcript, &self.on_summary);
             match (self.text)(&TranscriptAt { dialect, transcript, place, on_summary }) {
                 Ok(text) => out.push_str(&text),
