@@ -307,7 +307,7 @@ const VERSION: u32 = 1;
 struct Document<'o> {
     version: u32,
     findings: Vec<FindingEntry<'o>>,
-    summary: Summary<'o>,
+    summary: Value,
 }
 
 #[derive(Serialize)]
@@ -323,22 +323,6 @@ struct FindingEntry<'o> {
     at: &'o FindingPlace,
     #[serde(skip_serializing_if = "Option::is_none")]
     other_half: Option<&'o FindingPlace>,
-}
-
-#[derive(Serialize)]
-struct Summary<'o> {
-    files: usize,
-    transcripts: usize,
-    denied: usize,
-    warned: usize,
-    repaired: usize,
-    errors: usize,
-    #[serde(rename = "not_told")]
-    hidden: usize,
-    changed: &'o [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    silenced: Option<&'o Silenced>,
-    rules: Value,
 }
 
 const JSON: Format = Format { name: "json", summary: "One JSON document", write: write_json, finding: None };
@@ -358,18 +342,20 @@ fn write_json(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let counts = outcome.by_rule().into_iter().map(|Count { rule, denied, warned }| {
         json!({"code": rule.code, "rule": rule.name, "denied": denied, "warned": warned})
     });
-    let summary = Summary {
-        files: outcome.files.len(),
-        transcripts: outcome.transcripts,
-        denied: outcome.denied(),
-        warned: outcome.warned(),
-        repaired: outcome.repaired,
-        errors: outcome.errors,
-        hidden: outcome.hidden(),
-        changed: &outcome.changed,
-        silenced: outcome.silenced.as_ref(),
-        rules: counts.collect(),
-    };
+    let mut summary = json!({
+        "files": outcome.files.len(),
+        "transcripts": outcome.transcripts,
+        "denied": outcome.denied(),
+        "warned": outcome.warned(),
+        "repaired": outcome.repaired,
+        "errors": outcome.errors,
+        "not_told": outcome.hidden(),
+        "changed": outcome.changed,
+    });
+    if let Some(silenced) = &outcome.silenced {
+        summary["silenced"] = json!(silenced);
+    }
+    summary["rules"] = counts.collect();
     let document = Document { version: VERSION, findings: findings.collect(), summary };
     serde_json::to_writer_pretty(JsonWriter(&mut *out), &document)?;
     writeln!(out)

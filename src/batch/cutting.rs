@@ -530,24 +530,13 @@ impl DropRecords {
         self.checking.examine(&unit.opened.reading, &verdicts, unit.text)
     }
 
-    /// The record `unit`, dropped because of `finding`.
-    fn dropped(&self, unit: &Unit<'_>, finding: &Finding) -> DroppedRecord {
-        DroppedRecord {
-            place: TextPlace { line: unit.line, column: 1 },
-            reason: reason(finding),
-            record: self.keeps_records.then(|| unit.text.to_owned()),
-        }
-    }
-
-    /// The text to write in place of `unit`.
-    fn report(&self, unit: &Unit<'_>, finding: &Finding) -> String {
+    /// The record `unit`, dropped because of `finding`, and the text to write in its place.
+    fn dropped(&self, unit: &Unit<'_>, finding: &Finding) -> (DroppedRecord, String) {
         let place = TextPlace { line: unit.line, column: 1 };
-        if self.reports { report(Some(place), &reason(finding)) } else { String::new() }
+        let reason = format!("{} {}: {}", finding.rule.code, finding.rule.name, finding.message);
+        let report = if self.reports { report(Some(place), &reason) } else { String::new() };
+        (DroppedRecord { place, reason, record: self.keeps_records.then(|| unit.text.to_owned()) }, report)
     }
-}
-
-fn reason(finding: &Finding) -> String {
-    format!("{} {}: {}", finding.rule.code, finding.rule.name, finding.message)
 }
 
 /// The lengths of the text and of the output of a block before a record was added.
@@ -568,10 +557,11 @@ impl Held {
         out: &CutOutput,
     ) -> Option<Self> {
         let (_, first) = examined.fingerprints.first()?;
+        let (dropped, report) = drops.dropped(unit, first);
         Some(Self {
             fingerprints: examined.fingerprints.iter().map(|(print, _)| *print).collect(),
-            dropped: drops.dropped(unit, first),
-            report: drops.report(unit, first),
+            dropped,
+            report,
             text: before.text..out.text.len(),
             output: before.output..out.output_len(),
             row: unit.row.map(|_| out.rows.len()),
@@ -584,8 +574,9 @@ impl Held {
 impl CutOutput {
     /// Drops the record `unit` because of `finding`.
     fn drop_record(&mut self, drops: &DropRecords, unit: &Unit<'_>, finding: &Finding) {
-        self.dropped.push(drops.dropped(unit, finding));
-        self.text.push_str(&drops.report(unit, finding));
+        let (dropped, report) = drops.dropped(unit, finding);
+        self.dropped.push(dropped);
+        self.text.push_str(&report);
         self.row = unit.row.map(|_| RowResult::Dropped);
         self.changed = true;
         self.bytes += unit.text.len() as u64;

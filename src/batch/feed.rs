@@ -347,12 +347,9 @@ impl Unopened<'_> {
         let Self { input_options, source, .. } = self;
         let framing = input_options.framing.unwrap_or(Framing::Records);
         let reads = |text: &str| {
-            let reading = input_options.reading(framing)?;
-            let document = reading.parse(text).map_err(|error| FileError::new(ErrorKind::Content, "", error.what))?;
-            let transcripts = reading.transcripts_or_none(&document);
-            transcripts
-                .map(|found| !found.is_empty())
-                .map_err(|error| FileError::new(ErrorKind::Content, "", error.what))
+            let reading = input_options.reading(framing).ok()?;
+            let document = reading.parse(text).ok()?;
+            Some(!reading.transcripts_or_none(&document).ok()?.is_empty())
         };
         let wanted = WantedColumn { column: input_options.column.as_deref(), most: input_options.max_record };
         let table = Table::open(source, format, wanted, &|text| reads(text).unwrap_or_default())?;

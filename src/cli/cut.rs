@@ -228,15 +228,15 @@ impl CutFlags {
 
     /// Refuses `--on-error report` unless records come from standard input and answers go to standard output: it is for programs
     /// that await an answer for each record.
-    fn refuse_reports_in_files(&self) -> Result<(), FileError> {
+    fn refuse_reports_in_files(&self) -> anyhow::Result<()> {
         let pipe = self.input.paths.iter().all(|path| is_standard(path))
             && self.destination() == Destination::Stdout
             && self.input.framing.0 == Some(Framing::Records);
-        if self.output.on_error != OnError::Report || pipe {
-            return Ok(());
-        }
-        let what = "--on-error report answers records in a pipe; pass --framing records, no PATH and no output flag";
-        Err(FileError::new(ErrorKind::Usage, "", what))
+        anyhow::ensure!(
+            self.output.on_error != OnError::Report || pipe,
+            "--on-error report answers records in a pipe; pass --framing records, no PATH and no output flag"
+        );
+        Ok(())
     }
 
     /// Refuses `--resume RECORD`, where RECORD would be an input.

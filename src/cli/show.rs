@@ -1,6 +1,6 @@
 //! `curtail show`: shows how a transcript is read, to find out why a cut is not as expected.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -120,31 +120,27 @@ fn print_outlines(format: TextOrJson, opened: &Opened, outlined: Vec<Outlined>) 
         let shown = ShownTranscript { file, framing, dialect, outline };
         match format {
             TextOrJson::Json => console::try_out_json(&format!("{}\n", serde_json::to_string(&shown)?))?,
-            TextOrJson::Text => {
-                let mut out = Vec::new();
-                text(&shown, &mut out)?;
-                console::try_out(&String::from_utf8_lossy(&out))?;
-            }
+            TextOrJson::Text => console::try_out(&text(&shown))?,
         }
     }
     Ok(())
 }
 
-fn text(shown: &ShownTranscript<'_>, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(out, "{}", one_line(&headline(shown)))?;
-    writeln!(out, "   #  line  turn  seg  role       parts")?;
-    shown.outline.items.iter().try_for_each(|item| match &item.what {
-        OutlineKind::Message(message) => message_lines(message, item.line, out),
-        OutlineKind::With(index) => metadata(item, &format!("belongs to message {index}"), out),
-        OutlineKind::Pinned(_) => metadata(item, "stays", out),
-    })
+fn text(shown: &ShownTranscript<'_>) -> String {
+    let head = format!("{}\n   #  line  turn  seg  role       parts\n", one_line(&headline(shown)));
+    let items = shown.outline.items.iter().map(|item| match &item.what {
+        OutlineKind::Message(message) => message_lines(message, item.line),
+        OutlineKind::With(index) => metadata(item, &format!("belongs to message {index}")),
+        OutlineKind::Pinned(_) => metadata(item, "stays"),
+    });
+    head + &items.collect::<String>()
 }
 
-fn metadata(item: &OutlineItem, text: &str, out: &mut dyn Write) -> std::io::Result<()> {
+fn metadata(item: &OutlineItem, text: &str) -> String {
     let unknown = item.unknown.as_ref().map_or_else(String::new, |kind| format!("unknown `{kind}`, "));
     let (line, span) = (item.line, span(item.span));
     let text = format!("{unknown}{text}, {span} | {}", item.begins);
-    writeln!(out, "   -  {line:>4}     -    -  -          {}", one_line(&text))
+    format!("   -  {line:>4}     -    -  -          {}\n", one_line(&text))
 }
 
 fn headline(shown: &ShownTranscript<'_>) -> String {
@@ -159,7 +155,7 @@ fn headline(shown: &ShownTranscript<'_>) -> String {
     facts.join(", ")
 }
 
-fn message_lines(message: &OutlineMessage, line: usize, out: &mut dyn Write) -> std::io::Result<()> {
+fn message_lines(message: &OutlineMessage, line: usize) -> String {
     let mut about: Vec<String> = message.properties.iter().map(|property| format!("[{property}]")).collect();
     if message.thread > 0 {
         about.push(format!("[thread {}]", message.thread));
@@ -167,8 +163,8 @@ fn message_lines(message: &OutlineMessage, line: usize, out: &mut dyn Write) -> 
     let mut lines = about.into_iter().chain(message.parts.iter().map(|part| one_line(&part_line(part)).into_owned()));
     let first = lines.next().unwrap_or_else(|| String::from("(nothing)"));
     let (index, turn, segment, role) = (message.index, message.turn, message.segment, message.role);
-    writeln!(out, "{index:>4}  {line:>4}  {turn:>4}  {segment:>3}  {role:<9}  {first}")?;
-    lines.try_for_each(|more| writeln!(out, "{:34}{more}", ""))
+    let head = format!("{index:>4}  {line:>4}  {turn:>4}  {segment:>3}  {role:<9}  {first}\n");
+    head + &lines.map(|more| format!("{:34}{more}\n", "")).collect::<String>()
 }
 
 /// A part as text.
