@@ -193,7 +193,7 @@ pub(super) struct Global {
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", env = "CURTAIL_PROGRESS")]
     pub(super) progress: When,
 
-    #[arg(skip)]
+    #[arg(skip = Environment::of_process())]
     pub(super) environment: Environment,
 }
 
@@ -326,10 +326,8 @@ fn find_inputs(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
 impl Global {
     /// Applies `--color` to all later output.
     pub(super) fn apply(&self) {
-        match self.color {
-            When::Auto => {}
-            When::Always => console::use_colors(true),
-            When::Never => console::use_colors(false),
+        if self.color != When::Auto {
+            console::use_colors(self.color == When::Always);
         }
     }
 
@@ -374,7 +372,7 @@ impl CutFlags {
 }
 
 /// The environment variables that belong to no flag: read once when the program starts, and passed down.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Environment {
     /// Whether `CI` is set, so that no progress bars are shown.
     pub(super) is_ci: bool,
@@ -385,7 +383,7 @@ pub(super) struct Environment {
 
 impl Environment {
     /// The environment of this process.
-    pub(super) fn of_process() -> Self {
+    fn of_process() -> Self {
         let seconds = std::env::var("SOURCE_DATE_EPOCH").ok();
         Self {
             is_ci: std::env::var_os("CI").is_some(),

@@ -154,11 +154,10 @@ pub fn main() -> ExitCode {
     if given.get(1).is_some_and(|first| first == process::RENDER_COMMAND) {
         return process::serve_templates();
     }
-    let mut cli = match parse_one(&given).map_or_else(|| parse(&given), Ok) {
+    let cli = match parse_one(&given).map_or_else(|| parse(&given), Ok) {
         Ok(cli) => cli,
         Err(error) => return report_usage(error, &given),
     };
-    cli.global.environment = input::Environment::of_process();
     cli.global.apply();
     // A tokenizer that was loaded from a file can panic on a text, which is an error of the file.
     let done = catch_unwind(AssertUnwindSafe(|| cli.command.run(&cli.global))).unwrap_or_else(|panic| {

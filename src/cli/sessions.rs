@@ -122,7 +122,7 @@ impl SessionsArgs {
     /// Lists the sessions.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let agents = self.agents()?;
-        let FoundSessions { sessions, failed } = Machine::of_process().sessions(&agents);
+        let FoundSessions { sessions, failed } = find_sessions(&agents);
         passed_over(failed.iter(), global);
         let mut listed = with_names(sessions);
         let now = global.environment.now();
@@ -518,89 +518,75 @@ struct FoundSessions {
     failed: Vec<String>,
 }
 
-/// The folders of agents: below the home of the user, or where environment variables move them.
-struct Machine {
-    home: Option<PathBuf>,
-    variable: fn(&str) -> Option<OsString>,
+/// The sessions of `agents`, or of all agents if there are none.
+fn find_sessions(agents: &[&'static Agent]) -> FoundSessions {
+    let mut found = FoundSessions::default();
+    for agent in AGENTS.iter().filter(|agent| agents.is_empty() || agents.contains(agent)) {
+        let Some(folder) = folder_of(agent) else { continue };
+        if agent.export.is_some() {
+            find_stored(agent, &folder, std::env::var_os("OPENCODE_DB"), &mut found);
+            continue;
+        }
+        for below in agent.folders {
+            search(agent, &folder.join(below), DEPTH, agent.within.is_empty(), &mut found.sessions);
+        }
+    }
+    found.sessions.sort_by(|one, other| {
+        let id = |session: &Session| session.stored.as_ref().map(|stored| stored.id.clone());
+        let newest = other.modified.cmp(&one.modified);
+        newest.then_with(|| one.path.cmp(&other.path)).then_with(|| id(one).cmp(&id(other)))
+    });
+    found
 }
 
-impl Machine {
-    /// The machine of this process.
-    fn of_process() -> Self {
-        Self { home: std::env::home_dir(), variable: |name| std::env::var_os(name) }
-    }
+/// The folder of an agent: below the home of the user, or where an environment variable moves it.
+fn folder_of(agent: &Agent) -> Option<PathBuf> {
+    let moved = agent.variable.and_then(|(name, below)| {
+        let folder = std::env::var_os(name).filter(|folder| !folder.is_empty())?;
+        Some(PathBuf::from(folder).join(below))
+    });
+    moved.or_else(|| Some(std::env::home_dir()?.join(agent.home)))
+}
 
-    /// The sessions of `agents`, or of all agents if there are none.
-    fn sessions(&self, agents: &[&'static Agent]) -> FoundSessions {
-        let mut found = FoundSessions::default();
-        for agent in AGENTS.iter().filter(|agent| agents.is_empty() || agents.contains(agent)) {
-            let Some(folder) = self.folder(agent) else { continue };
-            if agent.export.is_some() {
-                let (sessions, failed) = stored_sessions(agent, &folder, (self.variable)("OPENCODE_DB"));
-                found.sessions.extend(sessions);
-                found.failed.extend(failed);
-                continue;
-            }
-            for below in agent.folders {
-                search(agent, &folder.join(below), DEPTH, agent.within.is_empty(), &mut found.sessions);
-            }
-        }
-        found.sessions.sort_by(|one, other| {
-            let id = |session: &Session| session.stored.as_ref().map(|stored| stored.id.clone());
-            let newest = other.modified.cmp(&one.modified);
-            newest.then_with(|| one.path.cmp(&other.path)).then_with(|| id(one).cmp(&id(other)))
+/// The session that `reference` names, such as `last` or `claude:2`, without its `@`.
+///
+/// # Errors
+/// There is no such agent or session.
+fn session_named(reference: &str) -> Result<Session, String> {
+    let (word, number) = match reference.split_once(':') {
+        Some((word, number)) => (word, number.parse::<usize>().ok().filter(|number| *number > 0)),
+        None => (reference, Some(1)),
+    };
+    let number =
+        number.ok_or("expected a number from 1 on after the colon, such as @claude:2 for the second newest")?;
+    let agent = agent_named(word);
+    if agent.is_none() && word != "last" {
+        let words: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
+        return Err(format!(
+            "there is no agent `{word}`; sessions are named @last or by agent: @{} (a file: ./@{reference})",
+            words.join(", @")
+        ));
+    }
+    let FoundSessions { mut sessions, failed } = find_sessions(agent.as_slice());
+    let of = agent.map_or_else(String::new, |agent| format!(" of {}", agent.name));
+    if sessions.len() < number {
+        return Err(match sessions.len() {
+            0 if agent.is_some() && !failed.is_empty() => failed.join("; "),
+            0 => match agent.and_then(|agent| agent.unread) {
+                Some(unread) => format!("no session{of} was found on this machine; {unread}"),
+                None => format!("no session{of} was found on this machine; `curtail sessions` lists them"),
+            },
+            1 => format!("there is only 1 session{of}"),
+            count => format!("there are only {count} sessions{of}"),
         });
-        found
     }
-
-    fn folder(&self, agent: &Agent) -> Option<PathBuf> {
-        let moved = agent.variable.and_then(|(name, below)| {
-            let folder = (self.variable)(name).filter(|folder| !folder.is_empty())?;
-            Some(PathBuf::from(folder).join(below))
-        });
-        moved.or_else(|| Some(self.home.as_ref()?.join(agent.home)))
-    }
-
-    /// The session that `reference` names, such as `last` or `claude:2`, without its `@`.
-    ///
-    /// # Errors
-    /// There is no such agent or session.
-    fn session(&self, reference: &str) -> Result<Session, String> {
-        let (word, number) = match reference.split_once(':') {
-            Some((word, number)) => (word, number.parse::<usize>().ok().filter(|number| *number > 0)),
-            None => (reference, Some(1)),
-        };
-        let number =
-            number.ok_or("expected a number from 1 on after the colon, such as @claude:2 for the second newest")?;
-        let agent = agent_named(word);
-        if agent.is_none() && word != "last" {
-            let words: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
-            return Err(format!(
-                "there is no agent `{word}`; sessions are named @last or by agent: @{} (a file: ./@{reference})",
-                words.join(", @")
-            ));
-        }
-        let FoundSessions { mut sessions, failed } = self.sessions(agent.as_slice());
-        let of = agent.map_or_else(String::new, |agent| format!(" of {}", agent.name));
-        if sessions.len() < number {
-            return Err(match sessions.len() {
-                0 if agent.is_some() && !failed.is_empty() => failed.join("; "),
-                0 => match agent.and_then(|agent| agent.unread) {
-                    Some(unread) => format!("no session{of} was found on this machine; {unread}"),
-                    None => format!("no session{of} was found on this machine; `curtail sessions` lists them"),
-                },
-                1 => format!("there is only 1 session{of}"),
-                count => format!("there are only {count} sessions{of}"),
-            });
-        }
-        let session = sessions.swap_remove(number - 1);
-        match session.export() {
-            Some(export) => Err(format!(
-                "{} keeps this session in a database; `{export} > FILE` writes it to a file",
-                session.agent.name
-            )),
-            None => Ok(session),
-        }
+    let session = sessions.swap_remove(number - 1);
+    match session.export() {
+        Some(export) => Err(format!(
+            "{} keeps this session in a database; `{export} > FILE` writes it to a file",
+            session.agent.name
+        )),
+        None => Ok(session),
     }
 }
 
@@ -611,7 +597,7 @@ impl Machine {
 pub(super) fn named_path(given: &OsString) -> Result<PathBuf, String> {
     let path = PathBuf::from(given);
     match given.to_str().and_then(|text| text.strip_prefix('@')) {
-        Some(reference) if !path.exists() => Ok(Machine::of_process().session(reference)?.path),
+        Some(reference) if !path.exists() => Ok(session_named(reference)?.path),
         _ => Ok(path),
     }
 }
@@ -659,24 +645,22 @@ struct StoredSession {
     project: String,
 }
 
-/// The sessions of `agent` in `folder`, or only in the database that is `named`; and what could not be read.
-fn stored_sessions(agent: &'static Agent, folder: &Path, named: Option<OsString>) -> (Vec<Session>, Vec<String>) {
-    let (mut sessions, mut failed) = (Vec::new(), Vec::new());
+/// Adds the sessions of `agent` in `folder`, or only in the database that is `named`.
+fn find_stored(agent: &'static Agent, folder: &Path, named: Option<OsString>, found: &mut FoundSessions) {
     let databases = databases(folder, named);
     for path in &databases {
         match sessions_of_database(agent, path) {
-            Ok(found) => sessions.extend(found),
-            Err(error) => failed.push(format!("{}: {error}", path.display())),
+            Ok(sessions) => found.sessions.extend(sessions),
+            Err(error) => found.failed.push(format!("{}: {error}", path.display())),
         }
     }
     // A version with a database copies the files into it when it starts first, and does not delete them.
     if databases.is_empty() {
         for below in agent.folders {
             let folders = paths(&folder.join(below)).into_iter().flat_map(|project| paths(&project));
-            sessions.extend(folders.filter_map(|path| session_of_file(agent, &path)));
+            found.sessions.extend(folders.filter_map(|path| session_of_file(agent, &path)));
         }
     }
-    (sessions, failed)
 }
 
 /// `opencode.db`, and a database for each channel from which versions are installed, such as `opencode-dev.db`.
