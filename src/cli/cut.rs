@@ -39,6 +39,23 @@ pub(super) struct Job {
     pub(super) drops: Option<Checking>,
 }
 
+// A command that has only the processors of its options. Its help is theirs: with a doc comment here or on the flags of every
+// cut, clap would show that instead.
+#[derive(Debug, clap::Args)]
+pub(super) struct CutArgs<O: Options> {
+    #[command(flatten)]
+    options: O,
+
+    #[command(flatten)]
+    cutting: CutFlags,
+}
+
+impl<O: Options> CutArgs<O> {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        run_options(&self.cutting, global, &self.options)
+    }
+}
+
 /// Runs a command that has only the processors of `options`.
 pub(super) fn run_options(flags: &CutFlags, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
     let chain = flags.with_repair(Chain::default().at("", options.processors()?));

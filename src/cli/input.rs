@@ -52,7 +52,7 @@ const THINKING: &[Choice<Thinking>] = &[
     Choice::new("drop", Thinking::Drop, "Drop all after the first change"),
 ];
 
-/// What is read, and how.
+// What is read, and how.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Input")]
 pub(super) struct Input {
@@ -126,7 +126,7 @@ impl std::str::FromStr for Size {
     }
 }
 
-/// The flags of every command that cuts.
+// The flags of every command that cuts.
 #[derive(Debug, Clone, Args)]
 pub(super) struct CutFlags {
     #[command(flatten)]
@@ -213,7 +213,7 @@ pub(super) fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Where the output is written.
+// Where the output is written.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {

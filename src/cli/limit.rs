@@ -1,38 +1,12 @@
 //! `curtail limit`: keeps the newest segments that fit a token budget.
 
-use std::process::ExitCode;
-
 use anyhow::ensure;
 
-use super::cut;
-use super::input::{CutFlags, Global};
 use super::options::{
     Amount, Choice, CountingOptions, Options, PINS, Pin, Reads, TemplateOptions, Tokens, one_of, pins,
 };
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
-
-/// Keep the newest complete segments that fit a token budget
-///
-/// A segment is a round of tool calls with its results, or a single other message. The newest run of segments whose tokens
-/// fit the budget is kept; tool calls and their results are never separated.
-#[derive(Debug, clap::Args)]
-pub(super) struct LimitArgs {
-    #[command(flatten)]
-    options: LimitOptions,
-
-    #[command(flatten)]
-    cutting: CutFlags,
-}
-
-impl LimitArgs {
-    /// Runs the command.
-    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cut::run_options(&self.cutting, global, &self.options)
-    }
-}
-
-// The options of a token budget.
 
 /// The values of `--on-overflow`.
 const OVERFLOWS: &[Choice<Overflow>] = &[
@@ -43,6 +17,9 @@ const OVERFLOWS: &[Choice<Overflow>] = &[
 ];
 
 /// Keep the newest complete segments that fit a token budget
+///
+/// A segment is a round of tool calls with its results, or a single other message. The newest run of segments whose tokens
+/// fit the budget is kept; tool calls and their results are never separated.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct LimitOptions {
     /// Token budget; `k` and `m` mean thousands and millions, `50%` half of each transcript

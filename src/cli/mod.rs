@@ -90,11 +90,11 @@ macro_rules! commands {
 }
 
 commands! {
-    "window", "Keep the last N items, with at least one user/assistant exchange and no orphaned tool results" => Window(window::WindowArgs),
+    "window", "Keep the last N items, with at least one user/assistant exchange and no orphaned tool results" => Window(cut::CutArgs<window::WindowOptions>),
     "filter", "Drop tool calls with their results, strip parts, clear old results" => Filter(Box<filter::FilterArgs>),
-    "limit", "Keep the newest complete segments that fit a token budget" => Limit(limit::LimitArgs),
+    "limit", "Keep the newest complete segments that fit a token budget" => Limit(cut::CutArgs<limit::LimitOptions>),
     "split", "Split long transcripts into windows that fit a token budget" => Split(Box<split::SplitArgs>),
-    "repair", "Repair broken pairs of tool calls and results" => Repair(repair::RepairArgs),
+    "repair", "Repair broken pairs of tool calls and results" => Repair(cut::CutArgs<repair::RepairOptions>),
     "check", "Report broken tool pairs and other faults; exit with 1 if any is denied" => Check(check::CheckArgs),
     "rule", "Show a rule's documentation, or list all rules" => Rule(catalog::RuleArgs),
     "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(catalog::SchemaArgs),

@@ -1,37 +1,11 @@
 //! `curtail window`: keeps the newest part of a transcript, by number of items.
 
-use std::process::ExitCode;
-
 use anyhow::ensure;
 use clap::ValueEnum;
 
-use super::cut;
-use super::input::{CutFlags, Global};
 use super::options::{Choice, Options, PINS, Pin, at_least_one, one_of, pins};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
-
-/// Keep the last N items, with at least one user/assistant exchange and no orphaned tool results
-///
-/// `history` keeps the last N items, reaches further back until the window contains a user and an assistant message, and adds
-/// the in-flight round on top. `sliding` keeps at most N messages, including system messages.
-#[derive(Debug, clap::Args)]
-pub(super) struct WindowArgs {
-    #[command(flatten)]
-    options: WindowOptions,
-
-    #[command(flatten)]
-    cutting: CutFlags,
-}
-
-impl WindowArgs {
-    /// Runs the command.
-    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        cut::run_options(&self.cutting, global, &self.options)
-    }
-}
-
-// The options of a window.
 
 /// The values of `--unit`.
 const UNITS: &[Choice<WindowUnit>] = &[
@@ -46,6 +20,9 @@ const UNITS: &[Choice<WindowUnit>] = &[
 ];
 
 /// Keep the last N items, with at least one user/assistant exchange and no orphaned tool results
+///
+/// `history` keeps the last N items, reaches further back until the window contains a user and an assistant message, and adds
+/// the in-flight round on top. `sliding` keeps at most N messages, including system messages.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct WindowOptions {
     /// Number of units to keep
