@@ -10,8 +10,8 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use serde_json::{Value, json};
 
-use super::config_command;
 use super::input::{Global, text_or_json};
+use super::run;
 use super::table::{Columns, table, trimmed};
 use crate::batch::TextOrJson;
 use crate::console;
@@ -131,7 +131,7 @@ impl SchemaArgs {
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         match self.output.as_deref() {
             None => console::out(&schema_list()?)?,
-            Some("configuration") => console::out_json(&config_command::schema_text())?,
+            Some("configuration") => console::out_json(&run::schema_text())?,
             Some(name) => match SCHEMAS.iter().find(|(known, _)| *known == name) {
                 Some((_, schema)) => console::out_json(schema)?,
                 None => {

@@ -10,12 +10,12 @@ use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::config::Config;
-use super::config_command::ConfigFlags;
 use super::input::{Global, Input};
 use super::options::{CountingOptions, TemplateOptions, Tokens, one_of};
 use super::process::Interrupt;
 use super::repair::{REPAIR_MODES, profile_named};
 use super::report;
+use super::run::ConfigFlags;
 use crate::batch::{Batch, Checked, Checking, Event, Flow, Opened, TextRepair};
 use crate::console;
 use crate::progress::Progress;

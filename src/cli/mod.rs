@@ -3,7 +3,6 @@
 mod catalog;
 mod check;
 pub(crate) mod config;
-mod config_command;
 mod corrections;
 mod count;
 mod cut;
@@ -99,8 +98,8 @@ commands! {
     "rule", "Show a rule's documentation, or list all rules" => Rule(catalog::RuleArgs),
     "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(catalog::SchemaArgs),
     "run", "Run the processors of a configuration file, in the order history, network, agent" => Run(run::RunArgs),
-    "init", "Write a starter `curtail.toml` with commented examples" => Init(config_command::InitArgs),
-    "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(config_command::ConfigArgs),
+    "init", "Write a starter `curtail.toml` with commented examples" => Init(run::InitArgs),
+    "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(run::ConfigArgs),
     "count", "Count tokens, messages and calls" => Count(count::CountArgs),
     "replay", "Replay recorded sessions under other policies: tokens, cache, cost and lost references" => Replay(Box<replay::ReplayArgs>),
     "tokenizers", "List the tokenizers and their models" => Tokenizers(catalog::TokenizersArgs),
