@@ -84,7 +84,7 @@ impl<W: Work> Worker<'_, W> {
             TaskKind::File(source, number) => self.file(&source, number, &mut done),
             TaskKind::Broken(opened, error) => {
                 done.first = false;
-                done.opened = opened.ok();
+                done.opened = opened;
                 done.end(error);
             }
         }

@@ -19,6 +19,7 @@ use curtail_core::dialects::{Framing, iso_8601};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Live, RepairMode, Thinking};
+use curtail_core::visible::number_of;
 use curtail_io::{Inputs, Source, Wanted};
 
 /// The framing that `--framing` requests; `None` to detect it.
@@ -299,11 +300,12 @@ impl Input {
             let shown = if global.verbose { links.len() } else { 3 };
             let names: Vec<_> = links.iter().take(shown).map(|link| link.to_string_lossy()).collect();
             let more = if links.len() > shown { ", …" } else { "" };
-            let what = match links.len() {
-                1 => String::from("1 symbolic link was not followed, because files are changed in place"),
-                count => format!("{count} symbolic links were not followed, because files are changed in place"),
-            };
-            report::warning(&format!("{what}: {}{more}; name it, or pass --follow-links", names.join(", ")));
+            let (count, verb) =
+                (number_of(links.len(), "symbolic link"), if links.len() == 1 { "was" } else { "were" });
+            report::warning(&format!(
+                "{count} {verb} not followed, because files are changed in place: {}{more}; name it, or pass --follow-links",
+                names.join(", ")
+            ));
         }
         Ok((sources, errors))
     }

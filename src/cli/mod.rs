@@ -210,7 +210,11 @@ fn report_usage(error: clap::Error, given: &[OsString]) -> ExitCode {
             };
         }
         true => error,
-        false => command().try_get_matches_from(&visible).err().unwrap_or_else(|| without_arguments(&error)),
+        // If the visible arguments are valid, the error is one of the same kind that quotes no argument.
+        false => {
+            let other = command().try_get_matches_from(&visible).err();
+            other.unwrap_or_else(|| clap::Error::new(error.kind()).with_cmd(&command()))
+        }
     };
     let all = command();
     let error =
@@ -218,11 +222,6 @@ fn report_usage(error: clap::Error, given: &[OsString]) -> ExitCode {
     // Where standard error is closed, only the exit status remains.
     drop(console::usage(&error));
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
-}
-
-/// An error of the same kind that quotes no argument.
-fn without_arguments(error: &clap::Error) -> clap::Error {
-    clap::Error::new(error.kind()).with_cmd(&command())
 }
 
 #[cfg(test)]
