@@ -17,6 +17,7 @@ mod policy;
 mod process;
 mod repair;
 mod replay;
+mod replay_reporter;
 mod report;
 mod run;
 mod sessions;

@@ -1,12 +1,11 @@
-//! The report as a table, as JSON and as comma-separated values. Sessions are written as soon as they are replayed.
+//! Reports a replay: as a table, as JSON, as comma-separated values or as a page. Sessions are written as soon as they are replayed.
 
 use std::fmt::Write as _;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use super::ReplayFormat;
-use super::policies::{budgets, command_line};
-use crate::cli::table::{self, Columns, csv_field, trimmed};
+use super::replay::{ReplayFormat, budgets, command_line};
+use super::table::{self, Columns, csv_field, trimmed};
 use crate::console;
 use crate::view::{ReplayColumn, counted, figure, replayed_page, replayed_session};
 use curtail_core::visible::one_line;
@@ -18,7 +17,7 @@ use curtail_lab::replay::{
 const MAX_OUTCOMES: usize = 8;
 
 /// Writes the report.
-pub(super) struct Printer<'r> {
+pub(super) struct ReplayReporter<'r> {
     format: ReplayFormat,
     replay: &'r Replay,
     /// The share of references that a policy must keep to be recommended.
@@ -51,7 +50,7 @@ struct ReplayNotes {
     missing: String,
 }
 
-impl<'r> Printer<'r> {
+impl<'r> ReplayReporter<'r> {
     pub(super) fn new(format: ReplayFormat, replay: &'r Replay, keep: f64, columns: Asked<'r>) -> Self {
         Self {
             format,
