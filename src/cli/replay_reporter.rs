@@ -1,4 +1,5 @@
-//! Reports a replay: as a table, as JSON, as comma-separated values or as a page. Sessions are written as soon as they are replayed.
+//! Reports a replay: as a table, as JSON, as comma-separated values or as a page. Sessions are written as soon as they are
+//! replayed.
 
 use std::fmt::Write as _;
 
