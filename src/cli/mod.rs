@@ -2,7 +2,8 @@
 
 mod catalog;
 mod check;
-pub(crate) mod config;
+mod config;
+mod config_keys;
 mod corrections;
 mod count;
 mod cut;

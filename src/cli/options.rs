@@ -13,7 +13,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
-use super::config::{OptionKey, Shape};
+use super::config_keys::{OptionKey, Shape};
 use super::process::open_template;
 use curtail_core::counting::{Calibrate, Tokenizer};
 use curtail_core::error::FileError;

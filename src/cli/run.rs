@@ -10,7 +10,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use super::config::{Config, ConfigChoice, Origin, Step, Value, Variables, described, schema};
+use super::config::{Config, ConfigChoice, Origin, Step, Value, Variables, described};
+use super::config_keys::schema;
 use super::cut::{self, Job};
 use super::input::{CutFlags, Global};
 use super::policy::PRESETS;

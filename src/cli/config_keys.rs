@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint};
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::options::{Amount, Bytes, ProcessorSpec, Tokens};
+use super::options::{Amount, Bytes, ProcessorSpec, Tokens};
 
 /// A flag, as a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Shape {
 
 impl OptionKey {
     /// The keys of `command`, in the order of its help.
-    pub(in crate::cli) fn all(command: &Command) -> Vec<Self> {
+    pub(super) fn all(command: &Command) -> Vec<Self> {
         let flags = command.get_arguments().filter(|flag| flag.get_long().is_some());
         flags.map(|flag| Self::from_flag(command, flag)).collect()
     }
@@ -105,7 +105,7 @@ impl OptionKey {
     }
 
     /// The variables that override what a file says under this key.
-    pub(in crate::cli) fn overriding_variables(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn overriding_variables(&self) -> impl Iterator<Item = &str> {
         self.variable.iter().chain(&self.rivals).map(String::as_str)
     }
 
