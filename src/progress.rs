@@ -68,7 +68,6 @@ struct Bars {
 
 impl Progress {
     /// Watches a batch of `sources`.
-    #[must_use]
     pub fn new(show: Show, sources: &[Source]) -> Self {
         if show == Show::Never {
             return Self(None);

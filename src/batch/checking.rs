@@ -1,6 +1,6 @@
 //! Checks transcripts: texts in, findings out. Repairs them first if that was requested.
 
-use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{Unit, Work};
 use curtail_core::checks::{
@@ -10,7 +10,7 @@ use curtail_core::checks::{
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, along_branches, dialect_named, refuse_to_write};
 use curtail_core::explain::hunks;
-use curtail_core::json::{Document, Text, Value, ValueKind};
+use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter, calibrated};
 use curtail_core::processors::{Counting, Exempt, Repair, RepairFor, View};
 use curtail_core::transcript::{FaultKind, Message, PairingRules, ProviderRules, Transcript};
@@ -227,10 +227,14 @@ impl Checking {
         }
         let counts =
             counting.as_ref().map(|counting| token_counts(counting, transcript)).transpose()?.unwrap_or_default();
-        let provider_rules =
-            ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
-        Ok(self.inspection.examine(transcript, provider_rules, verdicts, || counts))
+        Ok(self.inspection.examine(transcript, rules_of_source(dialect), verdicts, || counts))
     }
+}
+
+/// The rules of the provider, with those for a log if the dialect is that of one.
+pub(crate) fn rules_of_source(dialect: &dyn Dialect) -> ProviderRules {
+    let rules = dialect.provider_rules();
+    ProviderRules { log: dialect.is_log() || rules.log, ..rules }
 }
 
 /// Removes findings from the index `first` on that an earlier branch of the same transcript has as well.
@@ -246,7 +250,7 @@ fn remove_repeated(findings: &mut Vec<Finding>, first: usize) {
 }
 
 fn token_counts(counting: &Counting, transcript: &Transcript<'_>) -> Result<TokenCounts, ReadError> {
-    let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+    let view = View::of_layout(&transcript.layout, &transcript.messages);
     let messages = view.messages.iter().map(|message| counting.message(message)).collect();
     let offset = transcript.layout.span.start as usize;
     let total = counting.total(&view).map_err(|error| ReadError { offset, what: format!("{REFUSED}: {error}") })?;
@@ -288,95 +292,11 @@ fn fingerprint(dialect: &dyn Dialect, transcripts: &[Transcript<'_>]) -> u128 {
         let mut hasher = DefaultHasher::new();
         (salt, dialect.name()).hash(&mut hasher);
         for value in messages().filter_map(Message::value) {
-            value_hash(value, salt).hash(&mut hasher);
+            value.content_hash(salt).hash(&mut hasher);
         }
         hasher.finish()
     };
     u128::from(salted(0)) << 64 | u128::from(salted(1))
-}
-
-// A hash of a JSON value that is the same however the value is written.
-
-/// Hashes `value`. White space, the order of keys, escapes, the notation of numbers and members that are null make no
-/// difference. Unfinished lists and objects are kept in a `Vec`, so deep nesting cannot overflow the call stack.
-fn value_hash(value: Value<'_>, salt: u8) -> u64 {
-    let mut open: Vec<Container<'_>> = Vec::new();
-    let mut next = Some((None, value));
-    loop {
-        let (key, hash) = match next {
-            Some((key, value)) if matches!(value.kind(), ValueKind::Array | ValueKind::Object) => {
-                open.push(Container::new(key, value));
-                next = open.last_mut().and_then(|container| container.rest.next());
-                continue;
-            }
-            Some((key, value)) => (key, hash_of(&(salt, scalar(value)))),
-            None => match open.pop() {
-                Some(done) => (done.key, hash_of(&(salt, done.is_object, done.hash))),
-                None => return 0,
-            },
-        };
-        let Some(container) = open.last_mut() else { return hash };
-        // The members of an object are unordered, and so is a sum.
-        container.hash = match key {
-            Some(key) => container.hash.wrapping_add(hash_of(&(salt, key.decode(), hash))),
-            None => hash_of(&(salt, container.hash, hash)),
-        };
-        next = container.rest.next();
-    }
-}
-
-/// A list or an object that is partly hashed.
-struct Container<'a> {
-    /// Its key in the object that contains it.
-    key: Option<Text<'a>>,
-    is_object: bool,
-    rest: Box<dyn Iterator<Item = (Option<Text<'a>>, Value<'a>)> + 'a>,
-    hash: u64,
-}
-
-impl<'a> Container<'a> {
-    fn new(key: Option<Text<'a>>, value: Value<'a>) -> Self {
-        let is_object = value.is_object();
-        let members = value.members().filter(|member| member.value.kind() != ValueKind::Null);
-        let members = members.map(|member| (Some(member.key), member.value));
-        Self { key, is_object, rest: Box::new(members.chain(value.items().map(|item| (None, item)))), hash: 0 }
-    }
-}
-
-fn hash_of(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// The kind of a scalar, and a text that equal values of this kind share.
-fn scalar(value: Value<'_>) -> (char, String) {
-    match value.text() {
-        Some(text) => ('s', text.decode().into_owned()),
-        None if value.kind() == ValueKind::Number => ('n', decimal(value.raw())),
-        None => ('w', value.raw().to_owned()),
-    }
-}
-
-/// A number as its digits, without zeros at either end, and a power of ten.
-fn decimal(number: &str) -> String {
-    let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));
-    let (number, power) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = format!("{whole}{fraction}");
-    let digits = digits.trim_start_matches('0');
-    let significant = digits.trim_end_matches('0');
-    if significant.is_empty() {
-        return String::from("0");
-    }
-    match power.parse::<i64>() {
-        Ok(power) => {
-            let places = i128::from(power) - fraction.len() as i128 + (digits.len() - significant.len()) as i128;
-            format!("{sign}{significant}e{places}")
-        }
-        // A power that does not fit is kept as it is written.
-        Err(_) => format!("{sign}{number}e{power}"),
-    }
 }
 
 // Repairs.
@@ -424,51 +344,5 @@ impl Checking {
         let mut exempt = kinds.fold(Exempt::default(), Exempt::and);
         (exempt.missing_ids, exempt.not_first, exempt.unread) = (allows("P009"), allows("S012"), self.live);
         exempt
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::value_hash;
-    use curtail_core::json::Document;
-
-    fn hash(text: &str) -> u64 {
-        Document::parse(text).map_or(0, |document| document.roots().next().map_or(0, |root| value_hash(root, 1)))
-    }
-
-    #[test]
-    fn values_are_compared_and_not_their_spelling() {
-        for (one, other) in [
-            (r#"{"a":1,"b":[{"c":null,"d":"x"}]}"#, r#" {"b" : [{"d":"x", "c":null}] , "a":1.0}"#),
-            (r#""é\/""#, r#""\u00e9/""#),
-            (r#"{"\u0061":1}"#, r#"{"a":1}"#),
-            (r#"{"a":1,"b":null}"#, r#"{"a":1}"#),
-            (r#"[{"a":{"b":null}}]"#, r#"[{"a":{}}]"#),
-            ("0.0", "0"),
-            ("-0", "0e9"),
-            ("1e2", "100"),
-            ("12.50", "125e-1"),
-            ("0.001", "1E-3"),
-        ] {
-            assert_eq!(hash(one), hash(other), "{one} {other}");
-        }
-        for (one, other) in [
-            ("[1,2]", "[2,1]"),
-            ("[[1],2]", "[[1,2]]"),
-            ("[]", "{}"),
-            ("[null]", "[]"),
-            (r#"{"a":null}"#, "null"),
-            (r#"{"a":"b"}"#, r#"["a","b"]"#),
-            (r#"{"a":"b"}"#, r#"{"b":"a"}"#),
-            (r#"{"a":1,"b":2}"#, r#"{"a":2,"b":1}"#),
-            (r#""1""#, "1"),
-            ("true", r#""true""#),
-            ("1", "-1"),
-            ("1", "10"),
-            ("1e99999999999999999999", "2e99999999999999999999"),
-        ] {
-            assert_ne!(hash(one), hash(other), "{one} {other}");
-        }
-        assert_ne!(hash(&format!("{}{}", "[".repeat(9_999), "]".repeat(9_999))), 0);
     }
 }

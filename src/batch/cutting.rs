@@ -2,18 +2,18 @@
 //! output file.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::dropping::{DropRecords, DroppedRecord, Held, LengthsBefore};
+use super::checking::{Checking, Examined};
 use super::{Opened, Unit, Work};
 use crate::tables::TableSink;
-use curtail_core::checks::Verdicts;
-use curtail_core::dialects::ReadError;
+use curtail_core::checks::{Finding, LineIndex, Verdicts};
+use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::{ErrorKind, FileError, TextPlace};
 use curtail_core::explain::Explained;
 use curtail_core::json::{Document, Value};
@@ -26,8 +26,8 @@ use curtail_io::{FileSink, Packing, RowPlace, RowResult, TableFormat, Targets};
 pub struct Cutting {
     /// What is done to each.
     pub cutter: TextCutter,
-    /// How decisions are explained.
-    pub explain: ExplainFormat,
+    /// How decisions are explained, if they are.
+    pub explain: Option<TextOrJson>,
     /// Where outputs go.
     pub targets: Targets,
     /// The findings for which records are left out, if any are.
@@ -57,14 +57,12 @@ impl OutputSink {
     }
 }
 
-/// How decisions are explained.
+/// The format of what programs also read: a list, a report, or how decisions are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExplainFormat {
-    /// Not at all.
-    None,
-    /// One line per decision.
+pub enum TextOrJson {
+    /// For people.
     Text,
-    /// One JSON object per decision.
+    /// For programs.
     Json,
 }
 
@@ -94,7 +92,7 @@ pub struct CutOutput {
     /// The dialect of the first transcript.
     pub dialect: Option<&'static str>,
     /// The result of the current row; `None` if it is one row of text.
-    pub(super) row: Option<RowResult>,
+    row: Option<RowResult>,
     /// The number of output rows in `rows`.
     pub row_count: usize,
     /// The result of each row, if the input is a table.
@@ -104,9 +102,9 @@ pub struct CutOutput {
     /// Records that were left out.
     pub dropped: Vec<DroppedRecord>,
     /// What was written for records that may be copies of earlier ones.
-    pub(super) held: Vec<Held>,
+    held: Vec<Held>,
     /// The levels of findings for the current file, with its number.
-    pub(super) verdicts: Option<(usize, Verdicts)>,
+    verdicts: Option<(usize, Verdicts)>,
     /// The result of writing, if the block was a whole file with its own output.
     pub written: Option<Result<(), FileError>>,
 }
@@ -134,7 +132,7 @@ impl std::ops::Deref for WindowPlace {
 
 impl CutOutput {
     /// How long [`CutOutput::output`] is.
-    pub(super) fn output_len(&self) -> usize {
+    fn output_len(&self) -> usize {
         self.text.len() + self.garbled.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
@@ -339,60 +337,34 @@ impl Cutting {
     }
 
     fn write_explained(&self, unit: &Unit<'_>, explained: &[(Decider, Explained)], out: &mut String) {
-        if self.explain == ExplainFormat::None || explained.is_empty() {
-            return;
-        }
-        let lines = UnitLines::from_unit(unit);
+        let Some(format) = self.explain.filter(|_| !explained.is_empty()) else { return };
+        let lines = LineIndex::new(unit.text);
         for (decider, decision) in explained {
-            let line = decision.offset.map(|offset| lines.at(offset));
-            if self.explain == ExplainFormat::Json {
-                write_json(unit, decider, line, decision, out);
-            } else {
-                write_text(unit, decider, line, decision, out);
+            let line = decision.offset.map_or(unit.line, |offset| unit.line - 1 + lines.line(offset));
+            match format {
+                TextOrJson::Text => write_text(unit, decider, line, decision, out),
+                TextOrJson::Json => write_json(unit, decider, line, decision, out),
             }
         }
     }
 }
 
-/// Where the lines of a unit begin.
-struct UnitLines {
-    first: usize,
-    starts: Vec<usize>,
-}
-
-impl UnitLines {
-    fn from_unit(unit: &Unit<'_>) -> Self {
-        let starts = memchr::memchr_iter(b'\n', unit.text.as_bytes()).map(|newline| newline + 1).collect();
-        Self { first: unit.line, starts }
-    }
-
-    fn at(&self, offset: usize) -> usize {
-        self.first + self.starts.partition_point(|&start| start <= offset)
-    }
-}
-
 /// `chat.jsonl:41: message 3 (tool result of "search"): dropped: outside the last 40 items | 12 results`
-fn write_text(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
-    let start = out.len();
-    out.push_str(&unit.opened.source.name);
-    out.push(':');
-    // Writing to a String cannot fail.
-    let _ = write!(out, "{}: ", line.unwrap_or(unit.line));
-    let _ = write!(out, "{}: {}", decision.subject(), decision.outcome());
+fn write_text(unit: &Unit<'_>, decider: &Decider, line: usize, decision: &Explained, out: &mut String) {
+    let (name, subject) = (&unit.opened.source.name, decision.subject());
+    let mut text = format!("{name}:{line}: {subject}: {}", decision.outcome());
     if !decider.level.is_empty() {
-        let _ = write!(out, " [{} at {}]", decider.processor, decider.level);
+        text += &format!(" [{} at {}]", decider.processor, decider.level);
     }
     if !decision.subject.begins.is_empty() {
-        let _ = write!(out, " | {}", decision.subject.begins);
+        text += &format!(" | {}", decision.subject.begins);
     }
-    let line = one_line(&out[start..]).into_owned();
-    out.truncate(start);
-    out.push_str(&line);
+    out.push_str(&one_line(&text));
     out.push('\n');
 }
 
 /// The line that is written in place of a record that failed.
-pub(super) fn report(place: Option<TextPlace>, reason: &str) -> String {
+fn report(place: Option<TextPlace>, reason: &str) -> String {
     let (line, column) = place.map(|place| (place.line, place.column)).unzip();
     // Strings and numbers cannot fail to be written as JSON.
     format!("!{}\n", serde_json::to_string(&Reported { line, column, reason }).unwrap_or_default())
@@ -416,8 +388,8 @@ struct DecisionLine<'t> {
     decider: &'t Decider,
 }
 
-fn write_json(unit: &Unit<'_>, decider: &Decider, line: Option<usize>, decision: &Explained, out: &mut String) {
-    let described = DecisionLine { file: &unit.opened.source.name, line: line.unwrap_or(unit.line), decision, decider };
+fn write_json(unit: &Unit<'_>, decider: &Decider, line: usize, decision: &Explained, out: &mut String) {
+    let described = DecisionLine { file: &unit.opened.source.name, line, decision, decider };
     // Strings and numbers cannot fail to be written as JSON.
     out.push_str(&visible::json(&serde_json::to_string(&described).unwrap_or_default()));
     out.push('\n');
@@ -499,4 +471,181 @@ fn refuse_name(path: &Path, format: TableFormat) -> Result<(), FileError> {
         format!("the output has the format of the input, {name}; name it accordingly")
     };
     Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), what))
+}
+
+// Records that are dropped because of findings. Most rules need only the record itself; copies are found once the results are
+// in order.
+
+/// Which findings drop a record, and what happens to it.
+pub struct DropRecords {
+    /// The check whose findings drop a record.
+    pub checking: Checking,
+    /// Whether dropped records are written elsewhere.
+    pub keeps_records: bool,
+    /// Whether the reason is written in place of each, for a program that awaits an answer.
+    pub reports: bool,
+}
+
+/// A record that was dropped.
+#[derive(Debug)]
+pub struct DroppedRecord {
+    /// Where it begins.
+    pub place: TextPlace,
+    /// The finding.
+    pub reason: String,
+    /// Its text, if it is written elsewhere.
+    pub record: Option<String>,
+}
+
+/// A record that may be a copy of an earlier one, and where its output is.
+#[derive(Debug)]
+struct Held {
+    fingerprints: Vec<u128>,
+    dropped: DroppedRecord,
+    /// The text to write in its place if it is a copy.
+    report: String,
+    /// Its bytes in the text.
+    text: Range<usize>,
+    /// Its bytes in the output, which also has records that are not UTF-8.
+    output: Range<usize>,
+    /// Its row, in a table.
+    row: Option<usize>,
+    totals: Totals,
+    stages: Vec<StageCount>,
+}
+
+impl DropRecords {
+    /// Examines `unit`.
+    ///
+    /// # Errors
+    /// It is not a record, or not a transcript.
+    fn examine(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<Examined, ReadError> {
+        if unit.row.is_none() && unit.opened.reading.framing != Framing::Records {
+            let framing = unit.opened.reading.framing.name();
+            let what =
+                format!("--drop-records-with takes records, one per line, and this file has the framing `{framing}`");
+            return Err(ReadError { offset: 0, what });
+        }
+        let verdicts = self.checking.verdicts(unit, &mut out.verdicts);
+        self.checking.examine(&unit.opened.reading, &verdicts, unit.text)
+    }
+
+    /// The record `unit`, dropped because of `finding`, and the text to write in its place.
+    fn dropped(&self, unit: &Unit<'_>, finding: &Finding) -> (DroppedRecord, String) {
+        let place = TextPlace { line: unit.line, column: 1 };
+        let reason = format!("{} {}: {}", finding.rule.code, finding.rule.name, finding.message);
+        let report = if self.reports { report(Some(place), &reason) } else { String::new() };
+        (DroppedRecord { place, reason, record: self.keeps_records.then(|| unit.text.to_owned()) }, report)
+    }
+}
+
+/// The lengths of the text and of the output of a block before a record was added.
+#[derive(Clone, Copy)]
+struct LengthsBefore {
+    text: usize,
+    output: usize,
+}
+
+impl Held {
+    /// The record `unit` with its result `cut`, which was written after the lengths `before`; `None` without a fingerprint.
+    fn new(
+        drops: &DropRecords,
+        unit: &Unit<'_>,
+        examined: &Examined,
+        cut: &mut Cut,
+        before: LengthsBefore,
+        out: &CutOutput,
+    ) -> Option<Self> {
+        let (_, first) = examined.fingerprints.first()?;
+        let (dropped, report) = drops.dropped(unit, first);
+        Some(Self {
+            fingerprints: examined.fingerprints.iter().map(|(print, _)| *print).collect(),
+            dropped,
+            report,
+            text: before.text..out.text.len(),
+            output: before.output..out.output_len(),
+            row: unit.row.map(|_| out.rows.len()),
+            totals: std::mem::take(&mut cut.totals),
+            stages: std::mem::take(&mut cut.stages),
+        })
+    }
+}
+
+impl CutOutput {
+    /// Drops the record `unit` because of `finding`.
+    fn drop_record(&mut self, drops: &DropRecords, unit: &Unit<'_>, finding: &Finding) {
+        let (dropped, report) = drops.dropped(unit, finding);
+        self.dropped.push(dropped);
+        self.text.push_str(&report);
+        self.row = unit.row.map(|_| RowResult::Dropped);
+        self.changed = true;
+        self.bytes += unit.text.len() as u64;
+    }
+
+    /// Drops the records whose fingerprints are all in `seen`, and adds the fingerprints of the others to it.
+    pub fn drop_copies(&mut self, seen: &mut HashSet<u128>) {
+        let (mut in_text, mut in_output) = (Replacements::default(), Replacements::default());
+        for held in std::mem::take(&mut self.held) {
+            let mut is_new = false;
+            held.fingerprints.iter().for_each(|print| is_new |= seen.insert(*print));
+            if is_new {
+                self.totals.add(held.totals);
+                StageCount::add(&mut self.stages, &held.stages);
+                continue;
+            }
+            self.changed = true;
+            self.dropped.push(held.dropped);
+            in_text.add(held.text, held.report.clone());
+            in_output.add(held.output, held.report);
+            if let Some(row) = held.row.and_then(|row| self.rows.get_mut(row)) {
+                self.row_count -= row.count();
+                *row = RowResult::Dropped;
+            }
+        }
+        if in_text.ranges.is_empty() {
+            return;
+        }
+        self.dropped.sort_by_key(|dropped| dropped.place.line);
+        self.text = in_text.apply(&self.text);
+        self.garbled.iter_mut().for_each(|(place, _)| *place = in_text.moved(*place));
+        for row in &mut self.rows {
+            if let RowResult::Text(end) = row {
+                *end = in_output.moved(*end);
+            }
+        }
+    }
+}
+
+/// Ascending ranges of a text, each with what is written in its place.
+#[derive(Default)]
+struct Replacements {
+    ranges: Vec<(Range<usize>, String)>,
+    /// By how many bytes the replacements up to each make the text longer.
+    sums: Vec<isize>,
+}
+
+impl Replacements {
+    fn add(&mut self, range: Range<usize>, text: String) {
+        let grown = text.len().cast_signed() - range.len().cast_signed();
+        self.sums.push(self.sums.last().unwrap_or(&0) + grown);
+        self.ranges.push((range, text));
+    }
+
+    /// Where the offset `at` is after the replacements.
+    fn moved(&self, at: usize) -> usize {
+        let count = self.ranges.partition_point(|(range, _)| range.end <= at);
+        at.saturating_add_signed(count.checked_sub(1).map_or(0, |last| self.sums[last]))
+    }
+
+    fn apply(&self, text: &str) -> String {
+        let mut result = String::with_capacity(text.len());
+        let mut at = 0;
+        for (range, replacement) in &self.ranges {
+            result.push_str(&text[at..range.start]);
+            result.push_str(replacement);
+            at = range.end;
+        }
+        result.push_str(&text[at..]);
+        result
+    }
 }

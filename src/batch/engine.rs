@@ -23,52 +23,6 @@ impl Batch {
         let folding = Folding { fold: &mut fold, progress: &self.progress, closed: None, stopped: false };
         // A single small input needs one thread, so the number of cores is not looked up.
         let jobs = if feed.is_done() { 1 } else { self.threads() };
-        let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
-        match pool {
-            Some(Ok(pool)) => self.pooled(&pool, feed, first, buffer, work, folding),
-            _ => self.inline(feed, first, buffer, work, folding),
-        }
-    }
-
-    fn threads(&self) -> usize {
-        let jobs = match self.jobs {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            jobs => jobs,
-        };
-        jobs.max(self.at_once.unwrap_or(1))
-    }
-
-    /// Small inputs are processed on this thread, which takes less time than to start another.
-    fn inline<W: Work>(
-        &self,
-        mut feed: Feed<'_>,
-        first: Task,
-        buffer: Buffer,
-        work: &W,
-        mut folding: Folding<'_, W::Out>,
-    ) {
-        let mut worker = Worker { batch: self, work, buffer, ends: Vec::new() };
-        let mut out = W::Out::default();
-        let mut next = Some(first);
-        while let Some(task) = next.filter(|_| !folding.stopped && !self.stop.load(Ordering::Relaxed)) {
-            let mut done = worker.run(task, out);
-            folding.done(&mut done);
-            out = done.out;
-            work.reset(&mut out);
-            next = feed.next(&mut worker.buffer);
-        }
-    }
-
-    fn pooled<W: Work>(
-        &self,
-        pool: &rayon::ThreadPool,
-        feed: Feed<'_>,
-        first: Task,
-        buffer: Buffer,
-        work: &W,
-        folding: Folding<'_, W::Out>,
-    ) {
-        let jobs = pool.current_num_threads();
         // Records that wait are small tasks, and one that waits long must not hold up all others.
         let ahead = if feed.one_by_one { 16 * jobs } else { 2 * jobs + 2 };
         let shared = Shared {
@@ -80,12 +34,25 @@ impl Batch {
             order: Mutex::new(Order { early: BTreeMap::new(), next: 0, folding: Some(folding) }),
         };
         let mut first = Some((first, buffer));
+        let pool = (jobs > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(jobs).build());
+        let Some(Ok(pool)) = pool else {
+            // A single worker runs on this thread, which takes less time than to start another.
+            return self.work(&shared, 0, first, work);
+        };
         pool.in_place_scope(|scope| {
             for worker in 0..jobs {
                 let (shared, first) = (&shared, first.take());
                 scope.spawn(move |_| self.work(shared, worker, first, work));
             }
         });
+    }
+
+    fn threads(&self) -> usize {
+        let jobs = match self.jobs {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        };
+        jobs.max(self.at_once.unwrap_or(1))
     }
 
     /// A worker: pulls tasks until none is left.

@@ -45,7 +45,7 @@ pub(super) enum TaskKind {
         read: ReadBlock,
     },
     /// A file that could not be opened or read to its end.
-    Broken(Result<Arc<Opened>, Source>, FileError),
+    Broken(Option<Arc<Opened>>, FileError),
 }
 
 /// The number of a line, which is known as soon as the lines before it were counted.
@@ -264,7 +264,7 @@ impl<'w> Feed<'w> {
         }
         let unopened = Unopened { input_options: self.input_options, source: &source, number };
         Some(match unopened.open(&self.limits, buffer) {
-            Err(error) => TaskKind::Broken(Err(source), error),
+            Err(error) => TaskKind::Broken(None, error),
             Ok(FirstBlock { opened, reader: Reader::Lines(blocks), .. })
                 if opened.reading.framing != Framing::Records =>
             {
@@ -284,7 +284,7 @@ impl<'w> Feed<'w> {
         let (offset, is_first) = (current.offset, first.is_some());
         let read = match current.read_block(buffer, first, self.one_by_one) {
             Ok(read) => read,
-            Err(error) => return TaskKind::Broken(Ok(current.opened), error),
+            Err(error) => return TaskKind::Broken(Some(current.opened), error),
         };
         current.offset += buffer.len();
         let line = std::mem::take(&mut current.line);
@@ -347,12 +347,9 @@ impl Unopened<'_> {
         let Self { input_options, source, .. } = self;
         let framing = input_options.framing.unwrap_or(Framing::Records);
         let reads = |text: &str| {
-            let reading = input_options.reading(framing)?;
-            let document = reading.parse(text).map_err(|error| FileError::new(ErrorKind::Content, "", error.what))?;
-            let transcripts = reading.transcripts_or_none(&document);
-            transcripts
-                .map(|found| !found.is_empty())
-                .map_err(|error| FileError::new(ErrorKind::Content, "", error.what))
+            let reading = input_options.reading(framing).ok()?;
+            let document = reading.parse(text).ok()?;
+            Some(!reading.transcripts_or_none(&document).ok()?.is_empty())
         };
         let wanted = WantedColumn { column: input_options.column.as_deref(), most: input_options.max_record };
         let table = Table::open(source, format, wanted, &|text| reads(text).unwrap_or_default())?;

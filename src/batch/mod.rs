@@ -46,7 +46,6 @@
 
 mod checking;
 mod cutting;
-mod dropping;
 mod engine;
 mod feed;
 mod worker;
@@ -54,16 +53,15 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use checking::rules_of_source;
 pub use checking::{Checked, Checking, TextRepair};
-pub use cutting::{CutOutput, Cutting, ExplainFormat, OutputSink, WindowPlace};
-pub use dropping::{DropRecords, DroppedRecord};
+pub use cutting::{CutOutput, Cutting, DropRecords, DroppedRecord, OutputSink, TextOrJson, WindowPlace};
 
 use crate::progress::Progress;
 use crate::tables::Table;
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
 use curtail_core::error::{ErrorKind, FileError, Locator};
 use curtail_core::json::Document;
-use curtail_core::steps;
 use curtail_core::transcript::Transcript;
 use curtail_io::{BLOCK, Limits, Packing, RowPlace, RowResult, Source, Stamp};
 
@@ -228,40 +226,6 @@ impl<'u> Unit<'u> {
             Some(_) => Locator::for_row(self.text.as_bytes(), self.line),
             None => Locator::new(self.text.as_bytes(), self.line),
         }
-    }
-
-    /// Counts the lines of the text, for ascending places.
-    #[must_use]
-    pub const fn line_counter(&self) -> LineCounter<'u> {
-        LineCounter { text: self.text.as_bytes(), is_row: self.row.is_some(), first: self.line, line: self.line, at: 0 }
-    }
-}
-
-/// Finds the lines of ascending offsets in a text, in one pass.
-#[derive(Debug, Clone)]
-pub struct LineCounter<'u> {
-    text: &'u [u8],
-    is_row: bool,
-    first: usize,
-    /// The line of the byte at `at`.
-    line: usize,
-    at: usize,
-}
-
-impl LineCounter<'_> {
-    /// The line in the file of the byte at `offset`. An offset before the last one costs a pass from the start.
-    pub fn line_at(&mut self, offset: usize) -> usize {
-        if self.is_row {
-            return self.first;
-        }
-        if offset < self.at {
-            (self.at, self.line) = (0, self.first);
-        }
-        let offset = offset.min(self.text.len());
-        steps::count(offset - self.at);
-        self.line += memchr::memchr_iter(b'\n', &self.text[self.at..offset]).count();
-        self.at = offset;
-        self.line
     }
 }
 

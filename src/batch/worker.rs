@@ -38,6 +38,14 @@ pub(super) struct Done<Out> {
     pub(super) unrelated: bool,
 }
 
+impl<Out> Done<Out> {
+    /// Ends the file with an error of the file itself.
+    fn end(&mut self, error: FileError) {
+        self.broken = true;
+        self.failures.push(Failure { error, record: None });
+    }
+}
+
 /// The buffer of a thread, and its work on a task.
 pub(super) struct Worker<'b, W> {
     pub(super) batch: &'b Batch,
@@ -75,10 +83,9 @@ impl<W: Work> Worker<'_, W> {
             TaskKind::Whole(opened, mut blocks) => self.whole(opened, &mut blocks, &mut done),
             TaskKind::File(source, number) => self.file(&source, number, &mut done),
             TaskKind::Broken(opened, error) => {
-                done.broken = true;
                 done.first = false;
-                done.opened = opened.ok();
-                done.failures.push(Failure { error, record: None });
+                done.opened = opened;
+                done.end(error);
             }
         }
         let whole = done.first && done.last && !done.broken && !done.unrelated;
@@ -99,9 +106,8 @@ impl<W: Work> Worker<'_, W> {
     ) -> Option<RowBlock> {
         if let Some(Err(error)) = read.unread.map(|unread| unread.read(&mut self.buffer, &opened.source.name)) {
             self.buffer.clear();
-            done.broken = true;
             opened.skip_rest();
-            done.failures.push(Failure { error, record: None });
+            done.end(error);
         }
         let lines = match &read.rows {
             Some(rows) => rows.texts.len(),
@@ -145,10 +151,7 @@ impl<W: Work> Worker<'_, W> {
                     self.find_lines();
                     units += self.block(&opened, FilePlace { line, offset }, rows.as_ref(), done);
                 }
-                Err(error) => {
-                    done.broken = true;
-                    done.failures.push(Failure { error, record: None });
-                }
+                Err(error) => done.end(error),
             }
         }
         self.batch.progress.advance(number, reader.taken(), units);
@@ -163,10 +166,7 @@ impl<W: Work> Worker<'_, W> {
             Ok(()) if opened.is_unrelated(&self.buffer) => done.unrelated = true,
             Ok(()) => drop(self.unit(&opened, &self.buffer, FilePlace::START, None, done)),
             Err(_) if self.batch.stop.load(Ordering::Relaxed) => done.broken = true,
-            Err(error) => {
-                done.broken = true;
-                done.failures.push(Failure { error, record: None });
-            }
+            Err(error) => done.end(error),
         }
         self.batch.progress.advance(opened.number, blocks.taken(), 1);
         done.opened = Some(opened);

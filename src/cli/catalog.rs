@@ -1,18 +1,24 @@
-//! The commands that list what this build knows: rules, dialects, tokenizers, and the JSON Schemas of its outputs.
+//! The commands that print what this build knows: rules, dialects, tokenizers, the JSON Schemas of its outputs, completion
+//! scripts and manual pages.
 
-use std::process::ExitCode;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
-use anyhow::bail;
-use comfy_table::{Table, presets};
+use anyhow::{Context as _, bail};
+use clap_complete::Shell;
+use clap_mangen::Man;
 use serde_json::{Value, json};
 
-use super::config_command;
-use super::input::{TextOrJson, text_or_json};
-use super::options::{Choice, one_of};
+use super::input::{Global, text_or_json};
+use super::run;
+use super::table::{Columns, table, trimmed};
+use crate::batch::TextOrJson;
 use crate::console;
 use curtail_core::checks::{self, Rule, rule_named};
 use curtail_core::dialects;
 use curtail_core::suggest::unknown;
+use curtail_io::{FileSink, Packing, Replace, Scratch, refuse_file_as_directory};
 use curtail_tokens::tokenizers::{self, BY_USAGE};
 
 /// Show a rule's documentation, or list all rules
@@ -25,14 +31,14 @@ pub(super) struct RuleArgs {
 
 impl RuleArgs {
     /// Prints the page of the rule: what it detects, and why that matters. Without a rule, prints the list.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         let line =
             |rule: &Rule| format!("{}  {:<22}  {:<5}  {}\n", rule.code, rule.name, rule.level.name(), rule.summary);
         console::out(&match &self.rule {
             Some(key) => rule_named(key)?.page(),
             None => checks::ALL.iter().map(|rule| line(rule)).collect(),
         })?;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
@@ -40,15 +46,13 @@ impl RuleArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct DialectsArgs {
     /// Format of the list
-    #[arg(long, value_parser = one_of(DIALECTS), value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_parser = text_or_json("A table", "One JSON object per dialect"), value_name = "FORMAT", default_value = "text")]
     output_format: TextOrJson,
 }
 
-const DIALECTS: &[Choice<TextOrJson>] = &text_or_json("A table", "One JSON object per dialect");
-
 impl DialectsArgs {
     /// Lists every dialect.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         let width = dialects::ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
         let lines = dialects::ALL.iter().map(|dialect| {
             let (name, signature, only_read) = (dialect.name(), dialect.signature(), !dialect.is_writable());
@@ -63,8 +67,7 @@ impl DialectsArgs {
                 TextOrJson::Json => format!("{listed}\n"),
             }
         });
-        console::out(&lines.collect::<String>())?;
-        Ok(ExitCode::SUCCESS)
+        Ok(console::out(&lines.collect::<String>())?)
     }
 }
 
@@ -72,33 +75,28 @@ impl DialectsArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct TokenizersArgs {
     /// Format of the list
-    #[arg(long, value_parser = one_of(TOKENIZERS), value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_parser = text_or_json("A table", "One JSON array"), value_name = "FORMAT", default_value = "text")]
     output_format: TextOrJson,
 }
 
-const TOKENIZERS: &[Choice<TextOrJson>] = &text_or_json("A table", "One JSON array");
-
 impl TokenizersArgs {
     /// Lists every tokenizer, and the calibration with the provider's usage.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         let text = match self.output_format {
             TextOrJson::Text => tokenizer_table(),
             TextOrJson::Json => tokenizer_array().to_string(),
         };
-        console::out(&(text + "\n"))?;
-        Ok(ExitCode::SUCCESS)
+        Ok(console::out(&(text + "\n"))?)
     }
 }
 
 fn tokenizer_table() -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(["name", "counts", "models"]);
-    for listed in tokenizers::all() {
+    let rows = tokenizers::all().into_iter().map(|listed| {
         let counts = if listed.exact { "exactly" } else { "an estimate" };
-        table.add_row([listed.name, counts, &listed.models.join(", ")]);
-    }
-    table.add_row(["usage[:NAME]", "an estimate", "those whose logs contain the provider's usage"]);
-    table.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>().join("\n")
+        [listed.name, counts, &listed.models.join(", ")].map(String::from)
+    });
+    let by_usage = ["usage[:NAME]", "an estimate", "those whose logs contain the provider's usage"].map(String::from);
+    trimmed(&table(["name", "counts", "models"], rows.chain([by_usage]), Columns::Texts)).join("\n")
 }
 
 fn tokenizer_array() -> Value {
@@ -130,10 +128,10 @@ pub(super) struct SchemaArgs {
 
 impl SchemaArgs {
     /// Prints the schema or the list.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         match self.output.as_deref() {
             None => console::out(&schema_list()?)?,
-            Some("configuration") => console::out_json(&config_command::schema_text())?,
+            Some("configuration") => console::out_json(&run::schema_text())?,
             Some(name) => match SCHEMAS.iter().find(|(known, _)| *known == name) {
                 Some((_, schema)) => console::out_json(schema)?,
                 None => {
@@ -142,7 +140,7 @@ impl SchemaArgs {
                 }
             },
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
@@ -154,4 +152,74 @@ fn schema_list() -> anyhow::Result<String> {
         list += &format!("{name:<14} {}\n", schema["description"].as_str().unwrap_or_default());
     }
     Ok(list)
+}
+
+// `curtail completions` and `curtail man`: what is made from the same definitions as the help.
+
+/// Print a shell's completion script
+#[derive(Debug, clap::Args)]
+pub(super) struct CompletionsArgs {
+    /// Shell that runs the script
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+impl CompletionsArgs {
+    /// Prints the script.
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut super::command(), "curtail", &mut script);
+        Ok(console::data(&String::from_utf8(script)?)?)
+    }
+}
+
+/// Print the manual page, or write one page for each command
+#[derive(Debug, clap::Args)]
+pub(super) struct ManArgs {
+    /// Write the pages of all commands to DIR instead; existing pages are replaced
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl ManArgs {
+    /// Prints the first page, or writes all pages.
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
+        if let Some(folder) = &self.out {
+            refuse_file_as_directory(folder, "name one, or print the main page with `curtail man`")?;
+            let mut command = super::command().disable_help_subcommand(true);
+            command.build();
+            write_pages(&command, folder, &Scratch::default())?;
+            return Ok(());
+        }
+        let mut page = Vec::new();
+        Man::new(super::command()).render(&mut page)?;
+        Ok(console::data(&String::from_utf8(page)?)?)
+    }
+}
+
+/// Writes the page of `command` and those of its subcommands.
+fn write_pages(command: &clap::Command, folder: &Path, scratch: &Scratch) -> anyhow::Result<()> {
+    for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+        write_pages(command, folder, scratch)?;
+    }
+    let man = Man::new(command.clone());
+    let path = folder.join(man.get_filename());
+    if path.is_file() && !is_page(&path)? {
+        bail!(
+            "{}: exists and is not a manual page of curtail (not overwritten); name another directory",
+            path.display()
+        );
+    }
+    let mut sink = FileSink::create(&path, Packing::Plain, None, scratch)?;
+    man.render(&mut sink).with_context(|| path.display().to_string())?;
+    sink.commit(Replace::Yes, scratch)?;
+    Ok(())
+}
+
+/// Whether the file at `path` begins as a page of this program does.
+fn is_page(path: &Path) -> anyhow::Result<bool> {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(1024).read_to_end(&mut head));
+    read.with_context(|| path.display().to_string())?;
+    Ok(String::from_utf8_lossy(&head).contains("\n.TH curtail"))
 }

@@ -10,12 +10,12 @@ use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::config::Config;
-use super::config_command::ConfigFlags;
 use super::input::{Global, Input};
 use super::options::{CountingOptions, TemplateOptions, Tokens, one_of};
 use super::process::Interrupt;
 use super::repair::{REPAIR_MODES, profile_named};
 use super::report;
+use super::run::ConfigFlags;
 use crate::batch::{Batch, Checked, Checking, Event, Flow, Opened, TextRepair};
 use crate::console;
 use crate::progress::Progress;
@@ -67,7 +67,7 @@ pub(super) struct CheckArgs {
     fix: Option<RepairMode>,
 
     /// Also repair calls that are pending at the end
-    #[arg(long, help_heading = "Repair")]
+    #[arg(long, hide_short_help = true, help_heading = "Repair")]
     repair_pending: bool,
 
     /// Show what a repair would change, write nothing, and exit with 1 if anything would change
@@ -115,40 +115,6 @@ fn report_format() -> impl TypedValueParser<Value = &'static Format> {
         .try_map(|name| FORMATS.iter().find(|format| format.name == name).ok_or("no such format"))
 }
 
-/// Checks the input and reports the findings.
-pub(super) fn run(args: &CheckArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    let batch = args.input.batch(global)?;
-    let (mut sources, missing) = match args.fix.is_some() && !args.follow_links {
-        true => args.input.sources_in_place(global)?,
-        false => args.input.sources(None)?,
-    };
-    if args.writes() && sources.iter().any(|source| source.path.is_none()) {
-        bail!("standard input cannot be repaired in place; name files, or use `curtail repair` in the pipe");
-    }
-    let (levels, config) = args.levels()?;
-    let checking = args.checking(levels)?;
-    let found = sources.len();
-    sources.retain(|source| !skips(&checking.levels, source, global));
-    let silenced = config.map(|config| Silenced {
-        config,
-        lowered: sources.iter().any(|source| checking.levels.lowers(&source.name)),
-        skipped: found - sources.len(),
-    });
-    let interrupt = Interrupt::watch(args.writes())?;
-    // A terminal shows findings at the end: until then it is free for progress, unless differences are shown.
-    let progress = Arc::new(Progress::new(global.progress_display(args.diff), &sources));
-    let colors = console::out_has_colors();
-    let mut outcome = Outcome::default();
-    outcome.silenced = silenced.filter(Silenced::is_something);
-    (outcome.limit, outcome.only_counts, outcome.colors) = (args.max_findings, args.statistics, colors);
-    let mut reporter = CheckReporter::new(args, global, outcome, Arc::clone(&progress));
-    missing.iter().for_each(|error| reporter.miss(error));
-    let batch = Batch { stop: interrupt.flag(), progress, ..batch };
-    batch.run(sources, &checking, |event| reporter.event(event));
-    let status = reporter.finish();
-    Ok(interrupt.status().map_or(status, ExitCode::from))
-}
-
 /// Whether `check.paths` skips an input; with `--verbose`, it is reported.
 fn skips(levels: &Levels, source: &Source, global: &Global) -> bool {
     let skipped = source.path.is_some() && levels.skips(&source.name);
@@ -159,6 +125,40 @@ fn skips(levels: &Levels, source: &Source, global: &Global) -> bool {
 }
 
 impl CheckArgs {
+    /// Checks the input and reports the findings.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        let batch = self.input.batch(global)?;
+        let (mut sources, missing) = match self.fix.is_some() && !self.follow_links {
+            true => self.input.sources_in_place(global)?,
+            false => self.input.sources(None)?,
+        };
+        if self.writes() && sources.iter().any(|source| source.path.is_none()) {
+            bail!("standard input cannot be repaired in place; name files, or use `curtail repair` in the pipe");
+        }
+        let (levels, config) = self.levels()?;
+        let checking = self.checking(levels)?;
+        let found = sources.len();
+        sources.retain(|source| !skips(&checking.levels, source, global));
+        let silenced = config.map(|config| Silenced {
+            config,
+            lowered: sources.iter().any(|source| checking.levels.lowers(&source.name)),
+            skipped: found - sources.len(),
+        });
+        let interrupt = Interrupt::watch(self.writes())?;
+        // A terminal shows findings at the end: until then it is free for progress, unless differences are shown.
+        let progress = Arc::new(Progress::new(global.progress_display(self.diff), &sources));
+        let colors = console::out_has_colors();
+        let mut outcome = Outcome::default();
+        outcome.silenced = silenced.filter(Silenced::is_something);
+        (outcome.limit, outcome.only_counts, outcome.colors) = (self.max_findings, self.statistics, colors);
+        let mut reporter = CheckReporter::new(self, global, outcome, Arc::clone(&progress));
+        missing.iter().for_each(|error| reporter.miss(error));
+        let batch = Batch { stop: interrupt.flag(), progress, ..batch };
+        batch.run(sources, &checking, |event| reporter.event(event));
+        let status = reporter.finish();
+        Ok(interrupt.status().map_or(status, ExitCode::from))
+    }
+
     /// Whether files are repaired in place.
     const fn writes(&self) -> bool {
         self.fix.is_some() && !self.diff

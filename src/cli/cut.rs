@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::cut_reporter::CutReporter;
-use super::input::{CutFlags, Global, Input, Output, TextOrJson, is_standard};
+use super::input::{CutFlags, Global, Input, Output, is_standard};
 use super::process::Interrupt;
 use super::report;
 use super::split::SplitMap;
-use crate::batch::{self, Batch, Checking, DropRecords, ExplainFormat, OnError};
+use crate::batch::{self, Batch, Checking, DropRecords, OnError, TextOrJson};
 use crate::cli::options::{Options, Reads};
 use crate::progress::Progress;
 use curtail_core::dialects::Framing;
@@ -37,6 +37,23 @@ pub(super) struct Job {
     pub(super) reads: Reads,
     /// The check whose findings drop a record.
     pub(super) drops: Option<Checking>,
+}
+
+// A command that has only the processors of its options. Its help is theirs: with a doc comment here or on the flags of every
+// cut, clap would show that instead.
+#[derive(Debug, clap::Args)]
+pub(super) struct CutArgs<O: Options> {
+    #[command(flatten)]
+    options: O,
+
+    #[command(flatten)]
+    cutting: CutFlags,
+}
+
+impl<O: Options> CutArgs<O> {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        run_options(&self.cutting, global, &self.options)
+    }
 }
 
 /// Runs a command that has only the processors of `options`.
@@ -67,7 +84,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     announce_backups(&targets, manifest.as_mut(), &sources)?;
     let counting = flags.stats.map(|_| counting_of_totals(counting)).transpose()?;
     let mut cutting = batch::Cutting {
-        cutter: TextCutter { chain, explain: flags.explain_format() != ExplainFormat::None, counting },
+        cutter: TextCutter { chain, explain: flags.explain_format().is_some(), counting },
         explain: flags.explain_format(),
         targets,
         drops: drops.map(|checking| flags.drop_records(checking)),
@@ -175,13 +192,9 @@ impl CutFlags {
         }
     }
 
-    fn explain_format(&self) -> ExplainFormat {
-        match self.explain {
-            Some(TextOrJson::Text) => ExplainFormat::Text,
-            Some(TextOrJson::Json) => ExplainFormat::Json,
-            None if self.dry_run && self.stats.is_none() => ExplainFormat::Text,
-            None => ExplainFormat::None,
-        }
+    /// A dry run that reports no totals explains its decisions.
+    fn explain_format(&self) -> Option<TextOrJson> {
+        self.explain.or((self.dry_run && self.stats.is_none()).then_some(TextOrJson::Text))
     }
 
     /// The record of finished outputs: kept for every run into a directory, and for --resume.
@@ -232,15 +245,15 @@ impl CutFlags {
 
     /// Refuses `--on-error report` unless records come from standard input and answers go to standard output: it is for programs
     /// that await an answer for each record.
-    fn refuse_reports_in_files(&self) -> Result<(), FileError> {
+    fn refuse_reports_in_files(&self) -> anyhow::Result<()> {
         let pipe = self.input.paths.iter().all(|path| is_standard(path))
             && self.destination() == Destination::Stdout
             && self.input.framing.0 == Some(Framing::Records);
-        if self.output.on_error != OnError::Report || pipe {
-            return Ok(());
-        }
-        let what = "--on-error report answers records in a pipe; pass --framing records, no PATH and no output flag";
-        Err(FileError::new(ErrorKind::Usage, "", what))
+        anyhow::ensure!(
+            self.output.on_error != OnError::Report || pipe,
+            "--on-error report answers records in a pipe; pass --framing records, no PATH and no output flag"
+        );
+        Ok(())
     }
 
     /// Refuses `--resume RECORD`, where RECORD would be an input.

@@ -9,13 +9,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use super::input::{CutFlags, Global, TextOrJson};
+use super::input::{CutFlags, Global};
 use super::report;
 use super::split::SplitMap;
-use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, OutputSink};
+use super::table::{self, Columns};
+use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, OutputSink, TextOrJson};
 use crate::console;
 use crate::progress::Progress;
 use crate::view::figure;
@@ -619,31 +619,29 @@ impl Sums {
     /// A table for people.
     fn table(&self, chain: &Chain, tokenizer: &str, took: Duration) -> String {
         let totals = self.totals;
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING).set_header(["", "before", "after"]);
-        table.add_row(row("files", self.files + self.failed_files, self.files));
         let changed = format!("{} changed", figure(totals.changed));
-        table.add_row(["transcripts".to_owned(), figure(totals.transcripts), changed]);
+        let mut rows = vec![
+            row("files", self.files + self.failed_files, self.files),
+            ["transcripts".to_owned(), figure(totals.transcripts), changed],
+        ];
         if totals.windows > 0 {
-            table.add_row(["windows".to_owned(), String::new(), figure(totals.windows)]);
+            rows.push(["windows".to_owned(), String::new(), figure(totals.windows)]);
         }
-        table.add_row(row("messages", totals.messages_before, totals.messages_after));
-        table.add_row(row(&format!("tokens ({tokenizer})"), totals.tokens_before, totals.tokens_after));
+        rows.push(row("messages", totals.messages_before, totals.messages_after));
+        rows.push(row(&format!("tokens ({tokenizer})"), totals.tokens_before, totals.tokens_after));
         if chain.stages.len() > 1 {
             for (nth, StageRow { level, processor, remaining }) in self.after(chain).enumerate() {
                 let stage = if level.is_empty() { processor.to_owned() } else { format!("{processor} at {level}") };
                 let (messages, tokens) = (figure(remaining.messages), figure(remaining.tokens));
-                table.add_row([
+                rows.push([
                     format!("after {}. {stage}", nth + 1),
                     format!("{messages} messages"),
                     format!("{tokens} tokens"),
                 ]);
             }
         }
-        table.add_row(["pairing faults".to_owned(), figure(totals.faults), String::new()]);
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+        rows.push(["pairing faults".to_owned(), figure(totals.faults), String::new()]);
+        let table = table::table(["", "before", "after"], rows, Columns::Numbers);
         let rate = self.rate(took) / 1e6;
         let mut text = format!("{table}\n{:.2} s, {rate:.1} MB/s", took.as_secs_f64());
         for (count, one, more) in [

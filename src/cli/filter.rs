@@ -170,7 +170,7 @@ pub(crate) struct FilterOptions {
     cap_result: Option<Tokens>,
 
     /// Shorten results of tools that match GLOB to N tokens
-    #[arg(long, value_name = "GLOB=N", hide_short_help = true)]
+    #[arg(long, value_name = "GLOB=N", value_parser = tool_cap, hide_short_help = true)]
     cap_tool: Vec<ToolCap>,
 
     /// Which end of a shortened result to keep
@@ -190,16 +190,16 @@ pub(crate) struct FilterOptions {
     max_media_pixels: Option<usize>,
 
     /// Keep only system messages and messages A to B-1 of `curtail show`
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true, hide_short_help = true)]
+    #[arg(long, value_name = "A..B", value_parser = range, allow_hyphen_values = true, hide_short_help = true)]
     range: Option<RangeFlag>,
 
     /// Drop messages by their numbers in `curtail show`: 12..40,77
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
-    drop: Vec<Numbers>,
+    #[arg(long, value_name = "NUMBERS", value_parser = numbers, value_delimiter = ',')]
+    drop: Vec<Range<usize>>,
 
     /// Drop turns by their numbers in `curtail show`: 3..5
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
-    drop_turn: Vec<Numbers>,
+    #[arg(long, value_name = "NUMBERS", value_parser = numbers, value_delimiter = ',')]
+    drop_turn: Vec<Range<usize>>,
 
     /// Messages that --role, --range, --drop and --drop-turn keep
     #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", hide_short_help = true)]
@@ -227,40 +227,30 @@ struct RangeFlag {
     to: Option<usize>,
 }
 
-impl std::str::FromStr for RangeFlag {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || String::from("expected A..B, A.. or ..B with message numbers, such as 4..10");
-        let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
-        let (from, to) = text.split_once("..").ok_or_else(wrong)?;
-        let to = if to.is_empty() { None } else { Some(number(to)?) };
-        let from = if from.is_empty() { 0 } else { number(from)? };
-        match to {
-            Some(to) if to < from => Err(format!("range {text} is empty: the start must not exceed the end")),
-            Some(to) if to == from => Err(format!("range {text} is empty: message {to} is not part of it")),
-            _ => Ok(Self { from, to }),
-        }
+/// Reads a value of `--range`.
+fn range(text: &str) -> Result<RangeFlag, String> {
+    let wrong = || String::from("expected A..B, A.. or ..B with message numbers, such as 4..10");
+    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let to = if to.is_empty() { None } else { Some(number(to)?) };
+    let from = if from.is_empty() { 0 } else { number(from)? };
+    match to {
+        Some(to) if to < from => Err(format!("range {text} is empty: the start must not exceed the end")),
+        Some(to) if to == from => Err(format!("range {text} is empty: message {to} is not part of it")),
+        _ => Ok(RangeFlag { from, to }),
     }
 }
 
-/// Numbers of messages or turns: `A..B`, without B, or one number.
-#[derive(Debug, Clone)]
-struct Numbers(Range<usize>);
-
-impl std::str::FromStr for Numbers {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = "expected numbers such as 77, 12..40 (without 40) or 12..";
-        let number = |text: &str| text.parse::<usize>().map_err(|_| wrong);
-        let Some((from, to)) = text.split_once("..") else {
-            let only = number(text)?;
-            return Ok(Self(only..only.saturating_add(1)));
-        };
-        let range = number(from)?..if to.is_empty() { usize::MAX } else { number(to)? };
-        if range.is_empty() { Err("this range is empty: the start must be below the end") } else { Ok(Self(range)) }
-    }
+/// Reads numbers of messages or turns: `A..B`, without B, or one number.
+fn numbers(text: &str) -> Result<Range<usize>, &'static str> {
+    let wrong = "expected numbers such as 77, 12..40 (without 40) or 12..";
+    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong);
+    let Some((from, to)) = text.split_once("..") else {
+        let only = number(text)?;
+        return Ok(only..only.saturating_add(1));
+    };
+    let range = number(from)?..if to.is_empty() { usize::MAX } else { number(to)? };
+    if range.is_empty() { Err("this range is empty: the start must be below the end") } else { Ok(range) }
 }
 
 /// The cap of some tools: `GLOB=N`.
@@ -270,13 +260,10 @@ struct ToolCap {
     tokens: Tokens,
 }
 
-impl std::str::FromStr for ToolCap {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (glob, tokens) = text.rsplit_once('=').ok_or("expected GLOB=N with a number of tokens, such as bash=2k")?;
-        Ok(Self { glob: glob.to_owned(), tokens: tokens.parse()? })
-    }
+/// Reads a value of `--cap-tool`.
+fn tool_cap(text: &str) -> Result<ToolCap, String> {
+    let (glob, tokens) = text.rsplit_once('=').ok_or("expected GLOB=N with a number of tokens, such as bash=2k")?;
+    Ok(ToolCap { glob: glob.to_owned(), tokens: tokens.parse()? })
 }
 
 impl Options for FilterOptions {
@@ -288,8 +275,7 @@ impl Options for FilterOptions {
             processors.push(Box::new(MessageRange { from, to, pins }));
         }
         if !self.drop.is_empty() || !self.drop_turn.is_empty() {
-            let ranges = |numbers: &[Numbers]| numbers.iter().map(|numbers| numbers.0.clone()).collect();
-            let (messages, turns) = (ranges(&self.drop), ranges(&self.drop_turn));
+            let (messages, turns) = (self.drop.clone(), self.drop_turn.clone());
             processors.push(Box::new(DropMessages { messages, turns, pins }));
         }
         if let Some(tools) = self.tools()? {

@@ -18,62 +18,6 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Set up", &["init", "config", "completions", "man"]),
 ];
 
-/// The headings of flags that several commands share: `-h` shows only the flags of [`SHORT`] below them.
-const SHARED: &[&str] = &[
-    "Input",
-    "Repair",
-    "Output",
-    "Report",
-    "Counting",
-    "Configuration",
-    "Store",
-    "Summaries",
-    "Rolling memory",
-    "Global",
-];
-
-/// Shared flags that `-h` shows.
-const SHORT: &[&str] = &[
-    "config",
-    "dialect",
-    "diff",
-    "dry_run",
-    "explain",
-    "fix",
-    "in_place",
-    "model",
-    "output",
-    "output_dir",
-    "output_format",
-    "repair",
-    "resource",
-    "stats",
-    "summarizer",
-    "thread",
-    "tokenizer",
-];
-
-/// Flags that only `--help` shows, beside those that hide themselves from `-h`.
-const LONG: &[&str] = &[
-    "summary_role",
-    "allow_http",
-    "ca_file",
-    "api_key_file",
-    "at",
-    "cache",
-    "concurrency",
-    "extra_body",
-    "from",
-    "on_summary_error",
-    "print_prompt",
-    "prompt",
-    "read_only",
-    "reserve",
-    "retries",
-    "template",
-    "timeout",
-];
-
 /// Flags that the page of `repair` does not list, because the command itself does the same: `curtail repair --mode` is a repair.
 const REDUNDANT: &[&str] = &["repair", "repair_pending"];
 
@@ -106,18 +50,14 @@ fn with_screen(root: Command) -> Command {
 /// `root`, whose commands have their own pages and take the global flags.
 pub(super) fn with_flags(root: Command) -> Command {
     let global: Vec<Arg> = root.get_arguments().filter(|arg| arg.is_global_set()).cloned().map(concise).collect();
-    let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    names
-        .iter()
-        .fold(root.mut_args(concise), |root, name| root.mut_subcommand(name, |command| page(command, name, &global)))
+    root.mut_args(concise).mut_subcommands(|command| page(command, "", &global))
 }
 
-/// The page of the command at `path`, such as `memory apply`, and of the commands below it.
-fn page(command: Command, path: &str, global: &[Arg]) -> Command {
-    let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
-    let command = names.iter().fold(with_exclude_alias(command).mut_args(concise), |command, name| {
-        command.mut_subcommand(name, |inner| page(inner, &format!("{path} {name}"), global))
-    });
+/// The page of a command below `parent`, such as that of `memory apply` below `memory`, and of the commands below it.
+fn page(command: Command, parent: &str, global: &[Arg]) -> Command {
+    let path = format!("{parent} {}", command.get_name());
+    let path = path.trim_start();
+    let command = with_exclude_alias(command).mut_args(concise).mut_subcommands(|inner| page(inner, path, global));
     let redundant = REDUNDANT.iter().filter(|_| path == "repair");
     let command = redundant.fold(command, |command, flag| command.mut_arg(*flag, |arg| arg.hide(true)));
     let shown = global.iter().map(|arg| arg.clone().hide(!has_effect(path, arg.get_id().as_str())));
@@ -146,11 +86,9 @@ fn has_effect(path: &str, id: &str) -> bool {
     flags.contains(&id)
 }
 
-/// The flag without the values of environment variables, and hidden from `-h` if few runs need it.
+/// The flag without the values of environment variables, and hidden from `-h` if every command has it.
 fn concise(arg: Arg) -> Arg {
-    let id = arg.get_id().as_str();
-    let shared = arg.get_help_heading().is_some_and(|heading| SHARED.contains(&heading));
-    let is_long = arg.is_hide_short_help_set() || LONG.contains(&id) || shared && !SHORT.contains(&id);
+    let is_long = arg.is_hide_short_help_set() || arg.is_global_set();
     signed(arg.hide_env_values(true).hide_short_help(is_long))
 }
 

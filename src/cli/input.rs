@@ -3,21 +3,23 @@
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::report;
-use super::sessions::machine::named_path;
-use crate::batch::{Batch, InputOptions, OnError};
+use super::sessions::named_path;
+use crate::batch::{Batch, InputOptions, OnError, TextOrJson};
 use crate::cli::options::{Choice, one_of};
 use crate::cli::repair::{REPAIR_MODES, repairs};
 use crate::console;
 use crate::progress::Show;
-use curtail_core::dialects::Framing;
+use curtail_core::dialects::{Framing, iso_8601};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Live, RepairMode, Thinking};
+use curtail_core::visible::number_of;
 use curtail_io::{Inputs, Source, Wanted};
 
 /// The framing that `--framing` requests; `None` to detect it.
@@ -51,7 +53,7 @@ const THINKING: &[Choice<Thinking>] = &[
     Choice::new("drop", Thinking::Drop, "Drop all after the first change"),
 ];
 
-/// What is read, and how.
+// What is read, and how.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Input")]
 pub(super) struct Input {
@@ -63,17 +65,17 @@ pub(super) struct Input {
     ///
     /// A GLOB with a slash applies to the path below the named directory, one without to the name. Files that you name are
     /// always read.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub(super) glob: Vec<String>,
 
     /// Pass over files and directories that match GLOB in directories
     ///
     /// GLOB applies as that of --glob does.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub(super) exclude_path: Vec<String>,
 
     /// How a file contains its transcripts
-    #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto")]
+    #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto", hide_short_help = true)]
     pub(super) framing: RequestedFraming,
 
     /// Dialect, detected by default; see `curtail dialects`
@@ -81,7 +83,7 @@ pub(super) struct Input {
     pub(super) dialect: String,
 
     /// Member that contains a record's messages, as keys joined by dots
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", hide_short_help = true)]
     pub(super) messages_key: Option<String>,
 
     /// Column of a Parquet or Arrow file that contains the transcripts, detected by default
@@ -89,7 +91,7 @@ pub(super) struct Input {
     pub(super) column: Option<String>,
 
     /// Longest record, log or document to read, in bytes after decompression (64k, 16m, 2g; 0 = no limit)
-    #[arg(long, value_name = "SIZE", default_value = "1g")]
+    #[arg(long, value_name = "SIZE", default_value = "1g", hide_short_help = true)]
     pub(super) max_record: Size,
 
     /// Read only what the model still reads: from the last boundary on, without turns that were rolled back
@@ -97,7 +99,7 @@ pub(super) struct Input {
     pub(super) live: bool,
 
     /// Name for standard input in messages [default: stdin]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(super) stdin_filename: Option<String>,
 }
 
@@ -125,7 +127,7 @@ impl std::str::FromStr for Size {
     }
 }
 
-/// The flags of every command that cuts.
+// The flags of every command that cuts.
 #[derive(Debug, Clone, Args)]
 pub(super) struct CutFlags {
     #[command(flatten)]
@@ -136,7 +138,7 @@ pub(super) struct CutFlags {
     pub(super) repair: Option<RepairMode>,
 
     /// Also repair calls that are pending at the end
-    #[arg(long, requires = "repair", help_heading = "Repair")]
+    #[arg(long, requires = "repair", hide_short_help = true, help_heading = "Repair")]
     pub(super) repair_pending: bool,
 
     /// How to treat signed reasoning after the first change; by default, drop what the model would reject
@@ -152,7 +154,7 @@ pub(super) struct CutFlags {
     pub(super) output: Output,
 
     /// Report every change and its reason on standard error
-    #[arg(long, value_parser = one_of(EXPLAIN), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
+    #[arg(long, value_parser = explain_format(), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
     pub(super) explain: Option<TextOrJson>,
 
     /// Write no transcript; report what would change on standard error
@@ -160,11 +162,11 @@ pub(super) struct CutFlags {
     pub(super) dry_run: bool,
 
     /// Report totals before and after, and the time
-    #[arg(long, value_parser = one_of(STATS), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
+    #[arg(long, value_parser = text_or_json("A table", "One JSON object"), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
     pub(super) stats: Option<TextOrJson>,
 
     /// Exit with status 1 if anything changed or would change
-    #[arg(long, help_heading = "Report")]
+    #[arg(long, hide_short_help = true, help_heading = "Report")]
     pub(super) fail_on_change: bool,
 }
 
@@ -192,7 +194,7 @@ pub(super) struct Global {
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", env = "CURTAIL_PROGRESS")]
     pub(super) progress: When,
 
-    #[arg(skip)]
+    #[arg(skip = Environment::of_process())]
     pub(super) environment: Environment,
 }
 
@@ -212,7 +214,7 @@ pub(super) fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Where the output is written.
+// Where the output is written.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct Output {
@@ -233,25 +235,25 @@ pub(super) struct Output {
     pub(super) follow_links: bool,
 
     /// Overwrite existing outputs; existing backups are kept
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) force: bool,
 
     /// Skip inputs that an earlier run with the same options finished, as recorded in MANIFEST
     ///
     /// Without MANIFEST, the record is kept in the directory of --output-dir, or in the working directory with --in-place.
-    #[arg(long, value_name = "MANIFEST", requires = "place", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long, value_name = "MANIFEST", requires = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", hide_short_help = true)]
     pub(super) resume: Option<OsString>,
 
     /// Do not wait until outputs are on the disk; after a power failure, some may be empty or missing
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) no_sync: bool,
 
     /// How to handle records that fail
-    #[arg(long, value_parser = one_of(ERROR_POLICIES), value_name = "WHAT", default_value = "fail", env = "CURTAIL_ON_ERROR")]
+    #[arg(long, value_parser = one_of(ERROR_POLICIES), value_name = "WHAT", default_value = "fail", env = "CURTAIL_ON_ERROR", hide_short_help = true)]
     pub(super) on_error: OnError,
 
     /// Write records that fail or are dropped to FILE with the reason, one JSON object per line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) rejects: Option<PathBuf>,
 }
 
@@ -298,11 +300,12 @@ impl Input {
             let shown = if global.verbose { links.len() } else { 3 };
             let names: Vec<_> = links.iter().take(shown).map(|link| link.to_string_lossy()).collect();
             let more = if links.len() > shown { ", …" } else { "" };
-            let what = match links.len() {
-                1 => String::from("1 symbolic link was not followed, because files are changed in place"),
-                count => format!("{count} symbolic links were not followed, because files are changed in place"),
-            };
-            report::warning(&format!("{what}: {}{more}; name it, or pass --follow-links", names.join(", ")));
+            let (count, verb) =
+                (number_of(links.len(), "symbolic link"), if links.len() == 1 { "was" } else { "were" });
+            report::warning(&format!(
+                "{count} {verb} not followed, because files are changed in place: {}{more}; name it, or pass --follow-links",
+                names.join(", ")
+            ));
         }
         Ok((sources, errors))
     }
@@ -325,10 +328,8 @@ fn find_inputs(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
 impl Global {
     /// Applies `--color` to all later output.
     pub(super) fn apply(&self) {
-        match self.color {
-            When::Auto => {}
-            When::Always => console::use_colors(true),
-            When::Never => console::use_colors(false),
+        if self.color != When::Auto {
+            console::use_colors(self.color == When::Always);
         }
     }
 
@@ -346,24 +347,16 @@ impl Global {
     }
 }
 
-/// The format of a list or a report that programs also read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextOrJson {
-    Text,
-    Json,
+/// The parser of a flag for a format, with the help of each.
+pub(super) fn text_or_json(text: &'static str, json: &'static str) -> impl TypedValueParser<Value = TextOrJson> {
+    let formats = [PossibleValue::new("text").help(text), PossibleValue::new("json").help(json)];
+    PossibleValuesParser::new(formats).map(|name| if name == "json" { TextOrJson::Json } else { TextOrJson::Text })
 }
 
-/// The values of a flag for such a format, each with its help.
-pub(super) const fn text_or_json(text: &'static str, json: &'static str) -> [Choice<TextOrJson>; 2] {
-    [Choice::new("text", TextOrJson::Text, text), Choice::new("json", TextOrJson::Json, json)]
+/// The parser of `--explain`.
+pub(super) fn explain_format() -> impl TypedValueParser<Value = TextOrJson> {
+    text_or_json("One line of text for each entry", "One JSON object per line")
 }
-
-/// The values of `--explain`.
-pub(super) const EXPLAIN: &[Choice<TextOrJson>] =
-    &text_or_json("One line of text for each entry", "One JSON object per line");
-
-/// The values of `--stats`.
-const STATS: &[Choice<TextOrJson>] = &text_or_json("A table", "One JSON object");
 
 impl CutFlags {
     /// `chain`, preceded by the stages of `--live` and `--repair`: what a cut keeps depends on which pairs are complete.
@@ -381,7 +374,7 @@ impl CutFlags {
 }
 
 /// The environment variables that belong to no flag: read once when the program starts, and passed down.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Environment {
     /// Whether `CI` is set, so that no progress bars are shown.
     pub(super) is_ci: bool,
@@ -392,11 +385,23 @@ pub(super) struct Environment {
 
 impl Environment {
     /// The environment of this process.
-    pub(super) fn of_process() -> Self {
+    fn of_process() -> Self {
         let seconds = std::env::var("SOURCE_DATE_EPOCH").ok();
         Self {
             is_ci: std::env::var_os("CI").is_some(),
             source_date_epoch: seconds.and_then(|seconds| seconds.parse().ok()),
         }
     }
+
+    /// The current time.
+    pub(super) fn now(self) -> SystemTime {
+        let fixed = self.source_date_epoch.and_then(|seconds| UNIX_EPOCH.checked_add(Duration::from_secs(seconds)));
+        fixed.unwrap_or_else(SystemTime::now)
+    }
+}
+
+/// A time in ISO 8601. One before 1970 is shown as its beginning.
+pub(super) fn iso_time(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    iso_8601(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

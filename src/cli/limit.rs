@@ -2,27 +2,11 @@
 
 use anyhow::ensure;
 
-use super::input::CutFlags;
 use super::options::{
     Amount, Choice, CountingOptions, Options, PINS, Pin, Reads, TemplateOptions, Tokens, one_of, pins,
 };
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
-
-/// Keep the newest complete segments that fit a token budget
-///
-/// A segment is a round of tool calls with its results, or a single other message. The newest run of segments whose tokens
-/// fit the budget is kept; tool calls and their results are never separated.
-#[derive(Debug, clap::Args)]
-pub(super) struct LimitArgs {
-    #[command(flatten)]
-    pub(super) options: LimitOptions,
-
-    #[command(flatten)]
-    pub(super) cutting: CutFlags,
-}
-
-// The options of a token budget.
 
 /// The values of `--on-overflow`.
 const OVERFLOWS: &[Choice<Overflow>] = &[
@@ -33,6 +17,9 @@ const OVERFLOWS: &[Choice<Overflow>] = &[
 ];
 
 /// Keep the newest complete segments that fit a token budget
+///
+/// A segment is a round of tool calls with its results, or a single other message. The newest run of segments whose tokens
+/// fit the budget is kept; tool calls and their results are never separated.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct LimitOptions {
     /// Token budget; `k` and `m` mean thousands and millions, `50%` half of each transcript

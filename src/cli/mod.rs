@@ -1,17 +1,14 @@
-//! The command line: each subcommand turns flags into values for the other modules. Several small ones share `catalog` and
-//! `generated`.
+//! The command line: each subcommand turns flags into values for the other modules. Several small ones share `catalog`.
 
 mod catalog;
 mod check;
-pub(crate) mod config;
-mod config_command;
+mod config;
+mod config_keys;
 mod corrections;
 mod count;
-mod csv;
 mod cut;
 mod cut_reporter;
 mod filter;
-mod generated;
 mod help;
 mod input;
 mod limit;
@@ -21,6 +18,7 @@ mod policy;
 mod process;
 mod repair;
 mod replay;
+mod replay_reporter;
 mod report;
 mod run;
 mod sessions;
@@ -28,12 +26,13 @@ mod show;
 mod split;
 mod store;
 mod summarize;
+mod table;
 mod view;
 mod window;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination as _};
 
 use self::options::ProcessorSpec;
 use crate::console;
@@ -58,35 +57,6 @@ impl Cli {
     fn from_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self { global: input::Global::from_arg_matches(matches)?, command: Command::from_arg_matches(matches)? })
     }
-
-    /// Runs the command.
-    fn dispatch(&self) -> anyhow::Result<ExitCode> {
-        match &self.command {
-            Command::Window(args) => cut::run_options(&args.cutting, &self.global, &args.options),
-            Command::Filter(args) => args.run(&self.global),
-            Command::Limit(args) => cut::run_options(&args.cutting, &self.global, &args.options),
-            Command::Split(args) => args.run(&self.global),
-            Command::Repair(args) => cut::run_options(&args.cutting, &self.global, &args.options),
-            Command::Check(args) => check::run(args, &self.global),
-            Command::Rule(args) => args.run(),
-            Command::Schema(args) => args.run(),
-            Command::Run(args) => run::run(args, &self.global),
-            Command::Init(args) => args.run(),
-            Command::Config(args) => args.run(),
-            Command::Count(args) => count::run(args, &self.global),
-            Command::Replay(args) => replay::run(args, &self.global),
-            Command::Tokenizers(args) => args.run(),
-            Command::Summarize(args) => args.run(&self.global),
-            Command::Sessions(args) => sessions::run(args, &self.global),
-            Command::Show(args) => show::run(args, &self.global),
-            Command::View(args) => view::run(args, &self.global),
-            Command::Dialects(args) => args.run(),
-            Command::Memory(args) => args.run(&self.global),
-            Command::Store(args) => args.run(),
-            Command::Completions(args) => args.run(),
-            Command::Man(args) => args.run(),
-        }
-    }
 }
 
 /// The commands by name, each with its summary on the first screen.
@@ -95,6 +65,14 @@ macro_rules! commands {
         #[derive(Debug, Subcommand)]
         enum Command {
             $(#[command(name = $word)] $name($args),)*
+        }
+
+        impl Command {
+            fn run(&self, global: &input::Global) -> anyhow::Result<ExitCode> {
+                Ok(match self {
+                    $(Self::$name(args) => args.run(global)?.report(),)*
+                })
+            }
         }
 
         /// The flags of the command `name`.
@@ -113,17 +91,17 @@ macro_rules! commands {
 }
 
 commands! {
-    "window", "Keep the last N items, with at least one user/assistant exchange and no orphaned tool results" => Window(window::WindowArgs),
+    "window", "Keep the last N items, with at least one user/assistant exchange and no orphaned tool results" => Window(cut::CutArgs<window::WindowOptions>),
     "filter", "Drop tool calls with their results, strip parts, clear old results" => Filter(Box<filter::FilterArgs>),
-    "limit", "Keep the newest complete segments that fit a token budget" => Limit(limit::LimitArgs),
+    "limit", "Keep the newest complete segments that fit a token budget" => Limit(cut::CutArgs<limit::LimitOptions>),
     "split", "Split long transcripts into windows that fit a token budget" => Split(Box<split::SplitArgs>),
-    "repair", "Repair broken pairs of tool calls and results" => Repair(repair::RepairArgs),
+    "repair", "Repair broken pairs of tool calls and results" => Repair(cut::CutArgs<repair::RepairOptions>),
     "check", "Report broken tool pairs and other faults; exit with 1 if any is denied" => Check(check::CheckArgs),
     "rule", "Show a rule's documentation, or list all rules" => Rule(catalog::RuleArgs),
     "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(catalog::SchemaArgs),
     "run", "Run the processors of a configuration file, in the order history, network, agent" => Run(run::RunArgs),
-    "init", "Write a starter `curtail.toml` with commented examples" => Init(config_command::InitArgs),
-    "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(config_command::ConfigArgs),
+    "init", "Write a starter `curtail.toml` with commented examples" => Init(run::InitArgs),
+    "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(run::ConfigArgs),
     "count", "Count tokens, messages and calls" => Count(count::CountArgs),
     "replay", "Replay recorded sessions under other policies: tokens, cache, cost and lost references" => Replay(Box<replay::ReplayArgs>),
     "tokenizers", "List the tokenizers and their models" => Tokenizers(catalog::TokenizersArgs),
@@ -134,8 +112,8 @@ commands! {
     "dialects", "List the dialects and how each is detected" => Dialects(catalog::DialectsArgs),
     "memory", "Store what a model notes with the memory tool, and insert it into later requests" => Memory(memory::MemoryArgs),
     "store", "Export and import the store of `memory` and `summarize`" => Store(store::StoreArgs),
-    "completions", "Print a shell's completion script" => Completions(generated::CompletionsArgs),
-    "man", "Print the manual page, or write one page for each command" => Man(generated::ManArgs),
+    "completions", "Print a shell's completion script" => Completions(catalog::CompletionsArgs),
+    "man", "Print the manual page, or write one page for each command" => Man(catalog::ManArgs),
 }
 
 /// The processors that a chain may have, each under the name of its command, in the order of the documentation.
@@ -149,7 +127,6 @@ pub(crate) const PROCESSOR_SPECS: &[ProcessorSpec] = &[
 ];
 
 /// The command line, with every command and flag.
-#[must_use]
 pub(crate) fn command() -> clap::Command {
     help::with_pages(Command::augment_subcommands(root()))
 }
@@ -178,16 +155,17 @@ pub fn main() -> ExitCode {
     if given.get(1).is_some_and(|first| first == process::RENDER_COMMAND) {
         return process::serve_templates();
     }
-    let mut cli = match parse_one(&given).map_or_else(|| parse(&given), Ok) {
+    let cli = match parse_one(&given).map_or_else(|| parse(&given), Ok) {
         Ok(cli) => cli,
         Err(error) => return report_usage(error, &given),
     };
-    cli.global.environment = input::Environment::of_process();
     cli.global.apply();
     // A tokenizer that was loaded from a file can panic on a text, which is an error of the file.
-    let done = catch_unwind(AssertUnwindSafe(|| cli.dispatch())).unwrap_or_else(|panic| match tokenizer_panic() {
-        Some(why) => Err(anyhow::anyhow!(why)),
-        None => resume_unwind(panic),
+    let done = catch_unwind(AssertUnwindSafe(|| cli.command.run(&cli.global))).unwrap_or_else(|panic| {
+        match tokenizer_panic() {
+            Some(why) => Err(anyhow::anyhow!(why)),
+            None => resume_unwind(panic),
+        }
     });
     report::finish();
     if let Some(what) = unencoded_text().filter(|_| !cli.global.quiet) {
@@ -234,7 +212,11 @@ fn report_usage(error: clap::Error, given: &[OsString]) -> ExitCode {
             };
         }
         true => error,
-        false => command().try_get_matches_from(&visible).err().unwrap_or_else(|| without_arguments(&error)),
+        // If the visible arguments are valid, the error is one of the same kind that quotes no argument.
+        false => {
+            let other = command().try_get_matches_from(&visible).err();
+            other.unwrap_or_else(|| clap::Error::new(error.kind()).with_cmd(&command()))
+        }
     };
     let all = command();
     let error =
@@ -242,11 +224,6 @@ fn report_usage(error: clap::Error, given: &[OsString]) -> ExitCode {
     // Where standard error is closed, only the exit status remains.
     drop(console::usage(&error));
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
-}
-
-/// An error of the same kind that quotes no argument.
-fn without_arguments(error: &clap::Error) -> clap::Error {
-    clap::Error::new(error.kind()).with_cmd(&command())
 }
 
 #[cfg(test)]

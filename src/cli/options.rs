@@ -13,9 +13,9 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
-use super::config::{OptionKey, Shape};
+use super::config_keys::{OptionKey, Shape};
 use super::process::open_template;
-use curtail_core::counting::Calibrate;
+use curtail_core::counting::{Calibrate, Tokenizer};
 use curtail_core::error::FileError;
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Counting, Overhead, Pins};
@@ -102,7 +102,6 @@ impl fmt::Debug for ProcessorSpec {
 
 impl ProcessorSpec {
     /// The kind whose options are `T`.
-    #[must_use]
     pub(crate) const fn with_options<T: Options>(name: &'static str) -> Self {
         Self {
             name,
@@ -117,13 +116,11 @@ impl ProcessorSpec {
     }
 
     /// Its summary, on one line.
-    #[must_use]
     pub(crate) fn about(&self) -> String {
         self.command().get_about().map(ToString::to_string).unwrap_or_default()
     }
 
     /// The keys of its table, in the order of its command's help.
-    #[must_use]
     pub(crate) fn keys(&self) -> Vec<OptionKey> {
         let mut keys = OptionKey::all(&self.command());
         for key in &mut keys {
@@ -157,7 +154,6 @@ impl ProcessorSpec {
     }
 
     /// The files of [`Options::files`].
-    #[must_use]
     pub(crate) fn files(&self, flags: &ArgMatches) -> Reads {
         (self.files)(flags)
     }
@@ -392,14 +388,7 @@ struct Flags {
     ///
     /// `curtail tokenizers` lists the encodings. `usage` calibrates the counts for each transcript with the provider's
     /// usage that its log contains; a transcript without it is an error.
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = tokenizers::DEFAULT,
-        env = "CURTAIL_TOKENIZER",
-        value_hint = ValueHint::FilePath,
-        help_heading = "Counting"
-    )]
+    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath, help_heading = "Counting")]
     tokenizer: String,
 
     /// Count with this model's tokenizer
@@ -407,11 +396,11 @@ struct Flags {
     model: Option<String>,
 
     /// Tokens to add for the framing of messages
-    #[arg(long, value_parser = one_of(OVERHEADS), default_value = "none", help_heading = "Counting")]
+    #[arg(long, value_parser = one_of(OVERHEADS), default_value = "none", hide_short_help = true, help_heading = "Counting")]
     overhead: Overhead,
 
     /// Tokens to hold back for the reply
-    #[arg(long, value_name = "N", default_value_t = Tokens(0), help_heading = "Counting")]
+    #[arg(long, value_name = "N", default_value_t = Tokens(0), hide_short_help = true, help_heading = "Counting")]
     reserve: Tokens,
 }
 
@@ -434,7 +423,6 @@ impl CountingOptions {
     }
 
     /// The file of the tokenizer, if it is one.
-    #[must_use]
     pub(crate) fn files(&self) -> Reads {
         let name = Some(&self.flags.tokenizer).filter(|_| self.flags.model.is_none());
         Reads::of_content(name.and_then(|name| tokenizer_file(name)))
@@ -453,7 +441,6 @@ impl CountingOptions {
     }
 
     /// A note about the counts, such as that they are estimates.
-    #[must_use]
     pub(crate) fn note(&self) -> Option<String> {
         self.flags
             .model
@@ -494,9 +481,29 @@ impl Args for CountingOptions {
     }
 }
 
+/// The tokenizer of texts that the program writes itself.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct TokenizerFlag {
+    /// Tokenizer: an encoding, `approx[:ENCODING]` or the path of a `tokenizer.json`
+    ///
+    /// `curtail tokenizers` lists the encodings.
+    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
+    tokenizer: String,
+}
+
+impl TokenizerFlag {
+    pub(in crate::cli) fn load(&self) -> anyhow::Result<Arc<dyn Tokenizer>> {
+        Ok(tokenizers::tokenizer_by_name(&self.tokenizer)?)
+    }
+
+    /// The file of the tokenizer, if it is one.
+    pub(in crate::cli) fn file(&self) -> Option<PathBuf> {
+        tokenizer_file(&self.tokenizer)
+    }
+}
+
 /// The file of a tokenizer, if its name is the path of one.
-#[must_use]
-pub(crate) fn tokenizer_file(name: &str) -> Option<PathBuf> {
+fn tokenizer_file(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(name.strip_prefix("usage:").unwrap_or(name));
     path.is_file().then_some(path)
 }
@@ -513,21 +520,20 @@ pub(crate) struct TemplateOptions {
     ///
     /// Totals then equal the tokens of `apply_chat_template`, tools included, and budgets hold for them. With the folder of a
     /// model, its `tokenizer.json` counts unless another tokenizer is named.
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Counting")]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, hide_short_help = true, help_heading = "Counting")]
     template: Option<PathBuf>,
 
     /// Tools for the template, a JSON list, where a transcript contains none
-    #[arg(long, value_name = "FILE", requires = "template", help_heading = "Counting")]
+    #[arg(long, value_name = "FILE", requires = "template", hide_short_help = true, help_heading = "Counting")]
     tools: Option<PathBuf>,
 
     /// Count the beginning of a reply that the template adds
-    #[arg(long, requires = "template", help_heading = "Counting")]
+    #[arg(long, requires = "template", hide_short_help = true, help_heading = "Counting")]
     add_generation_prompt: bool,
 }
 
 impl TemplateOptions {
     /// The files that affect the count: those of the template, the tools, and the tokenizer of `options`.
-    #[must_use]
     pub(crate) fn files(&self, options: &CountingOptions) -> Reads {
         let mut reads = options.files();
         if let Some(path) = &self.template {

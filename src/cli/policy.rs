@@ -41,9 +41,7 @@ pub(super) struct Rules {
 impl Rules {
     /// The chain of a dry run of `commands`, if a policy may have them.
     pub(super) fn check_commands(&self, commands: &[PolicyCommand]) -> anyhow::Result<Chain> {
-        let stages = commands.iter().map(|command| command.processors(true));
-        let add = |chain: Chain, stage: anyhow::Result<Processors>| stage.map(|stage| chain.at("", stage));
-        let chain = stages.into_iter().try_fold(Chain::default(), add)?;
+        let chain = chain_of(commands, true)?;
         self.check_summarizers(&chain)?;
         Ok(chain)
     }
@@ -80,9 +78,19 @@ impl Rules {
 pub(super) fn chain(text: &str, rules: &Rules) -> anyhow::Result<(Chain, Reads)> {
     let commands = parse(text)?;
     let chain = rules.check_commands(&commands).map_err(|error| anyhow!("--policy `{text}`: {error:#}"))?;
+    Ok((chain, files_of(&commands)))
+}
+
+/// The chain of `commands`, or what replaces it in a dry run.
+pub(super) fn chain_of(commands: &[PolicyCommand], dry_run: bool) -> anyhow::Result<Chain> {
+    commands.iter().try_fold(Chain::default(), |chain, command| Ok(chain.at("", command.processors(dry_run)?)))
+}
+
+/// The files that `commands` read.
+pub(super) fn files_of(commands: &[PolicyCommand]) -> Reads {
     let mut reads = Reads::default();
     reads.extend(commands.iter().map(PolicyCommand::files));
-    Ok((chain, reads))
+    reads
 }
 
 /// The commands of `text`, which may be the name of a preset.
@@ -127,7 +135,7 @@ impl PolicyCommand {
     }
 
     /// The files that its processors read; none if its flags are invalid.
-    pub(super) fn files(&self) -> Reads {
+    fn files(&self) -> Reads {
         self.parse_flags().map_or_else(|_| Reads::default(), |matches| self.spec.files(&matches))
     }
 

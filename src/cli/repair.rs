@@ -2,27 +2,12 @@
 
 use anyhow::anyhow;
 
-use super::input::CutFlags;
 use super::options::{Choice, Options, one_of};
 use curtail_core::dialects::{self, Dialect};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Exempt, Processor, Repair, RepairFor, RepairMode};
 use curtail_core::suggest::unknown;
 use curtail_core::transcript::PairingRules;
-
-/// Repair broken pairs of tool calls and results
-///
-/// Unbroken messages are written byte for byte. A call that is pending at the end stays unless --pending is given.
-#[derive(Debug, clap::Args)]
-pub(super) struct RepairArgs {
-    #[command(flatten)]
-    pub(super) options: RepairOptions,
-
-    #[command(flatten)]
-    pub(super) cutting: CutFlags,
-}
-
-// The options of a repair.
 
 /// The values of `--mode`, `--repair` and `--fix`.
 pub(in crate::cli) const REPAIR_MODES: &[Choice<RepairMode>] = &[
@@ -32,6 +17,8 @@ pub(in crate::cli) const REPAIR_MODES: &[Choice<RepairMode>] = &[
 ];
 
 /// Repair broken pairs of tool calls and results
+///
+/// Unbroken messages are written byte for byte. A call that is pending at the end stays unless --pending is given.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct RepairOptions {
     /// How to repair broken pairs

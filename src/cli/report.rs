@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 
 use super::input::Global;
 use crate::batch::{Event, Opened};
 use crate::console;
+use crate::progress::Progress;
 use curtail_core::counting::REFUSED;
 use curtail_core::error::FileError;
 use curtail_core::processors::Counting;
+use curtail_core::visible::number_of;
 
 /// Prints an error.
 pub(super) fn error(what: &impl Display) {
@@ -40,8 +42,7 @@ pub(super) fn record_error(error: &FileError, fate: Option<&'static str>, global
 pub(super) fn finish() {
     let known = std::mem::take(&mut *TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
     for ((what, fate), repeated) in known.into_iter().filter(|(_, repeated)| *repeated > 0) {
-        let more =
-            if repeated == 1 { String::from("1 more transcript") } else { format!("{repeated} more transcripts") };
+        let more = number_of(repeated, "more transcript");
         error_with_fate(&format!("{more}: {what} (--verbose lists them)"), fate);
     }
 }
@@ -66,6 +67,7 @@ pub(super) fn note(what: &impl Display) {
 /// What fails while a command only reads its inputs: it is reported, and the command goes on.
 pub(super) struct Failures<'g> {
     global: &'g Global,
+    progress: Arc<Progress>,
     /// The exit status: 2 if anything failed.
     pub(super) status: ExitCode,
 }
@@ -74,17 +76,23 @@ impl<'g> Failures<'g> {
     /// Reports inputs that were not found.
     pub(super) fn of_missing(missing: &[FileError], global: &'g Global) -> Self {
         missing.iter().for_each(error);
-        Self { global, status: if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) } }
+        let status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+        Self { global, progress: Arc::default(), status }
+    }
+
+    /// The same for a command that shows its progress.
+    pub(super) fn beside(self, progress: &Arc<Progress>) -> Self {
+        Self { progress: Arc::clone(progress), ..self }
     }
 
     /// Reports an error, and with `--verbose` that a file was passed over.
     pub(super) fn note<Out>(&mut self, event: &Event<'_, Out>) {
         match event {
             Event::Failed(failure) => {
-                record_error(&failure.error, None, self.global);
+                self.progress.aside(|| record_error(&failure.error, None, self.global));
                 self.status = ExitCode::from(2);
             }
-            Event::PassedOver(opened) => passed_over(opened, self.global),
+            Event::PassedOver(opened) => self.progress.aside(|| passed_over(opened, self.global)),
             Event::Opened(_) | Event::Done { .. } | Event::Closed { .. } => {}
         }
     }

@@ -1,21 +1,27 @@
-//! `curtail run`: the chain of processors of a configuration.
+//! `curtail run`, `config` and `init`: runs the chain of a configuration, shows the configuration or the schema of `curtail.toml`,
+//! and writes a starter.
 
 use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
+use serde_json::json;
 
-use super::config::{Config, Origin, Step, described};
-use super::config_command::{ConfigFlags, shown_value};
+use super::config::{Config, ConfigChoice, Origin, Step, Value, Variables, described};
+use super::config_keys::schema;
 use super::cut::{self, Job};
 use super::input::{CutFlags, Global};
-use super::options::Reads;
 use super::policy::PRESETS;
-use super::{policy, report};
+use super::{PROCESSOR_SPECS, policy, report};
 use crate::console;
-use curtail_core::pipeline::Chain;
+use curtail_core::checks::{ALL, Group};
+use curtail_core::error::FileError;
 use curtail_core::suggest::unknown;
-use curtail_core::visible::one_line;
+use curtail_core::visible::{one_line, word};
+use curtail_memory::summarizers::shown_endpoint;
 
 /// Run the processors of a configuration file, in the order history, network, agent
 ///
@@ -56,34 +62,36 @@ pub(super) struct RunArgs {
     cutting: CutFlags,
 }
 
-/// Runs the chain, or prints it.
-pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    if args.list_presets {
-        console::out(&policy::list())?;
-        return Ok(ExitCode::SUCCESS);
+impl RunArgs {
+    /// Runs the chain, or prints it.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        if self.list_presets {
+            console::out(&policy::list())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(name) = &self.preset {
+            return run_preset(name, self, global);
+        }
+        let config = self.config.required()?;
+        let steps = config.steps(self.network.as_deref(), self.agent.as_deref())?;
+        if self.print {
+            console::out(&chain_lines(&config, &steps))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if steps.is_empty() {
+            report::warning(&format!(
+                "{}: contains no processor for these levels; transcripts are not changed",
+                config.file
+            ));
+        }
+        if !(config.choice.is_trusted() || self.trust) {
+            config.refuse_untrusted(&steps)?;
+        }
+        let chain = config.chain(&steps, self.cutting.dry_run)?;
+        let (chain, reads) = (self.cutting.with_repair(chain), config.files(&steps));
+        let job = Job { chain, options: described(&steps), reads, ..Job::default() };
+        cut::run(&self.cutting, global, job)
     }
-    if let Some(name) = &args.preset {
-        return run_preset(name, args, global);
-    }
-    let config = args.config.required()?;
-    let steps = config.steps(args.network.as_deref(), args.agent.as_deref())?;
-    if args.print {
-        console::out(&chain_lines(&config, &steps))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if steps.is_empty() {
-        report::warning(&format!(
-            "{}: contains no processor for these levels; transcripts are not changed",
-            config.file
-        ));
-    }
-    if !(config.choice.is_trusted() || args.trust) {
-        config.refuse_untrusted(&steps)?;
-    }
-    let chain = config.chain(&steps, args.cutting.dry_run)?;
-    let (chain, reads) = (args.cutting.with_repair(chain), config.files(&steps));
-    let job = Job { chain, options: described(&steps), reads, ..Job::default() };
-    cut::run(&args.cutting, global, job)
 }
 
 /// Runs the commands of a preset.
@@ -96,13 +104,9 @@ fn run_preset(name: &str, args: &RunArgs, global: &Global) -> anyhow::Result<Exi
         console::out(&format!("{}\n", preset.command))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (mut chain, mut reads) = (Chain::default(), Reads::default());
-    for command in policy::parse(preset.command)? {
-        chain = chain.at("", command.processors(args.cutting.dry_run)?);
-        reads.extend([command.files()]);
-    }
-    let options = format!("preset {}", preset.command);
-    let chain = args.cutting.with_repair(chain);
+    let commands = policy::parse(preset.command)?;
+    let chain = args.cutting.with_repair(policy::chain_of(&commands, args.cutting.dry_run)?);
+    let (options, reads) = (format!("preset {}", preset.command), policy::files_of(&commands));
     cut::run(&args.cutting, global, Job { chain, options, reads, ..Job::default() })
 }
 
@@ -124,4 +128,180 @@ fn chain_lines(config: &Config, steps: &[Step<'_>]) -> String {
         );
     }
     lines
+}
+
+/// The flags that choose a configuration.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Configuration")]
+pub(super) struct ConfigFlags {
+    /// Configuration file; by default the closest `curtail.toml` is used
+    ///
+    /// The working directory and its parents are searched, the working directory first.
+    #[arg(short, long, value_name = "FILE", env = "CURTAIL_CONFIG")]
+    config: Option<PathBuf>,
+
+    /// Use no configuration file
+    #[arg(long, conflicts_with = "config", hide_short_help = true)]
+    no_config: bool,
+}
+
+impl ConfigFlags {
+    /// The configuration, if there is one.
+    pub(super) fn load(&self) -> anyhow::Result<Option<Config>> {
+        let variables = Variables::of_process();
+        let found = match &self.config {
+            _ if self.no_config => None,
+            Some(path) => Some((path.clone(), ConfigChoice::Named)),
+            None => match closest()? {
+                Some(path) => Some((path, ConfigChoice::Found)),
+                None => Config::of_user(&variables).map(|path| (path, ConfigChoice::OfUser)),
+            },
+        };
+        let Some((path, choice)) = found else { return Ok(None) };
+        Ok(Some(Config::load(&path, choice, PROCESSOR_SPECS, &variables)?))
+    }
+
+    /// The configuration; an error if there is none.
+    pub(super) fn required(&self) -> anyhow::Result<Config> {
+        if self.no_config {
+            bail!("--no-config leaves no chain to run: the configuration file contains it");
+        }
+        self.load()?.context(
+            "no `curtail.toml` in the working directory or its parents; name one with -c, or write one with `curtail init`",
+        )
+    }
+}
+
+/// The closest configuration, by its path relative to the working directory if it is inside.
+fn closest() -> anyhow::Result<Option<PathBuf>> {
+    let here = std::env::current_dir().context("the working directory")?;
+    let found = Config::discover(&here);
+    Ok(found.map(|path| path.strip_prefix(&here).map_or(path.clone(), PathBuf::from)))
+}
+
+// `curtail config`
+
+/// Show the configuration in use, or a JSON Schema of `curtail.toml`
+#[derive(Debug, clap::Args)]
+pub(super) struct ConfigArgs {
+    /// Print a JSON Schema of `curtail.toml` for editors
+    #[arg(long)]
+    schema: bool,
+
+    #[command(subcommand)]
+    command: Option<ConfigCommand>,
+}
+
+#[derive(Debug, Clone, clap::Subcommand)]
+enum ConfigCommand {
+    /// Show the configuration in use and the origin of each value
+    Show(ConfigFlags),
+    /// Print a JSON Schema of `curtail.toml` for editors
+    Schema,
+}
+
+impl ConfigArgs {
+    /// Prints the configuration or the schema.
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
+        match &self.command {
+            Some(ConfigCommand::Show(flags)) if !self.schema => console::out(&shown(flags)?)?,
+            None if !self.schema => bail!("nothing to show; run `curtail config show` or `curtail config --schema`"),
+            _ => console::out_json(&schema_text())?,
+        }
+        Ok(())
+    }
+}
+
+/// The JSON Schema of `curtail.toml`.
+pub(super) fn schema_text() -> String {
+    format!("{:#}\n", schema(PROCESSOR_SPECS, &check_schema()))
+}
+
+/// The file, its processors with their lines, and the environment variables that override them.
+fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
+    let Some(config) = flags.load()? else {
+        return Ok(String::from("no configuration: no `curtail.toml` in the working directory or its parents\n"));
+    };
+    let file = one_line(&config.file);
+    let mut lines = format!("file: {file}\n");
+    for Step { level, entry } in config.everywhere() {
+        let _ = writeln!(lines, "{}: {}  # {file}:{}", one_line(&level), entry.spec.name, entry.place.line);
+        for Value { name, value, origin } in &entry.values {
+            let origin = match origin {
+                Origin::File(line) => format!("{file}:{line}"),
+                Origin::Variable(variable) => variable.clone(),
+                Origin::Default => String::from("default"),
+            };
+            let _ = writeln!(lines, "  {name} = {}  # {origin}", shown_value(name, value));
+        }
+    }
+    Ok(lines)
+}
+
+/// A value on one line; an endpoint without its password.
+fn shown_value(name: &str, value: &str) -> String {
+    match name {
+        "endpoint" => format!("\"{}\"", one_line(&shown_endpoint(value.trim_matches('"')))),
+        _ => one_line(value).into_owned(),
+    }
+}
+
+/// A JSON Schema of the table of `curtail check`.
+fn check_schema() -> serde_json::Value {
+    let groups = std::iter::once("all").chain(Group::ALL.iter().map(|group| group.name()));
+    let names: Vec<&str> = groups.chain(ALL.iter().flat_map(|rule| [rule.name, rule.code])).collect();
+    let rules = |description: &str| json!({"description": description, "type": "array", "items": {"enum": names}});
+    let levels_with = |more: serde_json::Value| {
+        let mut properties = json!({
+            "deny": rules("Rules and groups that fail the check"),
+            "warn": rules("Rules and groups that only warn"),
+            "allow": rules("Rules and groups that do not run"),
+        });
+        for (name, schema) in more.as_object().into_iter().flatten() {
+            properties[name] = schema.clone();
+        }
+        json!({"type": "object", "additionalProperties": false, "properties": properties})
+    };
+    let path = json!({"path": {"description": "A glob of files, or of folders with all that is below them, relative to the folder of this file", "type": "string"}});
+    let mut paths = levels_with(path);
+    paths["properties"]["skip"] =
+        json!({"description": "Whether these files are not checked at all", "type": "boolean"});
+    paths["required"] = json!(["path"]);
+    levels_with(json!({
+        "strict": {"description": "Whether warnings fail the check", "type": "boolean"},
+        "paths": {"description": "Levels for single paths", "type": "array", "items": paths},
+    }))
+}
+
+// `curtail init`
+
+/// The text of a new configuration.
+const START: &str = include_str!("init.toml");
+
+/// Write a starter `curtail.toml` with commented examples
+#[derive(Debug, clap::Args)]
+pub(super) struct InitArgs {
+    /// File to write; an existing file is not overwritten
+    #[arg(value_name = "FILE", default_value = "curtail.toml")]
+    file: PathBuf,
+}
+
+impl InitArgs {
+    /// Writes the file.
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
+        let name = self.file.display();
+        let mut file = match OpenOptions::new().write(true).create_new(true).open(&self.file) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                bail!("{name}: already exists (not overwritten); name another file")
+            }
+            Err(error) => return Err(FileError::system(name.to_string(), &error).into()),
+        };
+        file.write_all(START.as_bytes()).map_err(|error| FileError::system(name.to_string(), &error))?;
+        // A file with another name is not found, and must be passed with -c.
+        let found = matches!(self.file.to_str(), Some("curtail.toml" | ".curtail.toml"));
+        let flag = if found { String::new() } else { format!(" -c {}", word(&self.file.to_string_lossy())) };
+        report::note(&format!("wrote {name}; `curtail run{flag} --print` shows its chain"));
+        Ok(())
+    }
 }

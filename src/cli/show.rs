@@ -1,21 +1,20 @@
 //! `curtail show`: shows how a transcript is read, to find out why a cut is not as expected.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::input::{Global, Input, TextOrJson, text_or_json};
-use super::options::{Choice, one_of};
+use super::input::{Global, Input, text_or_json};
 use super::report;
-use crate::batch::{Event, Flow, Opened, Unit, Work};
+use crate::batch::{Event, Flow, Opened, TextOrJson, Unit, Work};
 use crate::console;
 use curtail_core::dialects::ReadError;
 use curtail_core::error::FileError;
 use curtail_core::transcript::{
     Message, Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
 };
-use curtail_core::visible::one_line;
+use curtail_core::visible::{number_of, one_line};
 
 /// Show how a transcript is read: framing, dialect, messages, parts and pairs
 ///
@@ -23,7 +22,7 @@ use curtail_core::visible::one_line;
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
     /// Format of the outline
-    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_parser = text_or_json("A table for each transcript", "One JSON object per transcript"), value_name = "FORMAT", default_value = "text")]
     output_format: TextOrJson,
 
     /// Print this message, by its number or its id, byte for byte
@@ -35,9 +34,6 @@ pub(super) struct ShowArgs {
     #[command(flatten)]
     input: Input,
 }
-
-/// The values of `--output-format`.
-const FORMATS: &[Choice<TextOrJson>] = &text_or_json("A table for each transcript", "One JSON object per transcript");
 
 /// A transcript with its framing and dialect.
 #[derive(Serialize)]
@@ -82,35 +78,39 @@ impl Work for Outliner {
     }
 }
 
-/// Shows every transcript of the input.
-pub(super) fn run(args: &ShowArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    if !args.message.is_empty() {
-        return run_message(&args.message, &args.input, global);
-    }
-    let (sources, missing) = args.input.sources(None)?;
-    report::warn_empty(sources.is_empty() && missing.is_empty(), global);
-    let mut failures = report::Failures::of_missing(&missing, global);
-    // `seen` tells whether anything was reported about the current file.
-    let (mut wrote, mut seen) = (Ok(()), false);
-    args.input.batch(global)?.run(sources, &Outliner { live: args.input.live }, |event| {
-        failures.note(&event);
-        match event {
-            Event::Opened(_) => seen = false,
-            Event::Failed(_) => seen = true,
-            Event::Done { opened, out, .. } => {
-                seen |= !out.is_empty();
-                wrote = print_outlines(args.output_format, opened, std::mem::take(out));
-            }
-            Event::Closed { opened, complete } if complete && !seen && args.output_format == TextOrJson::Text => {
-                wrote = console::try_out(&format!("{}: contains no transcript\n", one_line(&opened.source.name)));
-            }
-            Event::PassedOver(_) | Event::Closed { .. } => {}
+impl ShowArgs {
+    /// Shows every transcript of the input.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        if !self.message.is_empty() {
+            return run_message(&self.message, &self.input, global);
         }
-        if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
-    });
-    match wrote {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(FileError::system("standard output", &error).into()),
-        _ => Ok(failures.status),
+        let (sources, missing) = self.input.sources(None)?;
+        report::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        let mut failures = report::Failures::of_missing(&missing, global);
+        // `seen` tells whether anything was reported about the current file.
+        let (mut wrote, mut seen) = (Ok(()), false);
+        self.input.batch(global)?.run(sources, &Outliner { live: self.input.live }, |event| {
+            failures.note(&event);
+            match event {
+                Event::Opened(_) => seen = false,
+                Event::Failed(_) => seen = true,
+                Event::Done { opened, out, .. } => {
+                    seen |= !out.is_empty();
+                    wrote = print_outlines(self.output_format, opened, std::mem::take(out));
+                }
+                Event::Closed { opened, complete } if complete && !seen && self.output_format == TextOrJson::Text => {
+                    wrote = console::try_out(&format!("{}: contains no transcript\n", one_line(&opened.source.name)));
+                }
+                Event::PassedOver(_) | Event::Closed { .. } => {}
+            }
+            if wrote.is_ok() { Flow::Continue } else { Flow::Stop }
+        });
+        match wrote {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(FileError::system("standard output", &error).into())
+            }
+            _ => Ok(failures.status),
+        }
     }
 }
 
@@ -120,39 +120,34 @@ fn print_outlines(format: TextOrJson, opened: &Opened, outlined: Vec<Outlined>) 
         let shown = ShownTranscript { file, framing, dialect, outline };
         match format {
             TextOrJson::Json => console::try_out_json(&format!("{}\n", serde_json::to_string(&shown)?))?,
-            TextOrJson::Text => {
-                let mut out = Vec::new();
-                text(&shown, &mut out)?;
-                console::try_out(&String::from_utf8_lossy(&out))?;
-            }
+            TextOrJson::Text => console::try_out(&text(&shown))?,
         }
     }
     Ok(())
 }
 
-fn text(shown: &ShownTranscript<'_>, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(out, "{}", one_line(&headline(shown)))?;
-    writeln!(out, "   #  line  turn  seg  role       parts")?;
-    shown.outline.items.iter().try_for_each(|item| match &item.what {
-        OutlineKind::Message(message) => message_lines(message, item.line, out),
-        OutlineKind::With(index) => metadata(item, &format!("belongs to message {index}"), out),
-        OutlineKind::Pinned(_) => metadata(item, "stays", out),
-    })
+fn text(shown: &ShownTranscript<'_>) -> String {
+    let head = format!("{}\n   #  line  turn  seg  role       parts\n", one_line(&headline(shown)));
+    let items = shown.outline.items.iter().map(|item| match &item.what {
+        OutlineKind::Message(message) => message_lines(message, item.line),
+        OutlineKind::With(index) => metadata(item, &format!("belongs to message {index}")),
+        OutlineKind::Pinned(_) => metadata(item, "stays"),
+    });
+    head + &items.collect::<String>()
 }
 
-fn metadata(item: &OutlineItem, text: &str, out: &mut dyn Write) -> std::io::Result<()> {
+fn metadata(item: &OutlineItem, text: &str) -> String {
     let unknown = item.unknown.as_ref().map_or_else(String::new, |kind| format!("unknown `{kind}`, "));
     let (line, span) = (item.line, span(item.span));
     let text = format!("{unknown}{text}, {span} | {}", item.begins);
-    writeln!(out, "   -  {line:>4}     -    -  -          {}", one_line(&text))
+    format!("   -  {line:>4}     -    -  -          {}\n", one_line(&text))
 }
 
 fn headline(shown: &ShownTranscript<'_>) -> String {
-    let count = shown.outline.messages().count();
     let mut facts = vec![
         format!("{}: framing {}", shown.file, shown.framing),
         format!("dialect {}", shown.dialect),
-        if count == 1 { String::from("1 message") } else { format!("{count} messages") },
+        number_of(shown.outline.messages().count(), "message"),
     ];
     facts.extend((shown.outline.preamble > 0).then(|| format!("{} of preamble", shown.outline.preamble)));
     facts.extend(shown.outline.kinds().iter().map(|(kind, count)| format!("{count} {kind}")));
@@ -160,7 +155,7 @@ fn headline(shown: &ShownTranscript<'_>) -> String {
     facts.join(", ")
 }
 
-fn message_lines(message: &OutlineMessage, line: usize, out: &mut dyn Write) -> std::io::Result<()> {
+fn message_lines(message: &OutlineMessage, line: usize) -> String {
     let mut about: Vec<String> = message.properties.iter().map(|property| format!("[{property}]")).collect();
     if message.thread > 0 {
         about.push(format!("[thread {}]", message.thread));
@@ -168,8 +163,8 @@ fn message_lines(message: &OutlineMessage, line: usize, out: &mut dyn Write) -> 
     let mut lines = about.into_iter().chain(message.parts.iter().map(|part| one_line(&part_line(part)).into_owned()));
     let first = lines.next().unwrap_or_else(|| String::from("(nothing)"));
     let (index, turn, segment, role) = (message.index, message.turn, message.segment, message.role);
-    writeln!(out, "{index:>4}  {line:>4}  {turn:>4}  {segment:>3}  {role:<9}  {first}")?;
-    lines.try_for_each(|more| writeln!(out, "{:34}{more}", ""))
+    let head = format!("{index:>4}  {line:>4}  {turn:>4}  {segment:>3}  {role:<9}  {first}\n");
+    head + &lines.map(|more| format!("{:34}{more}\n", "")).collect::<String>()
 }
 
 /// A part as text.

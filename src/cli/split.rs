@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::str::FromStr;
 
 use serde::Serialize;
 
@@ -83,15 +82,15 @@ struct SplitOptions {
     /// Repeat what comes before each window: 2turns, 3segments or 5messages
     ///
     /// Default: nothing, or with `--targets last-turn` as many turns as fit. Where not all of it fits, less is repeated.
-    #[arg(long, value_name = "COUNT")]
-    overlap: Option<OverlapFlag>,
+    #[arg(long, value_name = "COUNT", value_parser = overlap)]
+    overlap: Option<Overlap>,
 
     /// Messages to repeat in every window
     #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", default_value = "system")]
     pin: Vec<Pin>,
 
     /// Begin a window at these places, whatever fits
-    #[arg(long, value_parser = one_of(PLACES), value_name = "WHERE")]
+    #[arg(long, value_parser = one_of(PLACES), value_name = "WHERE", hide_short_help = true)]
     at: Option<SplitAt>,
 
     /// Which assistant messages are a window's targets
@@ -135,7 +134,7 @@ impl SplitOptions {
         let pins = pins(&self.pin)?;
         self.max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
         let last_turn = self.targets == TargetRule::LastTurn;
-        let overlap = self.overlap.map_or(if last_turn { Overlap::ALL } else { Overlap::NONE }, |overlap| overlap.0);
+        let overlap = self.overlap.unwrap_or(if last_turn { Overlap::ALL } else { Overlap::NONE });
         let split = Split {
             overlap,
             pins,
@@ -149,25 +148,18 @@ impl SplitOptions {
     }
 }
 
-/// A value of `--overlap`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct OverlapFlag(Overlap);
-
-impl FromStr for OverlapFlag {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = "expected a number and a unit, such as 2turns, 3segments or 5messages";
-        let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
-        let count = text[..text.len() - unit.len()].parse().map_err(|_| wrong)?;
-        let unit = match unit.trim_start().trim_end_matches('s') {
-            "turn" => WindowUnit::Turns,
-            "segment" => WindowUnit::Segments,
-            "message" => WindowUnit::Messages,
-            _ => return Err(wrong),
-        };
-        Ok(Self(Overlap { count, unit }))
-    }
+/// Reads a value of `--overlap`.
+fn overlap(text: &str) -> Result<Overlap, &'static str> {
+    let wrong = "expected a number and a unit, such as 2turns, 3segments or 5messages";
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let count = text[..text.len() - unit.len()].parse().map_err(|_| wrong)?;
+    let unit = match unit.trim_start().trim_end_matches('s') {
+        "turn" => WindowUnit::Turns,
+        "segment" => WindowUnit::Segments,
+        "message" => WindowUnit::Messages,
+        _ => return Err(wrong),
+    };
+    Ok(Overlap { count, unit })
 }
 
 // `--map`: a JSON line for each window that was written.

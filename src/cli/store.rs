@@ -4,15 +4,15 @@ use std::env;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
 
-use super::input::is_standard;
+use super::input::{Global, is_standard};
 use super::options::{Choice, one_of};
 use crate::cli::report;
 use crate::console;
 use curtail_core::error::{ErrorKind, FileError};
+use curtail_core::visible::number_of;
 use curtail_io::{FileSink, Packing, Replace, Scratch};
 use curtail_memory::store::{Clash, Store, StoreError, StoreLocation};
 
@@ -60,7 +60,7 @@ enum StoreCommand {
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct StoreFlag {
     /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
-    #[arg(long, value_name = "FILE", help_heading = "Store")]
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Store")]
     pub(super) store: Option<PathBuf>,
 }
 
@@ -89,12 +89,12 @@ pub(super) fn store_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
 }
 
 impl StoreArgs {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         match &self.command {
             StoreCommand::Export { place, file } => export(place, named_file(file.as_deref()))?,
             StoreCommand::Import { place, on_clash, file } => import(place, *on_clash, named_file(file.as_deref()))?,
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
@@ -138,7 +138,6 @@ fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Re
         StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),
         error => error.into(),
     })?;
-    let states = if imported == 1 { "state" } else { "states" };
-    report::note(&format!("imported {imported} {states}"));
+    report::note(&format!("imported {}", number_of(imported, "state")));
     Ok(())
 }

@@ -59,7 +59,7 @@ pub(super) struct ViewArgs {
     output_dir: Option<PathBuf>,
 
     /// Overwrite existing pages
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     force: bool,
 
     /// Open the page in the browser
@@ -164,51 +164,51 @@ impl Viewer<'_> {
     }
 }
 
-/// Views the input.
-pub(super) fn run(args: &ViewArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    if args.output.as_deref().is_some_and(is_standard) && console::out_is_terminal() {
-        anyhow::bail!(
-            "a page cannot be shown in a terminal; leave out `-o -` to open it, or pass --text to print the conversation"
-        );
-    }
-    let (sources, missing) = args.input.sources(args.output_dir.as_deref())?;
-    let mut failures = report::Failures::of_missing(&missing, global);
-    let (policy, reads) = args.shown_policy()?.unzip();
-    let mut reads = reads.unwrap_or_default();
-    reads.extend([args.counting.files()]);
-    let uses = FileUses::new(&sources, reads.all());
-    let mut pages = Pages::plan(args, policy.is_some(), uses, &sources)?;
-    let viewer = Viewer {
-        args,
-        counting: args.counting.counting()?,
-        levels: Levels::new(&Table::default(), &Table::default())?,
-        policy,
-        files: sources.len(),
-        prices: Prices::built_in()?,
-    };
-    let mut written = Ok(());
-    let mut batch = args.input.batch(global)?;
-    batch.input_options.block = Some(BLOCK);
-    batch.run(sources, &viewer, |event| {
-        failures.note(&event);
-        if let Event::Done { opened, out, .. } = event {
-            written = pages.add(&opened.source, std::mem::take(out));
-        }
-        if written.is_ok() { Flow::Continue } else { Flow::Stop }
-    });
-    written?;
-    let status = failures.status;
-    if pages.count == 0 {
-        report::warn_empty(status == ExitCode::SUCCESS, global);
-    } else if args.text {
-        print(&pages.into_text()?)?;
-    } else {
-        pages.finish()?;
-    }
-    Ok(status)
-}
-
 impl ViewArgs {
+    /// Views the input.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        if self.output.as_deref().is_some_and(is_standard) && console::out_is_terminal() {
+            anyhow::bail!(
+                "a page cannot be shown in a terminal; leave out `-o -` to open it, or pass --text to print the conversation"
+            );
+        }
+        let (sources, missing) = self.input.sources(self.output_dir.as_deref())?;
+        let mut failures = report::Failures::of_missing(&missing, global);
+        let (policy, reads) = self.shown_policy()?.unzip();
+        let mut reads = reads.unwrap_or_default();
+        reads.extend([self.counting.files()]);
+        let uses = FileUses::new(&sources, reads.all());
+        let mut pages = Pages::plan(self, policy.is_some(), uses, &sources)?;
+        let viewer = Viewer {
+            args: self,
+            counting: self.counting.counting()?,
+            levels: Levels::new(&Table::default(), &Table::default())?,
+            policy,
+            files: sources.len(),
+            prices: Prices::built_in()?,
+        };
+        let mut written = Ok(());
+        let mut batch = self.input.batch(global)?;
+        batch.input_options.block = Some(BLOCK);
+        batch.run(sources, &viewer, |event| {
+            failures.note(&event);
+            if let Event::Done { opened, out, .. } = event {
+                written = pages.add(&opened.source, std::mem::take(out));
+            }
+            if written.is_ok() { Flow::Continue } else { Flow::Stop }
+        });
+        written?;
+        let status = failures.status;
+        if pages.count == 0 {
+            report::warn_empty(status == ExitCode::SUCCESS, global);
+        } else if self.text {
+            print(&pages.into_text()?)?;
+        } else {
+            pages.finish()?;
+        }
+        Ok(status)
+    }
+
     /// The policy that is shown, and the files that it reads.
     fn shown_policy(&self) -> anyhow::Result<Option<(Policy, Reads)>> {
         match (&self.policy, &self.config) {

@@ -3,25 +3,9 @@
 use anyhow::ensure;
 use clap::ValueEnum;
 
-use super::input::CutFlags;
 use super::options::{Choice, Options, PINS, Pin, at_least_one, one_of, pins};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
-
-/// Keep the last N items, with at least one user/assistant exchange and no orphaned tool results
-///
-/// `history` keeps the last N items, reaches further back until the window contains a user and an assistant message, and adds
-/// the in-flight round on top. `sliding` keeps at most N messages, including system messages.
-#[derive(Debug, clap::Args)]
-pub(super) struct WindowArgs {
-    #[command(flatten)]
-    pub(super) options: WindowOptions,
-
-    #[command(flatten)]
-    pub(super) cutting: CutFlags,
-}
-
-// The options of a window.
 
 /// The values of `--unit`.
 const UNITS: &[Choice<WindowUnit>] = &[
@@ -36,6 +20,9 @@ const UNITS: &[Choice<WindowUnit>] = &[
 ];
 
 /// Keep the last N items, with at least one user/assistant exchange and no orphaned tool results
+///
+/// `history` keeps the last N items, reaches further back until the window contains a user and an assistant message, and adds
+/// the in-flight round on top. `sliding` keeps at most N messages, including system messages.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct WindowOptions {
     /// Number of units to keep

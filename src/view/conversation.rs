@@ -5,14 +5,15 @@ use std::collections::HashMap;
 
 use super::story::Story;
 use super::visible::{Moment, line};
+use crate::batch::rules_of_source;
 use curtail_core::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts};
 use curtail_core::dialects::Dialect;
 use curtail_core::explain::{Explained, explain};
 use curtail_core::pipeline::{Chain, Stage};
 use curtail_core::processors::{Counting, Plan, ProcessorError, View};
 use curtail_core::transcript::{
-    Content, Layout, Message, Origin, Pairs, Part, PartOrigin, PartRef, ProviderRules, Role, Standing, Transcript,
-    Usage, supersede, turn_starts,
+    Content, Layout, Message, Origin, Pairs, Part, PartOrigin, PartRef, Role, Standing, Transcript, Usage, supersede,
+    turn_starts,
 };
 use curtail_lab::calibration::sessions;
 use curtail_lab::replay::Prices;
@@ -118,7 +119,7 @@ impl<'a> Conversation<'a> {
         let provided = provided(dialect, &transcript);
         let Transcript { layout, messages } = transcript;
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
-        let outside = counting.outside(&View::new(&messages, &layout.preamble, layout.pairing_rules));
+        let outside = counting.outside(&View::of_layout(&layout, &messages));
         let requests = requests(&messages, &costs, outside);
         let times = times(dialect, &layout);
         let model = layout.elements.iter().find_map(|item| dialect.model(*item));
@@ -129,9 +130,9 @@ impl<'a> Conversation<'a> {
         let summaries: Vec<bool> = messages.iter().map(replaces).collect();
         let story = Story::new(dialect, &layout.elements, &messages, &costs, &summaries, &pairs, &moments)
             .priced(&provided, sources.prices);
-        let effect = policy
-            .map(|policy| Effect::apply_policy(policy, &layout, &messages, &costs, &requests, counting))
-            .transpose()?;
+        let recorded =
+            Recorded { layout: &layout, messages: &messages, costs: &costs, requests: &requests, counting, outside };
+        let effect = policy.map(|policy| recorded.effect(policy)).transpose()?;
         Ok(Self {
             dialect: dialect.name(),
             model,
@@ -154,13 +155,11 @@ impl<'a> Conversation<'a> {
     }
 
     /// Tokens of all messages and of what is outside them.
-    #[must_use]
     pub(crate) fn tokens(&self) -> usize {
         self.outside + self.costs.iter().map(|cost| cost.tokens).sum::<usize>()
     }
 
     /// Tokens that the model still reads: those of messages that were neither replaced by a boundary nor rolled back.
-    #[must_use]
     pub(crate) fn live_tokens(&self) -> usize {
         let read = self.messages.iter().zip(&self.costs).filter(|(message, _)| message.standing.is_read());
         self.outside + read.map(|(_, cost)| cost.tokens).sum::<usize>()
@@ -191,13 +190,9 @@ impl<'a> Conversation<'a> {
         &drafts[from..drafts.partition_point(|draft| draft.before <= at)]
     }
 
-    /// The name of the tool that a call or result belongs to; `?` if nothing names it.
+    /// The name of the tool that a call or result belongs to.
     pub(super) fn tool(&self, at: PartRef) -> String {
-        let content = |at: PartRef| &self.messages[at.message].parts[at.part].content;
-        let paired_call = || self.pairs.counterpart(at).and_then(|other| content(other).call());
-        let result_name = content(at).result().and_then(|result| result.name.as_ref());
-        let name = content(at).call().or_else(paired_call).map(|call| &call.name).or(result_name);
-        name.map_or_else(|| String::from("?"), |name| name.decode().into_owned())
+        tool_name(&self.messages, &self.pairs, at)
     }
 
     /// The beginning of a message, on one line.
@@ -215,6 +210,15 @@ impl<'a> Conversation<'a> {
         });
         line(&words.unwrap_or_default(), 72)
     }
+}
+
+/// The name of the tool that a call or result belongs to; `?` if nothing names it.
+pub(crate) fn tool_name(messages: &[Message<'_>], pairs: &Pairs, at: PartRef) -> String {
+    let content = |at: PartRef| &messages[at.message].parts[at.part].content;
+    let paired_call = || pairs.counterpart(at).and_then(|other| content(other).call());
+    let result_name = content(at).result().and_then(|result| result.name.as_ref());
+    let name = content(at).call().or_else(paired_call).map(|call| &call.name).or(result_name);
+    name.map_or_else(|| String::from("?"), |name| name.decode().into_owned())
 }
 
 /// Who wrote a message: a person, the model, a tool or a program.
@@ -237,7 +241,7 @@ fn findings(
     sources: &Sources<'_>,
     place: &Place,
 ) -> Vec<Finding> {
-    let rules = ProviderRules { log: dialect.is_log() || dialect.provider_rules().log, ..dialect.provider_rules() };
+    let rules = rules_of_source(dialect);
     let detections = Inspection::default().examine(transcript, rules, sources.verdicts, TokenCounts::default);
     let located = detections
         .into_iter()
@@ -383,36 +387,7 @@ pub(super) struct Drafted<'a> {
     pub(super) tokens: usize,
 }
 
-impl<'a> Effect<'a> {
-    /// Applies `policy` to `messages`, which are those of `layout`, and to the history before some of its requests.
-    pub(super) fn apply_policy(
-        policy: &Policy,
-        layout: &Layout<'a>,
-        messages: &[Message<'a>],
-        costs: &[Cost],
-        requests: &[Request],
-        counting: &Counting,
-    ) -> Result<Self, ProcessorError> {
-        let mut reasons: HashMap<usize, Vec<String>> = HashMap::new();
-        let several = policy.chain.stages.len() > 1;
-        let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
-            for explained in explain(messages, plan) {
-                let Explained { message, action, reason, .. } = &explained;
-                let by = if several { format!(" by {}", stage.label()) } else { String::new() };
-                let words = if several { format!("{action}{by}: {reason}") } else { explained.outcome() };
-                reasons.entry(message.unwrap_or(usize::MAX)).or_default().push(words);
-            }
-        };
-        let run = policy.chain.run(layout, messages.to_vec(), watch)?;
-        let outside = outside(layout, counting);
-        let (fates, drafts) = fates_and_drafts(messages, &run.messages, costs, counting, &mut reasons);
-        let kept = fates.iter().map(|fate| fate.tokens).chain(drafts.iter().map(|draft| draft.tokens));
-        let tokens = outside + kept.sum::<usize>();
-        let curve = curve(policy, layout, messages, costs, requests, counting)?;
-        let (label, notes) = (policy.label.clone(), run.notes);
-        Ok(Self { label, fates, drafts, notes, messages: run.messages.len(), tokens, requests: curve })
-    }
-
+impl Effect<'_> {
     /// Tokens after the policy that a model reads: without messages that the log itself removed from the context.
     pub(super) fn live_tokens(&self, messages: &[Message<'_>], outside: usize) -> usize {
         let read = messages.iter().zip(&self.fates).filter(|(message, _)| message.standing.is_read());
@@ -426,46 +401,88 @@ impl<'a> Effect<'a> {
     }
 }
 
-fn outside(layout: &Layout<'_>, counting: &Counting) -> usize {
-    counting.outside(&View::new(&[], &layout.preamble, layout.pairing_rules))
+/// A transcript as it was recorded.
+struct Recorded<'r, 'a> {
+    layout: &'r Layout<'a>,
+    messages: &'r [Message<'a>],
+    costs: &'r [Cost],
+    requests: &'r [Request],
+    counting: &'r Counting,
+    /// Tokens outside the messages.
+    outside: usize,
 }
 
-fn fates_and_drafts<'a>(
-    before: &[Message<'a>],
-    after: &[Message<'a>],
-    costs: &[Cost],
-    counting: &Counting,
-    reasons: &mut HashMap<usize, Vec<String>>,
-) -> (Vec<Fate>, Vec<Drafted<'a>>) {
-    let dropped = |message: &Message<'_>| Fate {
-        state: State::Dropped,
-        reasons: Vec::new(),
-        tokens: 0,
-        parts: vec![PartFate::Dropped; message.parts.len()],
-    };
-    let mut fates: Vec<Fate> = before.iter().map(dropped).collect();
-    let mut drafts = Vec::new();
-    let mut follows = before.len();
-    for message in after.iter().rev() {
-        if let Some(index) = message.source_index() {
-            fates[index] = fate(&before[index], message, costs[index].tokens, counting);
-            follows = index;
-        } else {
-            let tokens = counting.message(message);
-            drafts.push(Drafted { before: follows, message: message.clone(), tokens });
+impl<'a> Recorded<'_, 'a> {
+    /// Applies `policy` to the messages, and to the history before some of the requests.
+    fn effect(&self, policy: &Policy) -> Result<Effect<'a>, ProcessorError> {
+        let mut reasons: HashMap<usize, Vec<String>> = HashMap::new();
+        let several = policy.chain.stages.len() > 1;
+        let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
+            for explained in explain(messages, plan) {
+                let Explained { message, action, reason, .. } = &explained;
+                let by = if several { format!(" by {}", stage.label()) } else { String::new() };
+                let words = if several { format!("{action}{by}: {reason}") } else { explained.outcome() };
+                reasons.entry(message.unwrap_or(usize::MAX)).or_default().push(words);
+            }
+        };
+        let run = policy.chain.run(self.layout, self.messages.to_vec(), watch)?;
+        let (fates, drafts) = self.fates_and_drafts(&run.messages, reasons);
+        let kept = fates.iter().map(|fate| fate.tokens).chain(drafts.iter().map(|draft| draft.tokens));
+        let tokens = self.outside + kept.sum::<usize>();
+        let (label, notes, requests) = (policy.label.clone(), run.notes, self.curve(policy)?);
+        Ok(Effect { label, fates, drafts, notes, messages: run.messages.len(), tokens, requests })
+    }
+
+    fn fates_and_drafts(
+        &self,
+        after: &[Message<'a>],
+        mut reasons: HashMap<usize, Vec<String>>,
+    ) -> (Vec<Fate>, Vec<Drafted<'a>>) {
+        let Self { messages: before, costs, counting, .. } = *self;
+        let dropped = |message: &Message<'_>| Fate {
+            state: State::Dropped,
+            reasons: Vec::new(),
+            tokens: 0,
+            parts: vec![PartFate::Dropped; message.parts.len()],
+        };
+        let mut fates: Vec<Fate> = before.iter().map(dropped).collect();
+        let mut drafts = Vec::new();
+        let mut follows = before.len();
+        for message in after.iter().rev() {
+            if let Some(index) = message.source_index() {
+                fates[index] = fate(&before[index], message, costs[index].tokens, counting);
+                follows = index;
+            } else {
+                let tokens = counting.message(message);
+                drafts.push(Drafted { before: follows, message: message.clone(), tokens });
+            }
         }
+        drafts.reverse();
+        // A draft after a message that the policy moved stays behind the drafts before it.
+        let mut last = 0;
+        for draft in &mut drafts {
+            last = draft.before.max(last);
+            draft.before = last;
+        }
+        for (at, fate) in fates.iter_mut().enumerate() {
+            fate.reasons = reasons.remove(&at).unwrap_or_default();
+        }
+        (fates, drafts)
     }
-    drafts.reverse();
-    // A draft after a message that the policy moved stays behind the drafts before it.
-    let mut last = 0;
-    for draft in &mut drafts {
-        last = draft.before.max(last);
-        draft.before = last;
+
+    /// What the policy would have sent at some of the requests. Each time, it sees the history as recorded.
+    fn curve(&self, policy: &Policy) -> Result<Vec<Request>, ProcessorError> {
+        let mut curve = Vec::new();
+        for Request { message, .. } in sample(self.requests, SAMPLES) {
+            let run = policy.chain.run(self.layout, history_at(self.messages, message), |_, _, _| {})?;
+            let tokens = run.messages.iter().map(|message| match message.source_index() {
+                Some(index) if is_unchanged(message) => self.costs[index].tokens,
+                _ => self.counting.message(message),
+            });
+            curve.push(Request { message, tokens: self.outside + tokens.sum::<usize>() });
+        }
+        Ok(curve)
     }
-    for (at, fate) in fates.iter_mut().enumerate() {
-        fate.reasons = reasons.remove(&at).unwrap_or_default();
-    }
-    (fates, drafts)
 }
 
 fn fate<'a>(before: &Message<'a>, after: &Message<'a>, tokens: usize, counting: &Counting) -> Fate {
@@ -501,28 +518,6 @@ pub(super) fn texts(content: &Content<'_>) -> Vec<String> {
         Content::ToolResult(result) => result.content.iter().map(|text| text.decode().into_owned()).collect(),
         _ => Vec::new(),
     }
-}
-
-/// What the policy would have sent at some of the requests. Each time, it sees the history as recorded.
-fn curve<'a>(
-    policy: &Policy,
-    layout: &Layout<'a>,
-    messages: &[Message<'a>],
-    costs: &[Cost],
-    requests: &[Request],
-    counting: &Counting,
-) -> Result<Vec<Request>, ProcessorError> {
-    let outside = outside(layout, counting);
-    let mut curve = Vec::new();
-    for Request { message, .. } in sample(requests, SAMPLES) {
-        let run = policy.chain.run(layout, history_at(messages, message), |_, _, _| {})?;
-        let tokens = run.messages.iter().map(|message| match message.source_index() {
-            Some(index) if is_unchanged(message) => costs[index].tokens,
-            _ => counting.message(message),
-        });
-        curve.push(Request { message, tokens: outside + tokens.sum::<usize>() });
-    }
-    Ok(curve)
 }
 
 /// The first `count` messages of `all`, as they were before later boundaries.

@@ -1,5 +1,6 @@
 //! Renders the Markdown of people and models as HTML: raw HTML stays text, only web links work, and no image is fetched.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use maud::{Markup, PreEscaped, Render as _, html};
@@ -19,7 +20,7 @@ pub(super) fn markdown(text: &str) -> Option<Markup> {
     let mut writer = Writer { marked: text.contains(['\\', '&']), ..Writer::default() };
     for (event, place) in Parser::new_ext(text, options).into_offset_iter() {
         writer.event(event, place);
-        if writer.depth > MAX_DEPTH {
+        if writer.endings.len() > MAX_DEPTH {
             return None;
         }
     }
@@ -56,13 +57,12 @@ struct Block {
 #[derive(Default)]
 struct Writer {
     out: String,
-    depth: usize,
     blocks: Vec<Block>,
     /// Whether there is any markup besides paragraphs.
     marked: bool,
     in_head: bool,
-    /// The HTML that closes each open link or image.
-    endings: Vec<String>,
+    /// The HTML that closes each open tag.
+    endings: Vec<Cow<'static, str>>,
 }
 
 impl Writer {
@@ -77,13 +77,10 @@ impl Writer {
         );
         self.marked |= !plain;
         match event {
-            Event::Start(tag) => {
-                self.depth += 1;
-                self.start(tag);
-            }
+            Event::Start(tag) => self.start(tag),
             Event::End(tag) => {
-                self.depth = self.depth.saturating_sub(1);
-                self.end(tag);
+                self.in_head &= tag != TagEnd::TableHead;
+                self.out.push_str(&self.endings.pop().unwrap_or_default());
             }
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => Body(&text).render_to(&mut self.out),
             Event::Code(text) => self.out.push_str(&html! { code { (Body(&text)) } }.0),
@@ -94,78 +91,52 @@ impl Writer {
                 Body(&text).render_to(&mut self.out);
             }
         }
-        if self.depth == 0 {
+        if self.endings.is_empty() {
             self.blocks.push(Block { html: self.out.len(), source: place.end });
         }
     }
 
     fn start(&mut self, tag: Tag<'_>) {
-        let open = match tag {
-            Tag::Paragraph => "<p>",
-            Tag::Heading { level, .. } => return self.heading("<h", level as usize),
-            Tag::BlockQuote(_) => "<blockquote>",
+        let (open, close) = match tag {
+            Tag::Paragraph => ("<p>", "</p>"),
+            Tag::Heading { level, .. } => {
+                // Its level is below the headings of the page.
+                let level = ["4", "4", "5", "6"][(level as usize).min(3)];
+                return self.open(&format!("<h{level}>"), format!("</h{level}>"));
+            }
+            Tag::BlockQuote(_) => ("<blockquote>", "</blockquote>"),
             Tag::CodeBlock(kind) => return self.code(&kind),
-            Tag::HtmlBlock => "<p class=\"html\">",
-            Tag::List(None) => "<ul>",
-            Tag::List(Some(1)) => "<ol>",
-            Tag::List(Some(first)) => return self.out.push_str(&html! { ol start=(first) {} }.0.replace("</ol>", "")),
-            Tag::Item => "<li>",
-            Tag::Table(_) => "<table>",
+            Tag::HtmlBlock => ("<p class=\"html\">", "</p>"),
+            Tag::List(None) => ("<ul>", "</ul>"),
+            Tag::List(Some(1)) => ("<ol>", "</ol>"),
+            Tag::List(Some(first)) => return self.element(&html! { ol start=(first) {} }, "</ol>"),
+            Tag::Item => ("<li>", "</li>"),
+            Tag::Table(_) => ("<table>", "</tbody></table>"),
             Tag::TableHead => {
                 self.in_head = true;
-                "<thead><tr>"
+                ("<thead><tr>", "</tr></thead><tbody>")
             }
-            Tag::TableRow => "<tr>",
-            Tag::TableCell if self.in_head => "<th scope=\"col\">",
-            Tag::TableCell => "<td>",
-            Tag::Emphasis => "<em>",
-            Tag::Strong => "<strong>",
-            Tag::Strikethrough => "<s>",
+            Tag::TableRow => ("<tr>", "</tr>"),
+            Tag::TableCell if self.in_head => ("<th scope=\"col\">", "</th>"),
+            Tag::TableCell => ("<td>", "</td>"),
+            Tag::Emphasis => ("<em>", "</em>"),
+            Tag::Strong => ("<strong>", "</strong>"),
+            Tag::Strikethrough => ("<s>", "</s>"),
             Tag::Link { dest_url, .. } => return self.link(&dest_url),
-            Tag::Image { dest_url, .. } => return self.image(&dest_url),
-            _ => "<div>",
+            Tag::Image { dest_url, .. } => return self.inert("Image: ", &dest_url, 120),
+            _ => ("<div>", "</div>"),
         };
+        self.open(open, close);
+    }
+
+    fn open(&mut self, open: &str, close: impl Into<Cow<'static, str>>) {
         self.out.push_str(open);
+        self.endings.push(close.into());
     }
 
-    fn end(&mut self, tag: TagEnd) {
-        let close = match tag {
-            TagEnd::Paragraph | TagEnd::HtmlBlock => "</p>",
-            TagEnd::Heading(level) => {
-                self.heading("</h", level as usize);
-                return;
-            }
-            TagEnd::BlockQuote(_) => "</blockquote>",
-            TagEnd::CodeBlock => "</code></pre>",
-            TagEnd::List(true) => "</ol>",
-            TagEnd::List(false) => "</ul>",
-            TagEnd::Item => "</li>",
-            TagEnd::Table => "</tbody></table>",
-            TagEnd::TableHead => {
-                self.in_head = false;
-                "</tr></thead><tbody>"
-            }
-            TagEnd::TableRow => "</tr>",
-            TagEnd::TableCell if self.in_head => "</th>",
-            TagEnd::TableCell => "</td>",
-            TagEnd::Emphasis => "</em>",
-            TagEnd::Strong => "</strong>",
-            TagEnd::Strikethrough => "</s>",
-            TagEnd::Link | TagEnd::Image => {
-                let ending = self.endings.pop().unwrap_or_default();
-                self.out.push_str(&ending);
-                return;
-            }
-            _ => "</div>",
-        };
-        self.out.push_str(close);
-    }
-
-    /// A tag of a heading. Its level is below the headings of the page.
-    fn heading(&mut self, tag: &str, level: usize) {
-        self.out.push_str(tag);
-        self.out.push_str(["4", "4", "5", "6"][level.min(3)]);
-        self.out.push('>');
+    /// Opens an element without content, which ends with `close`.
+    fn element(&mut self, empty: &Markup, close: &'static str) {
+        self.open(empty.0.strip_suffix(close).unwrap_or(&empty.0), close);
     }
 
     fn code(&mut self, kind: &CodeBlockKind<'_>) {
@@ -173,25 +144,23 @@ impl Writer {
             CodeBlockKind::Fenced(info) => info.split([' ', ',', '{']).next().unwrap_or_default(),
             CodeBlockKind::Indented => "",
         };
-        let open = html! { pre data-language=[(!language.is_empty()).then(|| Shown(language))] { code {} } };
-        self.out.push_str(open.0.strip_suffix("</code></pre>").unwrap_or(&open.0));
+        let empty = html! { pre data-language=[(!language.is_empty()).then(|| Shown(language))] { code {} } };
+        self.element(&empty, "</code></pre>");
     }
 
     /// A link. One that does not lead to the web becomes text, followed by its target.
     fn link(&mut self, target: &str) {
         if is_web(target) {
-            let open = html! { a href=(Shown(target)) rel="noopener noreferrer nofollow" {} };
-            self.out.push_str(open.0.strip_suffix("</a>").unwrap_or(&open.0));
-            self.endings.push(String::from("</a>"));
+            self.element(&html! { a href=(Shown(target)) rel="noopener noreferrer nofollow" {} }, "</a>");
         } else {
-            self.out.push_str("<span class=\"inert\">");
-            self.endings.push(html! { span class="of" { " (" (Shown(&line(target, 300))) ")" } }.0 + "</span>");
+            self.inert("", target, 300);
         }
     }
 
-    fn image(&mut self, target: &str) {
-        self.out.push_str("<span class=\"inert\">Image: ");
-        self.endings.push(html! { span class="of" { " (" (Shown(&line(target, 120))) ")" } }.0 + "</span>");
+    /// A text in place of a link or an image, followed by at most `most` characters of its target.
+    fn inert(&mut self, label: &str, target: &str, most: usize) {
+        let close = html! { span class="of" { " (" (Shown(&line(target, most))) ")" } }.0 + "</span>";
+        self.open(&format!("<span class=\"inert\">{label}"), close);
     }
 
     /// The HTML, with the blocks after the first ones folded.

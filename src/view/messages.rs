@@ -232,7 +232,7 @@ impl Chat<'_, '_> {
                     Content::Reasoning(text) => { (self.reasoning(part, text, tokens)) },
                     Content::ToolCall(call) => { (self.call(at, part, call, tokens)) },
                     Content::ToolResult(result) => { (self.result(at, part, result, tokens)) },
-                    Content::Media(text) => { (self.media(&text.decode(), 1)) },
+                    Content::Media(text) => { (media(&text.decode(), 1)) },
                     Content::Unknown(_) | Content::Other => { p class="quiet" { "Other content, " (size(bytes(part))) } },
                 }
                 (self.rewritten(fate))
@@ -247,12 +247,6 @@ impl Chat<'_, '_> {
                 (passage(Passage { text, byte: 0, max_chars: self.limits.max_text, mono: true }))
             }
         }
-    }
-
-    #[expect(clippy::unused_self, reason = "like its neighbors")]
-    fn media(&self, raw: &str, count: usize) -> Markup {
-        let drawn = images(raw);
-        html! { (drawn) p class="media" { (counted(count, "image or file")) ", " (size(raw.len())) } }
     }
 
     /// A text of a message. A long text that a program wrote for the model is folded.
@@ -414,7 +408,7 @@ impl Chat<'_, '_> {
     fn output(&self, part: &Part<'_>, result: &ToolResult<'_>) -> Markup {
         html! {
             @for text in &result.content { (self.text(part, text, true)) }
-            (self.files(part, result))
+            (files(part, result))
         }
     }
 
@@ -424,15 +418,7 @@ impl Chat<'_, '_> {
             @for text in result.content.iter().filter(|text| !text.is_blank()) {
                 (output(&text.decode(), self.limits.max_text, self.byte(part)))
             }
-            (self.files(part, result))
-        }
-    }
-
-    /// The images and files of a result.
-    fn files(&self, part: &Part<'_>, result: &ToolResult<'_>) -> Markup {
-        html! {
-            @if result.media > 0 { (self.media(part.place().map_or("", |place| place.element.raw()), result.media)) }
-            @if result.content.iter().all(Text::is_blank) && result.media == 0 { p class="quiet" { "empty" } }
+            (files(part, result))
         }
     }
 
@@ -452,6 +438,19 @@ impl Chat<'_, '_> {
             }
         }
     }
+}
+
+/// The images and files of a result.
+fn files(part: &Part<'_>, result: &ToolResult<'_>) -> Markup {
+    html! {
+        @if result.media > 0 { (media(part.place().map_or("", |place| place.element.raw()), result.media)) }
+        @if result.content.iter().all(Text::is_blank) && result.media == 0 { p class="quiet" { "empty" } }
+    }
+}
+
+/// `count` images or files, of which `raw` is the JSON.
+fn media(raw: &str, count: usize) -> Markup {
+    html! { (images(raw)) p class="media" { (counted(count, "image or file")) ", " (size(raw.len())) } }
 }
 
 fn bytes(part: &Part<'_>) -> usize {

@@ -17,7 +17,7 @@ mod tools;
 mod visible;
 
 pub(crate) use comparison::{Outline, comparison};
-pub(crate) use conversation::{Conversation, Place, Policy, Sources};
+pub(crate) use conversation::{Conversation, Place, Policy, Sources, tool_name};
 pub(crate) use messages::Limits;
 pub(crate) use page::{LIST_END, Listed, Rendered, page, render};
 pub(crate) use replay::{ReplayColumn, replayed_page, replayed_session};

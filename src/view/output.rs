@@ -130,11 +130,7 @@ impl TextStyle {
         classes.extend(background.map(|background| format!("g{background}")));
         let flags = [(self.bold, "bo"), (self.dim, "di"), (self.italic, "it"), (self.underline, "un")];
         classes.extend(flags.iter().filter(|(is_set, _)| *is_set).map(|(_, class)| String::from(*class)));
-        out.push_str("<span class=\"");
-        out.push_str(&classes.join(" "));
-        out.push_str("\">");
-        Body(text).render_to(out);
-        out.push_str("</span>");
+        out.push_str(&html! { span class=(classes.join(" ")) { (Body(text)) } }.0);
     }
 
     fn apply(&mut self, codes: &str) {

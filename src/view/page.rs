@@ -40,7 +40,6 @@ pub(crate) struct Listed {
 
 impl Listed {
     /// The row of a conversation, without a link.
-    #[must_use]
     pub(crate) fn from_conversation(conversation: &Conversation<'_>) -> Self {
         Self {
             name: conversation.place.name.clone(),
@@ -57,7 +56,6 @@ impl Listed {
     }
 
     /// Its row in the list of transcripts. With `policy`, the list has a column for the tokens after the policy.
-    #[must_use]
     pub(crate) fn row(&self, policy: bool) -> String {
         let words = self.prompt.as_deref().unwrap_or(&self.name);
         let folder = self.project.as_deref().unwrap_or_default();
@@ -100,7 +98,6 @@ pub(crate) struct Rendered {
 }
 
 /// Draws a conversation as a section of a page. `compared` tells whether it is one of two transcripts.
-#[must_use]
 pub(crate) fn render(conversation: &Conversation<'_>, limits: Limits, compared: bool) -> Rendered {
     let id = format!("{}top", conversation.place.anchor);
     let mut html = format!("<section class=\"session\" id=\"{id}\">");
@@ -137,7 +134,6 @@ const CLOSING: &str = concat!(
 
 /// The text before and after the sections of a page called `title`. If it begins with a list of transcripts, `listed` is their
 /// number, and their rows and [`LIST_END`] come next. `policy` adds a filter for what a policy did.
-#[must_use]
 pub(crate) fn page(title: &str, listed: Option<usize>, policy: bool) -> (String, &'static str) {
     let mut head = opening(title, &format!(" script-src 'sha256-{}';", SCRIPT_DIGEST.trim()));
     head.push_str("<a class=\"skip\" href=\"#conversation\">Skip to the conversation</a>");

@@ -12,7 +12,6 @@ use curtail_lab::replay::{NamedTotal, PolicyReport, PolicyTotal, SessionReport, 
 const COLORS: usize = 6;
 
 /// One session as a section of a page.
-#[must_use]
 pub(crate) fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn]) -> String {
     let rows: Vec<Row<'_>> = session.policies.iter().map(Row::from_session).collect();
     let section = html! {
@@ -34,7 +33,6 @@ pub(crate) fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn
 }
 
 /// A page with the totals of all sessions, `notes` about them, and `sections`, which [`replayed_session`] drew.
-#[must_use]
 pub(crate) fn replayed_page(
     total: &TotalReport,
     notes: &[&str],
@@ -223,7 +221,11 @@ fn steps(tokens: impl Iterator<Item = Option<u64>>, end: usize, most: u64) -> St
 }
 
 /// A column of the table of policies.
+#[derive(Debug)]
 pub(crate) struct ReplayColumn {
+    /// Its name on the command line, and the help of this name.
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
     /// Its title.
     pub(crate) title: &'static str,
     /// The cell for the totals of a policy and the totals as recorded.

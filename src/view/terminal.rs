@@ -26,7 +26,6 @@ const QUIET: Style = Style::new().effects(Effects::DIMMED);
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 
 /// The conversation with ANSI colors.
-#[must_use]
 pub(crate) fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> String {
     let mut chat = TerminalChat { conversation, terminal, out: String::new() };
     chat.headline();

@@ -12,13 +12,7 @@ pub(super) struct Shown<'t>(pub(super) &'t str);
 
 impl Render for Shown<'_> {
     fn render_to(&self, out: &mut String) {
-        escape(self.0, out, |c| match c {
-            '&' => Some("&amp;"),
-            '<' => Some("&lt;"),
-            '>' => Some("&gt;"),
-            '"' => Some("&quot;"),
-            _ => None,
-        });
+        escape(self.0, out, entity);
     }
 }
 
@@ -27,12 +21,17 @@ pub(super) struct Body<'t>(pub(super) &'t str);
 
 impl Render for Body<'_> {
     fn render_to(&self, out: &mut String) {
-        escape(self.0, out, |c| match c {
-            '&' => Some("&amp;"),
-            '<' => Some("&lt;"),
-            '>' => Some("&gt;"),
-            _ => None,
-        });
+        escape(self.0, out, |c| entity(c).filter(|_| c != '"'));
+    }
+}
+
+const fn entity(c: char) -> Option<&'static str> {
+    match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        '"' => Some("&quot;"),
+        _ => None,
     }
 }
 

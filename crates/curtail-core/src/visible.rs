@@ -5,6 +5,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+/// `1 file`, `2 files`: a number of things whose plural ends in `s`.
+#[must_use]
+pub fn number_of(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
 /// `text` on one line: every character that would be obeyed is shown by its code, line breaks and tabs included.
 #[must_use]
 pub fn one_line(text: &str) -> Cow<'_, str> {

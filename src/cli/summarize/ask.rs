@@ -20,61 +20,62 @@ use curtail_memory::summarizers::{
 const TIMEOUT: f64 = 120.0;
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Summaries")]
 pub(super) struct AskFlags {
     /// Summarizer to use [default: extractive, or command with --summarizer-cmd]
-    #[arg(long, value_enum, value_name = "NAME", help_heading = "Summaries")]
+    #[arg(long, value_enum, value_name = "NAME")]
     summarizer: Option<SummarizerKind>,
 
     /// Address of the server [default: `OPENAI_BASE_URL` or `ANTHROPIC_BASE_URL`, or the provider's own]
-    #[arg(long, value_name = "URL", env = "CURTAIL_ENDPOINT", help_heading = "Summaries")]
+    #[arg(long, value_name = "URL", env = "CURTAIL_ENDPOINT", hide_short_help = true)]
     endpoint: Option<String>,
 
     /// Model that writes the summaries
-    #[arg(long, value_name = "MODEL", env = "CURTAIL_SUMMARY_MODEL", help_heading = "Summaries")]
+    #[arg(long, value_name = "MODEL", env = "CURTAIL_SUMMARY_MODEL", hide_short_help = true)]
     summary_model: Option<String>,
 
     /// File with the API key [default: `CURTAIL_API_KEY`, `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`]
-    #[arg(long, value_name = "FILE", help_heading = "Summaries")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     api_key_file: Option<PathBuf>,
 
     /// File in PEM format with certificate authorities to trust, in addition to the built-in ones and the system's
-    #[arg(long, value_name = "FILE", help_heading = "Summaries")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     ca_file: Option<PathBuf>,
 
     /// Send the key without encryption to a server that is not on this machine
-    #[arg(long, help_heading = "Summaries")]
+    #[arg(long, hide_short_help = true)]
     allow_http: bool,
 
     /// Time limit of one request or command, in seconds [default: 120]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Summaries")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
     timeout: Option<f64>,
 
     /// Number of retries after a temporary failure [default: 3]
-    #[arg(long, value_name = "N", help_heading = "Summaries")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     retries: Option<u32>,
 
     /// Number of concurrent requests or commands [default: 4]
-    #[arg(long, value_name = "N", help_heading = "Summaries")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     concurrency: Option<usize>,
 
     /// JSON object to merge into every request
-    #[arg(long, value_name = "JSON", value_parser = object, help_heading = "Summaries")]
+    #[arg(long, value_name = "JSON", value_parser = object, hide_short_help = true)]
     extra_body: Option<Map<String, Value>>,
 
     /// File with instructions for the model; `{tokens}` is replaced with --summary-tokens
-    #[arg(long, value_name = "FILE", help_heading = "Summaries")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) prompt: Option<PathBuf>,
 
     /// Command that reads messages as JSON and prints a summary
-    #[arg(long, value_name = "COMMAND", help_heading = "Summaries")]
+    #[arg(long, value_name = "COMMAND", hide_short_help = true)]
     summarizer_cmd: Option<String>,
 
     /// What to do if a summary fails
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "fail", help_heading = "Summaries")]
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "fail", hide_short_help = true)]
     on_summary_error: OnSummaryError,
 
     /// Directory that stores summaries for later runs
-    #[arg(long, value_name = "DIR", help_heading = "Summaries")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     cache: Option<PathBuf>,
 }
 

@@ -8,19 +8,18 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
-use clap::{ValueEnum, ValueHint};
+use clap::ValueEnum;
 
 use super::cut;
-use super::input::{CutFlags, Environment, Global};
-use super::options::{Choice, Options, Reads, Tokens, at_least_one, one_of, tokenizer_file};
+use super::input::{CutFlags, Global, iso_time};
+use super::options::{Choice, Options, Reads, TokenizerFlag, Tokens, at_least_one, one_of};
 use crate::batch::{Batch, Event, Flow, OnError, Unit, Work};
 use crate::cli::report;
 use crate::console;
 use crate::progress::Progress;
-use curtail_core::dialects::{Dialect, ReadError, iso_8601};
+use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{OnSummary, ProcessorError};
@@ -28,7 +27,6 @@ use curtail_core::transcript::{Message, Role, Transcript};
 use curtail_core::visible::{one_line, printed};
 use curtail_memory::rolling::{Counted, Rolling, RollingSummary, SummaryInput, state};
 use curtail_memory::summarizers::{Budget, Failure, Request, Speaker, Summarizer, Utterance};
-use curtail_tokens::tokenizers;
 
 /// Keep the newest interactions verbatim and summaries of the older ones
 ///
@@ -40,18 +38,18 @@ pub(super) struct SummarizeArgs {
     options: SummarizeOptions,
 
     /// Output to write
-    #[arg(long, value_enum, default_value = "context")]
+    #[arg(long, value_enum, default_value = "context", help_heading = None)]
     emit: Emit,
 
     /// Write one summary of the whole transcript as Markdown, for the next session
     ///
     /// The page lists the goal, requests, changed files, commits, checks and open items of the transcript, and ends with notes by
     /// the summarizer.
-    #[arg(long, conflicts_with_all = ["emit", "dry_run"], help_heading = "Summaries")]
+    #[arg(long, conflicts_with_all = ["emit", "dry_run"], hide_short_help = true, help_heading = "Summaries")]
     handoff: bool,
 
     /// Print the instructions for the summary model and exit
-    #[arg(long, help_heading = "Summaries")]
+    #[arg(long, hide_short_help = true, help_heading = "Summaries")]
     print_prompt: bool,
 
     #[command(flatten)]
@@ -79,7 +77,7 @@ pub(super) struct SummarizeOptions {
     /// Role of the message with the summaries
     ///
     /// Summaries repeat what users and tools said. With `system` or `developer`, the model takes them for instructions.
-    #[arg(long, value_parser = one_of(ROLES), value_name = "ROLE", default_value = "user")]
+    #[arg(long, value_parser = one_of(ROLES), value_name = "ROLE", default_value = "user", hide_short_help = true)]
     summary_role: Role,
 
     /// Summarize as soon as the window holds more than N tokens
@@ -92,11 +90,8 @@ pub(super) struct SummarizeOptions {
     #[arg(long, value_name = "N", default_value_t = Tokens(400))]
     summary_tokens: Tokens,
 
-    /// Tokenizer: an encoding, `approx[:ENCODING]` or the path of a `tokenizer.json`
-    ///
-    /// `curtail tokenizers` lists the encodings.
-    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
-    tokenizer: String,
+    #[command(flatten)]
+    tokenizer: TokenizerFlag,
 
     #[command(flatten)]
     ask: ask::AskFlags,
@@ -148,7 +143,7 @@ impl SummarizeArgs {
         if self.emit == Emit::Context {
             return cut::run_options(cutting, global, &self.options);
         }
-        let now = now(global.environment);
+        let now = iso_time(global.environment.now());
         let output = TextOutput { whole_records: true, ..output };
         let line = |of: &TranscriptAt<'_, '_>| state_line(&summary, &now, of).map_err(|error| error.to_string());
         write_texts(cutting, global, output, line)
@@ -194,7 +189,7 @@ impl Options for SummarizeOptions {
 
     fn files(&self) -> Reads {
         let mut reads = self.ask.files();
-        reads.content.extend(tokenizer_file(&self.tokenizer));
+        reads.content.extend(self.tokenizer.file());
         reads
     }
 }
@@ -211,7 +206,7 @@ impl SummarizeOptions {
             trigger: self.trigger_tokens.as_ref().map(|tokens| tokens.0),
             summarizer: Arc::from(summarizer),
             tokens: self.summary_tokens.0,
-            tokenizer: tokenizers::tokenizer_by_name(&self.tokenizer)?,
+            tokenizer: self.tokenizer.load()?,
             role: self.summary_role,
         })
     }
@@ -250,11 +245,11 @@ impl<T: Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync> Work for Tex
 
     fn unit(&self, unit: &Unit<'_>, out: &mut String) -> Result<(), ReadError> {
         let document = unit.parse()?;
-        let mut lines = unit.line_counter();
+        let mut places = unit.locator();
         let before = out.len();
         for (dialect, transcript) in unit.writable_transcripts(&document)? {
             let offset = transcript.layout.span.start as usize;
-            let place = format!("{}:{}", one_line(&unit.opened.source.name), lines.line_at(offset));
+            let place = format!("{}:{}", one_line(&unit.opened.source.name), places.place(offset).line);
             let (transcript, on_summary) = (&transcript, &self.on_summary);
             match (self.text)(&TranscriptAt { dialect, transcript, place, on_summary }) {
                 Ok(text) => out.push_str(&text),
@@ -276,43 +271,28 @@ fn write_texts(
     text: impl Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync,
 ) -> anyhow::Result<ExitCode> {
     let (sources, missing) = flags.input.sources(None)?;
-    missing.iter().for_each(report::error);
-    let mut status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
-    let (input_options, on_error) = (flags.input.input_options()?, flags.output.on_error);
     let progress = Arc::new(Progress::new(global.progress_display(true), &sources));
+    let mut failures = report::Failures::of_missing(&missing, global).beside(&progress);
     let summaries = Arc::clone(&progress);
     let work = Texts { text, whole_records, on_summary: OnSummary::new(move |_| summaries.summary()) };
     let mut stdout = console::transcripts();
-    let batch = Batch {
-        jobs: global.jobs,
-        at_once,
-        input_options,
-        on_error,
-        progress: Arc::clone(&progress),
-        ..Batch::default()
-    };
+    let on_error = flags.output.on_error;
+    let batch = Batch { at_once, on_error, progress: Arc::clone(&progress), ..flags.input.batch(global)? };
     batch.run(sources, &work, |event| {
-        let error = match event {
-            Event::Done { out, .. } => progress.aside(|| write_all(&mut stdout, out, for_people)).err(),
-            Event::Failed(failure) => Some(failure.error.clone()),
-            Event::PassedOver(opened) => {
-                progress.aside(|| report::passed_over(opened, global));
-                None
-            }
-            Event::Opened(_) | Event::Closed { .. } => None,
-        };
-        match error {
-            None => Flow::Continue,
-            Some(error) if error.kind == ErrorKind::BrokenPipe => Flow::Stop,
-            Some(error) => {
+        failures.note(&event);
+        let Event::Done { out, .. } = event else { return Flow::Continue };
+        match progress.aside(|| write_all(&mut stdout, out, for_people)) {
+            Err(error) if error.kind == ErrorKind::BrokenPipe => return Flow::Stop,
+            Err(error) => {
                 progress.aside(|| report::error(&error));
-                status = ExitCode::from(2);
-                Flow::Continue
+                failures.status = ExitCode::from(2);
             }
+            Ok(()) => {}
         }
+        Flow::Continue
     });
     progress.finish();
-    Ok(status)
+    Ok(failures.status)
 }
 
 fn write_all(out: &mut impl Write, text: &str, for_people: bool) -> Result<(), FileError> {
@@ -371,17 +351,4 @@ fn handoff(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> Result<String
     let notes = summary.summarizer.summarize(&utterances, &Budget { tokens: summary.tokens, count: &count })?;
     of.on_summary.call(None);
     Ok(ledger.handoff(&notes))
-}
-
-/// The current time in ISO 8601, or the one that the environment sets.
-fn now(environment: Environment) -> String {
-    let milliseconds = match environment.source_date_epoch {
-        Some(seconds) => seconds.saturating_mul(1000),
-        None => {
-            // A clock that is set to a time before 1970 counts as 0.
-            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-        }
-    };
-    iso_8601(milliseconds)
 }

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::{Emit, SummarizeArgs, now};
-use crate::cli::input::{Environment, Input, is_standard};
+use super::{Emit, SummarizeArgs};
+use crate::cli::input::{Environment, Input, is_standard, iso_time};
 use crate::cli::store::store_path;
 use crate::console;
 use curtail_core::dialects::{Framing, Reading, detect_framing};
@@ -17,25 +17,26 @@ use curtail_memory::rolling::{Follow, Growth, RollingSummary, Shown, Taken, Thre
 use curtail_memory::store::Store;
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Rolling memory")]
 pub(super) struct ThreadFlags {
     /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
-    #[arg(long, value_name = "FILE", requires = "thread", help_heading = "Rolling memory")]
+    #[arg(long, value_name = "FILE", requires = "thread", hide_short_help = true)]
     store: Option<PathBuf>,
 
     /// Append the input to this thread of the store and summarize only new messages
-    #[arg(long, value_name = "ID", help_heading = "Rolling memory")]
+    #[arg(long, value_name = "ID")]
     thread: Option<String>,
 
     /// Number of the thread's message that the input begins with; known messages are skipped
-    #[arg(long, value_name = "N", requires = "thread", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Rolling memory")]
+    #[arg(long, value_name = "N", requires = "thread", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
     from: Option<u64>,
 
     /// Start the thread over with the input if it differs from what the thread took before
-    #[arg(long, requires = "thread", help_heading = "Rolling memory")]
+    #[arg(long, requires = "thread", hide_short_help = true)]
     rewind: bool,
 
     /// Keep reading as the file grows and write the memory on one line after every turn
-    #[arg(long, help_heading = "Rolling memory")]
+    #[arg(long, hide_short_help = true)]
     follow: bool,
 }
 
@@ -68,7 +69,8 @@ impl ThreadFlags {
             return Ok(ExitCode::SUCCESS);
         };
         let reading = reading(input, &text)?;
-        let taken = Taken { text: &text, reading: &reading, from, now: &now(environment), rewind: self.rewind };
+        let taken =
+            Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()), rewind: self.rewind };
         let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
         console::transcript(&thread.render(summary, shown, reading.framing)?)?;
         Ok(ExitCode::SUCCESS)
@@ -223,7 +225,7 @@ fn follow(
             bail!("{name}: --follow reads one message per line, and this file is one JSON document");
         }
         reading.framing = Framing::Lines;
-        let taken = Taken { text: &text, reading: &reading, from, now: &now(environment), rewind };
+        let taken = Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()), rewind };
         let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
         from = from.map(|from| from + messages(&reading, &text));
         let line = thread.render(summary, shown, Framing::Document)?;

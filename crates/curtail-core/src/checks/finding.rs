@@ -158,11 +158,17 @@ impl<'t> LineIndex<'t> {
         Self { text, starts: std::iter::once(0).chain(ends.map(|end| end + 1)).collect(), milestones: OnceCell::new() }
     }
 
+    /// The line of the byte at `offset`, from 1.
+    #[must_use]
+    pub fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
+    }
+
     /// The place of `span`.
     #[must_use]
     pub fn place(&self, span: Span, pointer: Option<String>, message: Option<usize>) -> FindingPlace {
         let offset = self.text.floor_char_boundary(span.start as usize);
-        let line = self.starts.partition_point(|start| *start <= offset);
+        let line = self.line(offset);
         let start = self.start_of(line).min(offset);
         let column = self.characters_before(offset) - self.characters_before(start) + 1;
         FindingPlace { line, column, offset, length: span.len(), pointer, message }

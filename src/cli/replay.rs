@@ -1,26 +1,237 @@
-//! The policies of the command line: presets, commands with their flags, grids of them, and configuration files.
+//! `curtail replay`: the cost and losses of policies on recorded sessions.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
+use clap::ValueEnum;
 
-use crate::cli::PROCESSOR_SPECS;
-use crate::cli::config::{Config, ConfigChoice, Variables};
-use crate::cli::options::Tokens;
-use crate::cli::policy::PRESETS;
-use crate::cli::policy::{self, PolicyCommand, Rules, Summarizers};
-use crate::cli::replay::PolicyFlags;
+use super::config::{Config, ConfigChoice, Variables};
+use super::input::{Global, Input};
+use super::options::{Choice, CountingOptions, Tokens, one_of, read_text};
+use super::policy::{self, PRESETS, PolicyCommand, Rules, Summarizers};
+use super::process::Interrupt;
+use super::replay_reporter::{self, ReplayReporter};
+use super::{PROCESSOR_SPECS, report};
+use crate::batch::{Batch, Event, Flow, Unit, Work};
+use crate::progress::Progress;
+use crate::view::ReplayColumn;
 use curtail_core::counting::Tokenizer;
+use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::Counting;
-use curtail_lab::replay::{Policy, PolicyChain, Remembered};
+use curtail_core::suggest::unknown;
+use curtail_lab::replay::{Apply, ModelPrice, Policy, PolicyChain, Prices, Remembered, Replay, SessionReport};
+
+/// Replay recorded sessions under other policies: tokens, cache, cost and lost references
+///
+/// Before each reply of the model, there is one request. Every policy is applied at every request, and the result is
+/// measured: tokens sent, tokens that the provider would have read from its cache, the cost of the input, and how many of
+/// the references that the reply used were kept. No transcript is written, and nothing is sent without --allow-summarizer.
+#[derive(Debug, clap::Args)]
+pub(super) struct ReplayArgs {
+    #[command(flatten)]
+    policies: PolicyFlags,
+
+    /// What a policy is applied to at each request
+    #[arg(long, value_parser = one_of(APPLIED_TO), default_value = "view")]
+    apply: Apply,
+
+    /// Cache rules, by name; detected from the model and the dialect by default
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    cache: Option<String>,
+
+    /// Price table in TOML, or the model whose price applies to every request
+    #[arg(long, value_name = "FILE|MODEL")]
+    price: Option<String>,
+
+    /// List the references that a reply used and that would not have been sent
+    #[arg(long)]
+    missing: bool,
+
+    /// Share of the references that a policy must keep to be recommended
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share)]
+    keep_references: f64,
+
+    /// Include the tokens and the cost of sessions whose error is above 10 %
+    #[arg(long)]
+    keep_inaccurate: bool,
+
+    /// Split the results by the outcome at this JSON pointer of each record [default: known places, such as /reward]
+    #[arg(long, value_name = "POINTER")]
+    outcome: Option<String>,
+
+    /// Columns of the table
+    #[arg(long, value_parser = replay_reporter::columns(), value_name = "COLUMN", value_delimiter = ',')]
+    columns: Vec<&'static [ReplayColumn]>,
+
+    /// Format of the report
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    output_format: ReplayFormat,
+
+    #[command(flatten)]
+    counting: CountingOptions,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+/// The policies to replay.
+#[derive(Debug, clap::Args)]
+struct PolicyFlags {
+    /// Policy: a preset, or commands with their flags, such as 'limit -t 60k' [default: the usual presets]
+    ///
+    /// Commands are applied in order, with `|` between them. `curtail run --list-presets` lists the presets. N% of tokens is a
+    /// share of the largest recorded request of each session.
+    #[arg(short, long = "policy", value_name = "COMMAND")]
+    policies: Vec<String>,
+
+    /// Policies for every combination of the values in braces, such as 'limit -t {20k,40k}'
+    #[arg(long = "sweep", value_name = "COMMAND")]
+    sweeps: Vec<String>,
+
+    /// Policy: the processors of a configuration file
+    #[arg(short = 'c', long = "config", value_name = "FILE", hide_short_help = true, help_heading = "Configuration")]
+    configs: Vec<PathBuf>,
+
+    /// Let `summarize` run its command or ask its server, once for each new summary of each policy
+    #[arg(long)]
+    allow_summarizer: bool,
+}
+
+/// The values of `--apply`.
+const APPLIED_TO: &[Choice<Apply>] = &[
+    Choice::new("view", Apply::View, "The whole recorded history"),
+    Choice::new("rewrite", Apply::Rewrite, "Its own last output and the messages since, as compaction does"),
+];
+
+/// `--output-format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ReplayFormat {
+    /// A table of all sessions together
+    Text,
+    /// One JSON object with every request
+    Json,
+    /// CSV with a row for every request
+    Csv,
+    /// A page with the tokens of every request as curves
+    Html,
+}
+
+/// `95%`, or `95`.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.trim().trim_end_matches('%').trim().parse().ok();
+    let share = number.filter(|number| (0.0..=100.0).contains(number));
+    share.map(|percent| percent / 100.0).ok_or_else(|| String::from("expected a share from 0% to 100%"))
+}
+
+struct Replaying(Replay);
+
+impl Work for Replaying {
+    type Out = Vec<SessionReport>;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Vec<SessionReport>) -> Result<(), ReadError> {
+        let document = unit.parse()?;
+        let file = &unit.opened.source.name;
+        let mut reports = Vec::new();
+        let mut places = unit.locator();
+        for (dialect, transcript) in unit.transcripts(&document)? {
+            let offset = transcript.layout.span.start as usize;
+            let is_one_of_many = unit.row.is_some() || unit.opened.reading.framing == Framing::Records;
+            let name = if is_one_of_many { format!("{file}:{}", places.place(offset).line) } else { file.clone() };
+            let replayed = self.0.transcript(&name, dialect, &transcript);
+            reports.extend(replayed.map_err(|error| ReadError { offset, what: error.to_string() })?);
+        }
+        out.append(&mut reports);
+        Ok(())
+    }
+
+    fn reset(&self, out: &mut Vec<SessionReport>) {
+        out.clear();
+    }
+}
+
+impl ReplayArgs {
+    /// Replays the input and prints the report.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        let replay = self.replay()?;
+        let (sources, missing) = self.input.sources(None)?;
+        report::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        let failures = report::Failures::of_missing(&missing, global);
+        let interrupt = Interrupt::watch(false)?;
+        let progress =
+            Arc::new(Progress::new(global.progress_display(self.output_format != ReplayFormat::Text), &sources));
+        let mut failures = failures.beside(&progress);
+        let batch = Batch { stop: interrupt.flag(), progress: Arc::clone(&progress), ..self.input.batch(global)? };
+        let work = Replaying(replay);
+        let mut reporter = ReplayReporter::new(self.output_format, &work.0, self.keep_references, &self.columns);
+        let mut written = reporter.begin();
+        batch.run(sources, &work, |event| {
+            failures.note(&event);
+            if let Event::Done { out, .. } = event {
+                for session in out.iter() {
+                    written = std::mem::replace(&mut written, Ok(())).and_then(|()| reporter.session(session));
+                }
+            }
+            if written.is_err() { Flow::Stop } else { Flow::Continue }
+        });
+        progress.finish();
+        written?;
+        let status = failures.status;
+        reporter.finish(status != ExitCode::SUCCESS)?;
+        Ok(interrupt.status().map_or(status, ExitCode::from))
+    }
+
+    fn replay(&self) -> anyhow::Result<Replay> {
+        let (prices, model) = self.prices()?;
+        if let Some(name) = self.cache.as_ref().filter(|name| !prices.cache.contains_key(*name)) {
+            let names: Vec<&str> = prices.cache.keys().map(String::as_str).collect();
+            bail!(unknown("there are no cache rules", name, &names));
+        }
+        // A replay is always calibrated with the provider's counts in the log.
+        let mut counting = Counting { by_usage: None, ..self.counting.counting()? };
+        counting.tokenizer = Arc::new(Remembered::new(Arc::clone(&counting.tokenizer)));
+        Ok(Replay {
+            policies: all_policies(&self.policies, &counting)?,
+            apply: self.apply,
+            live: self.input.live,
+            counting,
+            prices,
+            model,
+            cache: self.cache.clone(),
+            missing: self.missing,
+            keep_inaccurate: self.keep_inaccurate,
+            outcome: self.outcome.clone(),
+        })
+    }
+
+    /// The table of prices, and the model whose price applies to every request.
+    fn prices(&self) -> anyhow::Result<(Prices, Option<String>)> {
+        let built_in = Prices::built_in()?;
+        let Some(price) = &self.price else { return Ok((built_in, None)) };
+        if built_in.model(price).is_some() {
+            return Ok((built_in, Some(price.clone())));
+        }
+        if !Path::new(price).exists() {
+            let names: Vec<&str> = built_in.models.iter().map(|model: &ModelPrice| model.name.as_str()).collect();
+            bail!(
+                "--price: `{price}` is neither a file nor a model of the price table; the models are {}",
+                names.join(", ")
+            );
+        }
+        let prices = Prices::parse(&read_text(Path::new(price))?).with_context(|| price.clone())?;
+        Ok((prices, None))
+    }
+}
+
+// The policies of the command line: presets, commands with their flags, grids of them, and configuration files.
 
 /// Maximum number of policies of a sweep.
 const MAX_SWEPT: usize = 200;
 
 /// `as recorded`, and the policies of the flags; the usual presets if there are none.
-pub(super) fn all(flags: &PolicyFlags, counting: &Counting) -> anyhow::Result<Vec<Policy>> {
+fn all_policies(flags: &PolicyFlags, counting: &Counting) -> anyhow::Result<Vec<Policy>> {
     let summarizers = if flags.allow_summarizer { Summarizers::All } else { Summarizers::IfAllowed };
     let settings = PolicySettings { counting, rules: Rules { command: "replay", summarizers } };
     let mut policies = vec![Policy::recorded()];
@@ -95,10 +306,8 @@ fn scaled_commands(commands: &[PolicyCommand], largest: u64) -> Vec<PolicyComman
 
 /// The chain of commands, with shares of `largest` as numbers of tokens.
 fn chain(commands: &[PolicyCommand], largest: u64, counting: &Counting) -> Result<Chain, String> {
-    let commands = scaled_commands(commands, largest);
-    let stages = commands.iter().map(|command| command.processors(false).map_err(|error| format!("{error:#}")));
-    let chain = stages.into_iter().try_fold(Chain::default(), |chain, stage| stage.map(|stage| chain.at("", stage)))?;
-    without_repetition(chain, counting)
+    let chain = policy::chain_of(&scaled_commands(commands, largest), false);
+    without_repetition(chain.map_err(|error| format!("{error:#}"))?, counting)
 }
 
 /// Makes the processors of `chain` count each text once, and make each summary once.

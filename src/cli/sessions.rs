@@ -1,24 +1,22 @@
 //! `curtail sessions`: lists the sessions that agents keep on this machine, the newest first.
 
-pub(crate) mod machine;
-
 use std::collections::HashMap;
-use std::fs::File;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Map, Value, json};
 
-use self::machine::{FoundSessions, Machine, Session};
-use super::input::Global;
+use super::input::{Global, iso_time};
 use super::options::{CountingOptions, time_span};
 use super::report;
 use crate::console;
-use curtail_core::dialects::{AGENTS, Agent, Framing, Reading, agent_named, iso_8601, project};
+use curtail_core::dialects::{AGENTS, Agent, Framing, Reading, agent_named, project};
 use curtail_core::processors::{Counting, View};
 use curtail_core::suggest::unknown;
 use curtail_core::transcript::{Content, Message, media};
@@ -41,8 +39,8 @@ pub(super) struct SessionsArgs {
     project: Option<PathBuf>,
 
     /// List only sessions that were used in the last 30m, 12h, 7d or 2w
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    since: Option<Since>,
+    #[arg(long, value_name = "TIME", value_parser = since, allow_hyphen_values = true)]
+    since: Option<Duration>,
 
     /// List at most N sessions (0 = all) [default: 20 in a table, otherwise all]
     #[arg(short = 'n', value_name = "N")]
@@ -64,16 +62,8 @@ pub(super) struct SessionsArgs {
     counting: CountingOptions,
 }
 
-/// `--since`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Since(Duration);
-
-impl std::str::FromStr for Since {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        time_span(text, "mhdw").map(Self).ok_or("expected a time such as 30m, 12h, 7d or 2w")
-    }
+fn since(text: &str) -> Result<Duration, &'static str> {
+    time_span(text, "mhdw").ok_or("expected a time such as 30m, 12h, 7d or 2w")
 }
 
 /// `--sort`
@@ -109,54 +99,10 @@ struct ListedSession {
     sums: Option<SessionSums>,
 }
 
-/// Lists the sessions.
-pub(super) fn run(args: &SessionsArgs, global: &Global) -> anyhow::Result<ExitCode> {
-    let agents = args.agents()?;
-    let FoundSessions { sessions, failed } = Machine::of_process().sessions(&agents);
-    passed_over(failed.iter(), global);
-    let mut listed = with_names(sessions);
-    let now = now(global);
-    if let Some(Since(time)) = args.since {
-        listed.retain(|one| {
-            now.duration_since(one.session.modified).is_ok_and(|age| age <= time) || one.session.modified > now
-        });
-    }
-    args.drop_stored(&mut listed, global);
-    let limit = args.count.unwrap_or(if args.format == SessionsFormat::Table { 20 } else { 0 });
-    if args.sort == Sort::Size {
-        listed.sort_by_key(|one| std::cmp::Reverse(one.session.size));
-    }
-    // To filter by project or sort by tokens, all sessions must be read. Otherwise, only those that are listed are.
-    let reads_all = args.project.is_some() || args.sort == Sort::Tokens;
-    let mut total = listed.len();
-    if !reads_all && limit > 0 {
-        listed.truncate(limit);
-    }
-    args.read(&mut listed, global)?;
-    if reads_all {
-        total = listed.len();
-        listed.truncate(if limit > 0 { limit } else { total });
-    }
-    args.print(&listed, now)?;
-    if listed.is_empty() && args.format == SessionsFormat::Table && !global.quiet {
-        agents.iter().filter_map(|agent| agent.unread).for_each(|unread| report::note(&unread));
-    }
-    if listed.len() < total && args.format == SessionsFormat::Table && !global.quiet {
-        report::note(&format!("{} of {total} sessions; -n 0 lists all", listed.len()));
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
 fn passed_over<'w>(reasons: impl Iterator<Item = &'w String>, global: &Global) {
     for reason in reasons.filter(|_| global.verbose) {
         report::note(&format!("skipped: {reason}"));
     }
-}
-
-fn now(global: &Global) -> SystemTime {
-    let fixed =
-        global.environment.source_date_epoch.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-    fixed.unwrap_or_else(SystemTime::now)
 }
 
 /// The sessions, the newest first, each with its name for other commands.
@@ -173,6 +119,44 @@ fn with_names(sessions: Vec<Session>) -> Vec<ListedSession> {
 }
 
 impl SessionsArgs {
+    /// Lists the sessions.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let agents = self.agents()?;
+        let FoundSessions { sessions, failed } = find_sessions(&agents);
+        passed_over(failed.iter(), global);
+        let mut listed = with_names(sessions);
+        let now = global.environment.now();
+        if let Some(time) = self.since {
+            listed.retain(|one| {
+                now.duration_since(one.session.modified).is_ok_and(|age| age <= time) || one.session.modified > now
+            });
+        }
+        self.drop_stored(&mut listed, global);
+        let limit = self.count.unwrap_or(if self.format == SessionsFormat::Table { 20 } else { 0 });
+        if self.sort == Sort::Size {
+            listed.sort_by_key(|one| std::cmp::Reverse(one.session.size));
+        }
+        // To filter by project or sort by tokens, all sessions must be read. Otherwise, only those that are listed are.
+        let reads_all = self.project.is_some() || self.sort == Sort::Tokens;
+        let mut total = listed.len();
+        if !reads_all && limit > 0 {
+            listed.truncate(limit);
+        }
+        self.read(&mut listed, global)?;
+        if reads_all {
+            total = listed.len();
+            listed.truncate(if limit > 0 { limit } else { total });
+        }
+        self.print(&listed, now)?;
+        if listed.is_empty() && self.format == SessionsFormat::Table && !global.quiet {
+            agents.iter().filter_map(|agent| agent.unread).for_each(|unread| report::note(&unread));
+        }
+        if listed.len() < total && self.format == SessionsFormat::Table && !global.quiet {
+            report::note(&format!("{} of {total} sessions; -n 0 lists all", listed.len()));
+        }
+        Ok(())
+    }
+
     fn agents(&self) -> anyhow::Result<Vec<&'static Agent>> {
         let known: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
         let agent = |name: &String| {
@@ -273,7 +257,6 @@ impl ListedSession {
     /// Its entry in the list as JSON.
     fn entry(&self) -> Value {
         let (session, stored) = (&self.session, self.session.stored.as_ref());
-        let since = session.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         json!({
             "name": self.name,
             "id": stored.map(|stored| &stored.id),
@@ -282,7 +265,7 @@ impl ListedSession {
             "project": self.head.project,
             "prompt": self.head.prompt,
             "title": self.title(),
-            "modified": iso_8601(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+            "modified": iso_time(session.modified),
             "messages": self.sums.map(|sums| sums.messages),
             "tokens": self.sums.map(|sums| sums.tokens),
             "bytes": session.size,
@@ -471,7 +454,7 @@ impl SessionSums {
         let document = reading.parse(&text).ok()?;
         let mut sums = Self { messages: 0, tokens: 0 };
         for (_, transcript) in reading.transcripts_or_none(&document).ok()? {
-            let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+            let view = View::of_layout(&transcript.layout, &transcript.messages);
             sums.messages += transcript.messages.len();
             sums.tokens += counting.outside(&view);
             sums.tokens += transcript.messages.iter().map(|message| counting.message(message)).sum::<usize>();
@@ -501,9 +484,311 @@ fn prompt(message: &Message<'_>) -> Option<String> {
     Some(head.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+// Finds the sessions on this machine: files in the folders of agents, and sessions in the databases of agents. Finding them
+// opens no transcript.
+
+/// How many levels of folders are searched.
+const DEPTH: usize = 8;
+
+/// A session of an agent.
+#[derive(Debug, Clone)]
+struct Session {
+    agent: &'static Agent,
+    /// The transcript, or the store that contains it.
+    path: PathBuf,
+    /// When something was last written to it.
+    modified: SystemTime,
+    /// In bytes; `None` in a store.
+    size: Option<u64>,
+    /// What its store records about it; `None` if it is a file.
+    stored: Option<StoredSession>,
+}
+
+impl Session {
+    /// The command that writes it to standard output, if it is not a file.
+    fn export(&self) -> Option<String> {
+        Some(format!("{} {}", self.agent.export?, self.stored.as_ref()?.id))
+    }
+}
+
+/// The sessions of a machine, the newest first, and what could not be read.
+#[derive(Debug, Default)]
+struct FoundSessions {
+    sessions: Vec<Session>,
+    failed: Vec<String>,
+}
+
+/// The sessions of `agents`, or of all agents if there are none.
+fn find_sessions(agents: &[&'static Agent]) -> FoundSessions {
+    let mut found = FoundSessions::default();
+    for agent in AGENTS.iter().filter(|agent| agents.is_empty() || agents.contains(agent)) {
+        let Some(folder) = folder_of(agent) else { continue };
+        if agent.export.is_some() {
+            find_stored(agent, &folder, std::env::var_os("OPENCODE_DB"), &mut found);
+            continue;
+        }
+        for below in agent.folders {
+            search(agent, &folder.join(below), DEPTH, agent.within.is_empty(), &mut found.sessions);
+        }
+    }
+    found.sessions.sort_by(|one, other| {
+        let id = |session: &Session| session.stored.as_ref().map(|stored| stored.id.clone());
+        let newest = other.modified.cmp(&one.modified);
+        newest.then_with(|| one.path.cmp(&other.path)).then_with(|| id(one).cmp(&id(other)))
+    });
+    found
+}
+
+/// The folder of an agent: below the home of the user, or where an environment variable moves it.
+fn folder_of(agent: &Agent) -> Option<PathBuf> {
+    let moved = agent.variable.and_then(|(name, below)| {
+        let folder = std::env::var_os(name).filter(|folder| !folder.is_empty())?;
+        Some(PathBuf::from(folder).join(below))
+    });
+    moved.or_else(|| Some(std::env::home_dir()?.join(agent.home)))
+}
+
+/// The session that `reference` names, such as `last` or `claude:2`, without its `@`.
+///
+/// # Errors
+/// There is no such agent or session.
+fn session_named(reference: &str) -> Result<Session, String> {
+    let (word, number) = match reference.split_once(':') {
+        Some((word, number)) => (word, number.parse::<usize>().ok().filter(|number| *number > 0)),
+        None => (reference, Some(1)),
+    };
+    let number =
+        number.ok_or("expected a number from 1 on after the colon, such as @claude:2 for the second newest")?;
+    let agent = agent_named(word);
+    if agent.is_none() && word != "last" {
+        let words: Vec<&str> = AGENTS.iter().map(|agent| agent.words[0]).collect();
+        return Err(format!(
+            "there is no agent `{word}`; sessions are named @last or by agent: @{} (a file: ./@{reference})",
+            words.join(", @")
+        ));
+    }
+    let FoundSessions { mut sessions, failed } = find_sessions(agent.as_slice());
+    let of = agent.map_or_else(String::new, |agent| format!(" of {}", agent.name));
+    if sessions.len() < number {
+        return Err(match sessions.len() {
+            0 if agent.is_some() && !failed.is_empty() => failed.join("; "),
+            0 => match agent.and_then(|agent| agent.unread) {
+                Some(unread) => format!("no session{of} was found on this machine; {unread}"),
+                None => format!("no session{of} was found on this machine; `curtail sessions` lists them"),
+            },
+            1 => format!("there is only 1 session{of}"),
+            count => format!("there are only {count} sessions{of}"),
+        });
+    }
+    let session = sessions.swap_remove(number - 1);
+    match session.export() {
+        Some(export) => Err(format!(
+            "{} keeps this session in a database; `{export} > FILE` writes it to a file",
+            session.agent.name
+        )),
+        None => Ok(session),
+    }
+}
+
+/// The path that `given` names: a file, or a session such as `@last`. A file with such a name comes first.
+///
+/// # Errors
+/// There is no such session.
+pub(super) fn named_path(given: &OsString) -> Result<PathBuf, String> {
+    let path = PathBuf::from(given);
+    match given.to_str().and_then(|text| text.strip_prefix('@')) {
+        Some(reference) if !path.exists() => Ok(session_named(reference)?.path),
+        _ => Ok(path),
+    }
+}
+
+/// Adds the sessions of `agent` in `folder` and in `depth` levels below it; files of `folder` itself only if it `has_sessions`.
+/// Links are not followed, and what cannot be read is skipped.
+fn search(agent: &'static Agent, folder: &Path, depth: usize, has_sessions: bool, sessions: &mut Vec<Session>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
+        let Some(name) = name.to_str() else { continue };
+        if kind.is_dir() {
+            // What a subagent did is part of the session that started it.
+            if depth > 0 && name != "subagents" {
+                search(agent, &entry.path(), depth - 1, has_sessions || name == agent.within, sessions);
+            }
+        } else if kind.is_file() && has_sessions && is_session(agent, name) && !is_shortened(folder, name) {
+            let Ok(metadata) = entry.metadata() else { continue };
+            let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            let size = Some(metadata.len());
+            sessions.push(Session { agent, path: entry.path(), modified, size, stored: None });
+        }
+    }
+}
+
+fn is_session(agent: &Agent, name: &str) -> bool {
+    let (start, ends) = agent.names;
+    name.starts_with(start) && ends.iter().any(|end| name.ends_with(end)) && !name.starts_with("agent-")
+}
+
+/// Whether the full log of the session is beside it: Antigravity writes one log with long texts shortened, and one in full.
+fn is_shortened(folder: &Path, name: &str) -> bool {
+    name == "transcript.jsonl" && folder.join("transcript_full.jsonl").is_file()
+}
+
+// Sessions of an agent that keeps them in a database, or as one file for each message and part. No command takes the path of
+// such a session: the agent itself exports it to a file. Stores are only read.
+
+/// What a store records about one of its sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct StoredSession {
+    id: String,
+    title: String,
+    /// The folder that the agent worked in.
+    project: String,
+}
+
+/// Adds the sessions of `agent` in `folder`, or only in the database that is `named`.
+fn find_stored(agent: &'static Agent, folder: &Path, named: Option<OsString>, found: &mut FoundSessions) {
+    let databases = databases(folder, named);
+    for path in &databases {
+        match sessions_of_database(agent, path) {
+            Ok(sessions) => found.sessions.extend(sessions),
+            Err(error) => found.failed.push(format!("{}: {error}", path.display())),
+        }
+    }
+    // A version with a database copies the files into it when it starts first, and does not delete them.
+    if databases.is_empty() {
+        for below in agent.folders {
+            let folders = paths(&folder.join(below)).into_iter().flat_map(|project| paths(&project));
+            found.sessions.extend(folders.filter_map(|path| session_of_file(agent, &path)));
+        }
+    }
+}
+
+/// `opencode.db`, and a database for each channel from which versions are installed, such as `opencode-dev.db`.
+fn databases(folder: &Path, named: Option<OsString>) -> Vec<PathBuf> {
+    let is_database = |path: &PathBuf| {
+        let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        path.extension().is_some_and(|end| end == "db") && (stem == "opencode" || stem.starts_with("opencode-"))
+    };
+    let named = named.filter(|name| !name.is_empty() && name != ":memory:").map(|name| vec![folder.join(name)]);
+    let mut found = named.unwrap_or_else(|| paths(folder).into_iter().filter(is_database).collect());
+    found.retain(|path| path.is_file());
+    found
+}
+
+fn sessions_of_database(agent: &'static Agent, path: &Path) -> rusqlite::Result<Vec<Session>> {
+    let database = open(path)?;
+    let mut statement =
+        database.prepare("SELECT id, title, directory, time_updated FROM session WHERE parent_id IS NULL")?;
+    let found = statement.query_map([], |row| {
+        let stored = StoredSession { id: row.get(0)?, title: row.get(1)?, project: row.get(2)? };
+        let modified = after_epoch(row.get::<_, i64>(3)?);
+        Ok(Session { agent, path: path.to_owned(), modified, size: None, stored: Some(stored) })
+    })?;
+    found.collect()
+}
+
+/// A session from the file that describes it, unless another session started it.
+fn session_of_file(agent: &'static Agent, path: &Path) -> Option<Session> {
+    let description = object(&fs::read_to_string(path).ok()?)?;
+    if description.get("parentID").is_some_and(|parent| !parent.is_null()) {
+        return None;
+    }
+    let text = |key: &str| description.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let stored =
+        StoredSession { id: path.file_stem()?.to_str()?.to_owned(), title: text("title"), project: text("directory") };
+    let updated = description.get("time").and_then(|time| time.get("updated")).and_then(Value::as_i64);
+    let modified = match updated {
+        Some(updated) => after_epoch(updated),
+        None => fs::metadata(path).ok()?.modified().ok()?,
+    };
+    Some(Session { agent, path: path.to_owned(), modified, size: None, stored: Some(stored) })
+}
+
+impl StoredSession {
+    /// The session as its agent exports it; `path` is the store.
+    fn text(&self, path: &Path) -> Option<String> {
+        let is_file = path.extension().is_some_and(|end| end == "json");
+        let messages = if is_file { self.messages_of_files(path) } else { self.messages_of_database(path).ok() }?;
+        Some(json!({"info": {"id": self.id, "title": self.title}, "messages": messages}).to_string())
+    }
+
+    fn messages_of_database(&self, path: &Path) -> rusqlite::Result<Vec<Value>> {
+        let database = open(path)?;
+        let rows = |query: &str, id: &str| -> rusqlite::Result<Vec<(String, String)>> {
+            let mut statement = database.prepare_cached(query)?;
+            let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        let mut messages = Vec::new();
+        for (id, info) in
+            rows("SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id", &self.id)?
+        {
+            let parts = rows("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id", &id)?;
+            let parts = parts.iter().filter_map(|(part, data)| {
+                let mut data = object(data)?;
+                data.extend([(String::from("id"), json!(part)), (String::from("messageID"), json!(id))]);
+                Some(data)
+            });
+            let parts: Vec<Map<String, Value>> = parts.collect();
+            let Some(mut info) = object(&info) else { continue };
+            info.extend([(String::from("id"), json!(id)), (String::from("sessionID"), json!(self.id))]);
+            messages.push(json!({"info": info, "parts": parts}));
+        }
+        Ok(messages)
+    }
+
+    fn messages_of_files(&self, path: &Path) -> Option<Vec<Value>> {
+        let storage = path.ancestors().nth(3)?;
+        let read = |path: &Path| object(&fs::read_to_string(path).ok()?);
+        let mut messages: Vec<(Option<i64>, Value)> = Vec::new();
+        for file in paths(&storage.join("message").join(&self.id)) {
+            let Some(info) = read(&file) else { continue };
+            let parts = paths(&storage.join("part").join(file.file_stem()?));
+            let parts: Vec<Map<String, Value>> = parts.iter().filter_map(|part| read(part)).collect();
+            let created = info.get("time").and_then(|time| time.get("created")).and_then(Value::as_i64);
+            messages.push((created, json!({"info": info, "parts": parts})));
+        }
+        messages.sort_by_key(|(created, _)| *created);
+        Some(messages.into_iter().map(|(_, message)| message).collect())
+    }
+}
+
+/// Opens a database to read it. While a program has it open, two files are beside it. Without them, it is opened as immutable,
+/// so that these files are not created.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let beside = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        Path::new(&name).exists()
+    };
+    let immutable = if beside("-wal") && beside("-shm") { "" } else { "&immutable=1" };
+    let mut name = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    if cfg!(windows) {
+        name = format!("/{}", name.replace('\\', "/"));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(format!("file:{name}?mode=ro{immutable}"), flags)
+}
+
+/// The paths in a folder, sorted.
+fn paths(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn object(text: &str) -> Option<Map<String, Value>> {
+    serde_json::from_str(text).ok()
+}
+
+fn after_epoch(milliseconds: i64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Since, age, clipped, size};
+    use super::{age, clipped, since, size};
     use std::time::{Duration, SystemTime};
 
     #[test]
@@ -514,9 +799,9 @@ mod tests {
         assert_eq!(age(now, now + Duration::from_secs(9)), "now");
         assert_eq!([size(12), size(1_001), size(2_340_000)], ["12 B", "2 KB", "2.3 MB"]);
         assert_eq!((clipped("short", 5), clipped("longer", 5)), (String::from("short"), String::from("long…")));
-        assert_eq!("2w".parse(), Ok(Since(Duration::from_hours(336))));
+        assert_eq!(since("2w"), Ok(Duration::from_hours(336)));
         for wrong in ["", "d", "7", "7x", "99999999999999999999d"] {
-            assert!(wrong.parse::<Since>().is_err(), "{wrong}");
+            assert!(since(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,13 +1,12 @@
-//! The report as a table, as JSON and as comma-separated values. Sessions are written as soon as they are replayed.
+//! Reports a replay: as a table, as JSON, as comma-separated values or as a page. Sessions are written as soon as they are
+//! replayed.
 
 use std::fmt::Write as _;
 
-use clap::ValueEnum;
-use comfy_table::{CellAlignment, Table, presets};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use super::ReplayFormat;
-use super::policies::{budgets, command_line};
-use crate::cli::csv;
+use super::replay::{ReplayFormat, budgets, command_line};
+use super::table::{self, Columns, csv_field, trimmed};
 use crate::console;
 use crate::view::{ReplayColumn, counted, figure, replayed_page, replayed_session};
 use curtail_core::visible::one_line;
@@ -19,12 +18,12 @@ use curtail_lab::replay::{
 const MAX_OUTCOMES: usize = 8;
 
 /// Writes the report.
-pub(super) struct Printer<'r> {
+pub(super) struct ReplayReporter<'r> {
     format: ReplayFormat,
     replay: &'r Replay,
     /// The share of references that a policy must keep to be recommended.
     keep: f64,
-    columns: &'r [Column],
+    columns: Asked<'r>,
     total: TotalReport,
     groups: Vec<Group>,
     notes: ReplayNotes,
@@ -52,8 +51,8 @@ struct ReplayNotes {
     missing: String,
 }
 
-impl<'r> Printer<'r> {
-    pub(super) fn new(format: ReplayFormat, replay: &'r Replay, keep: f64, columns: &'r [Column]) -> Self {
+impl<'r> ReplayReporter<'r> {
+    pub(super) fn new(format: ReplayFormat, replay: &'r Replay, keep: f64, columns: Asked<'r>) -> Self {
         Self {
             format,
             replay,
@@ -110,7 +109,7 @@ impl<'r> Printer<'r> {
                 console::out_json(&format!("{separator}{}", serde_json::to_string(session)?))?;
             }
             ReplayFormat::Csv => console::out(&csv(session))?,
-            ReplayFormat::Html => self.sections.push(replayed_session(session, &all_columns())),
+            ReplayFormat::Html => self.sections.push(replayed_session(session, &shown(&[COLUMNS]))),
         }
         Ok(())
     }
@@ -205,7 +204,7 @@ impl<'r> Printer<'r> {
                 let notes = notes.lines().filter(|line| !line.is_empty()).skip(1);
                 let verdicts = verdicts.iter().map(|line| line.trim());
                 let lines: Vec<&str> = verdicts.chain(sweep_note(&self.total)).chain(notes).collect();
-                console::data(&replayed_page(&self.total, &lines, &self.sections, &all_columns()))?;
+                console::data(&replayed_page(&self.total, &lines, &self.sections, &shown(&[COLUMNS])))?;
             }
             ReplayFormat::Json => {
                 let (total, groups) = (serde_json::to_string(&self.total)?, serde_json::to_string(&self.groups)?);
@@ -375,130 +374,130 @@ fn csv(session: &SessionReport) -> String {
     let requests =
         session.policies.iter().flat_map(|policy| policy.requests.iter().map(move |request| (policy, request)));
     let rows = requests.map(|(policy, request)| {
-        CSV.map(|(_, cell)| csv::field(&cell(session, &policy.name, request))).join(",") + "\n"
+        CSV.map(|(_, cell)| csv_field(&cell(session, &policy.name, request))).join(",") + "\n"
     });
     rows.collect()
 }
 
 // The columns of the table and their meanings.
 
-/// `--columns`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Column {
-    /// Every column
-    All,
-    /// Input of all requests
-    Tokens,
-    /// The same as a share of what was recorded
-    Share,
-    /// Share of the input that is read from the cache
-    Cache,
-    /// Price of the input
-    Cost,
-    /// Requests that change something sent before
-    Breaks,
-    /// Breaks whose cost later requests save
-    PaidBack,
-    /// References that the model used and that were sent
-    References,
-    /// The same of those that the arguments of calls used
-    InCalls,
-    /// References that were not sent, and that a result soon showed again
-    ShownAgain,
-    /// Last instruction, edited file, failing test and to-do list that were sent
-    Probes,
-    /// Recorded calls that repeat a call whose result was not sent
-    Calls,
-    /// Recorded reads of a file whose earlier content was not sent
-    Files,
-    /// Signed thoughts that the policy makes invalid
-    Thoughts,
-    /// Tokens of the largest request
-    Largest,
-    /// Requests for summaries that a model or a command wrote
-    Summaries,
-}
+/// The values of `--columns`.
+type Asked<'a> = &'a [&'static [ReplayColumn]];
 
-const fn column(
-    column: Column,
-    title: &'static str,
-    cell: fn(&PolicyTotal, &PolicyTotal) -> String,
-    meaning: &'static str,
-) -> (Column, ReplayColumn) {
-    (column, ReplayColumn { title, cell, meaning })
+/// Reads a value of `--columns`: the name of a column, or `all`.
+pub(super) fn columns() -> impl TypedValueParser<Value = &'static [ReplayColumn]> {
+    let all = PossibleValue::new("all").help("Every column");
+    let named = COLUMNS.iter().map(|column| PossibleValue::new(column.name).help(column.help));
+    PossibleValuesParser::new(std::iter::once(all).chain(named)).map(|name| {
+        let named = COLUMNS.iter().find(|column| column.name == name);
+        named.map_or(COLUMNS, std::slice::from_ref)
+    })
 }
 
 /// The columns without `--columns`.
-const DEFAULT_COLUMNS: &[Column] =
-    &[Column::Tokens, Column::Share, Column::Cache, Column::Cost, Column::Breaks, Column::References];
+const DEFAULT_COLUMNS: [&str; 6] = ["tokens", "share", "cache", "cost", "breaks", "references"];
 
-const COLUMNS: &[(Column, ReplayColumn)] = &[
-    column(Column::Tokens, "tokens sent", |total, _| figure(total.tokens_sent), ""),
-    column(Column::Share, "of recorded", of_recorded, "tokens sent, as a share of those in the first row"),
+const fn column(
+    name: &'static str,
+    help: &'static str,
+    title: &'static str,
+    cell: fn(&PolicyTotal, &PolicyTotal) -> String,
+    meaning: &'static str,
+) -> ReplayColumn {
+    ReplayColumn { name, help, title, cell, meaning }
+}
+
+/// The columns of the table, each under its name in `--columns`.
+const COLUMNS: &[ReplayColumn] = &[
+    column("tokens", "Input of all requests", "tokens sent", |total, _| figure(total.tokens_sent), ""),
     column(
-        Column::Cache,
+        "share",
+        "The same as a share of what was recorded",
+        "of recorded",
+        of_recorded,
+        "tokens sent, as a share of those in the first row",
+    ),
+    column(
+        "cache",
+        "Share of the input that is read from the cache",
         "from cache",
         |total, _| percent(total.read_share()),
         "share that the provider reads from its cache",
     ),
-    column(Column::Cost, "cost", |total, _| total.cost.map_or_else(|| String::from("?"), dollars), ""),
+    column("cost", "Price of the input", "cost", |total, _| total.cost.map_or_else(|| String::from("?"), dollars), ""),
     column(
-        Column::Breaks,
+        "breaks",
+        "Requests that change something sent before",
         "breaks",
         |total, _| figure(total.prefix_breaks),
         "requests that change what was sent before, so that all after the change is written to the cache again",
     ),
     column(
-        Column::PaidBack,
+        "paid-back",
+        "Breaks whose cost later requests save",
         "paid back",
         |total, _| figure(total.breaks_paid_back),
         "breaks whose cost later requests save",
     ),
     column(
-        Column::References,
+        "references",
+        "References that the model used and that were sent",
         "kept references",
         |total, _| percent(total.kept_share()),
         "share of the names, paths and numbers that the model used again and that were still sent",
     ),
     column(
-        Column::InCalls,
+        "in-calls",
+        "The same of those that the arguments of calls used",
         "kept in calls",
         |total, _| percent(total.kept_in_calls_share()),
         "the same share of those that the model used in the arguments of calls",
     ),
     column(
-        Column::ShownAgain,
+        "shown-again",
+        "References that were not sent, and that a result soon showed again",
         "shown again",
         |total, _| figure(total.losses.shown_again),
         "references that were not sent, and that a result of the next five requests showed again",
     ),
     column(
-        Column::Probes,
+        "probes",
+        "Last instruction, edited file, failing test and to-do list that were sent",
         "probes",
         |total, _| percent(total.losses.probes.sent_share()),
         "share of what the model had to know and was sent: last instruction, edited file, failing test, open to-do list",
     ),
     column(
-        Column::Calls,
+        "calls",
+        "Recorded calls that repeat a call whose result was not sent",
         "repeated calls",
         |total, _| figure(total.losses.repeated_calls),
         "recorded calls that repeat a call whose result was not sent",
     ),
     column(
-        Column::Files,
+        "files",
+        "Recorded reads of a file whose earlier content was not sent",
         "files read again",
         |total, _| figure(total.losses.files_read_again),
         "recorded reads of a file whose earlier content was not sent",
     ),
     column(
-        Column::Thoughts,
+        "thoughts",
+        "Signed thoughts that the policy makes invalid",
         "thoughts",
         |total, _| figure(total.losses.thoughts_invalidated),
         "signed thoughts that were sent after a prefix that differs from the original one",
     ),
-    column(Column::Largest, "largest", |total, _| figure(total.largest_request), "tokens of the largest request"),
     column(
-        Column::Summaries,
+        "largest",
+        "Tokens of the largest request",
+        "largest",
+        |total, _| figure(total.largest_request),
+        "tokens of the largest request",
+    ),
+    column(
+        "summaries",
+        "Requests for summaries that a model or a command wrote",
         "summaries",
         |total, _| figure(total.summary_requests),
         "requests for summaries, each once; the cost includes their input",
@@ -506,28 +505,23 @@ const COLUMNS: &[(Column, ReplayColumn)] = &[
 ];
 
 /// The policies of `total`, with the columns that `asked` names, or the default ones.
-fn table(total: &TotalReport, asked: &[Column]) -> Vec<String> {
+fn table(total: &TotalReport, asked: Asked<'_>) -> Vec<String> {
     let Some(recorded) = total.policies.first().map(|policy| &policy.total) else { return Vec::new() };
     let columns = shown(asked);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(std::iter::once("policy").chain(columns.iter().map(|column| column.title)));
-    for policy in &total.policies {
+    let rows = total.policies.iter().map(|policy| {
         let mark = if policy.pareto == Some(true) { " *" } else { "" };
         let cells = columns.iter().map(|column| match policy.failed_sessions {
             0 => (column.cell)(&policy.total, recorded),
             _ => String::from("-"),
         });
-        table.add_row(std::iter::once(format!("{}{mark}", policy.name)).chain(cells));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.lines().map(|line| line.trim().to_owned()).collect()
+        std::iter::once(format!("{}{mark}", policy.name)).chain(cells)
+    });
+    let header = std::iter::once("policy").chain(columns.iter().map(|column| column.title));
+    trimmed(&table::table(header, rows, Columns::Numbers))
 }
 
 /// A line for each column whose title does not explain it.
-fn legend(asked: &[Column]) -> Vec<String> {
+fn legend(asked: Asked<'_>) -> Vec<String> {
     let explained = |column: &&ReplayColumn| {
         (!column.meaning.is_empty()).then(|| format!("  {}: {}", column.title, column.meaning))
     };
@@ -535,15 +529,12 @@ fn legend(asked: &[Column]) -> Vec<String> {
 }
 
 /// The columns that `asked` names, or the default ones.
-fn shown(asked: &[Column]) -> Vec<&'static ReplayColumn> {
-    let asked = if asked.is_empty() { DEFAULT_COLUMNS } else { asked };
-    let is_shown = |column| asked.contains(column) || asked.contains(&Column::All);
-    COLUMNS.iter().filter(|(column, _)| is_shown(column)).map(|(_, shown)| shown).collect()
-}
-
-/// Every column.
-fn all_columns() -> Vec<&'static ReplayColumn> {
-    shown(&[Column::All])
+fn shown(asked: Asked<'_>) -> Vec<&'static ReplayColumn> {
+    let is_shown = |column: &&ReplayColumn| match asked {
+        [] => DEFAULT_COLUMNS.contains(&column.name),
+        asked => asked.iter().any(|asked| asked.iter().any(|asked| asked.name == column.name)),
+    };
+    COLUMNS.iter().filter(is_shown).collect()
 }
 
 /// `$1,234.56`

@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgGroup, Command, ValueHint};
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::options::{Amount, Bytes, ProcessorSpec, Tokens};
+use super::options::{Amount, Bytes, ProcessorSpec, Tokens};
 
 /// A flag, as a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +79,6 @@ pub(crate) enum FileValue {
 
 impl Shape {
     /// The expected kind, for messages.
-    #[must_use]
     pub(crate) fn description(&self) -> String {
         match self {
             Self::Switch => String::from("true or false"),
@@ -95,19 +94,18 @@ impl Shape {
 
 impl OptionKey {
     /// The keys of `command`, in the order of its help.
-    pub(in crate::cli) fn all(command: &Command) -> Vec<Self> {
+    pub(super) fn all(command: &Command) -> Vec<Self> {
         let flags = command.get_arguments().filter(|flag| flag.get_long().is_some());
         flags.map(|flag| Self::from_flag(command, flag)).collect()
     }
 
     /// Whether `name` is its name or an alias.
-    #[must_use]
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
     }
 
     /// The variables that override what a file says under this key.
-    pub(in crate::cli) fn overriding_variables(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn overriding_variables(&self) -> impl Iterator<Item = &str> {
         self.variable.iter().chain(&self.rivals).map(String::as_str)
     }
 
@@ -198,7 +196,6 @@ fn rivals(command: &Command, flag: &Arg) -> Vec<String> {
 // A JSON Schema of `curtail.toml`, with which editors complete and check the file.
 
 /// The schema (draft 2020-12) of a file with processors of these kinds; `check` is the schema of the table of `curtail check`.
-#[must_use]
 pub(crate) fn schema(specs: &[ProcessorSpec], check: &Value) -> Value {
     let processors = json!({"type": "array", "items": {"$ref": "#/$defs/processor"}});
     let level = json!({"type": "object", "additionalProperties": false, "properties": {"processors": processors}});

@@ -1,10 +1,39 @@
-//! CSV as RFC 4180 defines it.
+//! Rows with aligned columns for people, and CSV as RFC 4180 defines it.
+
+use comfy_table::{CellAlignment, Row, Table, presets};
 
 use curtail_core::visible::one_line;
 
+/// What the columns of a table after the first contain.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Columns {
+    Texts,
+    /// Numbers, which are aligned at their ends.
+    Numbers,
+}
+
+/// A table of `rows` below `header`.
+pub(super) fn table<R: Into<Row>>(
+    header: impl Into<Row>,
+    rows: impl IntoIterator<Item = R>,
+    columns: Columns,
+) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
+    for column in table.column_iter_mut().skip(1).filter(|_| columns == Columns::Numbers) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// The lines of a table, without white space around them.
+pub(super) fn trimmed(table: &Table) -> Vec<String> {
+    table.lines().map(|line| line.trim().to_owned()).collect()
+}
+
 /// A field on one line, in quotation marks if it needs them. A text that a spreadsheet would run as a formula gets an
 /// apostrophe in front, which makes it a text there.
-pub(super) fn field(text: &str) -> String {
+pub(super) fn csv_field(text: &str) -> String {
     let field = one_line(text);
     let number = || text.parse::<f64>().is_ok_and(f64::is_finite);
     let formula = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) && !number();
@@ -17,7 +46,7 @@ pub(super) fn field(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::field;
+    use super::csv_field;
 
     #[test]
     fn formulas_are_texts() {
@@ -32,7 +61,7 @@ mod tests {
             ("Bash", "Bash"),
             ("a=b", "a=b"),
         ] {
-            assert_eq!(field(text), shown);
+            assert_eq!(csv_field(text), shown);
         }
     }
 }
