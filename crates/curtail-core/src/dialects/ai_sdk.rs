@@ -2,10 +2,10 @@
 //! call and later also its result.
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, tree};
-use crate::json::{Span, Text, Value, list, object};
+use crate::json::{Span, Text, Value, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Links, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
-    Rewrite, ToolCall, ToolResult,
+    Content, Draft, DraftPart, DraftResult, Family, Layout, Links, PairingRules, Part, PartPlace, ProviderRules,
+    ResultPlace, Rewrite, ToolCall, ToolResult,
 };
 
 /// The dialect `ai-sdk`.
@@ -53,7 +53,7 @@ impl Dialect for AiSdk {
 
 impl DialectWriter for AiSdk {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
+        let parts = blocks::parts(self, draft);
         let role = blocks::role_name(draft);
         if anchor.is_some_and(|anchor| anchor.has("parts")) {
             // `validateUIMessages` refuses a message without an id.
@@ -66,20 +66,14 @@ impl DialectWriter for AiSdk {
         }
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, family: Family::Approval, .. } => {
-                let id = id.as_deref().unwrap_or_default();
-                object! { "type": "tool-approval-response", "approvalId": id, "approved": false, "reason": text }.0
-            }
-            DraftPart::ToolResult { id, name, text, .. } => {
-                let id = id.as_deref().unwrap_or_default();
-                let output = object! { "type": "error-text", "value": text };
-                object! { "type": "tool-result", "toolCallId": id, "toolName": name, "output": output }.0
-            }
+    fn write_result(&self, result: &DraftResult) -> String {
+        let DraftResult { name, text, family, .. } = result;
+        let id = result.call_id();
+        if *family == Family::Approval {
+            return object! { "type": "tool-approval-response", "approvalId": id, "approved": false, "reason": text }.0;
         }
+        let output = object! { "type": "error-text", "value": text };
+        object! { "type": "tool-result", "toolCallId": id, "toolName": name, "output": output }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -123,7 +117,7 @@ fn is_own_part(part: Value<'_>) -> bool {
 fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
     match content {
         Some(list) if list.is_array() => list.items().map(|part| read_part(list, part)).collect(),
-        said => blocks::content(said, blocks::plain_block),
+        said => blocks::said(said),
     }
 }
 

@@ -2,10 +2,10 @@
 //! message, server tools answered inside the same message.
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
-use crate::json::{Text, Value, list, object};
+use crate::json::{Text, Value, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, IdFormat, Leader, Message, PairingRules, Part, PartOrigin, ProviderRules,
-    ResultPlace, Role, ToolCall, ToolResult, Usage,
+    Content, Draft, DraftPart, DraftResult, Family, IdFormat, Leader, Message, PairingRules, Part, PartOrigin,
+    ProviderRules, ResultPlace, Role, ToolCall, ToolResult, Usage,
 };
 
 /// The dialect `anthropic`.
@@ -69,12 +69,12 @@ impl DialectWriter for Anthropic {
         if let [DraftPart::Text(text)] = draft.parts.as_slice() {
             return blocks::role_and_content(role, text);
         }
-        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
-        object! { "role": role, "content": blocks }.0
+        object! { "role": role, "content": blocks::parts(self, draft) }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        write_block(part)
+    fn write_result(&self, result: &DraftResult) -> String {
+        let (id, text) = (result.call_id(), &result.text);
+        object! { "type": "tool_result", "tool_use_id": id, "content": text, "is_error": true }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -109,18 +109,6 @@ pub(super) const RULES: ProviderRules = ProviderRules {
     ids: Some(IdFormat { symbols: "_-", longest: usize::MAX }),
     ..NO_RULES
 };
-
-/// Writes a part as a content block.
-pub(super) fn write_block(part: &DraftPart) -> String {
-    match part {
-        DraftPart::Text(text) => blocks::text_block(text),
-        DraftPart::Verbatim(raw) => raw.clone(),
-        DraftPart::ToolResult { id, text, .. } => {
-            let id = id.as_deref().unwrap_or_default();
-            object! { "type": "tool_result", "tool_use_id": id, "content": text, "is_error": true }.0
-        }
-    }
-}
 
 /// Block types that only this dialect has.
 fn is_own_block(block: Value<'_>) -> bool {

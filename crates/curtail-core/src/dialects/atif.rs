@@ -4,7 +4,8 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks};
 use crate::json::{Json, Span, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Message, PairingRules, Part, ProviderRules, ResultPlace, Role, SlotKind, Usage,
+    Content, Draft, DraftPart, DraftResult, Layout, Message, PairingRules, Part, ProviderRules, ResultPlace, Role,
+    SlotKind, Usage,
 };
 
 /// The dialect `atif`.
@@ -37,7 +38,7 @@ impl Dialect for Atif {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         blocks::read_message(item, item.some_text("source"), role_of, |message| {
             message.parts.extend(blocks::text_beside(item, "reasoning_content", Content::Reasoning));
-            message.parts.extend(blocks::content(item.get("message"), blocks::plain_block));
+            message.parts.extend(blocks::said(item.get("message")));
             message.parts.extend(calls(item));
             observe(item, message);
         })
@@ -63,16 +64,15 @@ impl DialectWriter for Atif {
         // `relink` numbers the steps that are written.
         let number = anchor.and_then(|anchor| anchor.get("step_id")).map_or("0", Value::raw);
         let text = draft.joined_text();
-        let results: Vec<String> = draft.parts.iter().filter_map(write_result).collect();
+        let results = draft.parts.iter().filter(|part| !matches!(part, DraftPart::Text(_)));
+        let results: Vec<String> = results.map(|part| self.write_part(part)).collect();
         let observed = (!results.is_empty()).then(|| object! { "results": list(&results) });
         object! { "step_id": Json(number), "source": source, "message": text, "observation": observed }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => blocks::text_block(text),
-            part => write_result(part).unwrap_or_default(),
-        }
+    fn write_result(&self, result: &DraftResult) -> String {
+        let key = result.key.unwrap_or(SOURCE_CALL[0]);
+        object! { key: result.call_id(), "content": result.text }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -177,17 +177,6 @@ impl LogHabits for Atif {
     }
 }
 
-fn write_result(part: &DraftPart) -> Option<String> {
-    match part {
-        DraftPart::Text(_) => None,
-        DraftPart::Verbatim(raw) => Some(raw.clone()),
-        DraftPart::ToolResult { id, text, key, .. } => {
-            let key = key.unwrap_or(SOURCE_CALL[0]);
-            Some(object! { key: id.as_deref().unwrap_or_default(), "content": text }.0)
-        }
-    }
-}
-
 fn role_of(source: &str) -> Option<Role> {
     match source {
         "system" => Some(Role::System),
@@ -240,7 +229,7 @@ fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
     for said in nameless {
         match said.get("content") {
             Some(content) if message.role == Role::Assistant => message.attached.extend(blocks::texts(Some(content))),
-            Some(content) => message.parts.extend(blocks::content(Some(content), blocks::plain_block)),
+            Some(content) => message.parts.extend(blocks::said(Some(content))),
             None => {}
         }
     }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Item, Patch};
-use crate::json::{Json, Span, Text, Value, object};
+use super::{DialectWriter, Item, Patch};
+use crate::json::{Json, Span, Text, Value, list, object};
 use crate::transcript::{
     Closes, Content, Draft, Family, Message, Origin, Part, PartPlace, Rewrite, Role, ToolCall, ToolResult, Unknown,
     blocks_in_text, media,
@@ -124,11 +124,16 @@ pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> 
     value.items().map(|block| part(block, read(block))).collect()
 }
 
+/// The parts of a `content` that is a string or a list of the blocks that most formats share.
+pub(super) fn said(content: Option<Value<'_>>) -> Vec<Part<'_>> {
+    self::content(content, plain_block)
+}
+
 /// The parts of a `content` that is a string, or a list of blocks, each of which `read` reads as a part.
 pub(super) fn text_or_parts<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> Part<'a>) -> Vec<Part<'a>> {
     match value {
         Some(list) if list.is_array() => list.items().map(read).collect(),
-        value => content(value, plain_block),
+        value => said(value),
     }
 }
 
@@ -325,10 +330,19 @@ pub(super) fn unknown_kind<'a>(kind: Cow<'_, str>) -> Item<'a> {
 
 /// A message that `event` contains.
 pub(super) fn message<'a>(role: Role, event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Item<'a> {
-    let mut message = Message::from_source(role, event);
-    message.id = id;
-    message.parts = parts;
-    Item::Message(message)
+    Item::Message(Message { id, parts, ..Message::from_source(role, event) })
+}
+
+/// The same, as a boundary: a model reads it in place of everything before it.
+pub(super) fn boundary<'a>(role: Role, event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Item<'a> {
+    let mut item = message(role, event, id, parts);
+    item.message_mut().into_iter().for_each(Message::set_boundary);
+    item
+}
+
+/// What the program says to the model in a message of the user.
+pub(super) fn notice<'a>(event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Message<'a> {
+    Message { id, parts, automatic: true, ..Message::from_source(Role::User, event) }
 }
 
 /// A call of a function.
@@ -340,6 +354,11 @@ pub(super) fn call<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, arguments: 
         family: Family::Function,
         hosted: false,
     })
+}
+
+/// A call of a function whose id, name and arguments are members of `object`, under these keys.
+pub(super) fn call_in<'a>(object: Value<'a>, [id, name, arguments]: [&str; 3]) -> Content<'a> {
+    call(object.get_text(id), object.get_text(name), object.get(arguments))
 }
 
 /// The result of a function.
@@ -392,6 +411,11 @@ pub(super) fn put_in_compaction(items: &mut [Item<'_>]) {
 }
 
 // What is written.
+
+/// The parts of a draft, as a list of a format.
+pub(super) fn parts(format: &dyn DialectWriter, draft: &Draft) -> Json {
+    list(draft.parts.iter().map(|part| format.write_part(part)))
+}
 
 /// Puts `parts` before a `content` that is a string or a list of blocks with a type.
 pub(super) fn prepend_blocks(content: Option<Value<'_>>, parts: &[String]) -> Option<Patch> {

@@ -198,7 +198,7 @@ fn event_text(event: Value<'_>) -> Option<Text<'_>> {
 
 /// Writes an item as the program does: its content is a list of blocks.
 fn write_payload(draft: &Draft) -> String {
-    if let [DraftPart::ToolResult { .. } | DraftPart::Verbatim(_)] = draft.parts.as_slice() {
+    if let [DraftPart::ToolResult(_) | DraftPart::Verbatim(_)] = draft.parts.as_slice() {
         return responses::write_item(draft);
     }
     let kind = if draft.role == Role::Assistant { "output_text" } else { "input_text" };
@@ -263,12 +263,8 @@ fn read_compacted<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
 
 /// The summary of a `compacted` line, which the model reads in place of everything before it.
 fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
-    let mut message = Message::from_source(Role::User, item);
-    let said = payload.get("message").filter(|said| said.text().is_some());
-    let content = said.and_then(Value::text).map_or(Content::Other, Content::Text);
-    message.parts = vec![blocks::whole(item, content)];
-    message.set_boundary();
-    Item::Message(message)
+    let content = payload.get_text("message").map_or(Content::Other, Content::Text);
+    blocks::boundary(Role::User, item, None, vec![blocks::whole(item, content)])
 }
 
 /// Marks the messages before the last `compacted` as superseded, and marks the turns that were rolled back.

@@ -9,10 +9,10 @@ use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, gemini_cli,
     provenance, tree,
 };
-use crate::json::{Json, ObjectWriter, Text, Value, ValueKind, list, object};
+use crate::json::{Json, ObjectWriter, Text, Value, ValueKind, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Links, Message, MessageKind, PairingRules, Part, PartOrigin, PartPlace,
-    ProviderRules, ResultPlace, Rewrite, Role, ToolCall, ToolResult, Unknown, Usage,
+    Content, Draft, DraftResult, Family, Layout, Links, Message, MessageKind, PairingRules, Part, PartOrigin,
+    PartPlace, ProviderRules, ResultPlace, Rewrite, Role, ToolCall, ToolResult, Unknown, Usage,
 };
 
 /// The dialect `gemini`.
@@ -107,7 +107,7 @@ impl DialectWriter for Gemini {
     }
 
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
+        let parts = blocks::parts(self, draft);
         let model = draft.role == Role::Assistant;
         let role = if model { "model" } else { "user" };
         match anchor {
@@ -122,8 +122,13 @@ impl DialectWriter for Gemini {
         }
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        write_part(part)
+    fn write_text(&self, text: &str) -> String {
+        object! { "text": text }.0
+    }
+
+    fn write_result(&self, DraftResult { id, name, text, key, .. }: &DraftResult) -> String {
+        let key = key.unwrap_or("functionResponse");
+        object! { key: object! { "id": id, "name": name, "response": object! { "error": text } } }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -196,8 +201,7 @@ fn is_exchange(item: Value<'_>) -> bool {
 
 /// The turn is one user message: it cannot be divided, and its tool calls are only expected ones.
 fn read_exchange(item: Value<'_>) -> Item<'_> {
-    let mut message = Message::from_source(Role::User, item);
-    message.kind = MessageKind::Exchange;
+    let mut message = Message { kind: MessageKind::Exchange, ..Message::from_source(Role::User, item) };
     let keys = ["query", "user_content", "userContent", "reference", "final_response", "finalResponse"];
     for value in keys.iter().filter_map(|key| item.some(key)) {
         let said = value.get("parts").unwrap_or(value);
@@ -410,16 +414,4 @@ pub(super) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
     });
     let signed: Vec<bool> = calls.collect();
     signed.len() > 1 && signed[0] && signed[1..].iter().all(|signed| !signed)
-}
-
-/// Writes a part.
-pub(super) fn write_part(part: &DraftPart) -> String {
-    match part {
-        DraftPart::Text(text) => object! { "text": text }.0,
-        DraftPart::Verbatim(raw) => raw.clone(),
-        DraftPart::ToolResult { id, name, text, key, .. } => {
-            let key = key.unwrap_or("functionResponse");
-            object! { key: object! { "id": id, "name": name, "response": object! { "error": text } } }.0
-        }
-    }
 }

@@ -6,7 +6,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::{Fit, Item, Patch, blocks, gemini};
 use crate::json::{Span, Text, Value, quote};
-use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Rewrite, Role, Standing, Usage};
+use crate::transcript::{Content, Layout, Message, Part, PartOrigin, PartPlace, Rewrite, Standing, Usage};
 
 // Headers and updates of them, thoughts beside the content, and `toolCalls`, each a call with its result.
 
@@ -215,10 +215,8 @@ pub(super) fn read_list(list: Value<'_>) -> Item<'_> {
 
 /// A list that a later one replaced.
 fn boundary(item: Value<'_>) -> Item<'_> {
-    let mut message = Message::from_source(Role::User, item);
-    message.parts = vec![blocks::whole(item, Content::Other)];
+    let mut message = blocks::notice(item, None, vec![blocks::whole(item, Content::Other)]);
     message.set_boundary();
-    message.automatic = true;
     Item::Message(message)
 }
 

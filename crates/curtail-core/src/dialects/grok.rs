@@ -3,7 +3,7 @@
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, responses};
 use crate::json::{Value, object};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ResultPlace, Role};
+use crate::transcript::{Content, Draft, DraftResult, PairingRules, Part, ResultPlace, Role};
 
 /// The dialect `grok`.
 pub(super) struct Grok;
@@ -38,7 +38,7 @@ impl Dialect for Grok {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let kind = item.word("type");
-        let said = || blocks::content(item.get("content"), blocks::plain_block);
+        let said = || blocks::said(item.get("content"));
         match &*kind {
             "system" => blocks::message(Role::System, item, None, said()),
             "user" => blocks::message(Role::User, item, None, said()),
@@ -66,34 +66,26 @@ impl Dialect for Grok {
 
 impl DialectWriter for Grok {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        if let [part @ DraftPart::ToolResult { .. }] = draft.parts.as_slice() {
-            self.write_part(part)
-        } else {
-            let kind = match draft.role {
-                Role::Assistant => "assistant",
-                Role::System | Role::Developer => "system",
-                _ => "user",
-            };
-            object! { "type": kind, "content": draft.joined_text() }.0
+        if let Some(result) = draft.only_result() {
+            return self.write_result(result);
         }
+        let kind = match draft.role {
+            Role::Assistant => "assistant",
+            Role::System | Role::Developer => "system",
+            _ => "user",
+        };
+        object! { "type": kind, "content": draft.joined_text() }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, .. } => {
-                let id = id.as_deref().unwrap_or_default();
-                object! { "type": "tool_result", "tool_call_id": id, "content": text }.0
-            }
-        }
+    fn write_result(&self, result: &DraftResult) -> String {
+        object! { "type": "tool_result", "tool_call_id": result.call_id(), "content": result.text }.0
     }
 }
 
 impl LogHabits for Grok {}
 
 fn read_call(call: Value<'_>) -> Part<'_> {
-    blocks::in_shell(call, blocks::call(call.get_text("id"), call.get_text("name"), call.get("arguments")))
+    blocks::in_shell(call, blocks::call_in(call, ["id", "name", "arguments"]))
 }
 
 /// A tool that the provider ran; the log does not contain its result.

@@ -4,7 +4,9 @@
 use super::responses::bind_reasoning;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Text, Value, list, object};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ProviderRules, ResultPlace, Role, Usage};
+use crate::transcript::{
+    Content, Draft, DraftPart, DraftResult, PairingRules, Part, ProviderRules, ResultPlace, Role, Usage,
+};
 
 /// The dialect `gemini-interactions`.
 pub(super) struct Interactions;
@@ -17,13 +19,9 @@ impl Dialect for Interactions {
                 `function_result` with `call_id`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
+            has_flat_items: true,
             ..Format::PLAIN
         }
-    }
-
-    /// Items are what other formats write as parts of messages.
-    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        Some(Text::Json(item.raw()))
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -39,7 +37,7 @@ impl Dialect for Interactions {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let kind = item.word("type");
-        let content = || blocks::content(item.get("content"), blocks::plain_block);
+        let content = || blocks::said(item.get("content"));
         let (role, parts) = match &*kind {
             "user_input" => (Role::User, content()),
             "model_output" => (Role::Assistant, content()),
@@ -68,22 +66,17 @@ impl Dialect for Interactions {
 
 impl DialectWriter for Interactions {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        if let [part @ (DraftPart::ToolResult { .. } | DraftPart::Verbatim(_))] = draft.parts.as_slice() {
+        if let [part @ (DraftPart::ToolResult(_) | DraftPart::Verbatim(_))] = draft.parts.as_slice() {
             return self.write_part(part);
         }
         let kind = if draft.role == Role::Assistant { "model_output" } else { "user_input" };
         object! { "type": kind, "content": list([blocks::text_block(&draft.joined_text())]) }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, name, text, .. } => {
-                let id = id.as_deref().unwrap_or_default();
-                object! { "type": "function_result", "call_id": id, "name": name, "result": text, "is_error": true }.0
-            }
-        }
+    fn write_result(&self, result: &DraftResult) -> String {
+        let DraftResult { name, text, .. } = result;
+        let id = result.call_id();
+        object! { "type": "function_result", "call_id": id, "name": name, "result": text, "is_error": true }.0
     }
 }
 
@@ -149,7 +142,7 @@ fn thought(item: Value<'_>) -> Part<'_> {
 }
 
 fn call(item: Value<'_>) -> Part<'_> {
-    blocks::whole(item, blocks::call(item.get_text("id"), item.get_text("name"), item.get("arguments")))
+    blocks::whole(item, blocks::call_in(item, ["id", "name", "arguments"]))
 }
 
 fn result(item: Value<'_>) -> Part<'_> {

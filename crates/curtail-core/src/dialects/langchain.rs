@@ -3,9 +3,7 @@
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
 use crate::json::{ObjectWriter, Text, Value, list, object, quote};
-use crate::transcript::{
-    Content, Draft, DraftPart, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, Unknown, Usage,
-};
+use crate::transcript::{Content, Draft, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, Unknown, Usage};
 
 /// The dialect `langchain`.
 pub(super) struct LangChain;
@@ -49,7 +47,7 @@ impl Dialect for LangChain {
         let Some(kind) = kind(item) else { return Item::Unknown(Unknown::NoType) };
         let body = body(item);
         match role_of(&kind, body) {
-            Ok(Some(role)) => Item::Message(read_message(role, item, body)),
+            Ok(Some(role)) => blocks::message(role, item, body.get_text("id"), read_parts(role, item, body)),
             Ok(None) => Item::Metadata,
             Err(unknown) => Item::Unknown(Unknown::Named(unknown)),
         }
@@ -104,12 +102,12 @@ impl LogHabits for LangChain {
 }
 
 fn write_members(message: ObjectWriter, draft: &Draft) -> ObjectWriter {
-    match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, name, text, .. }] => {
-            let message = message.member("content", text).member("tool_call_id", id.as_deref().unwrap_or_default());
-            message.member("name", name).member("status", "error")
+    match draft.only_result() {
+        Some(result) => {
+            let message = message.member("content", &result.text).member("tool_call_id", result.call_id());
+            message.member("name", &result.name).member("status", "error")
         }
-        _ => message.member("content", &draft.joined_text()),
+        None => message.member("content", &draft.joined_text()),
     }
 }
 
@@ -145,22 +143,19 @@ fn role_of(kind: &str, body: Value<'_>) -> Result<Option<Role>, String> {
     }
 }
 
-fn read_message<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Message<'a> {
-    let mut message = Message::from_source(role, item);
-    message.id = body.get_text("id");
+fn read_parts<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Vec<Part<'a>> {
     let content = body.get("content");
     if role == Role::Tool {
         let result = blocks::result(body.get_text("tool_call_id"), body.get_text("name"), content);
-        message.parts = vec![blocks::rewritable(item, result, content)];
-        return message;
+        return vec![blocks::rewritable(item, result, content)];
     }
-    message.parts = reasoning(body);
-    message.parts.extend(match content {
+    let mut parts = reasoning(body);
+    parts.extend(match content {
         Some(list) if list.is_array() => list.items().filter(|block| !is_call(*block)).map(read_block).collect(),
-        text => blocks::content(text, blocks::plain_block),
+        text => blocks::said(text),
     });
-    message.parts.extend(call_parts(body));
-    message
+    parts.extend(call_parts(body));
+    parts
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {

@@ -62,7 +62,8 @@ impl DialectWriter for OpenCode {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let id = id_text(DraftId(first_id(draft, anchor)));
         let texts = draft.parts.iter().map(|part| match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } | DraftPart::Verbatim(text) => text.as_str(),
+            DraftPart::Verbatim(raw) => raw,
+            said => said.text().unwrap_or_default(),
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         match anchor {
@@ -233,7 +234,7 @@ fn is_tool(block: Value<'_>) -> bool {
 fn read_version2(item: Value<'_>) -> Item<'_> {
     let kind = item.word("type");
     let (role, parts): (_, Vec<Part<'_>>) = match &*kind {
-        "user" => (Role::User, blocks::content(item.get("text"), blocks::plain_block)),
+        "user" => (Role::User, blocks::said(item.get("text"))),
         "assistant" => (Role::Assistant, item.items_under("content").flat_map(read_block).collect()),
         _ => return blocks::unknown_kind(kind),
     };

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Leader, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
-    ResultPlace, Role, SlotKind, Standing, Unknown, Usage,
+    Content, Draft, Layout, Leader, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace,
+    Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `openhands`.
@@ -167,12 +167,7 @@ fn read_event<'a>(event: Value<'a>, kind: &str) -> Item<'a> {
         "Condensation" => {
             Condensation::from_event(event).map_or(Item::Metadata, |condensation| condensation.summary(event))
         }
-        "CondensationSummaryEvent" => {
-            let mut message = Message::from_source(Role::User, event);
-            message.automatic = true;
-            message.parts = blocks::content(event.get("summary"), blocks::plain_block);
-            Item::Message(message)
-        }
+        "CondensationSummaryEvent" => Item::Message(blocks::notice(event, None, blocks::said(event.get("summary")))),
         kind if METADATA.contains(&kind) => Item::Metadata,
         kind => Item::Unknown(Unknown::kind(kind.to_owned())),
     }
@@ -203,8 +198,8 @@ fn read_message(event: Value<'_>) -> Item<'_> {
     blocks::read_message(event, said.some_text("role"), blocks::speaker_of, |message| {
         message.id = reply_id(event).or_else(|| event.get_text("id"));
         message.parts = thoughts(said);
-        message.parts.extend(blocks::content(said.get("content"), blocks::plain_block));
-        message.parts.extend(blocks::content(event.some("extended_content"), blocks::plain_block));
+        message.parts.extend(blocks::said(said.get("content")));
+        message.parts.extend(blocks::said(event.some("extended_content")));
         // A hook or the program itself can send a text that the model reads as a user message.
         message.automatic = message.role == Role::User && !event.member_is("source", "user");
     })
@@ -278,9 +273,9 @@ fn read_result<'a>(event: Value<'a>, content: Option<Value<'a>>) -> Item<'a> {
 /// An event without id: `OpenHands` assigns one when it reads the log.
 fn write_event(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let event = ObjectWriter::new().copied(anchor, &["timestamp"]);
-    if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-        let event = event.member("source", "agent").member("tool_name", name);
-        let event = event.member("tool_call_id", id.as_deref().unwrap_or_default()).member("error", text);
+    if let Some(result) = draft.only_result() {
+        let event = event.member("source", "agent").member("tool_name", &result.name);
+        let event = event.member("tool_call_id", result.call_id()).member("error", &result.text);
         return event.member("kind", "AgentErrorEvent").end().0;
     }
     let (source, role) = match draft.role {
@@ -361,11 +356,8 @@ impl<'a> Condensation<'a> {
 
     /// The boundary, with its summary if there is one.
     pub(super) fn summary(&self, event: Value<'a>) -> Item<'a> {
-        let mut message = Message::from_source(Role::User, event);
-        message.id = event.get_text("id");
+        let mut message = blocks::notice(event, event.get_text("id"), blocks::said(self.summary));
         message.set_boundary();
-        message.automatic = true;
-        message.parts = blocks::content(self.summary, blocks::plain_block);
         if message.parts.is_empty() {
             message.parts.push(blocks::whole(event, Content::Other));
         }

@@ -3,7 +3,7 @@
 use super::openhands::{Condensation, id_of};
 use super::{Fit, Item, blocks, provenance};
 use crate::json::{Json, Text, Value, object, quote, raw};
-use crate::transcript::{Content, Draft, DraftPart, Message, Part, Role, Unknown, Usage};
+use crate::transcript::{Content, Draft, Message, Part, Role, Unknown, Usage};
 
 /// Actions and observations of the program, which are not messages.
 const METADATA: &[&str] =
@@ -66,16 +66,13 @@ fn read_action<'a>(event: Value<'a>, action: &str) -> Item<'a> {
     match action {
         "message" => Item::Message(read_message(event, role, &source)),
         "system" => {
-            let mut message = Message::from_source(Role::System, event);
-            message.parts = blocks::content(arg("content"), blocks::plain_block);
-            message.attached = blocks::texts(arg("tools"));
-            Item::Message(message)
+            let (parts, attached) = (blocks::said(arg("content")), blocks::texts(arg("tools")));
+            Item::Message(Message { parts, attached, ..Message::from_source(Role::System, event) })
         }
         // The model reads the final thought as a separate text.
         "finish" | "reject" => {
             let texts = ["thought", "final_thought"].into_iter().filter_map(arg).filter(|text| !text.is(""));
-            let mut said: Vec<Part<'_>> =
-                texts.flat_map(|text| blocks::content(Some(text), blocks::plain_block)).collect();
+            let mut said: Vec<Part<'_>> = texts.flat_map(|text| blocks::said(Some(text))).collect();
             if said.is_empty() {
                 said.extend(args.map(|args| blocks::whole(args, Content::Other)));
             }
@@ -95,7 +92,7 @@ fn read_message<'a>(event: Value<'a>, role: Role, source: &str) -> Message<'a> {
     message.id = reply_id(event);
     message.automatic = role == Role::User && source != "user";
     let content = args.and_then(|args| args.get("content"));
-    message.parts = blocks::content(content, blocks::plain_block);
+    message.parts = blocks::said(content);
     // The event repeats the text for the screen.
     let shown = event.get("message").filter(|shown| shown.text() == content.and_then(Value::text));
     if let (Some(part), Some(shown)) = (message.parts.first_mut(), shown) {
@@ -147,10 +144,7 @@ fn arguments(args: Value<'_>) -> Text<'_> {
 fn read_observation(event: Value<'_>) -> Item<'_> {
     let content = event.get("content");
     let Some(cause) = event.some("cause") else {
-        let mut message = Message::from_source(Role::User, event);
-        message.automatic = true;
-        message.parts = blocks::content(content, blocks::plain_block);
-        return Item::Message(message);
+        return Item::Message(blocks::notice(event, None, blocks::said(content)));
     };
     let name = event.some("tool_call_metadata").and_then(|made| made.get_text("function_name"));
     let result = blocks::result(Some(id_of(cause)), name, content);
@@ -169,8 +163,8 @@ fn recalled(event: Value<'_>) -> Vec<Text<'_>> {
 
 /// An event without id. The result of a call gets its `tool_call_metadata` from the action.
 pub(super) fn write_message(draft: &Draft, anchor: Value<'_>) -> String {
-    if let [DraftPart::ToolResult { id, text, .. }] = draft.parts.as_slice() {
-        let id = id.as_deref().unwrap_or_default();
+    if let Some(result) = draft.only_result() {
+        let id = result.call_id();
         let made = anchor
             .some("tool_call_metadata")
             .filter(|_| anchor.get("id").is_some_and(|own| *id_of(own).decode() == *id));
@@ -178,7 +172,7 @@ pub(super) fn write_message(draft: &Draft, anchor: Value<'_>) -> String {
         let event = object! {
             "source": "environment",
             "observation": "error",
-            "content": text,
+            "content": result.text,
             "extras": object! {},
             "cause": Json(cause),
             "tool_call_metadata": made.map(raw),

@@ -7,9 +7,9 @@ use foldhash::HashMap;
 
 use super::tree::Tree;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, Remaining, Written, blocks};
-use crate::json::{Json, ObjectWriter, Text, Value, list, object};
+use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Links, Message, PairingRules, Part, PartOrigin, ResultPlace, Role, SlotKind,
+    Content, Draft, DraftResult, Layout, Links, Message, PairingRules, Part, PartOrigin, ResultPlace, Role, SlotKind,
     Standing, Unknown, Usage,
 };
 
@@ -76,27 +76,22 @@ impl DialectWriter for Pi {
         if let Some(anchor) = anchor.filter(|anchor| is_trace_line(*anchor)) {
             return write_trace_line(draft, anchor);
         }
-        let said = if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-            object! {
+        let said = match draft.only_result() {
+            Some(result) => object! {
                 "role": "toolResult",
-                "toolCallId": id.as_deref().unwrap_or_default(),
-                "toolName": name,
-                "content": list([blocks::text_block(text)]),
+                "toolCallId": result.call_id(),
+                "toolName": result.name,
+                "content": list([self.write_result(result)]),
                 "isError": true,
-            }
-        } else {
-            let content = list(draft.parts.iter().map(|part| self.write_part(part)));
-            object! { "role": blocks::speaker(draft), "content": content }
+            },
+            None => object! { "role": blocks::speaker(draft), "content": blocks::parts(self, draft) },
         };
         let entry = if is_linked(anchor) { TREE.begin(draft, anchor) } else { ObjectWriter::new() };
         entry.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-        }
+    fn write_result(&self, result: &DraftResult) -> String {
+        self.write_text(&result.text)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
@@ -262,10 +257,8 @@ fn failed(said: Value<'_>) -> bool {
 
 /// An entry whose text the model reads as a user message.
 fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
-    let mut message = Message::from_source(Role::User, item);
-    message.id = item.get_text("id");
-    message.parts = blocks::content(text, blocks::plain_block);
-    if message.parts.is_empty() { Item::Metadata } else { Item::Message(message) }
+    let parts = blocks::said(text);
+    if parts.is_empty() { Item::Metadata } else { blocks::message(Role::User, item, item.get_text("id"), parts) }
 }
 
 fn content(said: Value<'_>) -> Vec<Part<'_>> {
@@ -275,7 +268,7 @@ fn content(said: Value<'_>) -> Vec<Part<'_>> {
     });
     let mut parts = blocks::content(said.get("content"), |block| match &*block.word("type") {
         "thinking" => Content::Reasoning(block.text_or_empty("thinking")),
-        "toolCall" => blocks::call(block.get_text("id"), block.get_text("name"), block.get("arguments")),
+        "toolCall" => blocks::call_in(block, ["id", "name", "arguments"]),
         _ => blocks::plain_block(block),
     });
     for part in parts.iter_mut().filter(|part| claude && matches!(part.content, Content::Reasoning(_))) {
@@ -298,7 +291,7 @@ fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {
 /// A command that the user ran: the model reads the command and its output.
 fn read_shell(said: Value<'_>) -> Vec<Part<'_>> {
     let texts = ["command", "output"].into_iter().filter_map(|key| said.get(key));
-    texts.flat_map(|text| blocks::content(Some(text), blocks::plain_block)).collect()
+    texts.flat_map(|text| blocks::said(Some(text))).collect()
 }
 
 /// Whether a record beside `anchor` has links.
@@ -417,15 +410,12 @@ fn is_trace_line(entry: Value<'_>) -> bool {
 fn write_trace_line(draft: &Draft, anchor: Value<'_>) -> String {
     let openai =
         anchor.get("message").is_some_and(|said| [CALLS, CALL_ID].iter().any(|key| said.get(key[1]).is_some()));
-    let said = match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, text, .. }] => {
+    let said = match draft.only_result() {
+        Some(result) => {
             let key = CALL_ID[usize::from(openai)];
-            object! { "role": "tool", key: id.as_deref().unwrap_or_default(), "content": text }.0
+            object! { "role": "tool", key: result.call_id(), "content": result.text }
         }
-        _ => {
-            let role = blocks::role_name(draft);
-            blocks::role_and_content(role, &draft.joined_text())
-        }
+        None => object! { "role": blocks::role_name(draft), "content": draft.joined_text() },
     };
-    object! { "type": "message", "message": Json(said) }.0
+    object! { "type": "message", "message": said }.0
 }

@@ -4,7 +4,7 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Json, Text, Value, list, object, or_null};
 use crate::transcript::{
-    Binding, Content, Draft, DraftPart, Family, Leader, Message, PairingRules, Part, PartPlace, ProviderRules,
+    Binding, Content, Draft, DraftPart, DraftResult, Family, Leader, PairingRules, Part, PartPlace, ProviderRules,
     ResultPlace, Role, ToolCall, ToolResult, Unknown,
 };
 
@@ -53,13 +53,9 @@ impl Dialect for Responses {
                 joined by `call_id`",
             pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
             provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
+            has_flat_items: true,
             ..Format::PLAIN
         }
-    }
-
-    /// Items are what other formats write as parts of messages.
-    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        Some(Text::Json(item.raw()))
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -138,15 +134,6 @@ fn is_own_block(block: Value<'_>) -> bool {
     matches!(&*block.word("type"), "input_text" | "output_text" | "input_image")
 }
 
-/// A compaction: the model reads it in place of everything before it. Its text is encrypted.
-fn boundary<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
-    let mut message = Message::from_source(Role::Assistant, whole);
-    message.id = item.get_text("id");
-    message.parts = vec![blocks::whole(whole, Content::Other)];
-    message.set_boundary();
-    Item::Message(message)
-}
-
 /// Reads `item` as a message whose bytes are `whole`: the item itself, or an envelope around it.
 pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     let kind = item.get_text("type").map_or("message".into(), Text::into_decoded);
@@ -163,12 +150,16 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
             "message" => {
                 let named = item.word("role");
                 let Some(role) = role_of(&named) else { return Item::Unknown(Unknown::role(named.into_owned())) };
-                (role, blocks::content(item.get("content"), blocks::plain_block))
+                (role, blocks::said(item.get("content")))
             }
-            "agent_message" => (addressed(item), blocks::content(item.get("content"), blocks::plain_block)),
+            "agent_message" => (addressed(item), blocks::said(item.get("content"))),
             "additional_tools" => (Role::Developer, tools(item)),
             "reasoning" => (Role::Assistant, vec![blocks::whole(whole, read_reasoning(item))]),
-            "compaction" | "context_compaction" => return boundary(item, whole),
+            // The text of a compaction is encrypted.
+            "compaction" | "context_compaction" => {
+                let parts = vec![blocks::whole(whole, Content::Other)];
+                return blocks::boundary(Role::Assistant, whole, item.get_text("id"), parts);
+            }
             "mcp_list_tools" | "item_reference" => return Item::Metadata,
             "compaction_trigger" => return Item::Pinned,
             other => return Item::Unknown(Unknown::Named(other.to_owned())),
@@ -277,17 +268,15 @@ pub(super) fn bind_reasoning(items: &mut [Item<'_>]) {
 /// Writes a draft as an item.
 pub(super) fn write_item(draft: &Draft) -> String {
     match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, text, family, key, .. }] => {
-            write_result(key.unwrap_or(CALL_IDS[0]), id.as_deref(), text, *family)
-        }
+        [DraftPart::ToolResult(result)] => write_result(result),
         [DraftPart::Verbatim(raw)] => raw.clone(),
         _ => object! { "type": "message", "role": draft.role.name(), "content": draft.joined_text() }.0,
     }
 }
 
-fn write_result(key: &str, id: Option<&str>, text: &str, family: Family) -> String {
-    let kind = RESULTS.iter().find(|result| result.1 == family).map_or("function_call_output", |result| result.0);
-    let id = or_null(id);
+fn write_result(DraftResult { id, text, family, key, .. }: &DraftResult) -> String {
+    let kind = RESULTS.iter().find(|result| result.1 == *family).map_or("function_call_output", |result| result.0);
+    let (key, id) = (key.unwrap_or(CALL_IDS[0]), or_null(id.as_deref()));
     let item = match family {
         Family::Approval => {
             object! { "type": kind, "approval_request_id": id, "approve": false, "reason": text }

@@ -231,7 +231,7 @@ pub(super) fn first_links(own: &str, draft: &Draft, anchor: Option<Value<'_>>) -
 pub(super) fn part_names(draft: &Draft) -> impl Iterator<Item = &str> {
     draft.parts.iter().map(|part| match part {
         DraftPart::Text(_) => "",
-        DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
+        DraftPart::ToolResult(result) => result.call_id(),
         DraftPart::Verbatim(raw) => raw,
     })
 }

@@ -8,8 +8,8 @@ use foldhash::{HashMap, HashSet};
 
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Anchor, Content, ContextPlace, Draft, DraftPart, Layout, Message, Origin, PairingRules, Part, PartOrigin,
-    PartPlace, PartRef, Role, Substitution, ToolResult, bind_split_replies, main_thread, own_blocks,
+    Anchor, Content, ContextPlace, Draft, DraftPart, DraftResult, Layout, Message, Origin, PairingRules, Part,
+    PartOrigin, PartPlace, PartRef, Role, Substitution, ToolResult, bind_split_replies, main_thread, own_blocks,
 };
 
 /// The part of a transcript that a processor sees.
@@ -371,12 +371,12 @@ fn context_anchor<'a>(messages: &[Message<'a>], before: usize) -> Anchor<'a> {
 fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {
     let content = match part {
         DraftPart::Text(text) => Content::Text(Text::Owned(text.clone())),
-        DraftPart::ToolResult { id, name, text, family, .. } => Content::ToolResult(ToolResult {
-            id: id.clone().map(Text::Owned),
-            name: Some(Text::Owned(name.clone())),
-            content: vec![Text::Owned(text.clone())],
+        DraftPart::ToolResult(result) => Content::ToolResult(ToolResult {
+            id: result.id.clone().map(Text::Owned),
+            name: Some(Text::Owned(result.name.clone())),
+            content: vec![Text::Owned(result.text.clone())],
             media: 0,
-            family: *family,
+            family: result.family,
             same_message: false,
         }),
         DraftPart::Verbatim(_) => Content::Other,
@@ -511,7 +511,9 @@ fn rewrite(part: &mut Part<'_>, new: &str) {
             part.origin = PartOrigin::Rewritten(place.clone());
         }
         PartOrigin::Moved(place) => place.rewrite(new),
-        PartOrigin::Draft(DraftPart::Text(old) | DraftPart::ToolResult { text: old, .. }) => new.clone_into(old),
+        PartOrigin::Draft(DraftPart::Text(old) | DraftPart::ToolResult(DraftResult { text: old, .. })) => {
+            new.clone_into(old)
+        }
         // A block that another processor shortened is no whole block.
         PartOrigin::Block(_) => part.origin = PartOrigin::Draft(DraftPart::Text(new.to_owned())),
         PartOrigin::Draft(DraftPart::Verbatim(_)) => {}

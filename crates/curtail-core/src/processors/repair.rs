@@ -8,7 +8,8 @@ use super::{
 };
 use crate::json::Value;
 use crate::transcript::{
-    DraftPart, Family, Fault, FaultKind, Message, PairingRules, Pairs, PartRef, Placement, ResultPlace, Role,
+    DraftPart, DraftResult, Family, Fault, FaultKind, Message, PairingRules, Pairs, PartRef, Placement, ResultPlace,
+    Role,
 };
 
 /// How to repair a broken pair.
@@ -325,13 +326,13 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
 
     fn stub(&self, at: PartRef) -> Option<DraftPart> {
         let call = self.message(at).parts[at.part].content.call()?;
-        Some(DraftPart::ToolResult {
+        Some(DraftPart::ToolResult(DraftResult {
             id: call.id.as_ref().map(|id| id.decode().into_owned()),
             name: call.name.decode().into_owned(),
             text: INTERRUPTED.to_owned(),
             family: call.family,
             key: None,
-        })
+        }))
     }
 
     /// Cuts the moved parts out of their messages; drops messages that lose all parts.

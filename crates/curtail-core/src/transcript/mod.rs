@@ -19,7 +19,7 @@ pub use divisions::{
     behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, main_thread, reach, segments,
     supersede, turn_starts, turns,
 };
-pub use draft::{Draft, DraftId, DraftPart, Links, blocks_in_text, is_own_block, marked, own_blocks};
+pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links, blocks_in_text, is_own_block, marked, own_blocks};
 pub use faults::{Fault, FaultKind, Placement, last_round};
 pub use message::{
     Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, ReplyKey, Role, Standing,
