@@ -19,7 +19,7 @@ mod cursor;
 mod droid;
 mod framing;
 mod gemini;
-mod gemini_cli;
+
 mod goose;
 mod grok;
 mod homes;
@@ -31,7 +31,7 @@ mod langchain;
 mod openai;
 mod opencode;
 mod openhands;
-mod openhands_version0;
+
 mod otel;
 mod pi;
 mod provenance;
@@ -41,7 +41,7 @@ mod reading;
 mod responses;
 mod sharegpt;
 mod simple;
-mod sniff;
+
 mod tree;
 mod vscode_copilot;
 mod zed;

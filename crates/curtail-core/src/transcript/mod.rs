@@ -12,7 +12,7 @@ mod outline;
 mod pairing;
 mod part;
 mod requirements;
-mod tool;
+
 mod unread;
 
 pub use divisions::{
@@ -26,9 +26,12 @@ pub use message::{
 };
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning};
 pub use pairing::{Mismatch, Pairs, PartRef};
-pub use part::{Content, Leader, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution};
+pub use part::{
+    ArgumentFault, Content, Family, Leader, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution, ToolCall,
+    ToolResult, without_arguments,
+};
 pub use requirements::{ContextPlace, IdFormat, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
-pub use tool::{ArgumentFault, Family, ToolCall, ToolResult, without_arguments};
+
 pub use unread::{NonMessage, Unknown, Unread};
 
 use crate::json::{Span, Text, Value};
