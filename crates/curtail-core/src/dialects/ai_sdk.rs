@@ -144,13 +144,8 @@ fn is_signed_by_claude(part: Value<'_>) -> bool {
 
 /// Reads a call; version 4 of the SDK calls its input `args`.
 fn read_call<'a>(part: Value<'a>, name: Text<'a>, args: Option<Value<'a>>) -> Content<'a> {
-    Content::ToolCall(ToolCall {
-        id: part.get_text("toolCallId"),
-        name,
-        arguments: blocks::arguments(part.some("input").or(args)),
-        family: Family::Function,
-        hosted: part.is_true("providerExecuted"),
-    })
+    let call = ToolCall::new(part.get_text("toolCallId"), name, blocks::arguments(part.some("input").or(args)));
+    Content::ToolCall(ToolCall { hosted: part.is_true("providerExecuted"), ..call })
 }
 
 /// An approval request has the id of its call, so both are dropped together.
@@ -160,25 +155,15 @@ fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> Content<'a> {
         other.has("toolName") && about.as_ref().is_some_and(|about| other.member_is("toolCallId", about))
     };
     let call = list.items().find(is_it);
-    Content::ToolCall(ToolCall {
-        id: part.get_text("approvalId"),
-        name: call.map_or(Text::Escaped(""), |call| call.text_or_empty("toolName")),
-        arguments: Text::Escaped(""),
-        family: Family::Approval,
-        hosted: false,
-    })
+    let name = call.map_or(Text::Escaped(""), |call| call.text_or_empty("toolName"));
+    let request = ToolCall::new(part.get_text("approvalId"), name, Text::Escaped(""));
+    Content::ToolCall(ToolCall { family: Family::Approval, ..request })
 }
 
 fn read_response(part: Value<'_>) -> Part<'_> {
     let reason = part.get("reason");
-    let answer = ToolResult {
-        id: part.get_text("approvalId"),
-        name: None,
-        content: reason.and_then(Value::text).into_iter().collect(),
-        media: 0,
-        family: Family::Approval,
-        same_message: false,
-    };
+    let said = reason.and_then(Value::text).into_iter().collect();
+    let answer = ToolResult { family: Family::Approval, ..ToolResult::new(part.get_text("approvalId"), None, said) };
     blocks::rewritable(part, Content::ToolResult(answer), reason)
 }
 

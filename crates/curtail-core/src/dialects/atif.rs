@@ -109,15 +109,10 @@ impl DialectWriter for Atif {
 
 /// Numbers the steps that are written from 1.
 fn renumber(layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
     let mut drafts = remaining.written.iter_mut().peekable();
     let (mut patches, mut number) = (Vec::new(), 0_usize);
-    for (slot, step) in slots.zip(&layout.elements) {
-        let (stays, message) = match slot.what {
-            SlotKind::Message(index) => (remaining.kept[index], Some(index)),
-            SlotKind::With(index) => (remaining.kept[index], None),
-            SlotKind::Pinned | SlotKind::Frame { .. } => (true, None),
-        };
+    for ((slot, step), stays) in layout.slotted_elements().zip(layout.stays(remaining.kept)) {
+        let message = if let SlotKind::Message(index) = slot.what { Some(index) } else { None };
         while let Some(draft) = drafts.next_if(|draft| message.is_some() && draft.before == message) {
             number += 1;
             set_number(&mut draft.text, number);
@@ -168,10 +163,10 @@ impl LogHabits for Atif {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.some("metrics").filter(|metrics| metrics.some("prompt_tokens").is_some())?;
         Some(Usage {
-            input: blocks::number(figures, "prompt_tokens"),
-            cache_read: blocks::number(figures, "cached_tokens"),
-            cache_write: figures.some("extra").map_or(0, |extra| blocks::number(extra, "cache_creation_input_tokens")),
-            output: blocks::number(figures, "completion_tokens"),
+            input: figures.number("prompt_tokens"),
+            cache_read: figures.number("cached_tokens"),
+            cache_write: figures.some("extra").map_or(0, |extra| extra.number("cache_creation_input_tokens")),
+            output: figures.number("completion_tokens"),
             ..Usage::default()
         })
     }

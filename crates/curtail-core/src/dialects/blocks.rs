@@ -37,15 +37,15 @@ impl<'a> Value<'a> {
         self.get(key).is_some_and(|flag| flag.raw() == "true")
     }
 
+    /// The integer under `key`; 0 if it is missing or has another type.
+    pub(super) fn number(self, key: &str) -> u64 {
+        self.get(key).and_then(|value| value.raw().parse().ok()).unwrap_or(0)
+    }
+
     /// The values of the list under `key`, in order; none if there is no list.
     pub(super) fn items_under(self, key: &str) -> impl Iterator<Item = Value<'a>> {
         self.get(key).into_iter().flat_map(Value::items)
     }
-}
-
-/// A member that is an integer; 0 if it is missing or has another type.
-pub(super) fn number(object: Value<'_>, key: &str) -> u64 {
-    object.get(key).and_then(|value| value.raw().parse().ok()).unwrap_or(0)
 }
 
 /// The texts as one, a line break between each two.
@@ -347,13 +347,7 @@ pub(super) fn notice<'a>(event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part
 
 /// A call of a function.
 pub(super) fn call<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, arguments: Option<Value<'a>>) -> Content<'a> {
-    Content::ToolCall(ToolCall {
-        id,
-        name: name.unwrap_or(Text::Escaped("")),
-        arguments: self::arguments(arguments),
-        family: Family::Function,
-        hosted: false,
-    })
+    Content::ToolCall(ToolCall::new(id, name.unwrap_or(Text::Escaped("")), self::arguments(arguments)))
 }
 
 /// A call of a function whose id, name and arguments are members of `object`, under these keys.
@@ -367,13 +361,13 @@ pub(super) fn result<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, content: 
 }
 
 /// The result of a function with these texts and so many media.
-pub(super) const fn result_of<'a>(
+pub(super) fn result_of<'a>(
     id: Option<Text<'a>>,
     name: Option<Text<'a>>,
     content: Vec<Text<'a>>,
     media: usize,
 ) -> Content<'a> {
-    Content::ToolResult(ToolResult { id, name, content, media, family: Family::Function, same_message: false })
+    Content::ToolResult(ToolResult { media, ..ToolResult::new(id, name, content) })
 }
 
 /// The same call or result, of a tool that the provider ran: its result has a fixed form.

@@ -89,7 +89,7 @@ impl Dialect for Codex {
 
 impl DialectWriter for Codex {
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        if !layout.elements.iter().any(|item| is_rollback(*item)) {
+        if !layout.elements.iter().any(|item| turn_count(*item).is_some()) {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = layout.elements.iter().map(|&item| self.read(item)).collect();
@@ -115,9 +115,9 @@ impl LogHabits for Codex {
         let payload = item.get("payload").filter(|payload| payload.member_is("type", "token_count"))?;
         let figures = payload.some("info")?.some("last_token_usage")?;
         Some(Usage {
-            input: blocks::number(figures, "input_tokens"),
-            cache_read: blocks::number(figures, "cached_input_tokens"),
-            output: blocks::number(figures, "output_tokens"),
+            input: figures.number("input_tokens"),
+            cache_read: figures.number("cached_input_tokens"),
+            output: figures.number("output_tokens"),
             ..Usage::default()
         })
     }
@@ -138,7 +138,7 @@ impl LogHabits for Codex {
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        if !items.iter().any(|item| is_rollback(*item)) {
+        if !items.iter().any(|item| turn_count(*item).is_some()) {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = items.iter().map(|&item| self.read(item)).collect();
@@ -332,7 +332,7 @@ fn rollbacks(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<Rollback> {
         if items[at].member_is("type", "compacted") || items[at].get("payload").is_none() {
             turns.clear();
         }
-        let Some(count) = turn_count(items[at]).filter(|count| *count > 0) else { continue };
+        let Some(count) = turn_count(items[at]) else { continue };
         let own = turns.split_off(turns.len().saturating_sub(count));
         if !own.is_empty() {
             rollbacks.push(Rollback { event: at, turns: own });
@@ -341,14 +341,9 @@ fn rollbacks(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<Rollback> {
     rollbacks
 }
 
-/// Whether an event rolls back turns.
-fn is_rollback(item: Value<'_>) -> bool {
-    turn_count(item).is_some_and(|count| count > 0)
-}
-
-/// How many turns an event rolls back.
+/// How many turns an event rolls back, if it does.
 fn turn_count(item: Value<'_>) -> Option<usize> {
-    number_of_turns(item)?.raw().parse().ok()
+    number_of_turns(item)?.raw().parse().ok().filter(|count| *count > 0)
 }
 
 /// Where an event says how many turns it rolls back.

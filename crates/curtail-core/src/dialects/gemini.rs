@@ -347,13 +347,8 @@ fn is_media(part: Value<'_>) -> bool {
 
 /// The provider runs the code and writes the result into the same content.
 fn read_code(code: Value<'_>) -> Content<'_> {
-    Content::ToolCall(ToolCall {
-        id: code.get_text("id"),
-        name: Text::Owned(String::from("code_execution")),
-        arguments: code.text_or_empty("code"),
-        family: Family::Server,
-        hosted: true,
-    })
+    let name = Text::Owned(String::from("code_execution"));
+    blocks::hosted(Content::ToolCall(ToolCall::new(code.get_text("id"), name, code.text_or_empty("code"))))
 }
 
 fn read_result(response: Value<'_>) -> Content<'_> {
@@ -363,14 +358,9 @@ fn read_result(response: Value<'_>) -> Content<'_> {
 }
 
 fn read_code_result(result: Value<'_>) -> Content<'_> {
-    Content::ToolResult(ToolResult {
-        id: result.get_text("id"),
-        name: None,
-        content: result.get_text("output").into_iter().collect(),
-        media: 0,
-        family: Family::Server,
-        same_message: false,
-    })
+    let output = result.get_text("output").into_iter().collect();
+    let result = ToolResult::new(result.get_text("id"), None, output);
+    Content::ToolResult(ToolResult { family: Family::Server, ..result })
 }
 
 /// The text of a `response`, and where it may be rewritten. The response must remain an object; if its only member is a
@@ -461,9 +451,8 @@ fn fit_record(item: Value<'_>) -> Fit {
 /// The figures of a reply. The input includes cached tokens.
 fn usage_of_record(item: Value<'_>) -> Option<Usage> {
     let figures = item.some("tokens")?;
-    let number = |key: &str| blocks::number(figures, key);
-    let (input, output) = (number("input"), number("output") + number("thoughts"));
-    (input > 0).then(|| Usage { input, cache_read: number("cached"), output, ..Usage::default() })
+    let (input, output) = (figures.number("input"), figures.number("output") + figures.number("thoughts"));
+    (input > 0).then(|| Usage { input, cache_read: figures.number("cached"), output, ..Usage::default() })
 }
 
 /// The thoughts beside the content.

@@ -92,10 +92,9 @@ impl LogHabits for Interactions {
 }
 
 fn usage(figures: Value<'_>) -> Option<Usage> {
-    let number = |key: &str| blocks::number(figures, key);
-    let input = number("total_input_tokens") + number("total_tool_use_tokens");
-    let output = number("total_output_tokens") + number("total_thought_tokens");
-    (input > 0).then(|| Usage { input, cache_read: number("total_cached_tokens"), output, ..Usage::default() })
+    let input = figures.number("total_input_tokens") + figures.number("total_tool_use_tokens");
+    let output = figures.number("total_output_tokens") + figures.number("total_thought_tokens");
+    (input > 0).then(|| Usage { input, cache_read: figures.number("total_cached_tokens"), output, ..Usage::default() })
 }
 
 /// Tools that the provider runs: each has a step for the call and one for the result.

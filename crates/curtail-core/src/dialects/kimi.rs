@@ -89,10 +89,9 @@ impl LogHabits for Kimi {
         // `usage.record` repeats the figures of a step, and has those of requests that are not part of the conversation.
         let figures = item.get("event").filter(|event| event.member_is("type", "step.end"))?;
         let figures = figures.some("usage")?;
-        let number = |key: &str| blocks::number(figures, key);
-        let (cache_read, cache_write) = (number("inputCacheRead"), number("inputCacheCreation"));
-        let input = number("inputOther") + cache_read + cache_write;
-        Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
+        let (cache_read, cache_write) = (figures.number("inputCacheRead"), figures.number("inputCacheCreation"));
+        let input = figures.number("inputOther") + cache_read + cache_write;
+        Some(Usage { input, cache_read, cache_write, output: figures.number("output"), ..Usage::default() })
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

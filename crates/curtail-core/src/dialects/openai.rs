@@ -217,13 +217,9 @@ fn read_written_call<'a>(written: &str, family: Family) -> Option<Content<'a>> {
     let call = document.roots().next().filter(|call| call.is_object())?;
     let inner = call.some("function").unwrap_or(call);
     let owned = |text: Text<'_>| Text::Owned(text.into_decoded().into_owned());
-    Some(Content::ToolCall(ToolCall {
-        id: call.get_text("id").map(owned),
-        name: inner.get_text("name").map_or(Text::Escaped(""), owned),
-        arguments: owned(blocks::arguments(inner.get("arguments"))),
-        family,
-        hosted: false,
-    }))
+    let name = inner.get_text("name").map_or(Text::Escaped(""), owned);
+    let call = ToolCall::new(call.get_text("id").map(owned), name, owned(blocks::arguments(inner.get("arguments"))));
+    Some(Content::ToolCall(ToolCall { family, ..call }))
 }
 
 /// A call in the format of the API (under `function` or `custom`), or with its name and arguments beside the id, as
@@ -234,13 +230,8 @@ fn read_call(call: Value<'_>, family: Family) -> Content<'_> {
     }
     let inner = call.some("function").or_else(|| call.some("custom")).unwrap_or(call);
     let arguments = inner.some("arguments").or_else(|| inner.get("input"));
-    Content::ToolCall(ToolCall {
-        id: call.get_text("id"),
-        name: inner.text_or_empty("name"),
-        arguments: blocks::arguments(arguments),
-        family,
-        hosted: false,
-    })
+    let call = ToolCall::new(call.get_text("id"), inner.text_or_empty("name"), blocks::arguments(arguments));
+    Content::ToolCall(ToolCall { family, ..call })
 }
 
 /// The result in a `tool` or `function` message. SWE-agent writes a list of ids: one part for each.

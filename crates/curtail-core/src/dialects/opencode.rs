@@ -101,10 +101,10 @@ impl LogHabits for OpenCode {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = info(item).some("tokens")?;
         let cache = figures.some("cache");
-        let cached = |key: &str| cache.map_or(0, |cache| blocks::number(cache, key));
+        let cached = |key: &str| cache.map_or(0, |cache| cache.number(key));
         let (cache_read, cache_write) = (cached("read"), cached("write"));
-        let input = blocks::number(figures, "input") + cache_read + cache_write;
-        let output = blocks::number(figures, "output") + blocks::number(figures, "reasoning");
+        let input = figures.number("input") + cache_read + cache_write;
+        let output = figures.number("output") + figures.number("reasoning");
         (input > 0).then(|| Usage { input, cache_read, cache_write, output, ..Usage::default() })
     }
 

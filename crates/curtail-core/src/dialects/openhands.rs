@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use super::blocks::number;
 use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, Written, anthropic,
     blocks, provenance,
@@ -429,10 +428,9 @@ struct ReadEvent {
 /// A condensation gives the position of its summary among the events that the model still reads. The number decreases with
 /// each event before it that a cut drops.
 fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
-    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
     let mut view: Vec<ReadEvent> = Vec::new();
     let mut patches = Vec::new();
-    for (slot, &event) in slots.zip(&layout.elements) {
+    for (slot, event) in layout.slotted_elements() {
         let SlotKind::Message(index) = slot.what else { continue };
         let id = event.get("id").map(id_text).unwrap_or_default();
         let Some(condensation) = Condensation::from_event(event) else {
@@ -501,10 +499,10 @@ fn metrics(event: Value<'_>) -> Option<Value<'_>> {
 
 fn figures(usage: Value<'_>) -> Usage {
     Usage {
-        input: number(usage, "prompt_tokens"),
-        cache_read: number(usage, "cache_read_tokens"),
-        cache_write: number(usage, "cache_write_tokens"),
-        output: number(usage, "completion_tokens"),
+        input: usage.number("prompt_tokens"),
+        cache_read: usage.number("cache_read_tokens"),
+        cache_write: usage.number("cache_write_tokens"),
+        output: usage.number("completion_tokens"),
         ..Usage::default()
     }
 }

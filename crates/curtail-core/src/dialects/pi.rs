@@ -114,10 +114,9 @@ impl DialectWriter for Pi {
 impl LogHabits for Pi {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.get("message")?.some("usage")?;
-        let number = |key: &str| blocks::number(figures, key);
-        let (cache_read, cache_write) = (number("cacheRead"), number("cacheWrite"));
-        let input = number("input") + cache_read + cache_write;
-        Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
+        let (cache_read, cache_write) = (figures.number("cacheRead"), figures.number("cacheWrite"));
+        let input = figures.number("input") + cache_read + cache_write;
+        Some(Usage { input, cache_read, cache_write, output: figures.number("output"), ..Usage::default() })
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
@@ -333,8 +332,8 @@ fn renumber(layout: &Layout<'_>, stays: &[bool], drafts: &[Written]) -> Vec<Patc
     if numbers.is_empty() {
         return Vec::new();
     }
-    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
-    let messages = slots.enumerate().filter(|(_, slot)| matches!(slot.what, SlotKind::Message(_)));
+    let slots = layout.slotted_elements().enumerate();
+    let messages = slots.filter(|(_, (slot, _))| matches!(slot.what, SlotKind::Message(_)));
     let of_message: Vec<usize> = messages.map(|(at, _)| at).collect();
     let entry_at = |start| layout.elements.partition_point(|entry| entry.span().start < start);
     let behind = |draft: &Written| {

@@ -96,13 +96,12 @@ impl LogHabits for PydanticAi {
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.some("usage")?;
-        let number = |key: &str| blocks::number(figures, key);
         let usage = Usage {
-            input: number("input_tokens"),
-            cache_read: number("cache_read_tokens"),
-            cache_write: number("cache_write_tokens"),
-            cache_write_long: number("cache_write_1h_tokens"),
-            output: number("output_tokens"),
+            input: figures.number("input_tokens"),
+            cache_read: figures.number("cache_read_tokens"),
+            cache_write: figures.number("cache_write_tokens"),
+            cache_write_long: figures.number("cache_write_1h_tokens"),
+            output: figures.number("output_tokens"),
         };
         (usage.input > 0).then_some(usage)
     }

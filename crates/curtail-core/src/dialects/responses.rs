@@ -230,14 +230,8 @@ fn is_hosted_elsewhere(item: Value<'_>) -> bool {
 fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
     let output = ["output", "result", "tools", "approve"].iter().find_map(|key| item.some(key));
     let id = if family == Family::Approval { item.get_text("approval_request_id") } else { call_id(item) };
-    Content::ToolResult(ToolResult {
-        id,
-        name: None,
-        content: blocks::texts(output),
-        media: blocks::count_media(output),
-        family,
-        same_message: false,
-    })
+    let (content, media) = (blocks::texts(output), blocks::count_media(output));
+    Content::ToolResult(ToolResult { media, family, ..ToolResult::new(id, None, content) })
 }
 
 fn read_reasoning(item: Value<'_>) -> Content<'_> {

@@ -4,8 +4,8 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
 use crate::json::{Document, Json, Text, Value, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, DraftResult, Family, Message, MessageKind, PairingRules, Part, PartOrigin,
-    ProviderRules, Reread, ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
+    Content, Draft, DraftPart, DraftResult, Message, MessageKind, PairingRules, Part, PartOrigin, ProviderRules,
+    Reread, ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
 };
 
 /// The dialect `sharegpt`.
@@ -213,8 +213,7 @@ fn owned<'a>(value: Value<'_>) -> ToolCall<'a> {
 }
 
 fn call<'a>(name: String, arguments: String) -> ToolCall<'a> {
-    let (name, arguments) = (Text::Owned(name), Text::Owned(arguments));
-    ToolCall { id: None, name, arguments, family: Family::Function, hosted: false }
+    ToolCall::new(None, Text::Owned(name), Text::Owned(arguments))
 }
 
 /// The name in `<function=NAME>`.
@@ -225,11 +224,7 @@ fn tagged(text: &str) -> &str {
 
 /// Reads a message that answers a call.
 fn read_result<'a>(item: Value<'a>, said: Option<Value<'a>>) -> Part<'a> {
-    blocks::rewritable(item, Content::ToolResult(result(blocks::texts(said))), said)
-}
-
-fn result(content: Vec<Text<'_>>) -> ToolResult<'_> {
-    ToolResult { id: None, name: None, content, media: 0, family: Family::Function, same_message: false }
+    blocks::rewritable(item, Content::ToolResult(ToolResult::new(None, None, blocks::texts(said))), said)
 }
 
 /// A message that answers several calls contains a result for each of them, and the first result has the whole text. Such
@@ -281,7 +276,8 @@ fn is_shared(part: &Part<'_>) -> bool {
 fn share(messages: &mut [&mut Message<'_>], asked: usize, answered: usize, calls: usize) {
     messages[asked].call_rules.indivisible = true;
     if let Some(element) = messages[answered].parts.first().and_then(Part::place).map(|place| place.element) {
-        let more = (1..calls).map(|_| blocks::whole(element, Content::ToolResult(result(Vec::new()))));
+        let more =
+            (1..calls).map(|_| blocks::whole(element, Content::ToolResult(ToolResult::new(None, None, Vec::new()))));
         messages[answered].parts.extend(more);
     }
 }

@@ -379,12 +379,7 @@ impl<'a> Log<'a> {
     fn new(keys: &Tree, layout: &Layout<'a>, kept: &[bool]) -> Self {
         let mut log = Self { path: keys.path, ..Self::default() };
         let trees = keys.trees.map(|trees_of| trees_of(&layout.elements)).unwrap_or_default();
-        let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
-        for (slot, &value) in slots.zip(&layout.elements) {
-            let stays = match slot.what {
-                SlotKind::Message(index) | SlotKind::With(index) => kept[index],
-                SlotKind::Pinned | SlotKind::Frame { .. } => true,
-            };
+        for ((slot, value), stays) in layout.slotted_elements().zip(layout.stays(kept)) {
             if let SlotKind::Message(index) = slot.what {
                 log.of_message.insert(index, log.records.len());
             }

@@ -371,14 +371,11 @@ fn context_anchor<'a>(messages: &[Message<'a>], before: usize) -> Anchor<'a> {
 fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {
     let content = match part {
         DraftPart::Text(text) => Content::Text(Text::Owned(text.clone())),
-        DraftPart::ToolResult(result) => Content::ToolResult(ToolResult {
-            id: result.id.clone().map(Text::Owned),
-            name: Some(Text::Owned(result.name.clone())),
-            content: vec![Text::Owned(result.text.clone())],
-            media: 0,
-            family: result.family,
-            same_message: false,
-        }),
+        DraftPart::ToolResult(DraftResult { id, name, text, family, .. }) => {
+            let [name, text] = [name, text].map(|text| Text::Owned(text.clone()));
+            let result = ToolResult::new(id.clone().map(Text::Owned), Some(name), vec![text]);
+            Content::ToolResult(ToolResult { family: *family, ..result })
+        }
         DraftPart::Verbatim(_) => Content::Other,
     };
     Part { content, origin: PartOrigin::Draft(part.clone()) }
@@ -452,14 +449,8 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], taken: TakenIn<'a>)
 /// The result that is written into the bytes of an open call.
 fn answered<'a>(part: &Part<'a>, text: &str) -> Option<Part<'a>> {
     let call = part.content.call()?;
-    let result = ToolResult {
-        id: call.id.clone(),
-        name: Some(call.name.clone()),
-        content: vec![Text::Owned(text.to_owned())],
-        media: 0,
-        family: call.family,
-        same_message: false,
-    };
+    let result = ToolResult::new(call.id.clone(), Some(call.name.clone()), vec![Text::Owned(text.to_owned())]);
+    let result = ToolResult { family: call.family, ..result };
     let mut place = part.place()?.clone();
     place.rewrite(text);
     let origin = PartOrigin::Rewritten(place);

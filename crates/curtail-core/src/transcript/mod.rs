@@ -61,7 +61,13 @@ impl Transcript<'_> {
     }
 }
 
-impl Layout<'_> {
+impl<'a> Layout<'a> {
+    /// Each element, with its slot.
+    pub fn slotted_elements(&self) -> impl Iterator<Item = (&Slot, Value<'a>)> {
+        let slots = self.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+        slots.zip(self.elements.iter().copied())
+    }
+
     /// Whether each element is written if the messages for which `kept` is true are.
     #[must_use]
     pub fn stays(&self, kept: &[bool]) -> Vec<bool> {

@@ -387,6 +387,22 @@ pub struct ToolResult<'a> {
     pub same_message: bool,
 }
 
+impl<'a> ToolCall<'a> {
+    /// A call of a function of the caller.
+    #[must_use]
+    pub const fn new(id: Option<Text<'a>>, name: Text<'a>, arguments: Text<'a>) -> Self {
+        Self { id, name, arguments, family: Family::Function, hosted: false }
+    }
+}
+
+impl<'a> ToolResult<'a> {
+    /// The result of a function of the caller, without media.
+    #[must_use]
+    pub const fn new(id: Option<Text<'a>>, name: Option<Text<'a>>, content: Vec<Text<'a>>) -> Self {
+        Self { id, name, content, media: 0, family: Family::Function, same_message: false }
+    }
+}
+
 /// The kinds of calls, each with a kind of result; formats with one kind use `Function`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
