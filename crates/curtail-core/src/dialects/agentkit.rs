@@ -1,8 +1,8 @@
 //! AgentKit messages: `type` is `text`, `tool_call` with `tools`, or `tool_result` with `tool`.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
 use crate::json::{Text, Value, object};
-use crate::transcript::{Draft, PairingRules, Part, ResultPlace, Role, Unknown};
+use crate::transcript::{Draft, Part, Role, Unknown};
 
 /// The dialect `agentkit`.
 pub(super) struct AgentKit;
@@ -12,7 +12,6 @@ impl Dialect for AgentKit {
         &Format {
             name: "agentkit",
             signature: "`type`: `text`, `tool_call` with `tools`, `tool_result` with `tool`",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             has_flat_items: true,
             ..Format::PLAIN
         }

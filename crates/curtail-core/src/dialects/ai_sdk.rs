@@ -1,11 +1,11 @@
 //! The AI SDK: `ModelMessage`s, whose calls and results are separate parts, and `UIMessage`s, whose tool parts contain a
 //! call and later also its result.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, tree};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, tree};
 use crate::json::{Span, Text, Value, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, DraftResult, Family, Layout, Links, PairingRules, Part, PartPlace, ProviderRules,
-    ResultPlace, Rewrite, ToolCall, ToolResult,
+    Content, Draft, DraftPart, DraftResult, Family, Layout, Links, Part, PartPlace, ProviderRules, Rewrite, ToolCall,
+    ToolResult,
 };
 
 /// The dialect `ai-sdk`.
@@ -17,7 +17,6 @@ impl Dialect for AiSdk {
             name: "ai-sdk",
             signature: "`role` and `content` parts `tool-call`, `tool-result`; or `role` and `parts`, \
                 each with `type`: `text`, `tool-…`, `dynamic-tool`",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             provider: ProviderRules { provider: "ai-sdk", ..NO_RULES },
             ..Format::PLAIN
         }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::{DialectWriter, Item, Patch};
 use crate::json::{Json, Span, Text, Value, list, object};
 use crate::transcript::{
-    Closes, Content, Draft, Family, Message, Origin, Part, PartPlace, Rewrite, Role, ToolCall, ToolResult, Unknown,
-    blocks_in_text, media,
+    Closes, Content, Draft, Family, Message, Origin, Part, PartPlace, Rewrite, Role, Standing, ToolCall, ToolResult,
+    Unknown, blocks_in_text, media,
 };
 
 // Members of an object.
@@ -389,6 +389,17 @@ pub(super) fn first_text<'m, 'a>(message: &'m Message<'a>) -> Option<&'m Text<'a
 pub(super) fn close_rounds(items: &mut [Item<'_>]) {
     for message in items.iter_mut().filter_map(Item::message_mut) {
         message.call_rules.closes = message.call_rules.closes.max(Closes::AtCalls);
+    }
+}
+
+/// Marks the messages at these indices, which a compaction kept. What was rolled back stays so.
+pub(super) fn preserve(items: &mut [Item<'_>], kept: Vec<usize>) {
+    for at in kept {
+        if let Item::Message(message) = &mut items[at]
+            && message.standing == Standing::Live
+        {
+            message.standing = Standing::Preserved;
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use super::tree::Tree;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
 use crate::json::{Json, Text, Value, object};
-use crate::transcript::{Content, Draft, Message, MessageKind, PairingRules, Part, ResultPlace, Role, Standing};
+use crate::transcript::{Content, Draft, Message, MessageKind, PairingRules, Part, ResultPlace, Role};
 
 /// The dialect `copilot`.
 pub(super) struct Copilot;
@@ -56,9 +56,9 @@ impl Dialect for Copilot {
 
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         number_threads(items, read);
-        let Some(last) = items.iter().rposition(|item| summary_of(*item).is_some()) else { return };
-        let kept = first_kept(&items[..last]).map_or(&mut [][..], |first| &mut read[first..last]);
-        kept.iter_mut().filter_map(Item::message_mut).for_each(|message| message.standing = Standing::Preserved);
+        if let Some(last) = items.iter().rposition(|item| summary_of(*item).is_some()) {
+            blocks::preserve(read, self.kept_by(items[last], &items[..last]));
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Chat histories of the Grok CLI: lines of `type` `system`, `user`, `reasoning`, `assistant` with `tool_calls`, and
 //! `tool_result`.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, responses};
-use crate::json::{Value, object};
-use crate::transcript::{Content, Draft, DraftResult, PairingRules, Part, ResultPlace, Role};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, responses};
+use crate::json::{Text, Value, object};
+use crate::transcript::{Content, Draft, DraftResult, Role, ToolCall};
 
 /// The dialect `grok`.
 pub(super) struct Grok;
@@ -14,7 +14,6 @@ impl Dialect for Grok {
             name: "grok",
             signature: "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, \
                 `backend_tool_call`",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             is_log: true,
             ..Format::PLAIN
         }
@@ -43,6 +42,7 @@ impl Dialect for Grok {
             "system" => blocks::message(Role::System, item, None, said()),
             "user" => blocks::message(Role::User, item, None, said()),
             "assistant" => {
+                let read_call = |call| blocks::in_shell(call, blocks::call_in(call, ["id", "name", "arguments"]));
                 let calls = item.items_under("tool_calls").map(read_call);
                 blocks::message(Role::Assistant, item, None, said().into_iter().chain(calls).collect())
             }
@@ -84,18 +84,11 @@ impl DialectWriter for Grok {
 
 impl LogHabits for Grok {}
 
-fn read_call(call: Value<'_>) -> Part<'_> {
-    blocks::in_shell(call, blocks::call_in(call, ["id", "name", "arguments"]))
-}
-
 /// A tool that the provider ran; the log does not contain its result.
 fn read_hosted(item: Value<'_>) -> Content<'_> {
     let kind = item.get("kind");
-    let get = |key: &str| kind.and_then(|kind| kind.get(key));
-    let mut content =
-        blocks::call(get("id").and_then(Value::text), get("tool_type").and_then(Value::text), get("action"));
-    if let Content::ToolCall(call) = &mut content {
-        call.hosted = true;
-    }
-    content
+    let [id, name] = ["id", "tool_type"].map(|key| kind?.get_text(key));
+    let arguments = blocks::arguments(kind.and_then(|kind| kind.get("action")));
+    let call = ToolCall::new(id, name.unwrap_or(Text::Escaped("")), arguments);
+    Content::ToolCall(ToolCall { hosted: true, ..call })
 }

@@ -1,9 +1,9 @@
 //! Samples of `inspect_ai`: messages in OpenAI's format, except that a call has the name of its tool as text under
 //! `function`, and a result repeats that name. Reasoning and tools of the provider are blocks of the content.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, provenance};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, provenance};
 use crate::json::{Text, Value, object};
-use crate::transcript::{Content, Draft, PairingRules, Part, ResultPlace, Role, Usage};
+use crate::transcript::{Content, Draft, Part, Role, Usage};
 
 /// The dialect `inspect`.
 pub(super) struct Inspect;
@@ -14,7 +14,6 @@ impl Dialect for Inspect {
             name: "inspect",
             signature: "`role` and `content` with `source`: `input` or `generate`; \
                 `tool_calls` and role `tool` with `function`: a plain name",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             has_marks: true,
             ..Format::PLAIN
         }

@@ -42,7 +42,10 @@ impl Dialect for Interactions {
             "user_input" => (Role::User, content()),
             "model_output" => (Role::Assistant, content()),
             "thought" => (Role::Assistant, vec![thought(item)]),
-            "function_call" => (Role::Assistant, vec![call(item)]),
+            "function_call" => {
+                let call = blocks::call_in(item, ["id", "name", "arguments"]);
+                (Role::Assistant, vec![blocks::whole(item, call)])
+            }
             "function_result" => (Role::Tool, vec![result(item)]),
             kind if is_hosted(kind) => (Role::Assistant, vec![hosted(item, kind)]),
             _ => return blocks::unknown_kind(kind),
@@ -138,10 +141,6 @@ fn names_call(item: Value<'_>) -> bool {
 /// A thought: its summary can be read. The signature must be sent back as it was received, with the step after it.
 fn thought(item: Value<'_>) -> Part<'_> {
     blocks::whole(item, Content::Reasoning(blocks::joined(blocks::texts(item.some("summary")))))
-}
-
-fn call(item: Value<'_>) -> Part<'_> {
-    blocks::whole(item, blocks::call_in(item, ["id", "name", "arguments"]))
 }
 
 fn result(item: Value<'_>) -> Part<'_> {

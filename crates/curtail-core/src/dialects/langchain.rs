@@ -1,9 +1,9 @@
 //! LangChain messages as LangChain serializes them: constructors (`lc`, `kwargs`), `{"type": "ai", "data": …}`, or flat;
 //! and event streams of LangGraph, of which the last state is read.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
 use crate::json::{ObjectWriter, Text, Value, list, object, quote};
-use crate::transcript::{Content, Draft, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, Unknown, Usage};
+use crate::transcript::{Content, Draft, Part, PartOrigin, PartPlace, Role, Unknown, Usage};
 
 /// The dialect `langchain`.
 pub(super) struct LangChain;
@@ -14,7 +14,6 @@ impl Dialect for LangChain {
             name: "langchain",
             signature: "`lc` with `kwargs`; `type`: `human`, `ai` with `data` or `content`; \
                 `tool` with `tool_call_id`; LangGraph events",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             ..Format::PLAIN
         }
     }

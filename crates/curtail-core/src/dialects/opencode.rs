@@ -296,13 +296,8 @@ fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         read[at - 1] = Item::With(at);
         last = Some(at);
     }
-    let Some(last) = last else { return };
-    for at in kept_by(items[last], &items[..last]) {
-        if let Item::Message(message) = &mut read[at]
-            && message.standing == Standing::Live
-        {
-            message.standing = Standing::Preserved;
-        }
+    if let Some(last) = last {
+        blocks::preserve(read, kept_by(items[last], &items[..last]));
     }
 }
 

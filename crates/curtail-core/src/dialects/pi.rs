@@ -6,11 +6,10 @@ use std::borrow::Cow;
 use foldhash::HashMap;
 
 use super::tree::Tree;
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, Remaining, Written, blocks};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, Remaining, Written, blocks};
 use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftResult, Layout, Links, Message, PairingRules, Part, PartOrigin, ResultPlace, Role, SlotKind,
-    Standing, Unknown, Usage,
+    Content, Draft, DraftResult, Layout, Links, Message, Part, PartOrigin, Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `pi`.
@@ -30,7 +29,6 @@ impl Dialect for Pi {
             name: "pi",
             signature: "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, \
                 `model_change`",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             is_log: true,
             ..Format::PLAIN
         }
@@ -67,7 +65,10 @@ impl Dialect for Pi {
         if is_tree(items) {
             TREE.abandon(items, read);
         }
-        preserve(items, read);
+        let compaction = |read: &Item<'_>| matches!(read, Item::Message(message) if message.is_boundary());
+        if let Some(last) = read.iter().rposition(compaction) {
+            blocks::preserve(read, self.kept_by(items[last], &items[..last]));
+        }
     }
 }
 
@@ -123,6 +124,7 @@ impl LogHabits for Pi {
         item.member_is("type", "compaction")
     }
 
+    /// From the entry that the compaction names to the compaction itself.
     fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
         first_kept(compaction, before).map_or_else(Vec::new, |first| (first..before.len()).collect())
     }
@@ -150,18 +152,6 @@ fn is_tree(entries: &[Value<'_>]) -> bool {
     let names =
         |entry: &Value<'_>| entry.get_text("parentId").zip(session.as_ref()).is_some_and(|(id, own)| id.is(own));
     !entries.iter().any(names)
-}
-
-/// Marks the messages that the last compaction kept: from the entry that it names to the compaction itself.
-fn preserve<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let compaction = |read: &Item<'_>| matches!(read, Item::Message(message) if message.is_boundary());
-    let Some(at) = read.iter().rposition(compaction) else { return };
-    let Some(first) = first_kept(items[at], &items[..at]) else { return };
-    for message in read.iter_mut().take(at).skip(first).filter_map(Item::message_mut) {
-        if message.standing == Standing::Live {
-            message.standing = Standing::Preserved;
-        }
-    }
 }
 
 /// The first entry that `compaction` kept of those before it.

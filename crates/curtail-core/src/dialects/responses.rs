@@ -153,7 +153,11 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
                 (role, blocks::said(item.get("content")))
             }
             "agent_message" => (addressed(item), blocks::said(item.get("content"))),
-            "additional_tools" => (Role::Developer, tools(item)),
+            // Definitions of tools that are added during a conversation: counted, never rewritten.
+            "additional_tools" => {
+                let text = |tools: Value<'a>| blocks::whole(tools, Content::Text(Text::Json(tools.raw())));
+                (Role::Developer, item.get("tools").map(text).into_iter().collect())
+            }
             "reasoning" => (Role::Assistant, vec![blocks::whole(whole, read_reasoning(item))]),
             // The text of a compaction is encrypted.
             "compaction" | "context_compaction" => {
@@ -173,12 +177,6 @@ fn addressed(item: Value<'_>) -> Role {
     let mut blocks = item.items_under("content");
     let said = blocks.any(|block| block.member_is("type", "output_text"));
     if said { Role::Assistant } else { Role::User }
-}
-
-/// Definitions of tools that are added during a conversation: counted, never rewritten.
-fn tools(item: Value<'_>) -> Vec<Part<'_>> {
-    let tools = item.get("tools").map(|tools| blocks::whole(tools, Content::Text(Text::Json(tools.raw()))));
-    tools.into_iter().collect()
 }
 
 /// The id of the program that makes this call.
@@ -207,18 +205,14 @@ fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> C
         id: if family == Family::Approval {
             item.get_text("id")
         } else {
-            call_id(item).or_else(|| hosted_id(item, hosted))
+            // The item id of a hosted call, which has no other, distinguishes it from calls that are answered by position.
+            call_id(item).or_else(|| item.get_text("id").filter(|_| hosted))
         },
         name: item.get_text("name").unwrap_or_else(|| Text::Owned(kind.to_owned())),
         arguments: blocks::arguments(keys.iter().find_map(|key| item.some(key))),
         family,
         hosted: hosted || container || is_hosted_elsewhere(item),
     })
-}
-
-/// A hosted call has no `call_id`; its item id distinguishes it from calls that are answered by position.
-fn hosted_id(item: Value<'_>, hosted: bool) -> Option<Text<'_>> {
-    hosted.then(|| item.get_text("id")).flatten()
 }
 
 /// A shell in the provider's container, or a tool search that the provider ran, needs no output from the caller.
