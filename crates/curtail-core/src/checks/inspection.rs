@@ -207,16 +207,10 @@ impl<'a> RuleContext<'_, 'a> {
         })
     }
 
-    /// The part that `at` refers to.
-    #[must_use]
-    pub fn part(&self, at: PartRef) -> &Part<'a> {
-        &self.messages[at.message].parts[at.part]
-    }
-
     /// A finding about a part.
     #[must_use]
     pub fn match_at(&self, at: PartRef, message: impl Into<String>) -> Match<'a> {
-        let value = self.part(at).place().map(|place| place.element).or(self.messages[at.message].value());
+        let value = at.part_in(self.messages).place().map(|place| place.element).or(self.messages[at.message].value());
         Match { message_index: Some(at.message), ..Match::new(value, message.into()) }
     }
 
@@ -251,18 +245,21 @@ impl<'a> RuleContext<'_, 'a> {
 
     /// Every tool call with its part reference.
     pub fn calls(&self) -> impl Iterator<Item = (PartRef, &ToolCall<'a>)> {
-        self.pairs.calls().iter().filter_map(|&at| self.part(at).content.call().map(|call| (at, call)))
+        self.pairs.calls().iter().filter_map(|&at| at.part_in(self.messages).content.call().map(|call| (at, call)))
     }
 
     /// Every tool result with its part reference.
     pub fn results(&self) -> impl Iterator<Item = (PartRef, &ToolResult<'a>)> {
-        self.pairs.results().iter().filter_map(|&at| self.part(at).content.result().map(|result| (at, result)))
+        self.pairs
+            .results()
+            .iter()
+            .filter_map(|&at| at.part_in(self.messages).content.result().map(|result| (at, result)))
     }
 
     /// How a message names a call or a result: by its tool and its id.
     #[must_use]
     pub fn name_of(&self, at: PartRef) -> String {
-        let content = &self.part(at).content;
+        let content = &at.part_in(self.messages).content;
         let tool = content.tool_name().map(|name| name.decode()).filter(|name| !name.is_empty());
         match (tool, content.tool_id().map(|id| id.decode())) {
             (Some(tool), Some(id)) => format!("`{tool}` (`{id}`)"),
@@ -275,7 +272,7 @@ impl<'a> RuleContext<'_, 'a> {
     /// Whether a call or a result lacks the id that the format requires, so that it cannot be paired.
     #[must_use]
     pub fn lacks_id(&self, at: PartRef) -> bool {
-        self.pairing_rules.lacks_id(&self.part(at).content)
+        self.pairing_rules.lacks_id(&at.part_in(self.messages).content)
     }
 
     /// The round of the turn that ends with message `at`, if the numbers of its calls and results differ in a format where they

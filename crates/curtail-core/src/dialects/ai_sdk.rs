@@ -170,21 +170,17 @@ fn read_result(part: Value<'_>) -> Part<'_> {
     // Version 4 of the SDK has a plain `result`.
     let (content, media, rewrite) = match part.some("output") {
         Some(output) => read_output(output),
-        None => (blocks::texts(part.get("result")), 0, part.get("result").map(plainly)),
+        None => (blocks::texts(part.get("result")), 0, part.get("result").map(Rewrite::of_text)),
     };
     let answer = blocks::result_of(part.get_text("toolCallId"), part.get_text("toolName"), content, media);
     Part::from_source(answer, PartPlace { rewrite, ..PartPlace::element(part) })
-}
-
-fn plainly(value: Value<'_>) -> Rewrite {
-    Rewrite { span: value.span(), before: "", after: "" }
 }
 
 /// `{"type": …, "value": …}`: a text, a JSON value, or a list of texts and files.
 fn read_output(output: Value<'_>) -> (Vec<Text<'_>>, usize, Option<Rewrite>) {
     let value = output.some("value").or_else(|| output.get("reason"));
     if let Some(text) = value.and_then(Value::text) {
-        return (vec![text], 0, value.map(plainly));
+        return (vec![text], 0, value.map(Rewrite::of_text));
     }
     let rewrite = Rewrite { span: output.span(), before: "{\"type\":\"text\",\"value\":", after: "}" };
     if !output.member_is("type", "content") {

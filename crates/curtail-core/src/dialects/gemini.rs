@@ -39,7 +39,7 @@ impl Dialect for Gemini {
         if is_event(item) || is_exchange(item) || is_header(item) {
             return Fit::Certain;
         }
-        if item.get("parts").is_some_and(|list| list.items().any(is_part)) {
+        if item.items_under("parts").any(is_part) {
             return if item.has("uuid") { Fit::No } else { Fit::Certain };
         }
         fit_record(item)
@@ -372,7 +372,7 @@ pub(super) fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewr
         && ["output", "result", "error"].iter().any(|key| only.key.is(key))
         && let Some(text) = only.value.text()
     {
-        return (vec![text], Some(Rewrite { span: only.value.span(), before: "", after: "" }));
+        return (vec![text], Some(Rewrite::of_text(only.value)));
     }
     let object = response.kind() == ValueKind::Object;
     let (before, after) = if object { ("{\"result\":", "}") } else { ("", "") };
@@ -386,11 +386,10 @@ pub(super) fn with_place(mut part: Part<'_>) -> Part<'_> {
     {
         let response = either(place.element, "functionResponse", "function_response");
         let code = either(place.element, "codeExecutionResult", "code_execution_result");
-        *place =
-            PartPlace { rewrite: answer(response.and_then(|response| response.some("response"))).1, ..place.clone() };
-        if let Some(output) = code.and_then(|code| code.some("output")) {
-            *place = place.clone().with_text(Some(output));
-        }
+        place.rewrite = match code.and_then(|code| code.some("output")) {
+            Some(output) => Some(Rewrite::of_text(output)),
+            None => answer(response.and_then(|response| response.some("response"))).1,
+        };
     }
     part
 }
@@ -482,7 +481,7 @@ fn read_call(record: Value<'_>) -> Part<'_> {
 /// Where the result of an open call is inserted: the CLI reads a string as the output.
 fn room_for_result(record: Value<'_>) -> Option<Rewrite> {
     if let Some(result) = record.get("result") {
-        return result_of(record).is_none().then(|| Rewrite { span: result.span(), before: "", after: "" });
+        return result_of(record).is_none().then(|| Rewrite::of_text(result));
     }
     let end = record.members().last()?.span.end;
     Some(Rewrite { span: Span::new(end, end), before: ",\"result\":", after: "" })
@@ -510,7 +509,7 @@ fn read_answer(result: Value<'_>) -> (Vec<Text<'_>>, Option<Rewrite>) {
     let texts = result.items().filter_map(|part| part.get_text("text"));
     let said = responses.iter().flat_map(|response| answer(response.some("response")).0).chain(texts);
     let content = if result.is_array() { said.collect() } else { blocks::texts(Some(result)) };
-    (content, Some(Rewrite { span: result.span(), before: "", after: "" }))
+    (content, Some(Rewrite::of_text(result)))
 }
 
 // A later record of an id is the message's last state, `$set.messages` replaces everything, `$rewindTo` rolls back a message and
@@ -712,17 +711,15 @@ fn unite_results<'a>(read: &mut [Item<'a>]) {
     let mut places = Places::default();
     for at in 0..read.len() {
         let Item::Message(message) = &read[at] else { continue };
-        let ids = |message: &Message<'a>| -> Vec<(usize, Cow<'a, str>)> {
-            let own = message.results().filter_map(|(nth, result)| Some((nth, result.id.clone()?.into_decoded())));
-            own.collect()
-        };
+        let results = message.results().filter_map(|(nth, result)| Some((nth, result.id.clone()?.into_decoded())));
+        let results: Vec<(usize, Cow<'a, str>)> = results.collect();
         let calls: Vec<Cow<'a, str>> =
             message.calls().filter_map(|(_, call)| Some(call.id.clone()?.into_decoded())).collect();
         for id in &calls {
             places.said.remove(id);
             places.beside.remove(id);
         }
-        let results = ids(message);
+
         if !calls.is_empty() {
             places.beside.extend(results.into_iter().map(|(part, id)| (id, ReadAt { item: at, part })));
         } else if !results.is_empty() {

@@ -114,9 +114,9 @@ fn is_own(item: Value<'_>) -> bool {
     let names = |holder: Value<'_>| holder.get_text("function").is_some();
     let sourced = item.get("source").is_some_and(|source| source.is("input") || source.is("generate"));
     sourced
-        || item.get("tool_calls").is_some_and(|calls| calls.items().any(names))
+        || item.items_under("tool_calls").any(names)
         || item.member_is("role", "tool") && names(item)
-        || item.get("content").is_some_and(|content| content.items().any(is_own_block))
+        || item.items_under("content").any(is_own_block)
 }
 
 fn is_own_block(block: Value<'_>) -> bool {

@@ -193,10 +193,7 @@ fn is_call(block: Value<'_>) -> bool {
 
 /// The calls of a message: those of `tool_calls` and `invalid_tool_calls`, and those that are only in other places.
 fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
-    let mut calls: Vec<(Value<'a>, Vec<Value<'a>>)> = Vec::new();
-    for value in own(body) {
-        calls.push((value, Vec::new()));
-    }
+    let mut calls: Vec<(Value<'a>, Vec<Value<'a>>)> = own(body).map(|value| (value, Vec::new())).collect();
     for value in elsewhere(body) {
         match calls.iter_mut().find(|(first, _)| same_call(*first, value)) {
             Some((_, copies)) => copies.push(value),

@@ -356,7 +356,7 @@ fn member<'a>(said: Value<'a>, key: &Key) -> Option<Value<'a>> {
 
 /// Whether an entry is the header of a trace.
 fn is_trace_header(entry: Value<'_>) -> bool {
-    entry.get("harness").is_some_and(|harness| harness.text().is_some())
+    entry.get_text("harness").is_some()
 }
 
 /// Whether a message is written as only traces write it.

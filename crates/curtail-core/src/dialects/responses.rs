@@ -74,7 +74,7 @@ impl Dialect for Responses {
                 Fit::Certain
             }
             "agent_message" if item.has("recipient") => Fit::Certain,
-            "message" if item.get("content").is_some_and(|content| content.items().any(is_own_block)) => Fit::Certain,
+            "message" if item.items_under("content").any(is_own_block) => Fit::Certain,
             "message" if item.has("role") && item.get("stop_reason").is_none() => Fit::Possible,
             _ => Fit::No,
         }

@@ -408,7 +408,7 @@ fn prepended_part<'a>(messages: &[Message<'a>], answer: &Prepend) -> Part<'a> {
             Part { content: Content::Text(Text::Owned(text.clone())), origin: PartOrigin::Block(text.clone()) }
         }
         Prepend::Moved(from) => {
-            let part = messages[from.message].parts[from.part].clone();
+            let part = from.part_in(messages).clone();
             let origin = match part.origin {
                 PartOrigin::Source(place) | PartOrigin::Rewritten(place) => PartOrigin::Moved(place),
                 origin => origin,
@@ -503,7 +503,7 @@ fn rewrite(part: &mut Part<'_>, new: &str) {
         }
         PartOrigin::Moved(place) => place.rewrite(new),
         PartOrigin::Draft(DraftPart::Text(old) | DraftPart::ToolResult(DraftResult { text: old, .. })) => {
-            new.clone_into(old)
+            new.clone_into(old);
         }
         // A block that another processor shortened is no whole block.
         PartOrigin::Block(_) => part.origin = PartOrigin::Draft(DraftPart::Text(new.to_owned())),

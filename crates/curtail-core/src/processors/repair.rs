@@ -151,7 +151,7 @@ impl Exempt {
         if self == Self::default() || faults.is_empty() {
             return;
         }
-        let part = |at: PartRef| &view.messages[at.message].parts[at.part].content;
+        let part = |at: PartRef| &at.part_in(view.messages).content;
         let lenient = PairingRules { results: ResultPlace::NextMessage, ..rules };
         let placement =
             (rules.results == ResultPlace::NextMessageFirst).then(|| Placement::new(view.messages, lenient));
@@ -238,7 +238,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         pairs: &'v Pairs,
         early: &'v HashMap<PartRef, PartRef>,
     ) -> Self {
-        let call_of = |at: PartRef| view.messages[at.message].parts[at.part].content.call();
+        let call_of = |at: PartRef| at.part_in(view.messages).content.call();
         let nameless = pairs.pairs().filter_map(|(at, _)| Some((at, call_of(at).filter(|call| call.id.is_none())?)));
         let answered = nameless.map(|(at, call)| (at.message, call.name.decode())).collect();
         let answers_one = |at: &usize| {

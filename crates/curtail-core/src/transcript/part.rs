@@ -210,7 +210,7 @@ impl<'a> PartPlace<'a> {
     /// The same, with its text at `value`.
     #[must_use]
     pub fn with_text(mut self, value: Option<Value<'a>>) -> Self {
-        self.rewrite = value.map(|value| Rewrite { span: value.span(), before: "", after: "" });
+        self.rewrite = value.map(Rewrite::of_text);
         self
     }
 
@@ -289,6 +289,14 @@ pub struct Rewrite {
     pub before: &'static str,
     /// JSON after the string.
     pub after: &'static str,
+}
+
+impl Rewrite {
+    /// The text of a part is `value`.
+    #[must_use]
+    pub fn of_text(value: Value<'_>) -> Self {
+        Self { span: value.span(), before: "", after: "" }
+    }
 }
 
 /// Further places of a part, which only few parts have.

@@ -229,7 +229,9 @@ pub(super) static NAME_MISMATCH: Rule = Rule {
 };
 
 fn name_mismatch<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let name = |at| context.part(at).content.tool_name().map(Text::decode).filter(|name| !name.is_empty());
+    let name = |at: PartRef| {
+        at.part_in(context.messages).content.tool_name().map(Text::decode).filter(|name| !name.is_empty())
+    };
     let mismatch = |(call, result)| {
         let (called, named) = (name(call)?, name(result)?);
         let message = || format!("a result of `{named}` answers a call of `{called}`");
