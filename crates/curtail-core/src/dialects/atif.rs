@@ -76,25 +76,20 @@ impl DialectWriter for Atif {
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        let Some(observed) = message.some("observation") else {
-            return match message.get("observation") {
-                Some(empty) => Some(Patch { span: empty.span(), text: object! { "results": list(parts) }.0 }),
-                None => {
-                    let end = message.members().last()?.span.end;
-                    let observed = object! { "results": list(parts) };
-                    Some(Patch { span: Span::new(end, end), text: format!(",\"observation\":{}", observed.0) })
-                }
-            };
-        };
-        match observed.get("results").filter(|results| results.is_array()) {
-            Some(results) => blocks::prepend_parts(results, parts, str::to_owned),
-            // One result instead of the list.
-            None => Some(Patch {
-                span: observed.span(),
-                text:
-                    object! { "results": list(std::iter::once(observed.raw()).chain(parts.iter().map(String::as_str))) }
-                        .0,
-            }),
+        let observed = message.some("observation");
+        let results = observed.and_then(|observed| observed.get("results")).filter(|results| results.is_array());
+        if let Some(results) = results {
+            return blocks::prepend_parts(results, parts, str::to_owned);
+        }
+        // One result instead of the list, or none.
+        let results = observed.map(Value::raw).into_iter().chain(parts.iter().map(String::as_str));
+        let text = object! { "results": list(results) }.0;
+        match message.get("observation") {
+            Some(observation) => Some(Patch { span: observation.span(), text }),
+            None => {
+                let end = message.members().last()?.span.end;
+                Some(Patch { span: Span::new(end, end), text: format!(",\"observation\":{text}") })
+            }
         }
     }
 
