@@ -231,11 +231,6 @@ pub(super) fn unknown(block: Value<'_>) -> Content<'_> {
     Content::Unknown(Text::Json(block.raw()))
 }
 
-/// A member of a message that no dialect read, as a part.
-pub(super) fn unread(content: Value<'_>) -> Part<'_> {
-    Part::from_source(unknown(content), PartPlace::element(content))
-}
-
 /// What `item` contains under a key under which some format keeps the content of messages; `None` if that is empty. For a
 /// message of which nothing was read, this is what another dialect would have read.
 pub(super) fn content_of(item: Value<'_>) -> Option<Value<'_>> {

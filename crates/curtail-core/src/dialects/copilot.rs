@@ -65,14 +65,11 @@ impl Dialect for Copilot {
 impl DialectWriter for Copilot {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let (kind, data) = match (draft.only_result(), draft.role) {
-            (Some(result), _) => (
-                "tool.execution_complete",
-                object! {
-                    "toolCallId": result.call_id(),
-                    "success": false,
-                    "error": object! { "message": result.text },
-                },
-            ),
+            (Some(result), _) => {
+                let error = object! { "message": result.text };
+                let data = object! { "toolCallId": result.call_id(), "success": false, "error": error };
+                ("tool.execution_complete", data)
+            }
             (_, Role::Assistant) => {
                 ("assistant.message", object! { "content": draft.joined_text(), "toolRequests": Json("[]") })
             }

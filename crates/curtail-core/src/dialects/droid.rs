@@ -58,10 +58,7 @@ impl Dialect for Droid {
                 let result = blocks::result(call_id, item.get_text("toolId"), value);
                 blocks::message(Role::Tool, item, id, vec![blocks::rewritable(item, result, value)])
             }
-            "completion" => {
-                let parts = blocks::said(item.get("finalText"));
-                blocks::message(Role::Assistant, item, id, parts)
-            }
+            "completion" => blocks::message(Role::Assistant, item, id, blocks::said(item.get("finalText"))),
             kind if METADATA.contains(&kind) => Item::Metadata,
             _ => blocks::unknown_kind(kind),
         }
