@@ -18,7 +18,8 @@ use foldhash::{HashMap, HashSet};
 use crate::dialects::{Dialect, Item, Patch, Remaining, Written};
 use crate::json::{Document, Span, Value, removal};
 use crate::transcript::{
-    Draft, DraftPart, Layout, Message, MessageSource, Origin, Part, PartOrigin, Slot, SlotKind, Standing, Style, marked,
+    Draft, DraftPart, DraftResult, Layout, Message, MessageSource, Origin, Part, PartOrigin, Slot, SlotKind, Standing,
+    Style, marked,
 };
 
 /// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`.
@@ -164,7 +165,7 @@ fn write_message(layout: &Layout<'_>, dialect: &dyn Dialect, message: &Message<'
 /// The key by which the results of the transcript name their calls, if `messages` has a result that is not written yet.
 fn result_key(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Option<&'static str> {
     let mut parts = messages.iter().flat_map(|message| &message.parts);
-    let drafted = |part: &Part<'_>| matches!(part.origin, PartOrigin::Draft(DraftPart::ToolResult { .. }));
+    let drafted = |part: &Part<'_>| matches!(part.origin, PartOrigin::Draft(DraftPart::ToolResult(_)));
     parts.any(drafted).then(|| dialect.result_key(&layout.elements)).flatten()
 }
 
@@ -448,9 +449,8 @@ fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
 fn draft(part: &Part<'_>, key: Option<&'static str>) -> Option<DraftPart> {
     match &part.origin {
         PartOrigin::Moved(place) => Some(DraftPart::Verbatim(place.raw().into_owned())),
-        PartOrigin::Draft(DraftPart::ToolResult { id, name, text, family, .. }) => {
-            let (id, name, text) = (id.clone(), name.clone(), text.clone());
-            Some(DraftPart::ToolResult { id, name, text, family: *family, key })
+        PartOrigin::Draft(DraftPart::ToolResult(result)) => {
+            Some(DraftPart::ToolResult(DraftResult { key, ..result.clone() }))
         }
         PartOrigin::Draft(draft) => Some(draft.clone()),
         PartOrigin::Block(text) => Some(DraftPart::Text(text.clone())),

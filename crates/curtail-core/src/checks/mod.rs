@@ -1,7 +1,6 @@
 //! Messages in, findings out: what a rule is, which rules run, and where a finding is. The rules are in `rules/`, in one file for each
 //! subject.
 
-mod context;
 mod finding;
 mod inspection;
 mod levels;
@@ -9,9 +8,8 @@ mod rules;
 
 use std::fmt::{self, Write as _};
 
-pub use context::RuleContext;
 pub use finding::{Excerpt, Finding, FindingPlace, LineIndex, Match};
-pub use inspection::{Detection, Inspection, Profile, TokenCounts};
+pub use inspection::{Detection, Inspection, Profile, RuleContext, TokenCounts};
 pub use levels::{Level, Levels, LevelsError, PathTable, Table, Verdicts};
 pub use rules::{ALL, DUPLICATE_TRANSCRIPT, INVALID_JSON};
 

@@ -1,8 +1,8 @@
 //! AgentKit messages: `type` is `text`, `tool_call` with `tools`, or `tool_result` with `tool`.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
 use crate::json::{Text, Value, object};
-use crate::transcript::{Draft, DraftPart, PairingRules, Part, ResultPlace, Role, Unknown};
+use crate::transcript::{Draft, Part, Role, Unknown};
 
 /// The dialect `agentkit`.
 pub(super) struct AgentKit;
@@ -12,14 +12,9 @@ impl Dialect for AgentKit {
         &Format {
             name: "agentkit",
             signature: "`type`: `text`, `tool_call` with `tools`, `tool_result` with `tool`",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
+            has_flat_items: true,
             ..Format::PLAIN
         }
-    }
-
-    /// Items are what other formats write as parts of messages.
-    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        Some(Text::Json(item.raw()))
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -35,16 +30,16 @@ impl Dialect for AgentKit {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let Some(kind) = item.get_text("type") else { return Item::Unknown(Unknown::NoType) };
         let role = item.get_text("role").map(Text::into_decoded);
+        let said = || blocks::said(item.get("content"));
         let (role, parts) = match (&*kind.decode(), role.as_deref()) {
             ("tool_result", _) => (Role::Tool, vec![read_result(item)]),
             ("tool_call", Some("user")) => (Role::User, read_calls(item)),
             ("tool_call", _) => (Role::Assistant, read_calls(item)),
-            ("text", Some("system")) => (Role::System, said(item)),
-            ("text", Some("user")) => (Role::User, said(item)),
-            ("text", Some("assistant")) => (Role::Assistant, said(item)),
-            ("text", Some(other)) => return Item::Unknown(Unknown::Named(other.to_owned())),
+            ("text", Some("system")) => (Role::System, said()),
+            ("text", Some("user")) => (Role::User, said()),
+            ("text", Some("assistant")) => (Role::Assistant, said()),
             ("text", None) => return Item::Unknown(Unknown::NoRole),
-            (other, _) => return Item::Unknown(Unknown::Named(other.to_owned())),
+            ("text", Some(other)) | (other, _) => return Item::Unknown(Unknown::Named(other.to_owned())),
         };
         blocks::message(role, item, item.get_text("id"), parts)
     }
@@ -52,35 +47,27 @@ impl Dialect for AgentKit {
 
 impl DialectWriter for AgentKit {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-            let id = id.as_deref().unwrap_or_default();
-            let result = object! {
-                "type": "tool_result",
-                "role": "tool_result",
-                "tool": object! { "type": "tool", "id": id, "name": name, "input": object! {} },
-                "content": object! { "error": text },
-                "stop_reason": "tool",
-            };
-            result.0
-        } else {
-            let role = blocks::role_name(draft);
-            object! { "type": "text", "role": role, "content": draft.joined_text() }.0
-        }
+        let Some(result) = draft.only_result() else {
+            return object! { "type": "text", "role": blocks::role_name(draft), "content": draft.joined_text() }.0;
+        };
+        let tool = object! { "type": "tool", "id": result.call_id(), "name": result.name, "input": object! {} };
+        let message = object! {
+            "type": "tool_result",
+            "role": "tool_result",
+            "tool": tool,
+            "content": object! { "error": result.text },
+            "stop_reason": "tool",
+        };
+        message.0
     }
 }
 
 impl LogHabits for AgentKit {}
 
-fn said(item: Value<'_>) -> Vec<Part<'_>> {
-    blocks::content(item.get("content"), blocks::plain_block)
-}
-
 fn read_calls(item: Value<'_>) -> Vec<Part<'_>> {
-    let mut parts = if item.some("content").is_some() { said(item) } else { Vec::new() };
+    let mut parts = blocks::said(item.some("content"));
     let calls = item.items_under("tools");
-    parts.extend(calls.map(|call| {
-        blocks::in_shell(call, blocks::call(call.get_text("id"), call.get_text("name"), call.get("input")))
-    }));
+    parts.extend(calls.map(|call| blocks::in_shell(call, blocks::call_in(call, ["id", "name", "input"]))));
     parts
 }
 

@@ -1,11 +1,11 @@
 //! The AI SDK: `ModelMessage`s, whose calls and results are separate parts, and `UIMessage`s, whose tool parts contain a
 //! call and later also its result.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, tree};
-use crate::json::{Span, Text, Value, list, object};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, tree};
+use crate::json::{Span, Text, Value, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Links, PairingRules, Part, PartPlace, ProviderRules, ResultPlace,
-    Rewrite, ToolCall, ToolResult,
+    Content, Draft, DraftPart, DraftResult, Family, Layout, Links, Part, PartPlace, ProviderRules, Rewrite, ToolCall,
+    ToolResult,
 };
 
 /// The dialect `ai-sdk`.
@@ -17,7 +17,6 @@ impl Dialect for AiSdk {
             name: "ai-sdk",
             signature: "`role` and `content` parts `tool-call`, `tool-result`; or `role` and `parts`, \
                 each with `type`: `text`, `tool-…`, `dynamic-tool`",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             provider: ProviderRules { provider: "ai-sdk", ..NO_RULES },
             ..Format::PLAIN
         }
@@ -53,7 +52,7 @@ impl Dialect for AiSdk {
 
 impl DialectWriter for AiSdk {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
+        let parts = blocks::parts(self, draft);
         let role = blocks::role_name(draft);
         if anchor.is_some_and(|anchor| anchor.has("parts")) {
             // `validateUIMessages` refuses a message without an id.
@@ -66,20 +65,14 @@ impl DialectWriter for AiSdk {
         }
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, family: Family::Approval, .. } => {
-                let id = id.as_deref().unwrap_or_default();
-                object! { "type": "tool-approval-response", "approvalId": id, "approved": false, "reason": text }.0
-            }
-            DraftPart::ToolResult { id, name, text, .. } => {
-                let id = id.as_deref().unwrap_or_default();
-                let output = object! { "type": "error-text", "value": text };
-                object! { "type": "tool-result", "toolCallId": id, "toolName": name, "output": output }.0
-            }
+    fn write_result(&self, result: &DraftResult) -> String {
+        let DraftResult { name, text, family, .. } = result;
+        let id = result.call_id();
+        if *family == Family::Approval {
+            return object! { "type": "tool-approval-response", "approvalId": id, "approved": false, "reason": text }.0;
         }
+        let output = object! { "type": "error-text", "value": text };
+        object! { "type": "tool-result", "toolCallId": id, "toolName": name, "output": output }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -123,7 +116,7 @@ fn is_own_part(part: Value<'_>) -> bool {
 fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
     match content {
         Some(list) if list.is_array() => list.items().map(|part| read_part(list, part)).collect(),
-        said => blocks::content(said, blocks::plain_block),
+        said => blocks::said(said),
     }
 }
 
@@ -150,13 +143,8 @@ fn is_signed_by_claude(part: Value<'_>) -> bool {
 
 /// Reads a call; version 4 of the SDK calls its input `args`.
 fn read_call<'a>(part: Value<'a>, name: Text<'a>, args: Option<Value<'a>>) -> Content<'a> {
-    Content::ToolCall(ToolCall {
-        id: part.get_text("toolCallId"),
-        name,
-        arguments: blocks::arguments(part.some("input").or(args)),
-        family: Family::Function,
-        hosted: part.is_true("providerExecuted"),
-    })
+    let call = ToolCall::new(part.get_text("toolCallId"), name, blocks::arguments(part.some("input").or(args)));
+    Content::ToolCall(ToolCall { hosted: part.is_true("providerExecuted"), ..call })
 }
 
 /// An approval request has the id of its call, so both are dropped together.
@@ -166,25 +154,15 @@ fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> Content<'a> {
         other.has("toolName") && about.as_ref().is_some_and(|about| other.member_is("toolCallId", about))
     };
     let call = list.items().find(is_it);
-    Content::ToolCall(ToolCall {
-        id: part.get_text("approvalId"),
-        name: call.map_or(Text::Escaped(""), |call| call.text_or_empty("toolName")),
-        arguments: Text::Escaped(""),
-        family: Family::Approval,
-        hosted: false,
-    })
+    let name = call.map_or(Text::Escaped(""), |call| call.text_or_empty("toolName"));
+    let request = ToolCall::new(part.get_text("approvalId"), name, Text::Escaped(""));
+    Content::ToolCall(ToolCall { family: Family::Approval, ..request })
 }
 
 fn read_response(part: Value<'_>) -> Part<'_> {
     let reason = part.get("reason");
-    let answer = ToolResult {
-        id: part.get_text("approvalId"),
-        name: None,
-        content: reason.and_then(Value::text).into_iter().collect(),
-        media: 0,
-        family: Family::Approval,
-        same_message: false,
-    };
+    let said = reason.and_then(Value::text).into_iter().collect();
+    let answer = ToolResult { family: Family::Approval, ..ToolResult::new(part.get_text("approvalId"), None, said) };
     blocks::rewritable(part, Content::ToolResult(answer), reason)
 }
 
@@ -192,21 +170,17 @@ fn read_result(part: Value<'_>) -> Part<'_> {
     // Version 4 of the SDK has a plain `result`.
     let (content, media, rewrite) = match part.some("output") {
         Some(output) => read_output(output),
-        None => (blocks::texts(part.get("result")), 0, part.get("result").map(plainly)),
+        None => (blocks::texts(part.get("result")), 0, part.get("result").map(Rewrite::of_text)),
     };
     let answer = blocks::result_of(part.get_text("toolCallId"), part.get_text("toolName"), content, media);
     Part::from_source(answer, PartPlace { rewrite, ..PartPlace::element(part) })
-}
-
-fn plainly(value: Value<'_>) -> Rewrite {
-    Rewrite { span: value.span(), before: "", after: "" }
 }
 
 /// `{"type": …, "value": …}`: a text, a JSON value, or a list of texts and files.
 fn read_output(output: Value<'_>) -> (Vec<Text<'_>>, usize, Option<Rewrite>) {
     let value = output.some("value").or_else(|| output.get("reason"));
     if let Some(text) = value.and_then(Value::text) {
-        return (vec![text], 0, value.map(plainly));
+        return (vec![text], 0, value.map(Rewrite::of_text));
     }
     let rewrite = Rewrite { span: output.span(), before: "{\"type\":\"text\",\"value\":", after: "}" };
     if !output.member_is("type", "content") {

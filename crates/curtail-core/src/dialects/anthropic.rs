@@ -2,10 +2,10 @@
 //! message, server tools answered inside the same message.
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
-use crate::json::{Text, Value, list, object};
+use crate::json::{Text, Value, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, IdFormat, Leader, Message, PairingRules, Part, PartOrigin, ProviderRules,
-    ResultPlace, Role, ToolCall, ToolResult, Usage,
+    Content, Draft, DraftPart, DraftResult, Family, IdFormat, Leader, Message, PairingRules, Part, PartOrigin,
+    ProviderRules, ResultPlace, Role, ToolCall, ToolResult, Usage,
 };
 
 /// The dialect `anthropic`.
@@ -69,12 +69,12 @@ impl DialectWriter for Anthropic {
         if let [DraftPart::Text(text)] = draft.parts.as_slice() {
             return blocks::role_and_content(role, text);
         }
-        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
-        object! { "role": role, "content": blocks }.0
+        object! { "role": role, "content": blocks::parts(self, draft) }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        write_block(part)
+    fn write_result(&self, result: &DraftResult) -> String {
+        let (id, text) = (result.call_id(), &result.text);
+        object! { "type": "tool_result", "tool_use_id": id, "content": text, "is_error": true }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -109,18 +109,6 @@ pub(super) const RULES: ProviderRules = ProviderRules {
     ids: Some(IdFormat { symbols: "_-", longest: usize::MAX }),
     ..NO_RULES
 };
-
-/// Writes a part as a content block.
-pub(super) fn write_block(part: &DraftPart) -> String {
-    match part {
-        DraftPart::Text(text) => blocks::text_block(text),
-        DraftPart::Verbatim(raw) => raw.clone(),
-        DraftPart::ToolResult { id, text, .. } => {
-            let id = id.as_deref().unwrap_or_default();
-            object! { "type": "tool_result", "tool_use_id": id, "content": text, "is_error": true }.0
-        }
-    }
-}
 
 /// Block types that only this dialect has.
 fn is_own_block(block: Value<'_>) -> bool {
@@ -224,38 +212,29 @@ fn family(kind: &str) -> Family {
 }
 
 fn read_call(block: Value<'_>, family: Family) -> Content<'_> {
-    Content::ToolCall(ToolCall {
-        id: block.get_text("id"),
-        name: block.text_or_empty("name"),
-        arguments: blocks::arguments(block.get("input")),
-        family,
-        hosted: family != Family::Function,
-    })
+    let arguments = blocks::arguments(block.get("input"));
+    let call = ToolCall::new(block.get_text("id"), block.text_or_empty("name"), arguments);
+    Content::ToolCall(ToolCall { family, hosted: family != Family::Function, ..call })
 }
 
 fn read_result(block: Value<'_>, family: Family) -> Content<'_> {
     let content = block.get("content");
-    Content::ToolResult(ToolResult {
-        id: block.get_text("tool_use_id"),
-        name: None,
-        content: blocks::texts(content),
-        media: blocks::count_media(content),
-        family,
-        same_message: family != Family::Function,
-    })
+    let result = ToolResult::new(block.get_text("tool_use_id"), None, blocks::texts(content));
+    let (media, same_message) = (blocks::count_media(content), family != Family::Function);
+    Content::ToolResult(ToolResult { media, family, same_message, ..result })
 }
 
 /// The usage of a reply. Its `input_tokens` exclude the tokens that were read from or written to the cache.
 pub(super) fn usage(reply: Value<'_>) -> Option<Usage> {
     let figures = reply.some("usage")?;
-    let number = |key: &str| blocks::number(figures, key);
-    let (cache_read, cache_write) = (number("cache_read_input_tokens"), number("cache_creation_input_tokens"));
+    let (cache_read, cache_write) =
+        (figures.number("cache_read_input_tokens"), figures.number("cache_creation_input_tokens"));
     let split = figures.some("cache_creation");
     Some(Usage {
-        input: number("input_tokens") + cache_read + cache_write,
+        input: figures.number("input_tokens") + cache_read + cache_write,
         cache_read,
         cache_write,
-        cache_write_long: split.map_or(0, |split| blocks::number(split, "ephemeral_1h_input_tokens")),
-        output: number("output_tokens"),
+        cache_write_long: split.map_or(0, |split| split.number("ephemeral_1h_input_tokens")),
+        output: figures.number("output_tokens"),
     })
 }

@@ -3,7 +3,7 @@
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
 use crate::json::{Json, ObjectWriter, Text, Value};
-use crate::transcript::{Content, Draft, DraftPart, Message, PairingRules, Part, ResultPlace, Role};
+use crate::transcript::{Content, Draft, PairingRules, Part, ResultPlace, Role};
 
 /// The dialect `antigravity`.
 pub(super) struct Antigravity;
@@ -28,17 +28,18 @@ impl Dialect for Antigravity {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let kind = item.word("type");
         let by_model = item.member_is("source", "MODEL");
+        let said = || blocks::said(item.get("content"));
         match &*kind {
             // The last two are messages from the program to the model.
-            "USER_INPUT" | "CHECKPOINT" | "SYSTEM_MESSAGE" => blocks::message(Role::User, item, None, said(item)),
+            "USER_INPUT" | "CHECKPOINT" | "SYSTEM_MESSAGE" => blocks::message(Role::User, item, None, said()),
             "PLANNER_RESPONSE" => blocks::message(Role::Assistant, item, None, read_plan(item)),
             _ if by_model && item.get("content").is_some() => {
                 let content = item.get("content");
-                let mut message = Message::from_source(Role::Tool, item);
-                message.parts = vec![blocks::rewritable(item, blocks::result(None, None, content), content)];
+                let result = blocks::rewritable(item, blocks::result(None, None, content), content);
+                let mut read = blocks::message(Role::Tool, item, None, vec![result]);
                 // The log contains steps of tools without a call. Such a step answers nothing.
-                message.call_rules.unasked = true;
-                Item::Message(message)
+                read.message_mut().into_iter().for_each(|message| message.call_rules.unasked = true);
+                read
             }
             _ => Item::Metadata,
         }
@@ -51,16 +52,14 @@ impl Dialect for Antigravity {
 
 impl DialectWriter for Antigravity {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let (source, kind) = match (draft.parts.as_slice(), draft.role) {
-            ([DraftPart::ToolResult { .. }], _) => ("MODEL", "GENERIC"),
-            (_, Role::Assistant) => ("MODEL", "PLANNER_RESPONSE"),
-            (_, Role::System | Role::Developer) => ("SYSTEM", "SYSTEM_MESSAGE"),
+        let result = draft.only_result();
+        let (source, kind) = match draft.role {
+            _ if result.is_some() => ("MODEL", "GENERIC"),
+            Role::Assistant => ("MODEL", "PLANNER_RESPONSE"),
+            Role::System | Role::Developer => ("SYSTEM", "SYSTEM_MESSAGE"),
             _ => ("USER_EXPLICIT", "USER_INPUT"),
         };
-        let text = match draft.parts.as_slice() {
-            [DraftPart::ToolResult { text, .. }] => text.clone(),
-            _ => draft.joined_text(),
-        };
+        let text = result.map_or_else(|| draft.joined_text(), |result| result.text.clone());
         let step = anchor.and_then(|anchor| anchor.get("step_index")).map_or("0", Value::raw);
         let head = ObjectWriter::new().member("step_index", &Json(step)).member("source", source);
         let head = head.member("type", kind).member("status", "DONE");
@@ -70,14 +69,10 @@ impl DialectWriter for Antigravity {
 
 impl LogHabits for Antigravity {}
 
-fn said(item: Value<'_>) -> Vec<Part<'_>> {
-    blocks::content(item.get("content"), blocks::plain_block)
-}
-
 fn read_plan<'a>(item: Value<'a>) -> Vec<Part<'a>> {
     let thought = |thought: Value<'a>| Content::Reasoning(thought.text().unwrap_or(Text::Escaped("")));
     let thought = item.get("thinking").map(|value| blocks::whole(value, thought(value)));
     let call = |call: Value<'a>| blocks::call(None, call.get_text("name"), call.get("args"));
     let calls = item.items_under("tool_calls").map(|value| blocks::in_shell(value, call(value)));
-    thought.into_iter().chain(said(item)).chain(calls).collect()
+    thought.into_iter().chain(blocks::said(item.get("content"))).chain(calls).collect()
 }

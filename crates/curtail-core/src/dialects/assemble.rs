@@ -172,7 +172,8 @@ impl<'a> Builder<'_, 'a> {
             (source.index, source.value) = (index, value);
         }
         if message.parts.is_empty() && message.attached.is_empty() {
-            message.parts.extend(blocks::content_of(value).map(blocks::unread));
+            let unread = blocks::content_of(value);
+            message.parts.extend(unread.map(|content| blocks::whole(content, blocks::unknown(content))));
         }
         for slot in self.ahead.drain(..) {
             self.slots[slot].what = SlotKind::With(index);

@@ -4,7 +4,8 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks};
 use crate::json::{Json, Span, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Message, PairingRules, Part, ProviderRules, ResultPlace, Role, SlotKind, Usage,
+    Content, Draft, DraftPart, DraftResult, Layout, Message, PairingRules, Part, ProviderRules, ResultPlace, Role,
+    SlotKind, Usage,
 };
 
 /// The dialect `atif`.
@@ -37,7 +38,7 @@ impl Dialect for Atif {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         blocks::read_message(item, item.some_text("source"), role_of, |message| {
             message.parts.extend(blocks::text_beside(item, "reasoning_content", Content::Reasoning));
-            message.parts.extend(blocks::content(item.get("message"), blocks::plain_block));
+            message.parts.extend(blocks::said(item.get("message")));
             message.parts.extend(calls(item));
             observe(item, message);
         })
@@ -63,38 +64,32 @@ impl DialectWriter for Atif {
         // `relink` numbers the steps that are written.
         let number = anchor.and_then(|anchor| anchor.get("step_id")).map_or("0", Value::raw);
         let text = draft.joined_text();
-        let results: Vec<String> = draft.parts.iter().filter_map(write_result).collect();
+        let results = draft.parts.iter().filter(|part| !matches!(part, DraftPart::Text(_)));
+        let results: Vec<String> = results.map(|part| self.write_part(part)).collect();
         let observed = (!results.is_empty()).then(|| object! { "results": list(&results) });
         object! { "step_id": Json(number), "source": source, "message": text, "observation": observed }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => blocks::text_block(text),
-            part => write_result(part).unwrap_or_default(),
-        }
+    fn write_result(&self, result: &DraftResult) -> String {
+        let key = result.key.unwrap_or(SOURCE_CALL[0]);
+        object! { key: result.call_id(), "content": result.text }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        let Some(observed) = message.some("observation") else {
-            return match message.get("observation") {
-                Some(empty) => Some(Patch { span: empty.span(), text: object! { "results": list(parts) }.0 }),
-                None => {
-                    let end = message.members().last()?.span.end;
-                    let observed = object! { "results": list(parts) };
-                    Some(Patch { span: Span::new(end, end), text: format!(",\"observation\":{}", observed.0) })
-                }
-            };
-        };
-        match observed.get("results").filter(|results| results.is_array()) {
-            Some(results) => blocks::prepend_parts(results, parts, str::to_owned),
-            // One result instead of the list.
-            None => Some(Patch {
-                span: observed.span(),
-                text:
-                    object! { "results": list(std::iter::once(observed.raw()).chain(parts.iter().map(String::as_str))) }
-                        .0,
-            }),
+        let observed = message.some("observation");
+        let results = observed.and_then(|observed| observed.get("results")).filter(|results| results.is_array());
+        if let Some(results) = results {
+            return blocks::prepend_parts(results, parts, str::to_owned);
+        }
+        // One result instead of the list, or none.
+        let results = observed.map(Value::raw).into_iter().chain(parts.iter().map(String::as_str));
+        let text = object! { "results": list(results) }.0;
+        match message.get("observation") {
+            Some(observation) => Some(Patch { span: observation.span(), text }),
+            None => {
+                let end = message.members().last()?.span.end;
+                Some(Patch { span: Span::new(end, end), text: format!(",\"observation\":{text}") })
+            }
         }
     }
 
@@ -109,15 +104,10 @@ impl DialectWriter for Atif {
 
 /// Numbers the steps that are written from 1.
 fn renumber(layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
     let mut drafts = remaining.written.iter_mut().peekable();
     let (mut patches, mut number) = (Vec::new(), 0_usize);
-    for (slot, step) in slots.zip(&layout.elements) {
-        let (stays, message) = match slot.what {
-            SlotKind::Message(index) => (remaining.kept[index], Some(index)),
-            SlotKind::With(index) => (remaining.kept[index], None),
-            SlotKind::Pinned | SlotKind::Frame { .. } => (true, None),
-        };
+    for ((slot, step), stays) in layout.slotted_elements().zip(layout.stays(remaining.kept)) {
+        let message = if let SlotKind::Message(index) = slot.what { Some(index) } else { None };
         while let Some(draft) = drafts.next_if(|draft| message.is_some() && draft.before == message) {
             number += 1;
             set_number(&mut draft.text, number);
@@ -168,23 +158,12 @@ impl LogHabits for Atif {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.some("metrics").filter(|metrics| metrics.some("prompt_tokens").is_some())?;
         Some(Usage {
-            input: blocks::number(figures, "prompt_tokens"),
-            cache_read: blocks::number(figures, "cached_tokens"),
-            cache_write: figures.some("extra").map_or(0, |extra| blocks::number(extra, "cache_creation_input_tokens")),
-            output: blocks::number(figures, "completion_tokens"),
+            input: figures.number("prompt_tokens"),
+            cache_read: figures.number("cached_tokens"),
+            cache_write: figures.some("extra").map_or(0, |extra| extra.number("cache_creation_input_tokens")),
+            output: figures.number("completion_tokens"),
             ..Usage::default()
         })
-    }
-}
-
-fn write_result(part: &DraftPart) -> Option<String> {
-    match part {
-        DraftPart::Text(_) => None,
-        DraftPart::Verbatim(raw) => Some(raw.clone()),
-        DraftPart::ToolResult { id, text, key, .. } => {
-            let key = key.unwrap_or(SOURCE_CALL[0]);
-            Some(object! { key: id.as_deref().unwrap_or_default(), "content": text }.0)
-        }
     }
 }
 
@@ -240,7 +219,7 @@ fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
     for said in nameless {
         match said.get("content") {
             Some(content) if message.role == Role::Assistant => message.attached.extend(blocks::texts(Some(content))),
-            Some(content) => message.parts.extend(blocks::content(Some(content), blocks::plain_block)),
+            Some(content) => message.parts.extend(blocks::said(Some(content))),
             None => {}
         }
     }

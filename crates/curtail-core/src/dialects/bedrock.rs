@@ -4,7 +4,7 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, IdFormat, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Turns,
+    Content, Draft, DraftResult, IdFormat, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Turns,
 };
 
 /// The dialect `bedrock`.
@@ -65,20 +65,16 @@ impl Dialect for Bedrock {
 
 impl DialectWriter for Bedrock {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let role = blocks::speaker(draft);
-        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
-        object! { "role": role, "content": blocks }.0
+        object! { "role": blocks::speaker(draft), "content": blocks::parts(self, draft) }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => object! { "text": text }.0,
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, .. } => {
-                let (id, content) = (id.as_deref().unwrap_or_default(), list([object! { "text": text }.0]));
-                object! { "toolResult": object! { "toolUseId": id, "content": content, "status": "error" } }.0
-            }
-        }
+    fn write_text(&self, text: &str) -> String {
+        object! { "text": text }.0
+    }
+
+    fn write_result(&self, result: &DraftResult) -> String {
+        let (id, content) = (result.call_id(), list([self.write_text(&result.text)]));
+        object! { "toolResult": object! { "toolUseId": id, "content": content, "status": "error" } }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -132,7 +128,7 @@ fn is_signed(thought: Value<'_>) -> bool {
 }
 
 fn read_call(call: Value<'_>) -> Content<'_> {
-    let content = blocks::call(call.get_text("toolUseId"), call.get_text("name"), call.get("input"));
+    let content = blocks::call_in(call, ["toolUseId", "name", "input"]);
     if is_servers(call) { blocks::hosted(content) } else { content }
 }
 

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Item, Patch};
-use crate::json::{Json, Span, Text, Value, object};
+use super::{DialectWriter, Item, Patch};
+use crate::json::{Json, Span, Text, Value, list, object};
 use crate::transcript::{
-    Closes, Content, Draft, Family, Message, Origin, Part, PartPlace, Rewrite, Role, ToolCall, ToolResult, Unknown,
-    blocks_in_text, media,
+    Closes, Content, Draft, Family, Message, Origin, Part, PartPlace, Rewrite, Role, Standing, ToolCall, ToolResult,
+    Unknown, blocks_in_text, media,
 };
 
 // Members of an object.
@@ -37,15 +37,15 @@ impl<'a> Value<'a> {
         self.get(key).is_some_and(|flag| flag.raw() == "true")
     }
 
+    /// The integer under `key`; 0 if it is missing or has another type.
+    pub(super) fn number(self, key: &str) -> u64 {
+        self.get(key).and_then(|value| value.raw().parse().ok()).unwrap_or(0)
+    }
+
     /// The values of the list under `key`, in order; none if there is no list.
     pub(super) fn items_under(self, key: &str) -> impl Iterator<Item = Value<'a>> {
         self.get(key).into_iter().flat_map(Value::items)
     }
-}
-
-/// A member that is an integer; 0 if it is missing or has another type.
-pub(super) fn number(object: Value<'_>, key: &str) -> u64 {
-    object.get(key).and_then(|value| value.raw().parse().ok()).unwrap_or(0)
 }
 
 /// The texts as one, a line break between each two.
@@ -124,11 +124,16 @@ pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> 
     value.items().map(|block| part(block, read(block))).collect()
 }
 
+/// The parts of a `content` that is a string or a list of the blocks that most formats share.
+pub(super) fn said(content: Option<Value<'_>>) -> Vec<Part<'_>> {
+    self::content(content, plain_block)
+}
+
 /// The parts of a `content` that is a string, or a list of blocks, each of which `read` reads as a part.
 pub(super) fn text_or_parts<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> Part<'a>) -> Vec<Part<'a>> {
     match value {
         Some(list) if list.is_array() => list.items().map(read).collect(),
-        value => content(value, plain_block),
+        value => said(value),
     }
 }
 
@@ -226,11 +231,6 @@ pub(super) fn unknown(block: Value<'_>) -> Content<'_> {
     Content::Unknown(Text::Json(block.raw()))
 }
 
-/// A member of a message that no dialect read, as a part.
-pub(super) fn unread(content: Value<'_>) -> Part<'_> {
-    Part::from_source(unknown(content), PartPlace::element(content))
-}
-
 /// What `item` contains under a key under which some format keeps the content of messages; `None` if that is empty. For a
 /// message of which nothing was read, this is what another dialect would have read.
 pub(super) fn content_of(item: Value<'_>) -> Option<Value<'_>> {
@@ -325,21 +325,29 @@ pub(super) fn unknown_kind<'a>(kind: Cow<'_, str>) -> Item<'a> {
 
 /// A message that `event` contains.
 pub(super) fn message<'a>(role: Role, event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Item<'a> {
-    let mut message = Message::from_source(role, event);
-    message.id = id;
-    message.parts = parts;
-    Item::Message(message)
+    Item::Message(Message { id, parts, ..Message::from_source(role, event) })
+}
+
+/// The same, as a boundary: a model reads it in place of everything before it.
+pub(super) fn boundary<'a>(role: Role, event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Item<'a> {
+    let mut item = message(role, event, id, parts);
+    item.message_mut().into_iter().for_each(Message::set_boundary);
+    item
+}
+
+/// What the program says to the model in a message of the user.
+pub(super) fn notice<'a>(event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Message<'a> {
+    Message { id, parts, automatic: true, ..Message::from_source(Role::User, event) }
 }
 
 /// A call of a function.
 pub(super) fn call<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, arguments: Option<Value<'a>>) -> Content<'a> {
-    Content::ToolCall(ToolCall {
-        id,
-        name: name.unwrap_or(Text::Escaped("")),
-        arguments: self::arguments(arguments),
-        family: Family::Function,
-        hosted: false,
-    })
+    Content::ToolCall(ToolCall::new(id, name.unwrap_or(Text::Escaped("")), self::arguments(arguments)))
+}
+
+/// A call of a function whose id, name and arguments are members of `object`, under these keys.
+pub(super) fn call_in<'a>(object: Value<'a>, [id, name, arguments]: [&str; 3]) -> Content<'a> {
+    call(object.get_text(id), object.get_text(name), object.get(arguments))
 }
 
 /// The result of a function.
@@ -348,13 +356,13 @@ pub(super) fn result<'a>(id: Option<Text<'a>>, name: Option<Text<'a>>, content: 
 }
 
 /// The result of a function with these texts and so many media.
-pub(super) const fn result_of<'a>(
+pub(super) fn result_of<'a>(
     id: Option<Text<'a>>,
     name: Option<Text<'a>>,
     content: Vec<Text<'a>>,
     media: usize,
 ) -> Content<'a> {
-    Content::ToolResult(ToolResult { id, name, content, media, family: Family::Function, same_message: false })
+    Content::ToolResult(ToolResult { media, ..ToolResult::new(id, name, content) })
 }
 
 /// The same call or result, of a tool that the provider ran: its result has a fixed form.
@@ -379,6 +387,17 @@ pub(super) fn close_rounds(items: &mut [Item<'_>]) {
     }
 }
 
+/// Marks the messages at these indices, which a compaction kept. What was rolled back stays so.
+pub(super) fn preserve(items: &mut [Item<'_>], kept: Vec<usize>) {
+    for at in kept {
+        if let Item::Message(message) = &mut items[at]
+            && message.standing == Standing::Live
+        {
+            message.standing = Standing::Preserved;
+        }
+    }
+}
+
 /// For the list inside a compaction, which replaces what precedes it: no call before it can be answered in it.
 pub(super) fn put_in_compaction(items: &mut [Item<'_>]) {
     if let Some(Item::Message(first)) = items.first_mut() {
@@ -392,6 +411,11 @@ pub(super) fn put_in_compaction(items: &mut [Item<'_>]) {
 }
 
 // What is written.
+
+/// The parts of a draft, as a list of a format.
+pub(super) fn parts(format: &dyn DialectWriter, draft: &Draft) -> Json {
+    list(draft.parts.iter().map(|part| format.write_part(part)))
+}
 
 /// Puts `parts` before a `content` that is a string or a list of blocks with a type.
 pub(super) fn prepend_blocks(content: Option<Value<'_>>, parts: &[String]) -> Option<Patch> {

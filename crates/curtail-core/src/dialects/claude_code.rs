@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashMapExt as _};
 
 use super::tree::{self, Sides, Tree};
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks};
-use crate::json::{Json, Text, Value, ValueKind, list, object, quote};
+use crate::json::{Json, Text, Value, ValueKind, object, quote};
 use crate::transcript::{
     Draft, DraftPart, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role, Standing, Unknown, Usage,
 };
@@ -124,7 +124,7 @@ impl DialectWriter for ClaudeCode {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let content = match draft.parts.as_slice() {
             [DraftPart::Text(text)] if draft.role != Role::Assistant => Json(quote(text)),
-            _ => list(draft.parts.iter().map(anthropic::write_block)),
+            _ => blocks::parts(&anthropic::Anthropic, draft),
         };
         // User records contain results. Instructions from the application are written as user records, before other content.
         let kind = if draft.role == Role::Assistant { "assistant" } else { "user" };

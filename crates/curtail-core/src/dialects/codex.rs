@@ -89,7 +89,7 @@ impl Dialect for Codex {
 
 impl DialectWriter for Codex {
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
-        if !layout.elements.iter().any(|item| is_rollback(*item)) {
+        if !layout.elements.iter().any(|item| turn_count(*item).is_some()) {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = layout.elements.iter().map(|&item| self.read(item)).collect();
@@ -115,9 +115,9 @@ impl LogHabits for Codex {
         let payload = item.get("payload").filter(|payload| payload.member_is("type", "token_count"))?;
         let figures = payload.some("info")?.some("last_token_usage")?;
         Some(Usage {
-            input: blocks::number(figures, "input_tokens"),
-            cache_read: blocks::number(figures, "cached_input_tokens"),
-            output: blocks::number(figures, "output_tokens"),
+            input: figures.number("input_tokens"),
+            cache_read: figures.number("cached_input_tokens"),
+            output: figures.number("output_tokens"),
             ..Usage::default()
         })
     }
@@ -138,7 +138,7 @@ impl LogHabits for Codex {
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        if !items.iter().any(|item| is_rollback(*item)) {
+        if !items.iter().any(|item| turn_count(*item).is_some()) {
             return Vec::new();
         }
         let read: Vec<Item<'_>> = items.iter().map(|&item| self.read(item)).collect();
@@ -198,7 +198,7 @@ fn event_text(event: Value<'_>) -> Option<Text<'_>> {
 
 /// Writes an item as the program does: its content is a list of blocks.
 fn write_payload(draft: &Draft) -> String {
-    if let [DraftPart::ToolResult { .. } | DraftPart::Verbatim(_)] = draft.parts.as_slice() {
+    if let [DraftPart::ToolResult(_) | DraftPart::Verbatim(_)] = draft.parts.as_slice() {
         return responses::write_item(draft);
     }
     let kind = if draft.role == Role::Assistant { "output_text" } else { "input_text" };
@@ -263,12 +263,8 @@ fn read_compacted<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
 
 /// The summary of a `compacted` line, which the model reads in place of everything before it.
 fn boundary<'a>(payload: Value<'a>, item: Value<'a>) -> Item<'a> {
-    let mut message = Message::from_source(Role::User, item);
-    let said = payload.get("message").filter(|said| said.text().is_some());
-    let content = said.and_then(Value::text).map_or(Content::Other, Content::Text);
-    message.parts = vec![blocks::whole(item, content)];
-    message.set_boundary();
-    Item::Message(message)
+    let content = payload.get_text("message").map_or(Content::Other, Content::Text);
+    blocks::boundary(Role::User, item, None, vec![blocks::whole(item, content)])
 }
 
 /// Marks the messages before the last `compacted` as superseded, and marks the turns that were rolled back.
@@ -336,7 +332,7 @@ fn rollbacks(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<Rollback> {
         if items[at].member_is("type", "compacted") || items[at].get("payload").is_none() {
             turns.clear();
         }
-        let Some(count) = turn_count(items[at]).filter(|count| *count > 0) else { continue };
+        let Some(count) = turn_count(items[at]) else { continue };
         let own = turns.split_off(turns.len().saturating_sub(count));
         if !own.is_empty() {
             rollbacks.push(Rollback { event: at, turns: own });
@@ -345,14 +341,9 @@ fn rollbacks(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<Rollback> {
     rollbacks
 }
 
-/// Whether an event rolls back turns.
-fn is_rollback(item: Value<'_>) -> bool {
-    turn_count(item).is_some_and(|count| count > 0)
-}
-
-/// How many turns an event rolls back.
+/// How many turns an event rolls back, if it does.
 fn turn_count(item: Value<'_>) -> Option<usize> {
-    number_of_turns(item)?.raw().parse().ok()
+    number_of_turns(item)?.raw().parse().ok().filter(|count| *count > 0)
 }
 
 /// Where an event says how many turns it rolls back.

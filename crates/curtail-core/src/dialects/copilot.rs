@@ -8,9 +8,7 @@ use foldhash::HashMap;
 use super::tree::Tree;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
 use crate::json::{Json, Text, Value, object};
-use crate::transcript::{
-    Content, Draft, DraftPart, Message, MessageKind, PairingRules, Part, ResultPlace, Role, Standing,
-};
+use crate::transcript::{Content, Draft, Message, MessageKind, PairingRules, Part, ResultPlace, Role};
 
 /// The dialect `copilot`.
 pub(super) struct Copilot;
@@ -58,23 +56,20 @@ impl Dialect for Copilot {
 
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         number_threads(items, read);
-        let Some(last) = items.iter().rposition(|item| summary_of(*item).is_some()) else { return };
-        let kept = first_kept(&items[..last]).map_or(&mut [][..], |first| &mut read[first..last]);
-        kept.iter_mut().filter_map(Item::message_mut).for_each(|message| message.standing = Standing::Preserved);
+        if let Some(last) = items.iter().rposition(|item| summary_of(*item).is_some()) {
+            blocks::preserve(read, self.kept_by(items[last], &items[..last]));
+        }
     }
 }
 
 impl DialectWriter for Copilot {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let (kind, data) = match (draft.parts.as_slice(), draft.role) {
-            ([DraftPart::ToolResult { id, text, .. }], _) => (
-                "tool.execution_complete",
-                object! {
-                    "toolCallId": id.as_deref().unwrap_or_default(),
-                    "success": false,
-                    "error": object! { "message": text },
-                },
-            ),
+        let (kind, data) = match (draft.only_result(), draft.role) {
+            (Some(result), _) => {
+                let error = object! { "message": result.text };
+                let data = object! { "toolCallId": result.call_id(), "success": false, "error": error };
+                ("tool.execution_complete", data)
+            }
             (_, Role::Assistant) => {
                 ("assistant.message", object! { "content": draft.joined_text(), "toolRequests": Json("[]") })
             }
@@ -127,12 +122,8 @@ fn summary_of(item: Value<'_>) -> Option<Value<'_>> {
 
 /// A compaction. It runs while the agent goes on, so it can end between a call that it keeps and the result.
 fn boundary(item: Value<'_>) -> Message<'_> {
-    let mut message = Message::from_source(Role::User, item);
-    message.id = item.get_text("id");
-    message.parts = blocks::content(summary_of(item), blocks::plain_block);
-    message.kind = MessageKind::Boundary;
-    message.automatic = true;
-    message
+    let summary = blocks::notice(item, item.get_text("id"), blocks::said(summary_of(item)));
+    Message { kind: MessageKind::Boundary, ..summary }
 }
 
 /// Index of the first event that a compaction keeps of those before it: what was said since it began. Results that come first
@@ -161,7 +152,7 @@ fn first_kept(before: &[Value<'_>]) -> Option<usize> {
 
 /// The text that the user typed, and the text that was sent, with additions of the program.
 fn said(data: Value<'_>) -> Vec<Part<'_>> {
-    let mut parts = blocks::content(data.get("content"), blocks::plain_block);
+    let mut parts = blocks::said(data.get("content"));
     if let (Some(copy), [part]) = (data.get("transformedContent"), parts.as_mut_slice()) {
         part.add_copy(copy);
     }
@@ -172,9 +163,9 @@ fn said(data: Value<'_>) -> Vec<Part<'_>> {
 
 fn read_reply(data: Value<'_>) -> Vec<Part<'_>> {
     let thought = blocks::text_beside(data, "reasoningText", Content::Reasoning);
-    let calls = data.items_under("toolRequests").map(|call| {
-        blocks::whole(call, blocks::call(call.get_text("toolCallId"), call.get_text("name"), call.get("arguments")))
-    });
+    let calls = data
+        .items_under("toolRequests")
+        .map(|call| blocks::whole(call, blocks::call_in(call, ["toolCallId", "name", "arguments"])));
     thought.into_iter().chain(said(data)).chain(calls).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, anthropic, blocks};
 use crate::json::{Value, list, object};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, ResultPlace};
+use crate::transcript::{Content, Draft, DraftResult, PairingRules, ResultPlace};
 
 /// The dialect `cursor`.
 pub(super) struct Cursor;
@@ -42,19 +42,11 @@ impl Dialect for Cursor {
 
 impl DialectWriter for Cursor {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let role = blocks::speaker(draft);
-        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
-        object! { "role": role, "message": object! { "content": blocks } }.0
+        object! { "role": blocks::speaker(draft), "message": object! { "content": blocks::parts(self, draft) } }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::ToolResult { name, text, .. } => {
-                let content = list([blocks::text_block(text)]);
-                object! { "type": "tool_result", "name": name, "content": content }.0
-            }
-            other => anthropic::write_block(other),
-        }
+    fn write_result(&self, DraftResult { name, text, .. }: &DraftResult) -> String {
+        object! { "type": "tool_result", "name": name, "content": list([blocks::text_block(text)]) }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {

@@ -3,8 +3,8 @@
 
 use super::tree::Tree;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks};
-use crate::json::{ObjectWriter, Value, list, object, or_null};
-use crate::transcript::{Draft, DraftPart, Links, PairingRules, ResultPlace, Role};
+use crate::json::{ObjectWriter, Value, object, or_null};
+use crate::transcript::{Draft, DraftResult, Links, PairingRules, ResultPlace, Role};
 
 /// The dialect `droid`.
 pub(super) struct Droid;
@@ -58,10 +58,7 @@ impl Dialect for Droid {
                 let result = blocks::result(call_id, item.get_text("toolId"), value);
                 blocks::message(Role::Tool, item, id, vec![blocks::rewritable(item, result, value)])
             }
-            "completion" => {
-                let parts = blocks::content(item.get("finalText"), blocks::plain_block);
-                blocks::message(Role::Assistant, item, id, parts)
-            }
+            "completion" => blocks::message(Role::Assistant, item, id, blocks::said(item.get("finalText"))),
             kind if METADATA.contains(&kind) => Item::Metadata,
             _ => blocks::unknown_kind(kind),
         }
@@ -78,9 +75,7 @@ impl DialectWriter for Droid {
         if anchor.is_some_and(|anchor| anchor.get("message").is_none()) {
             return write_line(draft, anchor);
         }
-        let role = blocks::speaker(draft);
-        let blocks = list(draft.parts.iter().map(anthropic::write_block));
-        let said = object! { "role": role, "content": blocks };
+        let said = object! { "role": blocks::speaker(draft), "content": blocks::parts(&anthropic::Anthropic, draft) };
         let line = if is_linked(anchor) { TREE.begin(draft, anchor) } else { ObjectWriter::new() };
         line.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
     }
@@ -125,8 +120,8 @@ const ID: &str = "id";
 fn write_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let begun =
         |kind: &str| ObjectWriter::new().member("type", kind).copied(anchor, &["session_id", "sessionId", "timestamp"]);
-    let line = match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, name, text, key, .. }] => {
+    let line = match draft.only_result() {
+        Some(DraftResult { id, name, text, key, .. }) => {
             let (line, id) = (begun("tool_result"), or_null(id.as_deref()));
             let line = match *key {
                 Some(ID) => line.member(ID, &id).member("toolId", name),
@@ -134,7 +129,7 @@ fn write_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
             };
             line.member("isError", &true).member("value", text)
         }
-        _ => {
+        None => {
             let role = blocks::speaker(draft);
             begun("message").member("role", role).member("text", &draft.joined_text())
         }

@@ -1,6 +1,6 @@
 //! How transcripts are laid out in a text, and under which key a record keeps its messages.
 
-use super::sniff::format_of_item;
+use super::reading::format_of_item;
 use super::{ReadError, Row, answers};
 use crate::json::{Document, ParseErrorKind, Span, Value};
 use crate::transcript::{Answers, Style};

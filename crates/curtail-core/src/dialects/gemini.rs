@@ -3,16 +3,15 @@
 
 use std::borrow::Cow;
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use super::{
-    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, gemini_cli,
-    provenance, tree,
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, provenance, tree,
 };
-use crate::json::{Json, ObjectWriter, Text, Value, ValueKind, list, object};
+use crate::json::{Json, ObjectWriter, Span, Text, Value, ValueKind, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Layout, Links, Message, MessageKind, PairingRules, Part, PartOrigin, PartPlace,
-    ProviderRules, ResultPlace, Rewrite, Role, ToolCall, ToolResult, Unknown, Usage,
+    Content, Draft, DraftResult, Family, Layout, Links, Message, MessageKind, PairingRules, Part, PartOrigin,
+    PartPlace, ProviderRules, ResultPlace, Rewrite, Role, Standing, ToolCall, ToolResult, Unknown, Usage,
 };
 
 /// The dialect `gemini`.
@@ -37,13 +36,13 @@ impl Dialect for Gemini {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if is_event(item) || is_exchange(item) || gemini_cli::is_header(item) {
+        if is_event(item) || is_exchange(item) || is_header(item) {
             return Fit::Certain;
         }
-        if item.get("parts").is_some_and(|list| list.items().any(is_part)) {
+        if item.items_under("parts").any(is_part) {
             return if item.has("uuid") { Fit::No } else { Fit::Certain };
         }
-        gemini_cli::fit(item)
+        fit_record(item)
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
@@ -54,13 +53,13 @@ impl Dialect for Gemini {
         if is_exchange(item) {
             return read_exchange(item);
         }
-        if let Some(list) = gemini_cli::list_of(item) {
-            return gemini_cli::read_list(list);
+        if let Some(list) = list_of(item) {
+            return read_list(list);
         }
-        if gemini_cli::is_header(item) && !gemini_cli::is_passing(item) {
+        if is_header(item) && !is_passing(item) {
             return Item::Pinned;
         }
-        if gemini_cli::is_metadata(item) {
+        if is_metadata(item) {
             return Item::Metadata;
         }
         let content = match item.get("author") {
@@ -76,8 +75,8 @@ impl Dialect for Gemini {
     }
 
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
-        if items.iter().any(|item| gemini_cli::is_record(*item)) {
-            gemini_cli::mark(items, read);
+        if items.iter().any(|item| is_record(*item)) {
+            mark_records(items, read);
         }
         if read.iter().any(lacks_id) {
             let shared = shared_ids(read);
@@ -107,7 +106,7 @@ impl DialectWriter for Gemini {
     }
 
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
+        let parts = blocks::parts(self, draft);
         let model = draft.role == Role::Assistant;
         let role = if model { "model" } else { "user" };
         match anchor {
@@ -122,8 +121,13 @@ impl DialectWriter for Gemini {
         }
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        write_part(part)
+    fn write_text(&self, text: &str) -> String {
+        object! { "text": text }.0
+    }
+
+    fn write_result(&self, DraftResult { id, name, text, key, .. }: &DraftResult) -> String {
+        let key = key.unwrap_or("functionResponse");
+        object! { key: object! { "id": id, "name": name, "response": object! { "error": text } } }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -133,7 +137,7 @@ impl DialectWriter for Gemini {
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
-        let record = |anchor: &Value<'_>| anchor.has("id") && gemini_cli::is_record(*anchor);
+        let record = |anchor: &Value<'_>| anchor.has("id") && is_record(*anchor);
         Some(tree::first_links("id", draft, Some(anchor.filter(record)?)))
     }
 
@@ -143,40 +147,40 @@ impl DialectWriter for Gemini {
 
     fn relink(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
         self.name_drafts(layout, remaining);
-        gemini_cli::relink(layout, remaining.kept)
+        repoint_rewinds(layout, remaining.kept)
     }
 }
 
 impl LogHabits for Gemini {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
-        figures.map_or_else(|| gemini_cli::usage(item), provenance::gemini_usage)
+        figures.map_or_else(|| usage_of_record(item), provenance::gemini_usage)
     }
 
     /// A reply that was written again says its figures again.
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         let mut usages: Vec<Option<Usage>> = items.iter().map(|&item| self.usage(item)).collect();
-        if items.iter().any(|item| gemini_cli::is_record(*item)) {
-            gemini_cli::History::of(items).rewritten.iter().for_each(|(at, _)| usages[*at] = None);
+        if items.iter().any(|item| is_record(*item)) {
+            History::of(items).rewritten.iter().for_each(|(at, _)| usages[*at] = None);
         }
         usages
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        gemini_cli::list_of(item).is_some()
+        list_of(item).is_some()
     }
 
     fn is_replacement(&self, item: Value<'_>) -> bool {
-        gemini_cli::is_in_list(item)
+        is_in_list(item)
     }
 
     fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {
-        let items = gemini_cli::list_of(item).into_iter().flat_map(Value::items);
+        let items = list_of(item).into_iter().flat_map(Value::items);
         items.filter_map(|item| self.read(item).into_message()).collect()
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
-        let rewinds = gemini_cli::History::of(items).rewinds.into_iter();
+        let rewinds = History::of(items).rewinds.into_iter();
         rewinds.filter_map(|rewind| Some((rewind.event, *rewind.records.first()?))).collect()
     }
 }
@@ -196,8 +200,7 @@ fn is_exchange(item: Value<'_>) -> bool {
 
 /// The turn is one user message: it cannot be divided, and its tool calls are only expected ones.
 fn read_exchange(item: Value<'_>) -> Item<'_> {
-    let mut message = Message::from_source(Role::User, item);
-    message.kind = MessageKind::Exchange;
+    let mut message = Message { kind: MessageKind::Exchange, ..Message::from_source(Role::User, item) };
     let keys = ["query", "user_content", "userContent", "reference", "final_response", "finalResponse"];
     for value in keys.iter().filter_map(|key| item.some(key)) {
         let said = value.get("parts").unwrap_or(value);
@@ -225,12 +228,12 @@ fn role(item: Value<'_>, content: Value<'_>) -> Result<Role, String> {
 fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<'a> {
     let mut message = Message::from_source(role, item);
     message.id = item.get_text("id");
-    message.parts = gemini_cli::thoughts(item);
+    message.parts = thoughts(item);
     let list = content.some("parts").or_else(|| content.some("content"));
     message.parts.extend(blocks::content(list, plain).into_iter().map(with_place));
     message.call_rules.indivisible = only_first_is_signed(list);
-    message.parts.extend(gemini_cli::tool_calls(item));
-    message.automatic = role == Role::User && gemini_cli::is_record(item) && gemini_cli::is_context(&message);
+    message.parts.extend(tool_calls(item));
+    message.automatic = role == Role::User && is_record(item) && is_context(&message);
     message
 }
 
@@ -344,13 +347,8 @@ fn is_media(part: Value<'_>) -> bool {
 
 /// The provider runs the code and writes the result into the same content.
 fn read_code(code: Value<'_>) -> Content<'_> {
-    Content::ToolCall(ToolCall {
-        id: code.get_text("id"),
-        name: Text::Owned(String::from("code_execution")),
-        arguments: code.text_or_empty("code"),
-        family: Family::Server,
-        hosted: true,
-    })
+    let name = Text::Owned(String::from("code_execution"));
+    blocks::hosted(Content::ToolCall(ToolCall::new(code.get_text("id"), name, code.text_or_empty("code"))))
 }
 
 fn read_result(response: Value<'_>) -> Content<'_> {
@@ -360,14 +358,9 @@ fn read_result(response: Value<'_>) -> Content<'_> {
 }
 
 fn read_code_result(result: Value<'_>) -> Content<'_> {
-    Content::ToolResult(ToolResult {
-        id: result.get_text("id"),
-        name: None,
-        content: result.get_text("output").into_iter().collect(),
-        media: 0,
-        family: Family::Server,
-        same_message: false,
-    })
+    let output = result.get_text("output").into_iter().collect();
+    let result = ToolResult::new(result.get_text("id"), None, output);
+    Content::ToolResult(ToolResult { family: Family::Server, ..result })
 }
 
 /// The text of a `response`, and where it may be rewritten. The response must remain an object; if its only member is a
@@ -379,7 +372,7 @@ pub(super) fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewr
         && ["output", "result", "error"].iter().any(|key| only.key.is(key))
         && let Some(text) = only.value.text()
     {
-        return (vec![text], Some(Rewrite { span: only.value.span(), before: "", after: "" }));
+        return (vec![text], Some(Rewrite::of_text(only.value)));
     }
     let object = response.kind() == ValueKind::Object;
     let (before, after) = if object { ("{\"result\":", "}") } else { ("", "") };
@@ -393,11 +386,10 @@ pub(super) fn with_place(mut part: Part<'_>) -> Part<'_> {
     {
         let response = either(place.element, "functionResponse", "function_response");
         let code = either(place.element, "codeExecutionResult", "code_execution_result");
-        *place =
-            PartPlace { rewrite: answer(response.and_then(|response| response.some("response"))).1, ..place.clone() };
-        if let Some(output) = code.and_then(|code| code.some("output")) {
-            *place = place.clone().with_text(Some(output));
-        }
+        place.rewrite = match code.and_then(|code| code.some("output")) {
+            Some(output) => Some(Rewrite::of_text(output)),
+            None => answer(response.and_then(|response| response.some("response"))).1,
+        };
     }
     part
 }
@@ -412,14 +404,425 @@ pub(super) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
     signed.len() > 1 && signed[0] && signed[1..].iter().all(|signed| !signed)
 }
 
-/// Writes a part.
-pub(super) fn write_part(part: &DraftPart) -> String {
-    match part {
-        DraftPart::Text(text) => object! { "text": text }.0,
-        DraftPart::Verbatim(raw) => raw.clone(),
-        DraftPart::ToolResult { id, name, text, key, .. } => {
-            let key = key.unwrap_or("functionResponse");
-            object! { key: object! { "id": id, "name": name, "response": object! { "error": text } } }.0
+// Recordings of the Gemini CLI: what only they have, and how the program loads them.
+//
+// Headers and updates of them, thoughts beside the content, and `toolCalls`, each a call with its result.
+
+/// Whether a line is the header of a recording, or an update of it. What has an id is a message, except a rewind.
+fn is_header(item: Value<'_>) -> bool {
+    let [session, project, set, rewind, id] = item.get_each(["sessionId", "projectHash", "$set", "$rewindTo", "id"]);
+    let header = session.is_some() && project.is_some() || set.is_some_and(Value::is_object);
+    rewind.is_some() || header && id.is_none_or(|id| id.text().is_none())
+}
+
+/// Whether a line says nothing but when the recording changed, so that a later one says it again.
+fn is_passing(item: Value<'_>) -> bool {
+    let mut set = item.get("$set").into_iter().flat_map(Value::members);
+    item.get("$rewindTo").is_some() || item.get("$set").is_some() && set.all(|member| member.key.is("lastUpdated"))
+}
+
+/// Whether an item is a line of a recording, and no content of the API or event.
+fn is_record(item: Value<'_>) -> bool {
+    let [kind, role, author] = item.get_each(["type", "role", "author"]);
+    kind.is_some() && role.is_none() && author.is_none() || is_header(item)
+}
+
+/// Whether a record is metadata: a header, or a notice for the user.
+fn is_metadata(item: Value<'_>) -> bool {
+    const NOTICES: &[&str] = &["info", "warning", "error"];
+    let notice = NOTICES.contains(&&*item.word("type"));
+    is_header(item) || notice && item.get("role").is_none()
+}
+
+/// How well a single record fits.
+fn fit_record(item: Value<'_>) -> Fit {
+    let enveloped = ["role", "message", "uuid", "payload", "data"].iter().any(|key| item.get(key).is_some());
+    if enveloped || item.get("content").is_none() {
+        return Fit::No;
+    }
+    match &*item.word("type") {
+        "gemini" => Fit::Certain,
+        "user" | "info" | "warning" | "error" if item.get("timestamp").is_some() => Fit::Possible,
+        _ => Fit::No,
+    }
+}
+
+/// The figures of a reply. The input includes cached tokens.
+fn usage_of_record(item: Value<'_>) -> Option<Usage> {
+    let figures = item.some("tokens")?;
+    let (input, output) = (figures.number("input"), figures.number("output") + figures.number("thoughts"));
+    (input > 0).then(|| Usage { input, cache_read: figures.number("cached"), output, ..Usage::default() })
+}
+
+/// The thoughts beside the content.
+fn thoughts(item: Value<'_>) -> Vec<Part<'_>> {
+    let thoughts = item.items_under("thoughts");
+    thoughts.map(|thought| blocks::in_shell(thought, Content::Reasoning(thought_text(thought)))).collect()
+}
+
+fn thought_text(thought: Value<'_>) -> Text<'_> {
+    match (thought.get_text("subject"), thought.get_text("description")) {
+        (Some(subject), Some(description)) => Text::Owned(format!("{}\n{}", subject.decode(), description.decode())),
+        (only, None) | (None, only) => only.unwrap_or(Text::Escaped("")),
+    }
+}
+
+/// A call for each record, and a result if there is one; both have the same bytes.
+fn tool_calls(item: Value<'_>) -> Vec<Part<'_>> {
+    let records = item.items_under("toolCalls");
+    records.flat_map(|record| std::iter::once(read_call(record)).chain(read_recorded_result(record))).collect()
+}
+
+fn read_call(record: Value<'_>) -> Part<'_> {
+    let call = blocks::call(record.get_text("id"), record.get_text("name"), record.some("args"));
+    Part::from_source(call, PartPlace { rewrite: room_for_result(record), ..PartPlace::in_shell(record) })
+}
+
+/// Where the result of an open call is inserted: the CLI reads a string as the output.
+fn room_for_result(record: Value<'_>) -> Option<Rewrite> {
+    if let Some(result) = record.get("result") {
+        return result_of(record).is_none().then(|| Rewrite::of_text(result));
+    }
+    let end = record.members().last()?.span.end;
+    Some(Rewrite { span: Span::new(end, end), before: ",\"result\":", after: "" })
+}
+
+fn result_of(record: Value<'_>) -> Option<Value<'_>> {
+    record.some("result").filter(|result| !result.is_array() || result.items().next().is_some())
+}
+
+fn read_recorded_result(record: Value<'_>) -> Option<Part<'_>> {
+    let result = result_of(record)?;
+    let (content, rewrite) = read_answer(result);
+    let media = result.items().filter(|&part| matches!(plain(part), Content::Media(_))).count();
+    let answer = blocks::result_of(record.get_text("id"), record.get_text("name"), content, media);
+    Some(Part::from_source(answer, PartPlace { rewrite, ..PartPlace::in_shell(record) }))
+}
+
+/// A string, or parts. The text of a single response may be rewritten.
+fn read_answer(result: Value<'_>) -> (Vec<Text<'_>>, Option<Rewrite>) {
+    let responses: Vec<Value<'_>> =
+        result.items().filter_map(|part| either(part, "functionResponse", "function_response")).collect();
+    if let ([only], 1) = (responses.as_slice(), result.items().count()) {
+        return answer(only.some("response"));
+    }
+    let texts = result.items().filter_map(|part| part.get_text("text"));
+    let said = responses.iter().flat_map(|response| answer(response.some("response")).0).chain(texts);
+    let content = if result.is_array() { said.collect() } else { blocks::texts(Some(result)) };
+    (content, Some(Rewrite::of_text(result)))
+}
+
+// A later record of an id is the message's last state, `$set.messages` replaces everything, `$rewindTo` rolls back a message and
+// all after it, and a result that stands twice is one.
+
+/// A message, or a notice, in the order of the program.
+struct Entry<'a> {
+    id: Text<'a>,
+    /// Index of its last record.
+    item: usize,
+}
+
+/// What became of the records of a recording.
+#[derive(Default)]
+struct History {
+    /// Records of which a later one is the last state: the index of each, and of the last.
+    rewritten: Vec<(usize, usize)>,
+    /// The events that roll something back.
+    rewinds: Vec<Rewind>,
+    /// The newest list that replaces everything before it.
+    boundary: Option<usize>,
+}
+
+/// An event that rolls back records.
+struct Rewind {
+    /// Index of the event.
+    event: usize,
+    /// Indices of the last records of what it rolls back, in order; may be empty.
+    records: Vec<usize>,
+    /// Whether it reaches into the list that replaced everything before it.
+    reaches_into_list: bool,
+}
+
+impl History {
+    /// Plays the records as the program does.
+    fn of(items: &[Value<'_>]) -> Self {
+        let mut history = Self::default();
+        let mut order: Vec<Entry<'_>> = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            if let Some(target) = target_of(*item) {
+                let found = order.iter().position(|entry| Some(&entry.id) == target.text().as_ref());
+                let reaches_into_list = found.is_none() && history.boundary.is_some();
+                let records = order.split_off(found.unwrap_or(0)).into_iter().map(|entry| entry.item).collect();
+                history.rewinds.push(Rewind { event: at, records, reaches_into_list });
+            } else if list_of(*item).is_some() {
+                order.clear();
+                history.boundary = Some(at);
+            } else if let Some(id) = id_of(*item) {
+                if begins_list(*item) {
+                    order.clear();
+                }
+                history.write(&mut order, id, at);
+            }
+        }
+        let last = |mut item: usize, newer: &HashMap<usize, usize>| {
+            while let Some(next) = newer.get(&item) {
+                item = *next;
+            }
+            item
+        };
+        let newer: HashMap<usize, usize> = history.rewritten.iter().copied().collect();
+        history.rewritten.iter_mut().for_each(|(_, item)| *item = last(*item, &newer));
+        history
+    }
+
+    /// A record replaces the one before it of the same id, at its place. Most replace the newest one.
+    fn write<'a>(&mut self, order: &mut Vec<Entry<'a>>, id: Text<'a>, at: usize) {
+        match order.iter_mut().rev().find(|entry| entry.id == id) {
+            Some(entry) => self.rewritten.push((std::mem::replace(&mut entry.item, at), at)),
+            None => order.push(Entry { id, item: at }),
         }
     }
+}
+
+/// The messages of a `$set` line that replaces everything before it.
+fn list_of(item: Value<'_>) -> Option<Value<'_>> {
+    let list = item.get("$set")?.get("messages").filter(|list| list.is_array())?;
+    (is_header(item) && target_of(item).is_none()).then_some(list)
+}
+
+/// The id that a `$rewindTo` line names.
+fn target_of(item: Value<'_>) -> Option<Value<'_>> {
+    item.get("$rewindTo").filter(|target| target.text().is_some())
+}
+
+fn id_of(item: Value<'_>) -> Option<Text<'_>> {
+    let [id, role, author] = item.get_each(["id", "role", "author"]);
+    id?.text().filter(|_| role.is_none() && author.is_none() && item.get("type").is_some())
+}
+
+/// Whether `item` is the first element of the list of a `$set` line.
+fn begins_list(item: Value<'_>) -> bool {
+    is_in_list(item) && item.parent().and_then(|list| list.items().next()) == Some(item)
+}
+
+/// Reads a `$set` line with messages as a list of them.
+fn read_list(list: Value<'_>) -> Item<'_> {
+    if list.items().next().is_none() { Item::Pinned } else { Item::Nested(list.items().collect()) }
+}
+
+/// A list that a later one replaced.
+fn boundary(item: Value<'_>) -> Item<'_> {
+    let mut message = blocks::notice(item, None, vec![blocks::whole(item, Content::Other)]);
+    message.set_boundary();
+    Item::Message(message)
+}
+
+/// The `$set` line of whose list `item` is an element.
+fn line_around(item: Value<'_>) -> Option<Value<'_>> {
+    item.parent()?.parent()?.parent().filter(|line| list_of(*line).is_some())
+}
+
+/// Whether `item` is an element of the list of a `$set` line.
+fn is_in_list(item: Value<'_>) -> bool {
+    line_around(item).is_some()
+}
+
+/// Marks what the program does not read any more, and unites the results that stand twice.
+fn mark_records<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    if let Some(line) = items.first().and_then(|item| line_around(*item)) {
+        let lines: Vec<Value<'a>> = line.roots_after().collect();
+        let until = lines.iter().position(|line| list_of(*line).is_some()).unwrap_or(lines.len());
+        let all: Vec<Value<'a>> = items.iter().chain(&lines[..until]).copied().collect();
+        blocks::put_in_compaction(read);
+        stand(&History::of(&all), read, true);
+    } else {
+        let history = History::of(items);
+        stand(&history, read, false);
+        if let Some(last) = history.boundary {
+            replace(items, &mut read[..last]);
+        }
+    }
+    unite_results(read);
+}
+
+/// What stands before the newest list is superseded, earlier lists included.
+fn replace<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
+    for (item, read) in items.iter().zip(read) {
+        if list_of(*item).is_some() {
+            *read = boundary(*item);
+        }
+        if let Item::Message(message) = read
+            && message.standing == Standing::Live
+        {
+            message.standing = Standing::Superseded;
+        }
+    }
+}
+
+/// Marks the records that were rewritten or rolled back; `inner` if further lines follow those that were read.
+fn stand(history: &History, read: &mut [Item<'_>], inner: bool) {
+    for rewind in &history.rewinds {
+        roll_back(rewind, read, inner);
+    }
+    for &(at, last) in &history.rewritten {
+        if last < read.len() {
+            read[at] = Item::With(last);
+        } else if let Some(Item::Message(message)) = read.get_mut(at) {
+            message.standing = Standing::Superseded;
+        }
+    }
+}
+
+/// What was rolled back is kept or dropped with the first of it, and so is the event: without its target, it would roll back
+/// everything. An event that reaches into a list stays, and names another target if that one goes.
+fn roll_back(rewind: &Rewind, read: &mut [Item<'_>], inner: bool) {
+    let own = || rewind.records.iter().copied().filter(|at| *at < read.len());
+    let Some(first) = own().find(|at| matches!(read[*at], Item::Message(_))) else {
+        if let (Some(event), true) = (read.get_mut(rewind.event), rewind.reaches_into_list) {
+            *event = Item::Pinned;
+        }
+        return;
+    };
+    let records: Vec<usize> = own().collect();
+    for at in records {
+        if let Item::Message(message) = &mut read[at] {
+            message.dropped_with = (at > first && !rewind.reaches_into_list).then_some(first);
+            message.roll_back(Standing::RolledBack);
+        } else if at < first {
+            read[at] = Item::With(first);
+        }
+    }
+    if !inner {
+        read[rewind.event] = if rewind.reaches_into_list { Item::Pinned } else { Item::With(first) };
+    }
+}
+
+/// Where a result was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ReadAt {
+    /// Index of its item.
+    item: usize,
+    part: usize,
+}
+
+/// The program writes the results of a message twice: beside the calls, and as the line of the user that it sends. The line is
+/// what a model reads; after a resume, the list of messages may hold it twice.
+fn unite_results<'a>(read: &mut [Item<'a>]) {
+    let mut places = Places::default();
+    for at in 0..read.len() {
+        let Item::Message(message) = &read[at] else { continue };
+        let results = message.results().filter_map(|(nth, result)| Some((nth, result.id.clone()?.into_decoded())));
+        let results: Vec<(usize, Cow<'a, str>)> = results.collect();
+        let calls: Vec<Cow<'a, str>> =
+            message.calls().filter_map(|(_, call)| Some(call.id.clone()?.into_decoded())).collect();
+        for id in &calls {
+            places.said.remove(id);
+            places.beside.remove(id);
+        }
+
+        if !calls.is_empty() {
+            places.beside.extend(results.into_iter().map(|(part, id)| (id, ReadAt { item: at, part })));
+        } else if !results.is_empty() {
+            read_line(read, at, results, &mut places);
+        }
+    }
+    // A line of the user has them.
+    places.moved.sort_unstable();
+    for place in places.moved.into_iter().rev() {
+        if let Item::Message(message) = &mut read[place.item] {
+            message.parts.remove(place.part);
+        }
+    }
+}
+
+/// Where results were read, by the id of the call.
+#[derive(Default)]
+struct Places<'a> {
+    /// Beside their calls.
+    beside: HashMap<Cow<'a, str>, ReadAt>,
+    /// In lines of the user.
+    said: HashMap<Cow<'a, str>, ReadAt>,
+    /// Those beside a call that a line of the user repeats.
+    moved: Vec<ReadAt>,
+}
+
+/// Reads a line with results: the ones of an earlier line, or ones that stand beside their calls as well.
+fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, str>)>, places: &mut Places<'a>) {
+    let said = &mut places.said;
+    let first = results.first().and_then(|(_, id)| said.get(id)).map(|place| place.item);
+    let repeats = |id: &Cow<'a, str>| said.get(id).is_some_and(|place| Some(place.item) == first);
+    let only = matches!(&read[at], Item::Message(message) if message.parts.len() == results.len());
+    if only && first.is_some() && results.iter().all(|(_, id)| repeats(id)) {
+        for (part, id) in &results {
+            let Some(copy) = part_of(read, ReadAt { item: at, part: *part }) else { continue };
+            if let Some(&place) = said.get(id) {
+                add_twin(read, place, &copy, true);
+            }
+        }
+        read[at] = first.map_or(Item::Metadata, Item::With);
+        return;
+    }
+    for (part, id) in results {
+        let line = ReadAt { item: at, part };
+        if let Some(place) = places.beside.remove(&id)
+            && let Some(copy) = part_of(read, place)
+        {
+            add_twin(read, line, &copy, false);
+            places.moved.push(place);
+        }
+        said.insert(id, line);
+    }
+}
+
+fn part_of<'a>(read: &[Item<'a>], place: ReadAt) -> Option<Part<'a>> {
+    let Item::Message(message) = read.get(place.item)? else { return None };
+    message.parts.get(place.part).cloned()
+}
+
+/// Makes `copy` change with the part at `place`, and go with it if `goes`. A copy that says something else stays as it is.
+fn add_twin<'a>(read: &mut [Item<'a>], place: ReadAt, copy: &Part<'a>, goes: bool) {
+    let Some(Item::Message(message)) = read.get_mut(place.item) else { return };
+    let part = &mut message.parts[place.part];
+    let text = |part: &Part<'a>| -> Option<Vec<String>> {
+        Some(part.content.result()?.content.iter().map(|text| text.decode().into_owned()).collect())
+    };
+    let same = text(part) == text(copy);
+    if let (PartOrigin::Source(own), Some(other)) = (&mut part.origin, copy.place()) {
+        own.rare_mut().twins.extend(other.rewrite.filter(|_| same));
+        if goes {
+            own.rare_mut().copies_cut.push(other.element);
+        }
+    }
+}
+
+/// Gives every event another target that is written, if the one that it names is not: the first that was rolled back with it.
+/// So does an event that named nothing and rolled back everything, if what it names is written. Where nothing of that is
+/// written, nothing is to be rolled back.
+fn repoint_rewinds(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    let items = &layout.elements;
+    if !items.iter().any(|item| target_of(*item).is_some()) {
+        return Vec::new();
+    }
+    let stays = layout.stays(kept);
+    let kept = items.iter().zip(&stays).filter(|(_, stays)| **stays);
+    let written: HashSet<Cow<'_, str>> = kept.filter_map(|(item, _)| Some(id_of(*item)?.into_decoded())).collect();
+    let patch = |Rewind { event, records, .. }: Rewind| {
+        let (first, target) = (*records.first()?, target_of(items[event])?);
+        let known = id_of(items[first]) == target.text();
+        let holds = if known { stays[first] } else { !written.contains(&target.text()?.into_decoded()) };
+        if holds || !stays[event] {
+            return None;
+        }
+        let next = records.iter().find(|at| stays[**at]).and_then(|at| id_of(items[*at]));
+        Some(match next {
+            Some(id) => Patch { span: target.span(), text: quote(&id.decode()) },
+            None => Patch { span: items[event].span(), text: String::from("{\"$set\":{}}") },
+        })
+    };
+    History::of(items).rewinds.into_iter().filter_map(patch).collect()
+}
+
+/// Whether the program wrote the message for the user: the context of the session.
+fn is_context(message: &Message<'_>) -> bool {
+    blocks::first_text(message).is_some_and(|text| text.decode().trim_start().starts_with("<session_context>"))
 }

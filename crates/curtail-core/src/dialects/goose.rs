@@ -4,9 +4,9 @@
 use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, provenance,
 };
-use crate::json::{Json, Text, Value, list, object};
+use crate::json::{Json, Text, Value, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, PairingRules, Part, ProviderRules, ResultPlace, Role, Standing,
+    Content, Draft, DraftResult, Layout, PairingRules, Part, ProviderRules, ResultPlace, Role, Standing,
 };
 
 /// The dialect `goose`.
@@ -70,22 +70,16 @@ impl Dialect for Goose {
 impl DialectWriter for Goose {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let role = blocks::speaker(draft);
-        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
+
         let created = anchor.and_then(|anchor| anchor.get("created")).map_or("0", Value::raw);
         let told = anchor.and_then(|anchor| anchor.some("metadata")).is_some_and(|told| told.has("agentVisible"));
         let told = told.then(|| object! { "userVisible": true, "agentVisible": true });
-        object! { "role": role, "created": Json(created), "content": blocks, "metadata": told }.0
+        object! { "role": role, "created": Json(created), "content": blocks::parts(self, draft), "metadata": told }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, .. } => {
-                let result = object! { "status": "error", "error": text };
-                object! { "type": "toolResponse", "id": id.as_deref().unwrap_or_default(), "toolResult": result }.0
-            }
-        }
+    fn write_result(&self, result: &DraftResult) -> String {
+        let outcome = object! { "status": "error", "error": result.text };
+        object! { "type": "toolResponse", "id": result.call_id(), "toolResult": outcome }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {

@@ -1,9 +1,9 @@
 //! Chat histories of the Grok CLI: lines of `type` `system`, `user`, `reasoning`, `assistant` with `tool_calls`, and
 //! `tool_result`.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, responses};
-use crate::json::{Value, object};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ResultPlace, Role};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, responses};
+use crate::json::{Text, Value, object};
+use crate::transcript::{Content, Draft, DraftResult, Role, ToolCall};
 
 /// The dialect `grok`.
 pub(super) struct Grok;
@@ -14,7 +14,6 @@ impl Dialect for Grok {
             name: "grok",
             signature: "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, \
                 `backend_tool_call`",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             is_log: true,
             ..Format::PLAIN
         }
@@ -38,11 +37,12 @@ impl Dialect for Grok {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let kind = item.word("type");
-        let said = || blocks::content(item.get("content"), blocks::plain_block);
+        let said = || blocks::said(item.get("content"));
         match &*kind {
             "system" => blocks::message(Role::System, item, None, said()),
             "user" => blocks::message(Role::User, item, None, said()),
             "assistant" => {
+                let read_call = |call| blocks::in_shell(call, blocks::call_in(call, ["id", "name", "arguments"]));
                 let calls = item.items_under("tool_calls").map(read_call);
                 blocks::message(Role::Assistant, item, None, said().into_iter().chain(calls).collect())
             }
@@ -66,44 +66,29 @@ impl Dialect for Grok {
 
 impl DialectWriter for Grok {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        if let [part @ DraftPart::ToolResult { .. }] = draft.parts.as_slice() {
-            self.write_part(part)
-        } else {
-            let kind = match draft.role {
-                Role::Assistant => "assistant",
-                Role::System | Role::Developer => "system",
-                _ => "user",
-            };
-            object! { "type": kind, "content": draft.joined_text() }.0
+        if let Some(result) = draft.only_result() {
+            return self.write_result(result);
         }
+        let kind = match draft.role {
+            Role::Assistant => "assistant",
+            Role::System | Role::Developer => "system",
+            _ => "user",
+        };
+        object! { "type": kind, "content": draft.joined_text() }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, .. } => {
-                let id = id.as_deref().unwrap_or_default();
-                object! { "type": "tool_result", "tool_call_id": id, "content": text }.0
-            }
-        }
+    fn write_result(&self, result: &DraftResult) -> String {
+        object! { "type": "tool_result", "tool_call_id": result.call_id(), "content": result.text }.0
     }
 }
 
 impl LogHabits for Grok {}
 
-fn read_call(call: Value<'_>) -> Part<'_> {
-    blocks::in_shell(call, blocks::call(call.get_text("id"), call.get_text("name"), call.get("arguments")))
-}
-
 /// A tool that the provider ran; the log does not contain its result.
 fn read_hosted(item: Value<'_>) -> Content<'_> {
     let kind = item.get("kind");
-    let get = |key: &str| kind.and_then(|kind| kind.get(key));
-    let mut content =
-        blocks::call(get("id").and_then(Value::text), get("tool_type").and_then(Value::text), get("action"));
-    if let Content::ToolCall(call) = &mut content {
-        call.hosted = true;
-    }
-    content
+    let [id, name] = ["id", "tool_type"].map(|key| kind?.get_text(key));
+    let arguments = blocks::arguments(kind.and_then(|kind| kind.get("action")));
+    let call = ToolCall::new(id, name.unwrap_or(Text::Escaped("")), arguments);
+    Content::ToolCall(ToolCall { hosted: true, ..call })
 }

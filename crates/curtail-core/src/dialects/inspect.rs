@@ -1,9 +1,9 @@
 //! Samples of `inspect_ai`: messages in OpenAI's format, except that a call has the name of its tool as text under
 //! `function`, and a result repeats that name. Reasoning and tools of the provider are blocks of the content.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, provenance};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, provenance};
 use crate::json::{Text, Value, object};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ResultPlace, Role, Usage};
+use crate::transcript::{Content, Draft, Part, Role, Usage};
 
 /// The dialect `inspect`.
 pub(super) struct Inspect;
@@ -14,7 +14,6 @@ impl Dialect for Inspect {
             name: "inspect",
             signature: "`role` and `content` with `source`: `input` or `generate`; \
                 `tool_calls` and role `tool` with `function`: a plain name",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             has_marks: true,
             ..Format::PLAIN
         }
@@ -50,12 +49,11 @@ impl Dialect for Inspect {
 
 impl DialectWriter for Inspect {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-            let id = id.as_deref().unwrap_or_default();
-            return object! { "role": "tool", "tool_call_id": id, "function": name, "content": text }.0;
-        }
-        let role = blocks::role_name(draft);
-        blocks::role_and_content(role, &draft.joined_text())
+        let Some(result) = draft.only_result() else {
+            return blocks::role_and_content(blocks::role_name(draft), &draft.joined_text());
+        };
+        let (id, name, text) = (result.call_id(), &result.name, &result.text);
+        object! { "role": "tool", "tool_call_id": id, "function": name, "content": text }.0
     }
 }
 
@@ -134,7 +132,7 @@ fn said(item: Value<'_>) -> Vec<Part<'_>> {
     let claude = item.get_text("model").is_none_or(|model| model.decode().contains("claude"));
     match item.get("content") {
         Some(list) if list.is_array() => parts.extend(list.items().flat_map(|block| read_block(block, claude))),
-        content => parts.extend(blocks::content(content, blocks::plain_block)),
+        content => parts.extend(blocks::said(content)),
     }
     parts
 }
@@ -144,7 +142,7 @@ fn calls(item: Value<'_>) -> impl Iterator<Item = Part<'_>> {
     let calls = item.items_under("tool_calls");
     let after = item.get("content").map_or(0, |content| content.span().end);
     calls.map(move |call| {
-        let content = blocks::call(call.get_text("id"), call.get_text("function"), call.get("arguments"));
+        let content = blocks::call_in(call, ["id", "function", "arguments"]);
         blocks::in_shell(call, content).read_at(after.max(call.span().start))
     })
 }

@@ -4,7 +4,9 @@
 use super::responses::bind_reasoning;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Text, Value, list, object};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ProviderRules, ResultPlace, Role, Usage};
+use crate::transcript::{
+    Content, Draft, DraftPart, DraftResult, PairingRules, Part, ProviderRules, ResultPlace, Role, Usage,
+};
 
 /// The dialect `gemini-interactions`.
 pub(super) struct Interactions;
@@ -17,13 +19,9 @@ impl Dialect for Interactions {
                 `function_result` with `call_id`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
+            has_flat_items: true,
             ..Format::PLAIN
         }
-    }
-
-    /// Items are what other formats write as parts of messages.
-    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        Some(Text::Json(item.raw()))
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -39,12 +37,15 @@ impl Dialect for Interactions {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let kind = item.word("type");
-        let content = || blocks::content(item.get("content"), blocks::plain_block);
+        let content = || blocks::said(item.get("content"));
         let (role, parts) = match &*kind {
             "user_input" => (Role::User, content()),
             "model_output" => (Role::Assistant, content()),
             "thought" => (Role::Assistant, vec![thought(item)]),
-            "function_call" => (Role::Assistant, vec![call(item)]),
+            "function_call" => {
+                let call = blocks::call_in(item, ["id", "name", "arguments"]);
+                (Role::Assistant, vec![blocks::whole(item, call)])
+            }
             "function_result" => (Role::Tool, vec![result(item)]),
             kind if is_hosted(kind) => (Role::Assistant, vec![hosted(item, kind)]),
             _ => return blocks::unknown_kind(kind),
@@ -68,22 +69,17 @@ impl Dialect for Interactions {
 
 impl DialectWriter for Interactions {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        if let [part @ (DraftPart::ToolResult { .. } | DraftPart::Verbatim(_))] = draft.parts.as_slice() {
+        if let [part @ (DraftPart::ToolResult(_) | DraftPart::Verbatim(_))] = draft.parts.as_slice() {
             return self.write_part(part);
         }
         let kind = if draft.role == Role::Assistant { "model_output" } else { "user_input" };
         object! { "type": kind, "content": list([blocks::text_block(&draft.joined_text())]) }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, name, text, .. } => {
-                let id = id.as_deref().unwrap_or_default();
-                object! { "type": "function_result", "call_id": id, "name": name, "result": text, "is_error": true }.0
-            }
-        }
+    fn write_result(&self, result: &DraftResult) -> String {
+        let DraftResult { name, text, .. } = result;
+        let id = result.call_id();
+        object! { "type": "function_result", "call_id": id, "name": name, "result": text, "is_error": true }.0
     }
 }
 
@@ -99,10 +95,9 @@ impl LogHabits for Interactions {
 }
 
 fn usage(figures: Value<'_>) -> Option<Usage> {
-    let number = |key: &str| blocks::number(figures, key);
-    let input = number("total_input_tokens") + number("total_tool_use_tokens");
-    let output = number("total_output_tokens") + number("total_thought_tokens");
-    (input > 0).then(|| Usage { input, cache_read: number("total_cached_tokens"), output, ..Usage::default() })
+    let input = figures.number("total_input_tokens") + figures.number("total_tool_use_tokens");
+    let output = figures.number("total_output_tokens") + figures.number("total_thought_tokens");
+    (input > 0).then(|| Usage { input, cache_read: figures.number("total_cached_tokens"), output, ..Usage::default() })
 }
 
 /// Tools that the provider runs: each has a step for the call and one for the result.
@@ -146,10 +141,6 @@ fn names_call(item: Value<'_>) -> bool {
 /// A thought: its summary can be read. The signature must be sent back as it was received, with the step after it.
 fn thought(item: Value<'_>) -> Part<'_> {
     blocks::whole(item, Content::Reasoning(blocks::joined(blocks::texts(item.some("summary")))))
-}
-
-fn call(item: Value<'_>) -> Part<'_> {
-    blocks::whole(item, blocks::call(item.get_text("id"), item.get_text("name"), item.get("arguments")))
 }
 
 fn result(item: Value<'_>) -> Part<'_> {

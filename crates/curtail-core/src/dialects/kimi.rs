@@ -2,8 +2,8 @@
 //! all other events are for the screen.
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
-use crate::json::{Json, ObjectWriter, Text, Value, list, object};
-use crate::transcript::{Content, Draft, DraftPart, Message, PairingRules, Part, ResultPlace, Role, Usage};
+use crate::json::{Json, ObjectWriter, Text, Value, object};
+use crate::transcript::{Content, Draft, DraftResult, Message, PairingRules, Part, ResultPlace, Role, Usage};
 
 /// The dialect `kimi`.
 pub(super) struct Kimi;
@@ -34,10 +34,9 @@ impl Dialect for Kimi {
             "context.append_message" => read_message(item),
             "context.append_loop_event" => item.get("event").map_or(Item::Metadata, |event| read_event(item, event)),
             "context.apply_compaction" => {
-                let mut message = Message::from_source(Role::User, item);
-                message.parts = blocks::content(item.get("summary"), blocks::plain_block);
-                message.begin_context();
-                Item::Message(message)
+                let mut read = blocks::message(Role::User, item, None, blocks::said(item.get("summary")));
+                read.message_mut().into_iter().for_each(Message::begin_context);
+                read
             }
             // The resulting message is the next event.
             "turn.prompt" | "turn.steer" => Item::Ahead,
@@ -56,28 +55,22 @@ impl Dialect for Kimi {
 
 impl DialectWriter for Kimi {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        if let [DraftPart::ToolResult { id, text, .. }] = draft.parts.as_slice() {
-            let id = id.as_deref().unwrap_or_default();
-            let event = object! {
-                "type": "tool.result",
-                "parentUuid": id,
-                "toolCallId": id,
-                "result": object! { "output": text, "isError": true },
-            };
-            line("context.append_loop_event", "event", &event, anchor)
-        } else {
-            let role = blocks::speaker(draft);
-            let content = list(draft.parts.iter().map(|part| self.write_part(part)));
+        let Some(result) = draft.only_result() else {
+            let (role, content) = (blocks::speaker(draft), blocks::parts(self, draft));
             let said = object! { "role": role, "content": content, "toolCalls": Json("[]") };
-            line("context.append_message", "message", &said, anchor)
-        }
+            return line("context.append_message", "message", &said, anchor);
+        };
+        let event = object! {
+            "type": "tool.result",
+            "parentUuid": result.call_id(),
+            "toolCallId": result.call_id(),
+            "result": object! { "output": result.text, "isError": true },
+        };
+        line("context.append_loop_event", "event", &event, anchor)
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-        }
+    fn write_result(&self, result: &DraftResult) -> String {
+        self.write_text(&result.text)
     }
 }
 
@@ -96,10 +89,9 @@ impl LogHabits for Kimi {
         // `usage.record` repeats the figures of a step, and has those of requests that are not part of the conversation.
         let figures = item.get("event").filter(|event| event.member_is("type", "step.end"))?;
         let figures = figures.some("usage")?;
-        let number = |key: &str| blocks::number(figures, key);
-        let (cache_read, cache_write) = (number("inputCacheRead"), number("inputCacheCreation"));
-        let input = number("inputOther") + cache_read + cache_write;
-        Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
+        let (cache_read, cache_write) = (figures.number("inputCacheRead"), figures.number("inputCacheCreation"));
+        let input = figures.number("inputOther") + cache_read + cache_write;
+        Some(Usage { input, cache_read, cache_write, output: figures.number("output"), ..Usage::default() })
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
@@ -110,7 +102,7 @@ impl LogHabits for Kimi {
 fn read_message(item: Value<'_>) -> Item<'_> {
     let Some(said) = item.get("message") else { return Item::Metadata };
     blocks::read_message(item, said.some_text("role"), blocks::speaker_of, |message| {
-        message.parts = blocks::content(said.get("content"), blocks::plain_block);
+        message.parts = blocks::said(said.get("content"));
         message.parts.extend(said.items_under("toolCalls").map(|call| {
             let inner = call.get("function").unwrap_or(call);
             blocks::whole(call, blocks::call(call.get_text("id"), inner.get_text("name"), inner.get("arguments")))
@@ -124,7 +116,7 @@ fn read_event<'a>(item: Value<'a>, event: Value<'a>) -> Item<'a> {
     let (role, part) = match &*event.word("type") {
         "content.part" => (Role::Assistant, read_content(item, event.get("part"))),
         "tool.call" => {
-            let call = blocks::call(event.get_text("toolCallId"), event.get_text("name"), event.get("args"));
+            let call = blocks::call_in(event, ["toolCallId", "name", "args"]);
             (Role::Assistant, blocks::whole(item, call))
         }
         "tool.result" => {

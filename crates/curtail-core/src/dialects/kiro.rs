@@ -4,8 +4,8 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
 use crate::json::{Document, Json, Text, Value, list, object, raw};
 use crate::transcript::{
-    Content, Draft, DraftPart, Message, MessageKind, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
-    Unknown,
+    Content, Draft, DraftPart, DraftResult, Message, MessageKind, PairingRules, Part, PartPlace, ProviderRules,
+    ResultPlace, Role, Unknown,
 };
 
 /// The dialect `kiro`.
@@ -45,10 +45,8 @@ impl Dialect for Kiro {
         let Some(content) = item.some("data").and_then(|data| data.get("content")) else {
             return Item::Unknown(Unknown::NoMessage);
         };
-        let mut message = Message::from_source(role, item);
-        message.id = item.some("data").and_then(|data| data.get_text("message_id"));
-        message.parts = blocks::text_or_parts(Some(content), read_block);
-        Item::Message(message)
+        let id = item.some("data").and_then(|data| data.get_text("message_id"));
+        blocks::message(role, item, id, blocks::text_or_parts(Some(content), read_block))
     }
 }
 
@@ -57,28 +55,23 @@ impl DialectWriter for Kiro {
         if anchor.is_some_and(is_entry) {
             return write_entry(draft);
         }
-        let results =
-            draft.parts.iter().any(|part| matches!(part, DraftPart::ToolResult { .. } | DraftPart::Verbatim(_)));
+        let results = draft.parts.iter().any(|part| matches!(part, DraftPart::ToolResult(_) | DraftPart::Verbatim(_)));
         let kind = match draft.role {
             Role::Assistant => "AssistantMessage",
             _ if results => "ToolResults",
             _ => "Prompt",
         };
-        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
-        object! { "kind": kind, "data": object! { "content": blocks } }.0
+        object! { "kind": kind, "data": object! { "content": blocks::parts(self, draft) } }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => object! { "kind": "text", "data": text }.0,
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, .. } => {
-                let content = list([object! { "kind": "text", "data": text }.0]);
-                let id = id.as_deref().unwrap_or_default();
-                let data = object! { "toolUseId": id, "content": content, "status": "error" };
-                object! { "kind": "toolResult", "data": data }.0
-            }
-        }
+    fn write_text(&self, text: &str) -> String {
+        object! { "kind": "text", "data": text }.0
+    }
+
+    fn write_result(&self, result: &DraftResult) -> String {
+        let content = list([self.write_text(&result.text)]);
+        let data = object! { "toolUseId": result.call_id(), "content": content, "status": "error" };
+        object! { "kind": "toolResult", "data": data }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -131,7 +124,7 @@ fn read_block(block: Value<'_>) -> Part<'_> {
             Part::from_source(Content::Text(said.text().unwrap_or(Text::Escaped(""))), place.with_text(data))
         }
         ("toolUse", Some(call)) => {
-            let call = blocks::call(call.get_text("toolUseId"), call.get_text("name"), call.get("input"));
+            let call = blocks::call_in(call, ["toolUseId", "name", "input"]);
             Part::from_source(call, place)
         }
         ("toolResult", Some(result)) => {
@@ -166,8 +159,7 @@ fn is_entry(item: Value<'_>) -> bool {
 
 /// An entry is a question and its answer, and is cut whole. The results of its calls are in the entry after it.
 fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
-    let mut message = Message::from_source(Role::Assistant, item);
-    message.kind = MessageKind::Exchange;
+    let mut message = Message { kind: MessageKind::Exchange, ..Message::from_source(Role::Assistant, item) };
     let asked = item.some("user").and_then(|user| user.some("content"));
     let prompt = asked.and_then(|asked| asked.some("Prompt")).and_then(|prompt| prompt.get("prompt"));
     let written = |value: Value<'a>| value.text().filter(|text| text.len_bound() > 0).map(|text| (value, text));
@@ -188,7 +180,7 @@ fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     }
     let calls = reply.and_then(|reply| reply.get("tool_uses")).into_iter().flat_map(Value::items);
     message.parts.extend(calls.map(|call| {
-        let content = blocks::call(call.get_text("id"), call.get_text("name"), call.get("args"));
+        let content = blocks::call_in(call, ["id", "name", "args"]);
         blocks::whole(item, content)
     }));
     // A question without an answer, or an answer without a question.

@@ -1,11 +1,9 @@
 //! LangChain messages as LangChain serializes them: constructors (`lc`, `kwargs`), `{"type": "ai", "data": …}`, or flat;
 //! and event streams of LangGraph, of which the last state is read.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks, provenance};
 use crate::json::{ObjectWriter, Text, Value, list, object, quote};
-use crate::transcript::{
-    Content, Draft, DraftPart, Message, PairingRules, Part, PartOrigin, PartPlace, ResultPlace, Role, Unknown, Usage,
-};
+use crate::transcript::{Content, Draft, Part, PartOrigin, PartPlace, Role, Unknown, Usage};
 
 /// The dialect `langchain`.
 pub(super) struct LangChain;
@@ -16,7 +14,6 @@ impl Dialect for LangChain {
             name: "langchain",
             signature: "`lc` with `kwargs`; `type`: `human`, `ai` with `data` or `content`; \
                 `tool` with `tool_call_id`; LangGraph events",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             ..Format::PLAIN
         }
     }
@@ -49,7 +46,7 @@ impl Dialect for LangChain {
         let Some(kind) = kind(item) else { return Item::Unknown(Unknown::NoType) };
         let body = body(item);
         match role_of(&kind, body) {
-            Ok(Some(role)) => Item::Message(read_message(role, item, body)),
+            Ok(Some(role)) => blocks::message(role, item, body.get_text("id"), read_parts(role, item, body)),
             Ok(None) => Item::Metadata,
             Err(unknown) => Item::Unknown(Unknown::Named(unknown)),
         }
@@ -104,12 +101,12 @@ impl LogHabits for LangChain {
 }
 
 fn write_members(message: ObjectWriter, draft: &Draft) -> ObjectWriter {
-    match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, name, text, .. }] => {
-            let message = message.member("content", text).member("tool_call_id", id.as_deref().unwrap_or_default());
-            message.member("name", name).member("status", "error")
+    match draft.only_result() {
+        Some(result) => {
+            let message = message.member("content", &result.text).member("tool_call_id", result.call_id());
+            message.member("name", &result.name).member("status", "error")
         }
-        _ => message.member("content", &draft.joined_text()),
+        None => message.member("content", &draft.joined_text()),
     }
 }
 
@@ -145,22 +142,19 @@ fn role_of(kind: &str, body: Value<'_>) -> Result<Option<Role>, String> {
     }
 }
 
-fn read_message<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Message<'a> {
-    let mut message = Message::from_source(role, item);
-    message.id = body.get_text("id");
+fn read_parts<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Vec<Part<'a>> {
     let content = body.get("content");
     if role == Role::Tool {
         let result = blocks::result(body.get_text("tool_call_id"), body.get_text("name"), content);
-        message.parts = vec![blocks::rewritable(item, result, content)];
-        return message;
+        return vec![blocks::rewritable(item, result, content)];
     }
-    message.parts = reasoning(body);
-    message.parts.extend(match content {
+    let mut parts = reasoning(body);
+    parts.extend(match content {
         Some(list) if list.is_array() => list.items().filter(|block| !is_call(*block)).map(read_block).collect(),
-        text => blocks::content(text, blocks::plain_block),
+        text => blocks::said(text),
     });
-    message.parts.extend(call_parts(body));
-    message
+    parts.extend(call_parts(body));
+    parts
 }
 
 fn read_block(block: Value<'_>) -> Part<'_> {
@@ -199,10 +193,7 @@ fn is_call(block: Value<'_>) -> bool {
 
 /// The calls of a message: those of `tool_calls` and `invalid_tool_calls`, and those that are only in other places.
 fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
-    let mut calls: Vec<(Value<'a>, Vec<Value<'a>>)> = Vec::new();
-    for value in own(body) {
-        calls.push((value, Vec::new()));
-    }
+    let mut calls: Vec<(Value<'a>, Vec<Value<'a>>)> = own(body).map(|value| (value, Vec::new())).collect();
     for value in elsewhere(body) {
         match calls.iter_mut().find(|(first, _)| same_call(*first, value)) {
             Some((_, copies)) => copies.push(value),

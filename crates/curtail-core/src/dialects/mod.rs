@@ -19,7 +19,7 @@ mod cursor;
 mod droid;
 mod framing;
 mod gemini;
-mod gemini_cli;
+
 mod goose;
 mod grok;
 mod homes;
@@ -31,7 +31,7 @@ mod langchain;
 mod openai;
 mod opencode;
 mod openhands;
-mod openhands_version0;
+
 mod otel;
 mod pi;
 mod provenance;
@@ -41,7 +41,7 @@ mod reading;
 mod responses;
 mod sharegpt;
 mod simple;
-mod sniff;
+
 mod tree;
 mod vscode_copilot;
 mod zed;
@@ -58,8 +58,8 @@ pub use vscode_copilot::rebuilt;
 
 use crate::json::{Span, Text, Value};
 use crate::transcript::{
-    Draft, DraftId, DraftPart, Layout, Links, Message, PairingRules, ProviderRules, Reread, ResultPlace, Role, Turns,
-    Unknown, Usage,
+    Draft, DraftId, DraftPart, DraftResult, Layout, Links, Message, PairingRules, ProviderRules, Reread, ResultPlace,
+    Role, Turns, Unknown, Usage,
 };
 
 /// Every dialect, in the order in which they are listed to the user.
@@ -122,6 +122,8 @@ pub struct Format {
     pub is_writable: bool,
     /// Whether [`fit`](Dialect::fit) can find a mark, which outranks what other dialects find.
     pub has_marks: bool,
+    /// Whether its items are what other formats write as parts of messages.
+    pub has_flat_items: bool,
 }
 
 /// Results that name their calls by ids, right after those.
@@ -153,6 +155,7 @@ impl Format {
         is_log: false,
         is_writable: true,
         has_marks: false,
+        has_flat_items: false,
     };
 }
 
@@ -194,6 +197,9 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
     /// What a model may read of `item`, although its role or type is unknown: by default its content, if it names who speaks. In
     /// a log, unknown lines are usually events.
     fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        if self.format().has_flat_items {
+            return Some(Text::Json(item.raw()));
+        }
         let content = blocks::content_of(item).filter(|_| blocks::names_speaker(item, self.is_log()))?;
         Some(content.text().unwrap_or(Text::Json(content.raw())))
     }
@@ -247,14 +253,23 @@ pub trait DialectWriter {
     /// transcript.
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String;
 
-    /// Writes `part` as an element of a list of parts, in formats whose messages have such lists: by default, a result as a
-    /// message of its own.
+    /// Writes `part` as an element of a list of parts, in formats whose messages have such lists.
     fn write_part(&self, part: &DraftPart) -> String {
         match part {
-            DraftPart::Text(text) => blocks::text_block(text),
+            DraftPart::Text(text) => self.write_text(text),
             DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { .. } => self.write_message(&Draft::part(Role::Tool, part.clone()), None),
+            DraftPart::ToolResult(result) => self.write_result(result),
         }
+    }
+
+    /// Writes a text as an element of such a list.
+    fn write_text(&self, text: &str) -> String {
+        blocks::text_block(text)
+    }
+
+    /// Writes a result as an element of such a list: by default, as a message of its own.
+    fn write_result(&self, result: &DraftResult) -> String {
+        self.write_message(&Draft::part(Role::Tool, DraftPart::ToolResult(result.clone())), None)
     }
 
     /// The patch that puts `parts`, already in this format, before the other parts of `message`.

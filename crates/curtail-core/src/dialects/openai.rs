@@ -4,7 +4,7 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks, provenance};
 use crate::json::{Document, Text, Value, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
+    Content, Draft, DraftResult, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
     ToolCall, Unknown, Usage,
 };
 
@@ -79,23 +79,19 @@ impl DialectWriter for OpenAi {
     }
 
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        match draft.parts.as_slice() {
-            [DraftPart::ToolResult { text, key: Some(BY_PLACE), .. }] => blocks::role_and_content("tool", text),
-            [DraftPart::ToolResult { id: Some(id), text, key, .. }] => {
-                let result = match *key {
-                    Some(TAU2_ID) => object! { TAU2_ID: id, "role": "tool", "content": text },
-                    Some(TOOL_CALL_IDS) => {
-                        object! { "role": "tool", TOOL_CALL_IDS: list([quote(id)]), "content": text }
-                    }
-                    _ => object! { "role": "tool", "tool_call_id": id, "content": text },
-                };
-                result.0
+        let Some(DraftResult { id, name, text, key, .. }) = draft.only_result() else {
+            return blocks::role_and_content(draft.role.name(), &draft.joined_text());
+        };
+        let result = match (id, *key) {
+            (_, Some(BY_PLACE)) => object! { "role": "tool", "content": text },
+            (Some(id), Some(TAU2_ID)) => object! { TAU2_ID: id, "role": "tool", "content": text },
+            (Some(id), Some(TOOL_CALL_IDS)) => {
+                object! { "role": "tool", TOOL_CALL_IDS: list([quote(id)]), "content": text }
             }
-            [DraftPart::ToolResult { id: None, name, text, .. }] => {
-                object! { "role": "function", "name": name, "content": text }.0
-            }
-            _ => blocks::role_and_content(draft.role.name(), &draft.joined_text()),
-        }
+            (Some(id), _) => object! { "role": "tool", "tool_call_id": id, "content": text },
+            (None, _) => object! { "role": "function", "name": name, "content": text },
+        };
+        result.0
     }
 }
 
@@ -141,7 +137,7 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
 
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
-    parts.extend(blocks::content(item.get("content"), blocks::plain_block));
+    parts.extend(blocks::said(item.get("content")));
     parts.extend(blocks::text_beside(item, "refusal", Content::Text));
     parts
 }
@@ -221,13 +217,9 @@ fn read_written_call<'a>(written: &str, family: Family) -> Option<Content<'a>> {
     let call = document.roots().next().filter(|call| call.is_object())?;
     let inner = call.some("function").unwrap_or(call);
     let owned = |text: Text<'_>| Text::Owned(text.into_decoded().into_owned());
-    Some(Content::ToolCall(ToolCall {
-        id: call.get_text("id").map(owned),
-        name: inner.get_text("name").map_or(Text::Escaped(""), owned),
-        arguments: owned(blocks::arguments(inner.get("arguments"))),
-        family,
-        hosted: false,
-    }))
+    let name = inner.get_text("name").map_or(Text::Escaped(""), owned);
+    let call = ToolCall::new(call.get_text("id").map(owned), name, owned(blocks::arguments(inner.get("arguments"))));
+    Some(Content::ToolCall(ToolCall { family, ..call }))
 }
 
 /// A call in the format of the API (under `function` or `custom`), or with its name and arguments beside the id, as
@@ -238,13 +230,8 @@ fn read_call(call: Value<'_>, family: Family) -> Content<'_> {
     }
     let inner = call.some("function").or_else(|| call.some("custom")).unwrap_or(call);
     let arguments = inner.some("arguments").or_else(|| inner.get("input"));
-    Content::ToolCall(ToolCall {
-        id: call.get_text("id"),
-        name: inner.text_or_empty("name"),
-        arguments: blocks::arguments(arguments),
-        family,
-        hosted: false,
-    })
+    let call = ToolCall::new(call.get_text("id"), inner.text_or_empty("name"), blocks::arguments(arguments));
+    Content::ToolCall(ToolCall { family, ..call })
 }
 
 /// The result in a `tool` or `function` message. SWE-agent writes a list of ids: one part for each.

@@ -62,7 +62,8 @@ impl DialectWriter for OpenCode {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let id = id_text(DraftId(first_id(draft, anchor)));
         let texts = draft.parts.iter().map(|part| match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } | DraftPart::Verbatim(text) => text.as_str(),
+            DraftPart::Verbatim(raw) => raw,
+            said => said.text().unwrap_or_default(),
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         match anchor {
@@ -100,10 +101,10 @@ impl LogHabits for OpenCode {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = info(item).some("tokens")?;
         let cache = figures.some("cache");
-        let cached = |key: &str| cache.map_or(0, |cache| blocks::number(cache, key));
+        let cached = |key: &str| cache.map_or(0, |cache| cache.number(key));
         let (cache_read, cache_write) = (cached("read"), cached("write"));
-        let input = blocks::number(figures, "input") + cache_read + cache_write;
-        let output = blocks::number(figures, "output") + blocks::number(figures, "reasoning");
+        let input = figures.number("input") + cache_read + cache_write;
+        let output = figures.number("output") + figures.number("reasoning");
         (input > 0).then(|| Usage { input, cache_read, cache_write, output, ..Usage::default() })
     }
 
@@ -222,7 +223,7 @@ fn is_version2(item: Value<'_>) -> bool {
 
 /// Whether an item without a time is a reply with a call.
 fn is_reply(item: Value<'_>) -> bool {
-    item.member_is("type", "assistant") && item.get("content").is_some_and(|content| content.items().any(is_tool))
+    item.member_is("type", "assistant") && item.items_under("content").any(is_tool)
 }
 
 fn is_tool(block: Value<'_>) -> bool {
@@ -233,7 +234,7 @@ fn is_tool(block: Value<'_>) -> bool {
 fn read_version2(item: Value<'_>) -> Item<'_> {
     let kind = item.word("type");
     let (role, parts): (_, Vec<Part<'_>>) = match &*kind {
-        "user" => (Role::User, blocks::content(item.get("text"), blocks::plain_block)),
+        "user" => (Role::User, blocks::said(item.get("text"))),
         "assistant" => (Role::Assistant, item.items_under("content").flat_map(read_block).collect()),
         _ => return blocks::unknown_kind(kind),
     };
@@ -295,13 +296,8 @@ fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         read[at - 1] = Item::With(at);
         last = Some(at);
     }
-    let Some(last) = last else { return };
-    for at in kept_by(items[last], &items[..last]) {
-        if let Item::Message(message) = &mut read[at]
-            && message.standing == Standing::Live
-        {
-            message.standing = Standing::Preserved;
-        }
+    if let Some(last) = last {
+        blocks::preserve(read, kept_by(items[last], &items[..last]));
     }
 }
 
@@ -331,31 +327,23 @@ fn named(id: Value<'_>, items: &[Value<'_>]) -> Option<usize> {
 /// so the others are kept or dropped with it.
 fn roll_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) {
     let Some(first) = revert.get("messageID").and_then(|id| named(id, items)) else { return };
-    let part = revert.some("partID").and_then(Value::text);
-    let own = |part: Value<'_>, id: &Text<'_>| part.get_text("id").is_some_and(|own| own == *id);
-    let from = part.as_ref().map(|id| first_part(items[first], |part| own(part, id)));
+    let undone = revert.some("partID").and_then(Value::text);
+    let is_undone = |part: &Value<'a>| undone.is_some() && part.get_text("id") == undone;
+    let from = items[first].items_under("parts").find(is_undone).map(|part| part.span().start);
     for (at, item) in read.iter_mut().enumerate().skip(first) {
         let Item::Message(message) = item else { continue };
         message.dropped_with = (at > first).then_some(first);
-        match from {
-            // The beginning of the message stands.
-            Some(Some(start)) if at == first => {
-                let undone = |place: u32| place >= start;
-                for part in &mut message.parts {
-                    if part.place().is_some_and(|place| undone(place.element.span().start)) {
-                        part.content = Content::Other;
-                    }
-                }
+        let Some(start) = from.filter(|_| at == first) else {
+            message.roll_back(Standing::RolledBack);
+            continue;
+        };
+        // The beginning of the message stands.
+        for part in &mut message.parts {
+            if part.place().is_some_and(|place| place.element.span().start >= start) {
+                part.content = Content::Other;
             }
-            _ => message.roll_back(Standing::RolledBack),
         }
     }
-}
-
-/// Where the part begins that `is_first` matches.
-fn first_part<'a>(item: Value<'a>, is_first: impl Fn(Value<'a>) -> bool) -> Option<u32> {
-    let mut parts = item.items_under("parts");
-    parts.find(|part| is_first(*part)).map(|part| part.span().start)
 }
 
 /// Makes every compaction name the first message that is written of those that it kept. If none is, it names none, because a
@@ -502,15 +490,9 @@ fn name(written: &mut Written, follows: bool, taken: &mut HashSet<String>) {
         let first = u128::from_str_radix(&old_id, 16).unwrap_or_default();
         let sorted = (first >> RANDOM) + if follows { 2 } else { 0 };
         let random = first & ((1 << RANDOM) - 1);
-        let mut others = (1..).map(|nth| digest(&written.text, nth));
-        let mut random = Some(random);
-        loop {
-            let Some(random) = random.take().or_else(|| others.next()) else { return DraftId(first) };
-            let id = DraftId(sorted << RANDOM | random);
-            if !taken.contains(&format!("msg_{}", id_text(id))) {
-                return id;
-            }
-        }
+        let randoms = std::iter::once(random).chain((1..).map(|nth| digest(&written.text, nth)));
+        let mut ids = randoms.map(|random| DraftId(sorted << RANDOM | random));
+        ids.find(|id| !taken.contains(&format!("msg_{}", id_text(*id)))).unwrap_or(DraftId(first))
     });
     taken.insert(format!("msg_{}", id_text(id)));
     written.text = written.text.replace(&old_id, &id_text(id));

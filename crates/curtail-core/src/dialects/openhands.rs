@@ -4,15 +4,14 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use super::blocks::number;
 use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, Written, anthropic,
-    blocks, openhands_version0,
+    blocks, provenance,
 };
-use crate::json::{ObjectWriter, Text, Value, list, object};
+use crate::json::{Json, ObjectWriter, Text, Value, list, object, quote, raw};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Leader, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
-    ResultPlace, Role, SlotKind, Standing, Unknown, Usage,
+    Content, Draft, Layout, Leader, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace,
+    Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `openhands`.
@@ -37,7 +36,7 @@ impl Dialect for OpenHands {
         if item.has("role") || !item.get("source").is_some_and(|source| SOURCES.iter().any(|s| source.is(s))) {
             return Fit::No;
         }
-        fit_version1(item).max(openhands_version0::fit(item))
+        fit_version1(item).max(fit_version0(item))
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -47,7 +46,7 @@ impl Dialect for OpenHands {
         }
         match item.get_text("kind") {
             Some(kind) => read_event(item, &kind.decode()),
-            None => openhands_version0::read_event(item),
+            None => read_version0(item),
         }
     }
 
@@ -61,7 +60,7 @@ impl DialectWriter for OpenHands {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let before = anchor.filter(|anchor| !anchor.has("kind") && !anchor.is_array());
         match before {
-            Some(anchor) => openhands_version0::write_message(draft, anchor),
+            Some(anchor) => write_version0(draft, anchor),
             None => write_event(draft, anchor),
         }
     }
@@ -74,11 +73,11 @@ impl DialectWriter for OpenHands {
 
 impl LogHabits for OpenHands {
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        reply_id(item).or_else(|| openhands_version0::reply_id(item))
+        reply_id(item).or_else(|| reply_id_version0(item))
     }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        openhands_version0::usage(item)
+        usage_version0(item)
     }
 
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
@@ -86,7 +85,7 @@ impl LogHabits for OpenHands {
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        openhands_version0::model(item).or_else(|| model_of_state(item)).or_else(|| model(item))
+        model_version0(item).or_else(|| model_of_state(item)).or_else(|| model(item))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
@@ -167,12 +166,7 @@ fn read_event<'a>(event: Value<'a>, kind: &str) -> Item<'a> {
         "Condensation" => {
             Condensation::from_event(event).map_or(Item::Metadata, |condensation| condensation.summary(event))
         }
-        "CondensationSummaryEvent" => {
-            let mut message = Message::from_source(Role::User, event);
-            message.automatic = true;
-            message.parts = blocks::content(event.get("summary"), blocks::plain_block);
-            Item::Message(message)
-        }
+        "CondensationSummaryEvent" => Item::Message(blocks::notice(event, None, blocks::said(event.get("summary")))),
         kind if METADATA.contains(&kind) => Item::Metadata,
         kind => Item::Unknown(Unknown::kind(kind.to_owned())),
     }
@@ -203,8 +197,8 @@ fn read_message(event: Value<'_>) -> Item<'_> {
     blocks::read_message(event, said.some_text("role"), blocks::speaker_of, |message| {
         message.id = reply_id(event).or_else(|| event.get_text("id"));
         message.parts = thoughts(said);
-        message.parts.extend(blocks::content(said.get("content"), blocks::plain_block));
-        message.parts.extend(blocks::content(event.some("extended_content"), blocks::plain_block));
+        message.parts.extend(blocks::said(said.get("content")));
+        message.parts.extend(blocks::said(event.some("extended_content")));
         // A hook or the program itself can send a text that the model reads as a user message.
         message.automatic = message.role == Role::User && !event.member_is("source", "user");
     })
@@ -278,9 +272,9 @@ fn read_result<'a>(event: Value<'a>, content: Option<Value<'a>>) -> Item<'a> {
 /// An event without id: `OpenHands` assigns one when it reads the log.
 fn write_event(draft: &Draft, anchor: Option<Value<'_>>) -> String {
     let event = ObjectWriter::new().copied(anchor, &["timestamp"]);
-    if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-        let event = event.member("source", "agent").member("tool_name", name);
-        let event = event.member("tool_call_id", id.as_deref().unwrap_or_default()).member("error", text);
+    if let Some(result) = draft.only_result() {
+        let event = event.member("source", "agent").member("tool_name", &result.name);
+        let event = event.member("tool_call_id", result.call_id()).member("error", &result.text);
         return event.member("kind", "AgentErrorEvent").end().0;
     }
     let (source, role) = match draft.role {
@@ -321,7 +315,7 @@ fn name_first<'a>(message: &mut Message<'a>, first: Value<'a>) {
 // it still does.
 
 /// The content of a condensation.
-pub(super) struct Condensation<'a> {
+struct Condensation<'a> {
     forgotten: HashSet<String>,
     /// Version 0 can name a range of numbers instead.
     range: Option<RangeInclusive<u64>>,
@@ -332,7 +326,7 @@ pub(super) struct Condensation<'a> {
 
 impl<'a> Condensation<'a> {
     /// The condensation that `event` is; `None` for any other event, and for one that forgets nothing and has no summary.
-    pub(super) fn from_event(event: Value<'a>) -> Option<Self> {
+    fn from_event(event: Value<'a>) -> Option<Self> {
         let is = |key: &str, name: &str| event.get(key).is_some_and(|value| value.is(name));
         let held = if is("kind", "Condensation") {
             event
@@ -360,12 +354,9 @@ impl<'a> Condensation<'a> {
     }
 
     /// The boundary, with its summary if there is one.
-    pub(super) fn summary(&self, event: Value<'a>) -> Item<'a> {
-        let mut message = Message::from_source(Role::User, event);
-        message.id = event.get_text("id");
+    fn summary(&self, event: Value<'a>) -> Item<'a> {
+        let mut message = blocks::notice(event, event.get_text("id"), blocks::said(self.summary));
         message.set_boundary();
-        message.automatic = true;
-        message.parts = blocks::content(self.summary, blocks::plain_block);
         if message.parts.is_empty() {
             message.parts.push(blocks::whole(event, Content::Other));
         }
@@ -374,7 +365,7 @@ impl<'a> Condensation<'a> {
 }
 
 /// The id of an event: a text, or a number in version 0.
-pub(super) fn id_of(id: Value<'_>) -> Text<'_> {
+fn id_of(id: Value<'_>) -> Text<'_> {
     id.text().unwrap_or(Text::Json(id.raw()))
 }
 
@@ -437,10 +428,9 @@ struct ReadEvent {
 /// A condensation gives the position of its summary among the events that the model still reads. The number decreases with
 /// each event before it that a cut drops.
 fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
-    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
     let mut view: Vec<ReadEvent> = Vec::new();
     let mut patches = Vec::new();
-    for (slot, &event) in slots.zip(&layout.elements) {
+    for (slot, event) in layout.slotted_elements() {
         let SlotKind::Message(index) = slot.what else { continue };
         let id = event.get("id").map(id_text).unwrap_or_default();
         let Some(condensation) = Condensation::from_event(event) else {
@@ -467,7 +457,7 @@ fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 /// An update of the state contains the sums so far. What it adds to the one before belongs to one request if at most one
 /// reply is between them.
 fn usages(events: &[Value<'_>]) -> Vec<Option<Usage>> {
-    let mut found: Vec<Option<Usage>> = events.iter().map(|&event| openhands_version0::usage(event)).collect();
+    let mut found: Vec<Option<Usage>> = events.iter().map(|&event| usage_version0(event)).collect();
     let mut sums = Usage::default();
     let mut replies: Vec<Text<'_>> = Vec::new();
     for (at, &event) in events.iter().enumerate() {
@@ -509,10 +499,10 @@ fn metrics(event: Value<'_>) -> Option<Value<'_>> {
 
 fn figures(usage: Value<'_>) -> Usage {
     Usage {
-        input: number(usage, "prompt_tokens"),
-        cache_read: number(usage, "cache_read_tokens"),
-        cache_write: number(usage, "cache_write_tokens"),
-        output: number(usage, "completion_tokens"),
+        input: usage.number("prompt_tokens"),
+        cache_read: usage.number("cache_read_tokens"),
+        cache_write: usage.number("cache_write_tokens"),
+        output: usage.number("completion_tokens"),
         ..Usage::default()
     }
 }
@@ -535,4 +525,188 @@ fn difference(now: Usage, before: Usage) -> Option<Usage> {
         output: now.output.checked_sub(before.output)?,
         ..Usage::default()
     })
+}
+
+// Events of version 0: an `action` with its `args`, and an `observation` that names the action under `cause`.
+
+/// Actions and observations of the program, which are not messages.
+const METADATA_VERSION0: &[&str] =
+    &["change_agent_state", "agent_state_changed", "recall", "null", "condensation_request", "condense", "pause"];
+
+/// The text that a recall adds to the message that requested it.
+const RECALLED: &[&str] = &[
+    "repo_instructions",
+    "runtime_hosts",
+    "additional_agent_instructions",
+    "custom_secrets_descriptions",
+    "conversation_instructions",
+];
+
+/// How well an event fits by itself.
+fn fit_version0(event: Value<'_>) -> Fit {
+    let acts = event.get_text("action").is_some() && event.get("args").is_some_and(Value::is_object);
+    let observes = event.get_text("observation").is_some() && event.has("content");
+    if acts || observes { Fit::Certain } else { Fit::No }
+}
+
+/// The response of the provider that led to an event.
+fn response(event: Value<'_>) -> Option<Value<'_>> {
+    event.some("tool_call_metadata")?.some("model_response")
+}
+
+/// The provider's id of the reply that an action is part of.
+fn reply_id_version0(event: Value<'_>) -> Option<Text<'_>> {
+    event.get("action").and_then(|_| response(event)?.get_text("id"))
+}
+
+/// The model that replied.
+fn model_version0(event: Value<'_>) -> Option<Text<'_>> {
+    response(event)?.get_text("model")
+}
+
+/// The figures of a reply, in the fields that OpenAI uses.
+fn usage_version0(event: Value<'_>) -> Option<Usage> {
+    provenance::chat_usage(event.get("action").and_then(|_| response(event)?.some("usage"))?)
+}
+
+/// Reads an event.
+fn read_version0(event: Value<'_>) -> Item<'_> {
+    if let Some(action) = event.get_text("action") {
+        return read_action_version0(event, &action.decode());
+    }
+    let Some(observation) = event.get_text("observation") else { return Item::Unknown(Unknown::NoType) };
+    match &*observation.decode() {
+        "recall" => Item::Attached(recalled(event)),
+        kind if METADATA_VERSION0.contains(&kind) => Item::Metadata,
+        _ => read_observation_version0(event),
+    }
+}
+
+fn read_action_version0<'a>(event: Value<'a>, action: &str) -> Item<'a> {
+    let args = event.get("args");
+    let source = event.word("source");
+    let role = if source == "agent" { Role::Assistant } else { Role::User };
+    let arg = |key: &str| args.and_then(|args| args.some(key));
+    match action {
+        "message" => Item::Message(read_message_version0(event, role, &source)),
+        "system" => {
+            let (parts, attached) = (blocks::said(arg("content")), blocks::texts(arg("tools")));
+            Item::Message(Message { parts, attached, ..Message::from_source(Role::System, event) })
+        }
+        // The model reads the final thought as a separate text.
+        "finish" | "reject" => {
+            let texts = ["thought", "final_thought"].into_iter().filter_map(arg).filter(|text| !text.is(""));
+            let mut said: Vec<Part<'_>> = texts.flat_map(|text| blocks::said(Some(text))).collect();
+            if said.is_empty() {
+                said.extend(args.map(|args| blocks::whole(args, Content::Other)));
+            }
+            blocks::message(role, event, reply_id_version0(event), said)
+        }
+        "condensation" => {
+            Condensation::from_event(event).map_or(Item::Metadata, |condensation| condensation.summary(event))
+        }
+        action if METADATA_VERSION0.contains(&action) || source == "environment" => Item::Metadata,
+        action => read_call(event, role, action),
+    }
+}
+
+fn read_message_version0<'a>(event: Value<'a>, role: Role, source: &str) -> Message<'a> {
+    let args = event.get("args");
+    let mut message = Message::from_source(role, event);
+    message.id = reply_id_version0(event);
+    message.automatic = role == Role::User && source != "user";
+    let content = args.and_then(|args| args.get("content"));
+    message.parts = blocks::said(content);
+    // The event repeats the text for the screen.
+    let shown = event.get("message").filter(|shown| shown.text() == content.and_then(Value::text));
+    if let (Some(part), Some(shown)) = (message.parts.first_mut(), shown) {
+        part.add_copy(shown);
+    }
+    let images = args.and_then(|args| args.some("image_urls")).into_iter().flat_map(Value::items);
+    message.parts.extend(images.map(|url| blocks::whole(url, Content::Media(Text::Json(url.raw())))));
+    message
+}
+
+/// The event is the call, so neither it nor the thought before it can be cut alone.
+fn read_call<'a>(event: Value<'a>, role: Role, action: &str) -> Item<'a> {
+    let args = event.get("args");
+    let thought = args.and_then(|args| args.get("thought")).filter(|thought| thought.text().is_some());
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    if let Some(text) = thought.and_then(Value::text).filter(|text| text.len_bound() > 0) {
+        parts.push(blocks::rewritable(event, Content::Text(text), thought));
+    }
+    let name = event.some("tool_call_metadata").and_then(|made| made.get_text("function_name"));
+    let name = name.unwrap_or_else(|| Text::Owned(action.to_owned()));
+    let mut call = blocks::call(event.get("id").map(id_of), Some(name), None);
+    if let Content::ToolCall(call) = &mut call {
+        call.arguments = requested(event).or_else(|| args.map(arguments)).unwrap_or(Text::Escaped(""));
+    }
+    parts.push(blocks::whole(event, call));
+    blocks::message(role, event, reply_id_version0(event), parts)
+}
+
+/// The arguments as the model wrote them.
+fn requested(event: Value<'_>) -> Option<Text<'_>> {
+    let id = event.some("tool_call_metadata")?.get_text("tool_call_id")?;
+    let choices = response(event)?.get("choices")?.items();
+    let mut calls = choices.filter_map(|choice| choice.some("message")?.some("tool_calls")).flat_map(Value::items);
+    calls.find(|call| call.get_text("id").is_some_and(|own| own == id))?.some("function")?.get_text("arguments")
+}
+
+/// The arguments without the thought, which is a separate part.
+fn arguments(args: Value<'_>) -> Text<'_> {
+    if !args.has("thought") {
+        return Text::Json(args.raw());
+    }
+    let source = args.source();
+    let others = args.members().filter(|member| !member.key.is("thought"));
+    let others: Vec<&str> = others.map(|member| member.span.slice(source)).collect();
+    Text::Owned(format!("{{{}}}", others.join(",")))
+}
+
+/// An observation without a cause is a note of the program.
+fn read_observation_version0(event: Value<'_>) -> Item<'_> {
+    let content = event.get("content");
+    let Some(cause) = event.some("cause") else {
+        return Item::Message(blocks::notice(event, None, blocks::said(content)));
+    };
+    let name = event.some("tool_call_metadata").and_then(|made| made.get_text("function_name"));
+    let result = blocks::result(Some(id_of(cause)), name, content);
+    let text = content.filter(|content| content.text().is_some());
+    let part = blocks::rewritable(event, result, text);
+    blocks::message(Role::Tool, event, None, vec![part])
+}
+
+fn recalled(event: Value<'_>) -> Vec<Text<'_>> {
+    let Some(extras) = event.some("extras") else { return Vec::new() };
+    let known = extras.items_under("microagent_knowledge");
+    let known = known.filter_map(|known| known.get_text("content"));
+    let set = RECALLED.iter().filter_map(|key| extras.some(key)).flat_map(|said| blocks::texts(Some(said)));
+    set.filter(|text| text.len_bound() > 2).chain(known).collect()
+}
+
+/// An event without id. The result of a call gets its `tool_call_metadata` from the action.
+fn write_version0(draft: &Draft, anchor: Value<'_>) -> String {
+    if let Some(result) = draft.only_result() {
+        let id = result.call_id();
+        let made = anchor
+            .some("tool_call_metadata")
+            .filter(|_| anchor.get("id").is_some_and(|own| *id_of(own).decode() == *id));
+        let cause = id.parse::<u64>().map_or_else(|_| quote(id), |number| number.to_string());
+        let event = object! {
+            "source": "environment",
+            "observation": "error",
+            "content": result.text,
+            "extras": object! {},
+            "cause": Json(cause),
+            "tool_call_metadata": made.map(raw),
+        };
+        return event.0;
+    }
+    let (source, action) = match draft.role {
+        Role::User | Role::Tool => ("user", "message"),
+        Role::Assistant => ("agent", "message"),
+        Role::System | Role::Developer => ("agent", "system"),
+    };
+    object! { "source": source, "action": action, "args": object! { "content": draft.joined_text() } }.0
 }

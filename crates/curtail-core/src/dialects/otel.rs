@@ -2,8 +2,8 @@
 //! `content`.
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, blocks};
-use crate::json::{Json, Text, Value, list, object, or_null};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ResultPlace};
+use crate::json::{Json, Text, Value, object, or_null};
+use crate::transcript::{Content, Draft, DraftResult, PairingRules, Part, ResultPlace};
 
 /// The dialect `otel`.
 pub(super) struct Otel;
@@ -56,18 +56,15 @@ impl Dialect for Otel {
 
 impl DialectWriter for Otel {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
-        object! { "role": blocks::role_name(draft), "parts": parts }.0
+        object! { "role": blocks::role_name(draft), "parts": blocks::parts(self, draft) }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) => object! { "type": "text", "content": text }.0,
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::ToolResult { id, text, .. } => {
-                object! { "type": "tool_call_response", "id": or_null(id.as_deref()), "response": text }.0
-            }
-        }
+    fn write_text(&self, text: &str) -> String {
+        object! { "type": "text", "content": text }.0
+    }
+
+    fn write_result(&self, DraftResult { id, text, .. }: &DraftResult) -> String {
+        object! { "type": "tool_call_response", "id": or_null(id.as_deref()), "response": text }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {

@@ -6,11 +6,10 @@ use std::borrow::Cow;
 use foldhash::HashMap;
 
 use super::tree::Tree;
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, Remaining, Written, blocks};
-use crate::json::{Json, ObjectWriter, Text, Value, list, object};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, Remaining, Written, blocks};
+use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Layout, Links, Message, PairingRules, Part, PartOrigin, ResultPlace, Role, SlotKind,
-    Standing, Unknown, Usage,
+    Content, Draft, DraftResult, Layout, Links, Message, Part, PartOrigin, Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `pi`.
@@ -30,7 +29,6 @@ impl Dialect for Pi {
             name: "pi",
             signature: "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, \
                 `model_change`",
-            pairing: PairingRules { results: ResultPlace::RightAfter, ..BY_ID },
             is_log: true,
             ..Format::PLAIN
         }
@@ -67,7 +65,10 @@ impl Dialect for Pi {
         if is_tree(items) {
             TREE.abandon(items, read);
         }
-        preserve(items, read);
+        let compaction = |read: &Item<'_>| matches!(read, Item::Message(message) if message.is_boundary());
+        if let Some(last) = read.iter().rposition(compaction) {
+            blocks::preserve(read, self.kept_by(items[last], &items[..last]));
+        }
     }
 }
 
@@ -76,27 +77,22 @@ impl DialectWriter for Pi {
         if let Some(anchor) = anchor.filter(|anchor| is_trace_line(*anchor)) {
             return write_trace_line(draft, anchor);
         }
-        let said = if let [DraftPart::ToolResult { id, name, text, .. }] = draft.parts.as_slice() {
-            object! {
+        let said = match draft.only_result() {
+            Some(result) => object! {
                 "role": "toolResult",
-                "toolCallId": id.as_deref().unwrap_or_default(),
-                "toolName": name,
-                "content": list([blocks::text_block(text)]),
+                "toolCallId": result.call_id(),
+                "toolName": result.name,
+                "content": list([self.write_result(result)]),
                 "isError": true,
-            }
-        } else {
-            let content = list(draft.parts.iter().map(|part| self.write_part(part)));
-            object! { "role": blocks::speaker(draft), "content": content }
+            },
+            None => object! { "role": blocks::speaker(draft), "content": blocks::parts(self, draft) },
         };
         let entry = if is_linked(anchor) { TREE.begin(draft, anchor) } else { ObjectWriter::new() };
         entry.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => blocks::text_block(text),
-            DraftPart::Verbatim(raw) => raw.clone(),
-        }
+    fn write_result(&self, result: &DraftResult) -> String {
+        self.write_text(&result.text)
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
@@ -119,16 +115,16 @@ impl DialectWriter for Pi {
 impl LogHabits for Pi {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.get("message")?.some("usage")?;
-        let number = |key: &str| blocks::number(figures, key);
-        let (cache_read, cache_write) = (number("cacheRead"), number("cacheWrite"));
-        let input = number("input") + cache_read + cache_write;
-        Some(Usage { input, cache_read, cache_write, output: number("output"), ..Usage::default() })
+        let (cache_read, cache_write) = (figures.number("cacheRead"), figures.number("cacheWrite"));
+        let input = figures.number("input") + cache_read + cache_write;
+        Some(Usage { input, cache_read, cache_write, output: figures.number("output"), ..Usage::default() })
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
         item.member_is("type", "compaction")
     }
 
+    /// From the entry that the compaction names to the compaction itself.
     fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
         first_kept(compaction, before).map_or_else(Vec::new, |first| (first..before.len()).collect())
     }
@@ -156,18 +152,6 @@ fn is_tree(entries: &[Value<'_>]) -> bool {
     let names =
         |entry: &Value<'_>| entry.get_text("parentId").zip(session.as_ref()).is_some_and(|(id, own)| id.is(own));
     !entries.iter().any(names)
-}
-
-/// Marks the messages that the last compaction kept: from the entry that it names to the compaction itself.
-fn preserve<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    let compaction = |read: &Item<'_>| matches!(read, Item::Message(message) if message.is_boundary());
-    let Some(at) = read.iter().rposition(compaction) else { return };
-    let Some(first) = first_kept(items[at], &items[..at]) else { return };
-    for message in read.iter_mut().take(at).skip(first).filter_map(Item::message_mut) {
-        if message.standing == Standing::Live {
-            message.standing = Standing::Preserved;
-        }
-    }
 }
 
 /// The first entry that `compaction` kept of those before it.
@@ -262,10 +246,8 @@ fn failed(said: Value<'_>) -> bool {
 
 /// An entry whose text the model reads as a user message.
 fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
-    let mut message = Message::from_source(Role::User, item);
-    message.id = item.get_text("id");
-    message.parts = blocks::content(text, blocks::plain_block);
-    if message.parts.is_empty() { Item::Metadata } else { Item::Message(message) }
+    let parts = blocks::said(text);
+    if parts.is_empty() { Item::Metadata } else { blocks::message(Role::User, item, item.get_text("id"), parts) }
 }
 
 fn content(said: Value<'_>) -> Vec<Part<'_>> {
@@ -275,7 +257,7 @@ fn content(said: Value<'_>) -> Vec<Part<'_>> {
     });
     let mut parts = blocks::content(said.get("content"), |block| match &*block.word("type") {
         "thinking" => Content::Reasoning(block.text_or_empty("thinking")),
-        "toolCall" => blocks::call(block.get_text("id"), block.get_text("name"), block.get("arguments")),
+        "toolCall" => blocks::call_in(block, ["id", "name", "arguments"]),
         _ => blocks::plain_block(block),
     });
     for part in parts.iter_mut().filter(|part| claude && matches!(part.content, Content::Reasoning(_))) {
@@ -298,7 +280,7 @@ fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {
 /// A command that the user ran: the model reads the command and its output.
 fn read_shell(said: Value<'_>) -> Vec<Part<'_>> {
     let texts = ["command", "output"].into_iter().filter_map(|key| said.get(key));
-    texts.flat_map(|text| blocks::content(Some(text), blocks::plain_block)).collect()
+    texts.flat_map(|text| blocks::said(Some(text))).collect()
 }
 
 /// Whether a record beside `anchor` has links.
@@ -340,8 +322,8 @@ fn renumber(layout: &Layout<'_>, stays: &[bool], drafts: &[Written]) -> Vec<Patc
     if numbers.is_empty() {
         return Vec::new();
     }
-    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
-    let messages = slots.enumerate().filter(|(_, slot)| matches!(slot.what, SlotKind::Message(_)));
+    let slots = layout.slotted_elements().enumerate();
+    let messages = slots.filter(|(_, (slot, _))| matches!(slot.what, SlotKind::Message(_)));
     let of_message: Vec<usize> = messages.map(|(at, _)| at).collect();
     let entry_at = |start| layout.elements.partition_point(|entry| entry.span().start < start);
     let behind = |draft: &Written| {
@@ -374,7 +356,7 @@ fn member<'a>(said: Value<'a>, key: &Key) -> Option<Value<'a>> {
 
 /// Whether an entry is the header of a trace.
 fn is_trace_header(entry: Value<'_>) -> bool {
-    entry.get("harness").is_some_and(|harness| harness.text().is_some())
+    entry.get_text("harness").is_some()
 }
 
 /// Whether a message is written as only traces write it.
@@ -417,15 +399,12 @@ fn is_trace_line(entry: Value<'_>) -> bool {
 fn write_trace_line(draft: &Draft, anchor: Value<'_>) -> String {
     let openai =
         anchor.get("message").is_some_and(|said| [CALLS, CALL_ID].iter().any(|key| said.get(key[1]).is_some()));
-    let said = match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, text, .. }] => {
+    let said = match draft.only_result() {
+        Some(result) => {
             let key = CALL_ID[usize::from(openai)];
-            object! { "role": "tool", key: id.as_deref().unwrap_or_default(), "content": text }.0
+            object! { "role": "tool", key: result.call_id(), "content": result.text }
         }
-        _ => {
-            let role = blocks::role_name(draft);
-            blocks::role_and_content(role, &draft.joined_text())
-        }
+        None => object! { "role": blocks::role_name(draft), "content": draft.joined_text() },
     };
-    object! { "type": "message", "message": Json(said) }.0
+    object! { "type": "message", "message": said }.0
 }

@@ -2,7 +2,6 @@
 //! counted.
 
 use super::Dialect;
-use super::blocks::number;
 use crate::json::{Text, Value};
 use crate::transcript::{Layout, SlotKind, Usage};
 
@@ -12,8 +11,7 @@ use crate::transcript::{Layout, SlotKind, Usage};
 pub fn models<'a>(dialect: &dyn Dialect, layout: &Layout<'a>) -> Vec<Option<Text<'a>>> {
     let mut models: Vec<Option<Text<'a>>> = Vec::new();
     let mut current = record_model(dialect, layout);
-    let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
-    for (slot, &element) in slots.zip(&layout.elements) {
+    for (slot, element) in layout.slotted_elements() {
         current = dialect.model(element).or(current);
         if let SlotKind::Message(_) = slot.what {
             models.push(current.clone());
@@ -106,17 +104,17 @@ const fn civil(days: u64) -> (u64, u64, u64) {
 pub(super) fn chat_usage(figures: Value<'_>) -> Option<Usage> {
     let details = figures.some("prompt_tokens_details");
     counted(Usage {
-        input: number(figures, "prompt_tokens"),
-        cache_read: details.map_or(0, |details| number(details, "cached_tokens")),
-        cache_write: number(figures, "cache_creation_input_tokens"),
-        output: number(figures, "completion_tokens"),
+        input: figures.number("prompt_tokens"),
+        cache_read: details.map_or(0, |details| details.number("cached_tokens")),
+        cache_write: figures.number("cache_creation_input_tokens"),
+        output: figures.number("completion_tokens"),
         ..Usage::default()
     })
 }
 
 /// The `usageMetadata` of Gemini's API, in camel case or snake case.
 pub(super) fn gemini_usage(figures: Value<'_>) -> Option<Usage> {
-    let either = |camel: &str, snake: &str| number(figures, camel).max(number(figures, snake));
+    let either = |camel: &str, snake: &str| figures.number(camel).max(figures.number(snake));
     let thoughts = either("thoughtsTokenCount", "thoughts_token_count");
     counted(Usage {
         input: either("promptTokenCount", "prompt_token_count"),
@@ -128,12 +126,12 @@ pub(super) fn gemini_usage(figures: Value<'_>) -> Option<Usage> {
 
 /// The `usage_metadata` of `LangChain`. The input includes cached tokens.
 pub(super) fn langchain_usage(figures: Value<'_>) -> Option<Usage> {
-    let detail = |key: &str| figures.some("input_token_details").map_or(0, |details| number(details, key));
+    let detail = |key: &str| figures.some("input_token_details").map_or(0, |details| details.number(key));
     counted(Usage {
-        input: number(figures, "input_tokens"),
+        input: figures.number("input_tokens"),
         cache_read: detail("cache_read"),
         cache_write: detail("cache_creation"),
-        output: number(figures, "output_tokens"),
+        output: figures.number("output_tokens"),
         ..Usage::default()
     })
 }
@@ -141,10 +139,10 @@ pub(super) fn langchain_usage(figures: Value<'_>) -> Option<Usage> {
 /// The usage of `inspect_ai`. Whether the input includes cached tokens depends on the provider and the version; the total
 /// tells.
 pub(super) fn inspect_usage(figures: Value<'_>) -> Option<Usage> {
-    let (input, output) = (number(figures, "input_tokens"), number(figures, "output_tokens"));
-    let (read, write) = (number(figures, "input_tokens_cache_read"), number(figures, "input_tokens_cache_write"));
+    let (input, output) = (figures.number("input_tokens"), figures.number("output_tokens"));
+    let (read, write) = (figures.number("input_tokens_cache_read"), figures.number("input_tokens_cache_write"));
     let apart = input + read + write;
-    let is_apart = apart + output <= number(figures, "total_tokens");
+    let is_apart = apart + output <= figures.number("total_tokens");
     counted(Usage {
         input: if is_apart { apart } else { input },
         cache_read: read,

@@ -4,8 +4,8 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Reread, blocks, provenance};
 use crate::json::{Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules, ResultPlace, Role,
-    Usage,
+    Content, Draft, DraftPart, DraftResult, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
+    ResultPlace, Role, Usage,
 };
 
 /// The dialect `pydantic-ai`.
@@ -54,13 +54,25 @@ impl Dialect for PydanticAi {
 
 impl DialectWriter for PydanticAi {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let parts = list(draft.parts.iter().map(|part| write_part(part, draft.role)));
-        let kind = if draft.role == Role::Assistant { "response" } else { "request" };
-        object! { "parts": parts, "kind": kind }.0
+        let (kind, part_kind) = match draft.role {
+            Role::Assistant => ("response", "text"),
+            Role::System | Role::Developer => ("request", "system-prompt"),
+            Role::User | Role::Tool => ("request", "user-prompt"),
+        };
+        let parts = draft.parts.iter().map(|part| match part {
+            DraftPart::Text(text) => text_part(text, part_kind),
+            part => self.write_part(part),
+        });
+        object! { "parts": list(parts), "kind": kind }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        write_part(part, Role::User)
+    fn write_text(&self, text: &str) -> String {
+        text_part(text, "user-prompt")
+    }
+
+    fn write_result(&self, result: &DraftResult) -> String {
+        let (name, text, id) = (&result.name, &result.text, result.call_id());
+        object! { "tool_name": name, "content": text, "tool_call_id": id, "part_kind": "tool-return" }.0
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -84,34 +96,19 @@ impl LogHabits for PydanticAi {
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let figures = item.some("usage")?;
-        let number = |key: &str| blocks::number(figures, key);
         let usage = Usage {
-            input: number("input_tokens"),
-            cache_read: number("cache_read_tokens"),
-            cache_write: number("cache_write_tokens"),
-            cache_write_long: number("cache_write_1h_tokens"),
-            output: number("output_tokens"),
+            input: figures.number("input_tokens"),
+            cache_read: figures.number("cache_read_tokens"),
+            cache_write: figures.number("cache_write_tokens"),
+            cache_write_long: figures.number("cache_write_1h_tokens"),
+            output: figures.number("output_tokens"),
         };
         (usage.input > 0).then_some(usage)
     }
 }
 
-fn write_part(part: &DraftPart, role: Role) -> String {
-    match part {
-        DraftPart::Text(text) => {
-            let kind = match role {
-                Role::Assistant => "text",
-                Role::System | Role::Developer => "system-prompt",
-                Role::User | Role::Tool => "user-prompt",
-            };
-            object! { "content": text, "part_kind": kind }.0
-        }
-        DraftPart::Verbatim(raw) => raw.clone(),
-        DraftPart::ToolResult { id, name, text, .. } => {
-            let id = id.as_deref().unwrap_or_default();
-            object! { "tool_name": name, "content": text, "tool_call_id": id, "part_kind": "tool-return" }.0
-        }
-    }
+fn text_part(text: &str, kind: &str) -> String {
+    object! { "content": text, "part_kind": kind }.0
 }
 
 fn role_of(kind: &str) -> Option<Role> {

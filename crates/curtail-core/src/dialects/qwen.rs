@@ -2,7 +2,7 @@
 
 use super::tree::Tree;
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, gemini, provenance};
-use crate::json::{Text, Value, list, object};
+use crate::json::{Text, Value, object};
 use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, PairingRules, ResultPlace, Role, Usage};
 
 /// The dialect `qwen`.
@@ -66,14 +66,17 @@ impl DialectWriter for Qwen {
             Role::Tool => ("tool_result", "user"),
             _ => ("user", "user"),
         };
-        let parts = list(draft.parts.iter().map(|part| self.write_part(part)));
         let record = TREE.begin(draft, anchor);
         let record = record.copied(anchor, &["sessionId", "timestamp", "cwd", "version", "gitBranch"]);
-        record.member("type", kind).member("message", &object! { "role": role, "parts": parts }).end().0
+        record
+            .member("type", kind)
+            .member("message", &object! { "role": role, "parts": blocks::parts(self, draft) })
+            .end()
+            .0
     }
 
     fn write_part(&self, part: &DraftPart) -> String {
-        gemini::write_part(part)
+        gemini::Gemini.write_part(part)
     }
 
     fn tree(&self) -> Option<&'static Tree> {
@@ -104,10 +107,6 @@ fn history_of(item: Value<'_>) -> Option<Value<'_>> {
 
 /// A compression. Its list can end with calls that the log answers behind it.
 fn boundary<'a>(item: Value<'a>, history: Value<'a>) -> Message<'a> {
-    let mut message = Message::from_source(Role::User, item);
-    message.id = item.get_text("uuid");
-    message.parts = vec![blocks::whole(history, Content::Text(Text::Json(history.raw())))];
-    message.kind = MessageKind::Boundary;
-    message.automatic = true;
-    message
+    let parts = vec![blocks::whole(history, Content::Text(Text::Json(history.raw())))];
+    Message { kind: MessageKind::Boundary, ..blocks::notice(item, item.get_text("uuid"), parts) }
 }

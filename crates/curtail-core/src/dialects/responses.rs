@@ -4,7 +4,7 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Json, Text, Value, list, object, or_null};
 use crate::transcript::{
-    Binding, Content, Draft, DraftPart, Family, Leader, Message, PairingRules, Part, PartPlace, ProviderRules,
+    Binding, Content, Draft, DraftPart, DraftResult, Family, Leader, PairingRules, Part, PartPlace, ProviderRules,
     ResultPlace, Role, ToolCall, ToolResult, Unknown,
 };
 
@@ -53,13 +53,9 @@ impl Dialect for Responses {
                 joined by `call_id`",
             pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
             provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
+            has_flat_items: true,
             ..Format::PLAIN
         }
-    }
-
-    /// Items are what other formats write as parts of messages.
-    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        Some(Text::Json(item.raw()))
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
@@ -78,7 +74,7 @@ impl Dialect for Responses {
                 Fit::Certain
             }
             "agent_message" if item.has("recipient") => Fit::Certain,
-            "message" if item.get("content").is_some_and(|content| content.items().any(is_own_block)) => Fit::Certain,
+            "message" if item.items_under("content").any(is_own_block) => Fit::Certain,
             "message" if item.has("role") && item.get("stop_reason").is_none() => Fit::Possible,
             _ => Fit::No,
         }
@@ -138,15 +134,6 @@ fn is_own_block(block: Value<'_>) -> bool {
     matches!(&*block.word("type"), "input_text" | "output_text" | "input_image")
 }
 
-/// A compaction: the model reads it in place of everything before it. Its text is encrypted.
-fn boundary<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
-    let mut message = Message::from_source(Role::Assistant, whole);
-    message.id = item.get_text("id");
-    message.parts = vec![blocks::whole(whole, Content::Other)];
-    message.set_boundary();
-    Item::Message(message)
-}
-
 /// Reads `item` as a message whose bytes are `whole`: the item itself, or an envelope around it.
 pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
     let kind = item.get_text("type").map_or("message".into(), Text::into_decoded);
@@ -163,12 +150,20 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
             "message" => {
                 let named = item.word("role");
                 let Some(role) = role_of(&named) else { return Item::Unknown(Unknown::role(named.into_owned())) };
-                (role, blocks::content(item.get("content"), blocks::plain_block))
+                (role, blocks::said(item.get("content")))
             }
-            "agent_message" => (addressed(item), blocks::content(item.get("content"), blocks::plain_block)),
-            "additional_tools" => (Role::Developer, tools(item)),
+            "agent_message" => (addressed(item), blocks::said(item.get("content"))),
+            // Definitions of tools that are added during a conversation: counted, never rewritten.
+            "additional_tools" => {
+                let text = |tools: Value<'a>| blocks::whole(tools, Content::Text(Text::Json(tools.raw())));
+                (Role::Developer, item.get("tools").map(text).into_iter().collect())
+            }
             "reasoning" => (Role::Assistant, vec![blocks::whole(whole, read_reasoning(item))]),
-            "compaction" | "context_compaction" => return boundary(item, whole),
+            // The text of a compaction is encrypted.
+            "compaction" | "context_compaction" => {
+                let parts = vec![blocks::whole(whole, Content::Other)];
+                return blocks::boundary(Role::Assistant, whole, item.get_text("id"), parts);
+            }
             "mcp_list_tools" | "item_reference" => return Item::Metadata,
             "compaction_trigger" => return Item::Pinned,
             other => return Item::Unknown(Unknown::Named(other.to_owned())),
@@ -182,12 +177,6 @@ fn addressed(item: Value<'_>) -> Role {
     let mut blocks = item.items_under("content");
     let said = blocks.any(|block| block.member_is("type", "output_text"));
     if said { Role::Assistant } else { Role::User }
-}
-
-/// Definitions of tools that are added during a conversation: counted, never rewritten.
-fn tools(item: Value<'_>) -> Vec<Part<'_>> {
-    let tools = item.get("tools").map(|tools| blocks::whole(tools, Content::Text(Text::Json(tools.raw()))));
-    tools.into_iter().collect()
 }
 
 /// The id of the program that makes this call.
@@ -216,18 +205,14 @@ fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> C
         id: if family == Family::Approval {
             item.get_text("id")
         } else {
-            call_id(item).or_else(|| hosted_id(item, hosted))
+            // The item id of a hosted call, which has no other, distinguishes it from calls that are answered by position.
+            call_id(item).or_else(|| item.get_text("id").filter(|_| hosted))
         },
         name: item.get_text("name").unwrap_or_else(|| Text::Owned(kind.to_owned())),
         arguments: blocks::arguments(keys.iter().find_map(|key| item.some(key))),
         family,
         hosted: hosted || container || is_hosted_elsewhere(item),
     })
-}
-
-/// A hosted call has no `call_id`; its item id distinguishes it from calls that are answered by position.
-fn hosted_id(item: Value<'_>, hosted: bool) -> Option<Text<'_>> {
-    hosted.then(|| item.get_text("id")).flatten()
 }
 
 /// A shell in the provider's container, or a tool search that the provider ran, needs no output from the caller.
@@ -239,14 +224,8 @@ fn is_hosted_elsewhere(item: Value<'_>) -> bool {
 fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
     let output = ["output", "result", "tools", "approve"].iter().find_map(|key| item.some(key));
     let id = if family == Family::Approval { item.get_text("approval_request_id") } else { call_id(item) };
-    Content::ToolResult(ToolResult {
-        id,
-        name: None,
-        content: blocks::texts(output),
-        media: blocks::count_media(output),
-        family,
-        same_message: false,
-    })
+    let (content, media) = (blocks::texts(output), blocks::count_media(output));
+    Content::ToolResult(ToolResult { media, family, ..ToolResult::new(id, None, content) })
 }
 
 fn read_reasoning(item: Value<'_>) -> Content<'_> {
@@ -277,17 +256,15 @@ pub(super) fn bind_reasoning(items: &mut [Item<'_>]) {
 /// Writes a draft as an item.
 pub(super) fn write_item(draft: &Draft) -> String {
     match draft.parts.as_slice() {
-        [DraftPart::ToolResult { id, text, family, key, .. }] => {
-            write_result(key.unwrap_or(CALL_IDS[0]), id.as_deref(), text, *family)
-        }
+        [DraftPart::ToolResult(result)] => write_result(result),
         [DraftPart::Verbatim(raw)] => raw.clone(),
         _ => object! { "type": "message", "role": draft.role.name(), "content": draft.joined_text() }.0,
     }
 }
 
-fn write_result(key: &str, id: Option<&str>, text: &str, family: Family) -> String {
-    let kind = RESULTS.iter().find(|result| result.1 == family).map_or("function_call_output", |result| result.0);
-    let id = or_null(id);
+fn write_result(DraftResult { id, text, family, key, .. }: &DraftResult) -> String {
+    let kind = RESULTS.iter().find(|result| result.1 == *family).map_or("function_call_output", |result| result.0);
+    let (key, id) = (key.unwrap_or(CALL_IDS[0]), or_null(id.as_deref()));
     let item = match family {
         Family::Approval => {
             object! { "type": kind, "approval_request_id": id, "approve": false, "reason": text }

@@ -4,8 +4,8 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
 use crate::json::{Document, Json, Text, Value, list, object, quote};
 use crate::transcript::{
-    Content, Draft, DraftPart, Family, Message, MessageKind, PairingRules, Part, PartOrigin, ProviderRules, Reread,
-    ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
+    Content, Draft, DraftPart, DraftResult, Message, MessageKind, PairingRules, Part, PartOrigin, ProviderRules,
+    Reread, ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
 };
 
 /// The dialect `sharegpt`.
@@ -55,7 +55,7 @@ impl Dialect for ShareGpt {
             ("function_call" | "tool_call", _) => read_calls(said, item),
             (_, Role::Tool) => vec![read_result(item, said.map(text_value))],
             (_, Role::User) if let Some(pieces) = said.and_then(blocks::pieces) => pieces,
-            _ => typed_blocks(item).map_or_else(|| blocks::content(said, blocks::plain_block), read_blocks),
+            _ => typed_blocks(item).map_or_else(|| blocks::said(said), read_blocks),
         };
         message.call_rules.indivisible = message.calls().count() > 1 && typed_blocks(item).is_none();
         Item::Message(message)
@@ -75,11 +75,6 @@ impl Dialect for ShareGpt {
     }
 }
 
-/// `{"type": "text", "value": "…"}`
-fn text_block(text: &str) -> String {
-    object! { "type": "text", "value": text }.0
-}
-
 impl DialectWriter for ShareGpt {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let text = quote(&spoken(draft));
@@ -87,7 +82,7 @@ impl DialectWriter for ShareGpt {
             return if draft.role == Role::Assistant { format!("[\"\",{text}]") } else { format!("[{text},\"\"]") };
         }
         if anchor.is_some_and(|anchor| !anchor.has("from")) {
-            return object! { "role": draft.role.name(), "content": list([text_block(&spoken(draft))]) }.0;
+            return object! { "role": draft.role.name(), "content": list([self.write_text(&spoken(draft))]) }.0;
         }
         let from = match draft.role {
             Role::System | Role::Developer => "system",
@@ -98,11 +93,12 @@ impl DialectWriter for ShareGpt {
         object! { "from": from, "value": Json(text) }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Verbatim(raw) => raw.clone(),
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => text_block(text),
-        }
+    fn write_text(&self, text: &str) -> String {
+        object! { "type": "text", "value": text }.0
+    }
+
+    fn write_result(&self, result: &DraftResult) -> String {
+        self.write_text(&result.text)
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
@@ -121,11 +117,7 @@ impl LogHabits for ShareGpt {}
 
 /// The whole text of a draft, results included: the format has no other place for them.
 fn spoken(draft: &Draft) -> String {
-    let texts = draft.parts.iter().filter_map(|part| match part {
-        DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => Some(text.as_str()),
-        DraftPart::Verbatim(_) => None,
-    });
-    texts.collect::<Vec<_>>().join("\n")
+    draft.parts.iter().filter_map(DraftPart::text).collect::<Vec<_>>().join("\n")
 }
 
 fn role_of(name: &str) -> Option<Role> {
@@ -181,11 +173,9 @@ fn read_pair(item: Value<'_>) -> Item<'_> {
     if !is_pair(item) {
         return Item::Unknown(Unknown::NoTexts);
     }
-    let mut message = Message::from_source(Role::User, item);
-    message.parts = blocks::content(Some(item), blocks::plain_block);
-    message.parts.retain(|part| part.content.speaks());
-    message.kind = MessageKind::Exchange;
-    Item::Message(message)
+    let mut parts = blocks::said(Some(item));
+    parts.retain(|part| part.content.speaks());
+    Item::Message(Message { kind: MessageKind::Exchange, parts, ..Message::from_source(Role::User, item) })
 }
 
 // Calls that are written as JSON in a string, and results that answer them by position, sometimes several in one message.
@@ -223,8 +213,7 @@ fn owned<'a>(value: Value<'_>) -> ToolCall<'a> {
 }
 
 fn call<'a>(name: String, arguments: String) -> ToolCall<'a> {
-    let (name, arguments) = (Text::Owned(name), Text::Owned(arguments));
-    ToolCall { id: None, name, arguments, family: Family::Function, hosted: false }
+    ToolCall::new(None, Text::Owned(name), Text::Owned(arguments))
 }
 
 /// The name in `<function=NAME>`.
@@ -235,11 +224,7 @@ fn tagged(text: &str) -> &str {
 
 /// Reads a message that answers a call.
 fn read_result<'a>(item: Value<'a>, said: Option<Value<'a>>) -> Part<'a> {
-    blocks::rewritable(item, Content::ToolResult(result(blocks::texts(said))), said)
-}
-
-fn result(content: Vec<Text<'_>>) -> ToolResult<'_> {
-    ToolResult { id: None, name: None, content, media: 0, family: Family::Function, same_message: false }
+    blocks::rewritable(item, Content::ToolResult(ToolResult::new(None, None, blocks::texts(said))), said)
 }
 
 /// A message that answers several calls contains a result for each of them, and the first result has the whole text. Such
@@ -291,7 +276,8 @@ fn is_shared(part: &Part<'_>) -> bool {
 fn share(messages: &mut [&mut Message<'_>], asked: usize, answered: usize, calls: usize) {
     messages[asked].call_rules.indivisible = true;
     if let Some(element) = messages[answered].parts.first().and_then(Part::place).map(|place| place.element) {
-        let more = (1..calls).map(|_| blocks::whole(element, Content::ToolResult(result(Vec::new()))));
+        let more =
+            (1..calls).map(|_| blocks::whole(element, Content::ToolResult(ToolResult::new(None, None, Vec::new()))));
         messages[answered].parts.extend(more);
     }
 }

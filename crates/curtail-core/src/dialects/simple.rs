@@ -3,7 +3,7 @@
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Value, object};
-use crate::transcript::{Draft, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
+use crate::transcript::{Draft, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `simple`.
 pub(super) struct Simple;
@@ -37,10 +37,7 @@ impl Dialect for Simple {
             let named = SPEAKERS.iter().find_map(|key| item.get_text(key));
             return Item::Unknown(named.map_or(Unknown::NoRole, |name| Unknown::Named(name.decode().into_owned())));
         };
-        let mut message = Message::from_source(role, item);
-        message.id = item.get_text("id");
-        message.parts = blocks::content(text(item).map(|(_, text)| text), blocks::plain_block);
-        Item::Message(message)
+        blocks::message(role, item, item.get_text("id"), blocks::said(text(item).map(|(_, text)| text)))
     }
 }
 

@@ -231,7 +231,7 @@ pub(super) fn first_links(own: &str, draft: &Draft, anchor: Option<Value<'_>>) -
 pub(super) fn part_names(draft: &Draft) -> impl Iterator<Item = &str> {
     draft.parts.iter().map(|part| match part {
         DraftPart::Text(_) => "",
-        DraftPart::ToolResult { id, .. } => id.as_deref().unwrap_or_default(),
+        DraftPart::ToolResult(result) => result.call_id(),
         DraftPart::Verbatim(raw) => raw,
     })
 }
@@ -379,12 +379,7 @@ impl<'a> Log<'a> {
     fn new(keys: &Tree, layout: &Layout<'a>, kept: &[bool]) -> Self {
         let mut log = Self { path: keys.path, ..Self::default() };
         let trees = keys.trees.map(|trees_of| trees_of(&layout.elements)).unwrap_or_default();
-        let slots = layout.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
-        for (slot, &value) in slots.zip(&layout.elements) {
-            let stays = match slot.what {
-                SlotKind::Message(index) | SlotKind::With(index) => kept[index],
-                SlotKind::Pinned | SlotKind::Frame { .. } => true,
-            };
+        for ((slot, value), stays) in layout.slotted_elements().zip(layout.stays(kept)) {
             if let SlotKind::Message(index) = slot.what {
                 log.of_message.insert(index, log.records.len());
             }

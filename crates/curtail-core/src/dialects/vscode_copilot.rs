@@ -80,8 +80,8 @@ fn messages(request: Value<'_>) -> Vec<Value<'_>> {
 fn said(message: Value<'_>) -> Vec<Part<'_>> {
     match message.get_text("text") {
         Some(text) => vec![blocks::rewritable(message, Content::Text(text), message.get("text"))],
-        None if message.is_object() => blocks::content(message.get("parts"), blocks::plain_block),
-        None => blocks::content(Some(message), blocks::plain_block),
+        None if message.is_object() => blocks::said(message.get("parts")),
+        None => blocks::said(Some(message)),
     }
 }
 

@@ -2,8 +2,8 @@
 //! id of the call. They are only read.
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
-use crate::json::{Text, Value, list, object};
-use crate::transcript::{Content, Draft, DraftPart, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
+use crate::json::{Text, Value, object};
+use crate::transcript::{Content, Draft, DraftResult, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `zed`.
 pub(super) struct Zed;
@@ -41,15 +41,15 @@ impl Dialect for Zed {
 impl DialectWriter for Zed {
     fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
         let speaker = if draft.role == Role::Assistant { "Agent" } else { "User" };
-        let blocks = list(draft.parts.iter().map(|part| self.write_part(part)));
-        object! { speaker: object! { "content": blocks } }.0
+        object! { speaker: object! { "content": blocks::parts(self, draft) } }.0
     }
 
-    fn write_part(&self, part: &DraftPart) -> String {
-        match part {
-            DraftPart::Text(text) | DraftPart::ToolResult { text, .. } => object! { "Text": text }.0,
-            DraftPart::Verbatim(raw) => raw.clone(),
-        }
+    fn write_text(&self, text: &str) -> String {
+        object! { "Text": text }.0
+    }
+
+    fn write_result(&self, result: &DraftResult) -> String {
+        self.write_text(&result.text)
     }
 }
 

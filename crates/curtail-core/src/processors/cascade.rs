@@ -237,7 +237,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
     }
 
     fn counterpart_follows(&mut self, part: PartRef) {
-        let is_call = self.messages[part.message].parts[part.part].content.call().is_some();
+        let is_call = part.part_in(self.messages).content.call().is_some();
         if let Some(other) = self.pairs.counterpart(part) {
             self.waiting.push((Target::Part(other), if is_call { CALL_DROPPED } else { RESULT_DROPPED }));
         }
@@ -365,5 +365,5 @@ fn place(messages: &[Message<'_>], at: PartRef) -> KnownPart {
 }
 
 fn is_positional(messages: &[Message<'_>], result: PartRef) -> bool {
-    messages[result.message].parts[result.part].content.result().is_some_and(|result| result.id.is_none())
+    result.part_in(messages).content.result().is_some_and(|result| result.id.is_none())
 }

@@ -117,7 +117,7 @@ impl Processor for ClearResults {
         let (stale, reason) = self.stale(view, &pairs);
         let mut freed = 0;
         for result in stale {
-            let part = &view.messages[result.message].parts[result.part];
+            let part = result.part_in(view.messages);
             match self.spared(part) {
                 Some(Spared::For(reason)) => {
                     plan.remarks.push(Remark::kept(result.message, reason));
@@ -181,7 +181,7 @@ impl ClearResults {
             let mut left = self.protected_tokens;
             let newest = pairs.results().iter().rev().filter(|result| counted(result));
             let protected = newest.take_while(|result| {
-                let tokens = self.tokens(&view.messages[result.message].parts[result.part]);
+                let tokens = self.tokens(result.part_in(view.messages));
                 left.checked_sub(tokens).map(|rest| left = rest).is_some()
             });
             if let Some(oldest) = protected.last() {
@@ -206,7 +206,7 @@ impl ClearResults {
     /// Clears the arguments of the call at `at`; returns the tokens that this frees.
     fn clear_input(&self, view: &View<'_, '_>, at: PartRef, plan: &mut Plan) -> usize {
         const FIXED: Reason = Reason::Borrowed("nothing valid can replace the arguments of this call");
-        let part = &view.messages[at.message].parts[at.part];
+        let part = at.part_in(view.messages);
         let Some(call) = part.content.call().filter(|call| !call.arguments.is("{}") && !call.arguments.is_blank())
         else {
             return 0;
@@ -336,7 +336,7 @@ fn duplicates(view: &View<'_, '_>, pairs: &Pairs, placeholder: &str) -> Vec<Part
 }
 
 fn result_at<'v, 'a>(view: &View<'v, 'a>, at: PartRef) -> Option<&'v ToolResult<'a>> {
-    view.messages[at.message].parts[at.part].content.result()
+    at.part_in(view.messages).content.result()
 }
 
 fn has_content(result: &ToolResult<'_>, placeholder: &str) -> bool {

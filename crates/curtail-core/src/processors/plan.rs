@@ -8,8 +8,8 @@ use foldhash::{HashMap, HashSet};
 
 use crate::json::{Text, Value};
 use crate::transcript::{
-    Anchor, Content, ContextPlace, Draft, DraftPart, Layout, Message, Origin, PairingRules, Part, PartOrigin,
-    PartPlace, PartRef, Role, Substitution, ToolResult, bind_split_replies, main_thread, own_blocks,
+    Anchor, Content, ContextPlace, Draft, DraftPart, DraftResult, Layout, Message, Origin, PairingRules, Part,
+    PartOrigin, PartPlace, PartRef, Role, Substitution, ToolResult, bind_split_replies, main_thread, own_blocks,
 };
 
 /// The part of a transcript that a processor sees.
@@ -371,14 +371,11 @@ fn context_anchor<'a>(messages: &[Message<'a>], before: usize) -> Anchor<'a> {
 fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {
     let content = match part {
         DraftPart::Text(text) => Content::Text(Text::Owned(text.clone())),
-        DraftPart::ToolResult { id, name, text, family, .. } => Content::ToolResult(ToolResult {
-            id: id.clone().map(Text::Owned),
-            name: Some(Text::Owned(name.clone())),
-            content: vec![Text::Owned(text.clone())],
-            media: 0,
-            family: *family,
-            same_message: false,
-        }),
+        DraftPart::ToolResult(DraftResult { id, name, text, family, .. }) => {
+            let [name, text] = [name, text].map(|text| Text::Owned(text.clone()));
+            let result = ToolResult::new(id.clone().map(Text::Owned), Some(name), vec![text]);
+            Content::ToolResult(ToolResult { family: *family, ..result })
+        }
         DraftPart::Verbatim(_) => Content::Other,
     };
     Part { content, origin: PartOrigin::Draft(part.clone()) }
@@ -411,7 +408,7 @@ fn prepended_part<'a>(messages: &[Message<'a>], answer: &Prepend) -> Part<'a> {
             Part { content: Content::Text(Text::Owned(text.clone())), origin: PartOrigin::Block(text.clone()) }
         }
         Prepend::Moved(from) => {
-            let part = messages[from.message].parts[from.part].clone();
+            let part = from.part_in(messages).clone();
             let origin = match part.origin {
                 PartOrigin::Source(place) | PartOrigin::Rewritten(place) => PartOrigin::Moved(place),
                 origin => origin,
@@ -452,14 +449,8 @@ fn changed<'a>(mut message: Message<'a>, changes: &[Change], taken: TakenIn<'a>)
 /// The result that is written into the bytes of an open call.
 fn answered<'a>(part: &Part<'a>, text: &str) -> Option<Part<'a>> {
     let call = part.content.call()?;
-    let result = ToolResult {
-        id: call.id.clone(),
-        name: Some(call.name.clone()),
-        content: vec![Text::Owned(text.to_owned())],
-        media: 0,
-        family: call.family,
-        same_message: false,
-    };
+    let result = ToolResult::new(call.id.clone(), Some(call.name.clone()), vec![Text::Owned(text.to_owned())]);
+    let result = ToolResult { family: call.family, ..result };
     let mut place = part.place()?.clone();
     place.rewrite(text);
     let origin = PartOrigin::Rewritten(place);
@@ -511,7 +502,9 @@ fn rewrite(part: &mut Part<'_>, new: &str) {
             part.origin = PartOrigin::Rewritten(place.clone());
         }
         PartOrigin::Moved(place) => place.rewrite(new),
-        PartOrigin::Draft(DraftPart::Text(old) | DraftPart::ToolResult { text: old, .. }) => new.clone_into(old),
+        PartOrigin::Draft(DraftPart::Text(old) | DraftPart::ToolResult(DraftResult { text: old, .. })) => {
+            new.clone_into(old);
+        }
         // A block that another processor shortened is no whole block.
         PartOrigin::Block(_) => part.origin = PartOrigin::Draft(DraftPart::Text(new.to_owned())),
         PartOrigin::Draft(DraftPart::Verbatim(_)) => {}

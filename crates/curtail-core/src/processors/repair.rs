@@ -8,7 +8,8 @@ use super::{
 };
 use crate::json::Value;
 use crate::transcript::{
-    DraftPart, Family, Fault, FaultKind, Message, PairingRules, Pairs, PartRef, Placement, ResultPlace, Role,
+    DraftPart, DraftResult, Family, Fault, FaultKind, Message, PairingRules, Pairs, PartRef, Placement, ResultPlace,
+    Role,
 };
 
 /// How to repair a broken pair.
@@ -150,7 +151,7 @@ impl Exempt {
         if self == Self::default() || faults.is_empty() {
             return;
         }
-        let part = |at: PartRef| &view.messages[at.message].parts[at.part].content;
+        let part = |at: PartRef| &at.part_in(view.messages).content;
         let lenient = PairingRules { results: ResultPlace::NextMessage, ..rules };
         let placement =
             (rules.results == ResultPlace::NextMessageFirst).then(|| Placement::new(view.messages, lenient));
@@ -237,7 +238,7 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
         pairs: &'v Pairs,
         early: &'v HashMap<PartRef, PartRef>,
     ) -> Self {
-        let call_of = |at: PartRef| view.messages[at.message].parts[at.part].content.call();
+        let call_of = |at: PartRef| at.part_in(view.messages).content.call();
         let nameless = pairs.pairs().filter_map(|(at, _)| Some((at, call_of(at).filter(|call| call.id.is_none())?)));
         let answered = nameless.map(|(at, call)| (at.message, call.name.decode())).collect();
         let answers_one = |at: &usize| {
@@ -325,13 +326,13 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
 
     fn stub(&self, at: PartRef) -> Option<DraftPart> {
         let call = self.message(at).parts[at.part].content.call()?;
-        Some(DraftPart::ToolResult {
+        Some(DraftPart::ToolResult(DraftResult {
             id: call.id.as_ref().map(|id| id.decode().into_owned()),
             name: call.name.decode().into_owned(),
             text: INTERRUPTED.to_owned(),
             family: call.family,
             key: None,
-        })
+        }))
     }
 
     /// Cuts the moved parts out of their messages; drops messages that lose all parts.

@@ -55,7 +55,7 @@ impl Processor for CapResults {
         let mut plan = Plan::keep(view.messages.len());
         for result in pairs.results() {
             let Some(cap) = self.cap(view, &pairs, *result) else { continue };
-            let part = &view.messages[result.message].parts[result.part];
+            let part = result.part_in(view.messages);
             if self.fits(part, cap) {
                 continue;
             }

@@ -66,7 +66,7 @@ impl Processor for ToolFilter {
         let mut used: Vec<Vec<String>> = vec![Vec::new(); view.messages.len()];
         let mut known: HashSet<(usize, Cow<'_, str>)> = HashSet::default();
         for &call in pairs.calls() {
-            let Some(content) = view.messages[call.message].parts[call.part].content.call() else { continue };
+            let Some(content) = call.part_in(view.messages).content.call() else { continue };
             let name = content.name.decode();
             if self.tools.drops(&name) {
                 drops.drop_part(call, Reason::Owned(format!("calls tool \"{name}\"")));
@@ -90,7 +90,7 @@ impl Processor for ToolFilter {
 impl ToolFilter {
     /// A result without a call is selected by its own tool name; without a name it is dropped only with all tools.
     fn drop_unpaired(&self, view: &View<'_, '_>, pairs: &Pairs, result: PartRef, drops: &mut DropSet<'_, '_>) {
-        let content = view.messages[result.message].parts[result.part].content.result();
+        let content = result.part_in(view.messages).content.result();
         let (None, Some(content)) = (pairs.counterpart(result), content) else { return };
         let is_dropped = match &content.name {
             Some(name) => self.tools.drops(&name.decode()),
@@ -113,8 +113,7 @@ impl ToolFilter {
 fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>) {
     const STRANDED: Reason = Reason::Borrowed("pending call whose round ended with the dropped calls");
     let thread = |call: &PartRef| view.messages[call.message].thread;
-    let is_hosted =
-        |call: &PartRef| view.messages[call.message].parts[call.part].content.call().is_some_and(|call| call.hosted);
+    let is_hosted = |call: &PartRef| call.part_in(view.messages).content.call().is_some_and(|call| call.hosted);
     let open = pairs.calls().iter().filter(|call| pairs.counterpart(**call).is_none() && !is_hosted(call));
     let mut pending: Vec<PartRef> = open.copied().collect();
     let threads: BTreeSet<u32> = pending.iter().map(thread).collect();

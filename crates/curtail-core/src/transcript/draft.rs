@@ -64,6 +64,12 @@ impl Draft {
         });
         texts.collect::<Vec<_>>().join("\n")
     }
+
+    /// The result that it consists of, if it is nothing else.
+    #[must_use]
+    pub fn only_result(&self) -> Option<&DraftResult> {
+        if let [DraftPart::ToolResult(result)] = self.parts.as_slice() { Some(result) } else { None }
+    }
 }
 
 /// A part of a [`Draft`].
@@ -72,20 +78,43 @@ pub enum DraftPart {
     /// A text.
     Text(String),
     /// A result for a call whose own result is missing.
-    ToolResult {
-        /// The id of the call.
-        id: Option<String>,
-        /// The tool's name.
-        name: String,
-        /// The text of the result.
-        text: String,
-        /// The family of the call.
-        family: Family,
-        /// The key by which the other results of the transcript name their calls, if the format has several.
-        key: Option<&'static str>,
-    },
+    ToolResult(DraftResult),
     /// A part that is already JSON of the dialect, moved from another message.
     Verbatim(String),
+}
+
+impl DraftPart {
+    /// The text of a text or a result.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::ToolResult(DraftResult { text, .. }) => Some(text),
+            Self::Verbatim(_) => None,
+        }
+    }
+}
+
+/// A result for a dialect to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DraftResult {
+    /// The id of the call.
+    pub id: Option<String>,
+    /// The tool's name.
+    pub name: String,
+    /// The text of the result.
+    pub text: String,
+    /// The family of the call.
+    pub family: Family,
+    /// The key by which the other results of the transcript name their calls, if the format has several.
+    pub key: Option<&'static str>,
+}
+
+impl DraftResult {
+    /// The id of the call; empty if it has none.
+    #[must_use]
+    pub fn call_id(&self) -> &str {
+        self.id.as_deref().unwrap_or_default()
+    }
 }
 
 // Blocks, and their mark. The mark is an escape: the letter after the `<` of a block is written as `\u0063`, for example.

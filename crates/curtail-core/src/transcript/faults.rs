@@ -107,8 +107,7 @@ fn unpaired_calls<'m>(
     pairing_rules: PairingRules,
 ) -> impl Iterator<Item = Fault> + 'm {
     let unpaired = pairs.calls().iter().filter(|&&call| pairs.counterpart(call).is_none());
-    let wanted =
-        unpaired.filter(|at| messages[at.message].parts[at.part].content.call().is_some_and(|call| !call.hosted));
+    let wanted = unpaired.filter(|at| at.part_in(messages).content.call().is_some_and(|call| !call.hosted));
     let mut rounds: HashMap<u32, usize> = HashMap::default();
     wanted.map(move |&at| {
         let thread = messages[at.message].thread;
@@ -186,7 +185,7 @@ fn duplicate_ids(messages: &[Message<'_>], pairs: &Pairs, pairing_rules: Pairing
         while let Some(closing) = closing.next_if(|&at| at <= call.message) {
             last.remove(&messages[closing].thread);
         }
-        let Some(id) = messages[call.message].parts[call.part].content.tool_id() else { continue };
+        let Some(id) = call.part_in(messages).content.tool_id() else { continue };
         if let Some(earlier) = last.entry(messages[call.message].thread).or_default().insert(id.decode(), call) {
             let open = pairs.counterpart(earlier).is_none_or(|result| result > call);
             if open || pairing_rules.unique_ids {

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use foldhash::{HashMap, HashSet};
 
-use super::tool::SIGNATURES;
+use super::part::SIGNATURES;
 use super::{Content, Part, Substitution};
 use crate::json::{Member, Span, Text, Value, quote, repeated_members};
 

@@ -12,23 +12,26 @@ mod outline;
 mod pairing;
 mod part;
 mod requirements;
-mod tool;
+
 mod unread;
 
 pub use divisions::{
     behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, main_thread, reach, segments,
     supersede, turn_starts, turns,
 };
-pub use draft::{Draft, DraftId, DraftPart, Links, blocks_in_text, is_own_block, marked, own_blocks};
+pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links, blocks_in_text, is_own_block, marked, own_blocks};
 pub use faults::{Fault, FaultKind, Placement, last_round};
 pub use message::{
     Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, ReplyKey, Role, Standing,
 };
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning};
 pub use pairing::{Mismatch, Pairs, PartRef};
-pub use part::{Content, Leader, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution};
+pub use part::{
+    ArgumentFault, Content, Family, Leader, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution, ToolCall,
+    ToolResult, without_arguments,
+};
 pub use requirements::{ContextPlace, IdFormat, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
-pub use tool::{ArgumentFault, Family, ToolCall, ToolResult, without_arguments};
+
 pub use unread::{NonMessage, Unknown, Unread};
 
 use crate::json::{Span, Text, Value};
@@ -58,7 +61,13 @@ impl Transcript<'_> {
     }
 }
 
-impl Layout<'_> {
+impl<'a> Layout<'a> {
+    /// Each element, with its slot.
+    pub fn slotted_elements(&self) -> impl Iterator<Item = (&Slot, Value<'a>)> {
+        let slots = self.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+        slots.zip(self.elements.iter().copied())
+    }
+
     /// Whether each element is written if the messages for which `kept` is true are.
     #[must_use]
     pub fn stays(&self, kept: &[bool]) -> Vec<bool> {

@@ -21,6 +21,14 @@ pub struct PartRef {
     pub part: usize,
 }
 
+impl PartRef {
+    /// The part, in the messages that it refers to.
+    #[must_use]
+    pub fn part_in<'m, 'a>(self, messages: &'m [Message<'a>]) -> &'m Part<'a> {
+        &messages[self.message].parts[self.part]
+    }
+}
+
 /// Why a result has no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mismatch {
@@ -108,7 +116,7 @@ impl Pairs {
     /// A call that a program makes names the call of the program. A call of a reply names the call beside its signed thoughts,
     /// which matters as long as they are there.
     fn find_callers(&mut self, messages: &[Message<'_>]) {
-        let leader = |at: PartRef| messages[at.message].parts[at.part].place().and_then(PartPlace::leader);
+        let leader = |at: PartRef| at.part_in(messages).place().and_then(PartPlace::leader);
         if !self.calls.iter().any(|&at| leader(at).is_some()) {
             return;
         }
@@ -126,7 +134,7 @@ impl Pairs {
                 self.callers.insert(at, program);
                 self.made.entry(program).or_default().push(at);
             }
-            if let Some(id) = messages[at.message].parts[at.part].content.tool_id() {
+            if let Some(id) = at.part_in(messages).content.tool_id() {
                 programs.insert((thread, id.decode()), at);
             }
         }
@@ -170,7 +178,7 @@ impl Pairs {
         let mut by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::default();
         let mut open_by_id: HashMap<Id<'_>, Vec<PartRef>> = HashMap::default();
         for &at in &self.calls {
-            if let Some(id) = messages[at.message].parts[at.part].content.tool_id() {
+            if let Some(id) = at.part_in(messages).content.tool_id() {
                 let id = (messages[at.message].thread, id.decode());
                 if self.counterpart(at).is_none() {
                     open_by_id.entry(id.clone()).or_default().push(at);
@@ -179,10 +187,10 @@ impl Pairs {
             }
         }
         for at in unpaired {
-            let Some(result) = messages[at.message].parts[at.part].content.result() else { continue };
+            let Some(result) = at.part_in(messages).content.result() else { continue };
             let id = result.id.as_ref().map(|id| (messages[at.message].thread, id.decode()));
             let calls = id.as_ref().and_then(|id| by_id.get(id)).map_or(&[][..], Vec::as_slice);
-            let family = |call: PartRef| messages[call.message].parts[call.part].content.call().map(|call| call.family);
+            let family = |call: PartRef| call.part_in(messages).content.call().map(|call| call.family);
             let earlier = calls[..calls.partition_point(|&call| call < at)].last().copied();
             let open = id.and_then(|id| open_by_id.get(&id)).map_or(&[][..], Vec::as_slice);
             let later = open.get(open.partition_point(|&call| call < at)).copied();
@@ -222,7 +230,7 @@ impl Pairs {
     /// itself names.
     #[must_use]
     pub fn tool_name<'m, 'a>(&self, messages: &'m [Message<'a>], at: PartRef) -> Option<&'m Text<'a>> {
-        let content = |at: PartRef| &messages[at.message].parts[at.part].content;
+        let content = |at: PartRef| &at.part_in(messages).content;
         let call = self.counterpart(at).and_then(|other| content(other).call()).map(|call| &call.name);
         call.or_else(|| content(at).tool_name())
     }

@@ -5,9 +5,7 @@
 
 mod content;
 mod datasets;
-mod ids;
 mod pairing;
-mod places;
 mod reading;
 mod reasoning;
 mod turns;
@@ -19,12 +17,12 @@ pub const ALL: &[&Rule] = &[
     &pairing::ORPHAN_RESULT,
     &pairing::UNANSWERED_CALL,
     &pairing::PENDING_CALL,
-    &ids::DUPLICATE_CALL_ID,
+    &pairing::DUPLICATE_CALL_ID,
     &pairing::DUPLICATE_RESULT,
     &pairing::RESULT_BEFORE_CALL,
-    &places::DETACHED_RESULT,
+    &pairing::DETACHED_RESULT,
     &pairing::FAMILY_MISMATCH,
-    &ids::MISSING_ID,
+    &pairing::MISSING_ID,
     &reading::INVALID_JSON,
     &reading::UNKNOWN_ROLE,
     &reading::MISSING_ROLE,
@@ -36,9 +34,9 @@ pub const ALL: &[&Rule] = &[
     &reasoning::CALL_WITHOUT_REASONING,
     &reasoning::THINKING_ONLY_MESSAGE,
     &reasoning::SIGNATURE_LOST,
-    &places::RESULT_NOT_FIRST,
-    &places::RESPONSE_COUNT,
-    &ids::TOOL_USE_ID_FORMAT,
+    &pairing::RESULT_NOT_FIRST,
+    &pairing::RESPONSE_COUNT,
+    &pairing::TOOL_USE_ID_FORMAT,
     &reading::NOTHING_READ,
     &reading::UNREAD_CONTENT,
     &content::MEDIA_TOO_LARGE,

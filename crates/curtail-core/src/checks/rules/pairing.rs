@@ -6,7 +6,7 @@ use super::{
 };
 use crate::checks::{Detector, Level, Match, Rule, RuleContext};
 use crate::json::Text;
-use crate::transcript::{Fault, FaultKind, PartRef};
+use crate::transcript::{Fault, FaultKind, PairingRules, PartRef, Placement, ResultPlace};
 
 pub(super) static ORPHAN_RESULT: Rule = Rule {
     code: "P001",
@@ -229,11 +229,241 @@ pub(super) static NAME_MISMATCH: Rule = Rule {
 };
 
 fn name_mismatch<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let name = |at| context.part(at).content.tool_name().map(Text::decode).filter(|name| !name.is_empty());
+    let name = |at: PartRef| {
+        at.part_in(context.messages).content.tool_name().map(Text::decode).filter(|name| !name.is_empty())
+    };
     let mismatch = |(call, result)| {
         let (called, named) = (name(call)?, name(result)?);
         let message = || format!("a result of `{named}` answers a call of `{called}`");
         (called != named).then(|| context.match_with(result, Some(call), message()))
     };
     context.pairs.pairs().filter_map(mismatch).collect()
+}
+
+// Results that are not where the format requires them.
+
+pub(super) static DETACHED_RESULT: Rule = Rule {
+    code: "P007",
+    name: "detached-result",
+    level: Level::Deny,
+    summary: "A tool result does not directly follow its call.",
+    why: "The position of results matters. OpenAI requires them in the messages directly after the call, before any \
+          other role; Anthropic and Bedrock require them in the next user message. A result after another message has \
+          the right id, and the provider still rejects it.\n\n\
+          Records that are parts of one reply, and results in several consecutive user messages, are treated as one \
+          message.\n\n\
+          Some formats pair by id alone, wherever the result is, and the rule never has a finding in them unless \
+          `--profile` names a stricter provider: `antigravity`, `claude-code`, `codex`, `copilot`, `droid`, \
+          `gemini-interactions`, `kimi`, `openhands`, `qwen`, `responses` and `simple`.",
+    help: "move the result to its call: `--fix` does this",
+    answers: &[OPENAI_UNANSWERED, ANTHROPIC_UNANSWERED, GEMINI_DETACHED, BEDROCK_UNANSWERED],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"user","content":"Hello?"}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"user","content":"Hello?"}
+{"role":"assistant","content":"It is."}
+"#,
+    detector: Detector::Transcript(detached_result),
+};
+
+fn detached_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let (_, detached) = misplaced_results(context);
+    context.match_faults(detached, |result| format!("the result of {result} does not directly follow its call"))
+}
+
+pub(super) static RESULT_NOT_FIRST: Rule = Rule {
+    code: "S012",
+    name: "result-not-first",
+    level: Level::Deny,
+    summary: "A tool result comes after other content of its message.",
+    why: "The message after a call must begin with the results of all its calls; the user's own content follows them. \
+          A single text block before a result makes the request fail.",
+    help: "put the results before the rest of the message: `--fix` does this",
+    answers: &[(
+        "anthropic",
+        "Did not find 1 tool_result block(s) at the beginning of this message. Messages following tool_use blocks must begin with a matching number of tool_result blocks.",
+    )],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"text","text":"Here it is:"},{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"}]}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"},{"type":"text","text":"There it was."}]}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+"#,
+    detector: Detector::Transcript(result_not_first),
+};
+
+fn result_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let (late, _) = misplaced_results(context);
+    context.match_faults(late, |result| format!("the result of {result} comes after other content of its message"))
+}
+
+/// The detached results in two lists: those in the right message, which would not be detached if the order inside a message
+/// did not matter, and those in another message.
+fn misplaced_results(context: &RuleContext<'_, '_>) -> (Vec<Fault>, Vec<Fault>) {
+    let detached: Vec<Fault> = context.faults(FaultKind::DetachedResult).collect();
+    if detached.is_empty() || context.pairing_rules.results != ResultPlace::NextMessageFirst {
+        return (Vec::new(), detached);
+    }
+    let lenient = PairingRules { results: ResultPlace::NextMessage, ..context.pairing_rules };
+    let placement = Placement::new(context.messages, lenient);
+    detached.into_iter().partition(|fault| fault.other.is_some_and(|call| placement.is_attached(call, fault.at)))
+}
+
+pub(super) static RESPONSE_COUNT: Rule = Rule {
+    code: "S013",
+    name: "response-count",
+    level: Level::Deny,
+    summary: "A message has more or fewer results than the message before it has calls.",
+    why: "Most Gemini transcripts have no ids, and Gemini compares the numbers. The message after a turn of parallel \
+          calls must contain exactly one response for each call. Which response is missing, or is one too many, is not \
+          known, so the finding is at the message and not at a call.",
+    help: "put as many responses into the message as there are calls",
+    answers: &[GEMINI_COUNT],
+    flags: "",
+    bad: r#"{"contents":[{"role":"user","parts":[{"text":"Is it raining in Oslo or in Rome?"}]},{"role":"model","parts":[{"functionCall":{"name":"weather","args":{"city":"Oslo"}}},{"functionCall":{"name":"weather","args":{"city":"Rome"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"weather","response":{"sky":"rain"}}}]},{"role":"model","parts":[{"text":"In Oslo."}]}]}
+"#,
+    good: r#"{"contents":[{"role":"user","parts":[{"text":"Is it raining in Oslo or in Rome?"}]},{"role":"model","parts":[{"functionCall":{"name":"weather","args":{"city":"Oslo"}}},{"functionCall":{"name":"weather","args":{"city":"Rome"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"weather","response":{"sky":"rain"}}},{"functionResponse":{"name":"weather","response":{"sky":"sun"}}}]},{"role":"model","parts":[{"text":"In Oslo."}]}]}
+"#,
+    detector: Detector::Transcript(response_count),
+};
+
+fn response_count<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let wrong = (0..context.messages.len()).filter_map(|at| Some((at, context.miscounted(at)?)));
+    wrong
+        .map(|(at, round)| {
+            let (results, calls) = (plural(round.results, "result"), plural(round.calls, "call"));
+            let message = format!("the message has {results}, and the message before it {calls}");
+            let other = Some((at, context.messages[at].value()));
+            Match { other, ..context.match_message(round.answers.start, message) }
+        })
+        .collect()
+}
+
+// The ids by which calls and results are paired.
+
+pub(super) static DUPLICATE_CALL_ID: Rule = Rule {
+    code: "P004",
+    name: "duplicate-call-id",
+    level: Level::Deny,
+    summary: "A tool call has the id of another call.",
+    why: "An open call needs an id that no other open call has, or its result cannot be assigned. Some formats require \
+          ids that are unique in the whole transcript: there, an id must not be reused even after its call was \
+          answered.\n\n\
+          In all other formats an id may be reused for a new call once the earlier call was answered.",
+    help: "give each call its own id, or drop the duplicate: `--fix` drops it",
+    answers: &[
+        ("anthropic", "messages.N.content.M: `tool_use` ids must be unique"),
+        ("openai", "Duplicate value for 'tool_call_id' of call_… in message[N]."),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo or in Rome?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}},{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Rome\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"tool","tool_call_id":"call_1","content":"sun"}
+{"role":"assistant","content":"In Oslo, I think."}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo or in Rome?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}},{"id":"call_2","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Rome\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"tool","tool_call_id":"call_2","content":"sun"}
+{"role":"assistant","content":"In Oslo."}
+"#,
+    detector: Detector::Transcript(duplicate_call_id),
+};
+
+fn duplicate_call_id<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let again = context.faults(FaultKind::DuplicateCallId).filter(|fault| !context.lacks_id(fault.at));
+    context.match_faults(again, |call| format!("the call of {call} has the id of an earlier call"))
+}
+
+pub(super) static MISSING_ID: Rule = Rule {
+    code: "P009",
+    name: "missing-id",
+    level: Level::Deny,
+    summary: "A tool call or a tool result has no id.",
+    why: "In a format that pairs calls and results by id, a call or a result without an id can only be paired by its \
+          position, which no provider does. Formats that pair by position (Gemini, ShareGPT, the legacy \
+          `function_call`) need no ids.",
+    help: "give the call and its result the same id",
+    answers: &[
+        ("openai", "Missing required parameter: 'messages[N].tool_calls[M].id'."),
+        ("responses", "Missing required parameter: 'input[N].call_id'."),
+        ("anthropic", "messages.N.content.M.tool_use.id: Field required"),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","content":"rain"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: ANSWERED_CALL,
+    detector: Detector::Transcript(missing_id),
+};
+
+fn missing_id<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let calls = context.pairs.calls().iter().map(|call| (*call, "call"));
+    let parts = calls.chain(context.pairs.results().iter().map(|result| (*result, "result")));
+    let nameless = parts.filter(|(at, _)| context.lacks_id(*at));
+    nameless.map(|(at, kind)| context.match_at(at, format!("a tool {kind} has no id"))).collect()
+}
+
+pub(super) static TOOL_USE_ID_FORMAT: Rule = Rule {
+    code: "S014",
+    name: "tool-use-id-format",
+    level: Level::Deny,
+    summary: "The provider does not accept the id of a call.",
+    why: "Bedrock accepts ids of 1 to 64 letters, digits, `_`, `.`, `:` and `-`; Anthropic accepts letters, digits, \
+          `_` and `-`. Ids of another provider or a framework may contain other characters, and a converted transcript \
+          then fails at its first call.",
+    help: "change the id, in the call and in its result",
+    answers: &[
+        ("anthropic", "messages.N.content.M.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"),
+        (
+            "bedrock",
+            "Value '…' at 'messages.N.member.content.M.member.toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.:-]+",
+        ),
+    ],
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"call 1|weather","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"call 1|weather","content":"rain"}]}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"call_1-weather","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1-weather","content":"rain"}]}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+"#,
+    detector: Detector::Transcript(tool_use_id_format),
+};
+
+fn tool_use_id_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let Some(format) = context.provider_rules.ids else { return Vec::new() };
+    let ids = context.calls().filter_map(|(at, call)| call.id.as_ref().map(|id| (at, id.decode())));
+    let wrong = ids.filter(|(at, id)| !context.lacks_id(*at) && !format.accepts(id));
+    wrong
+        .map(|(at, id)| {
+            let long = if id.len() > format.longest {
+                format!(", and at most {} characters", format.longest)
+            } else {
+                String::new()
+            };
+            let message =
+                format!("the id `{id}` may contain only ASCII letters, digits and any of `{}`{long}", format.symbols);
+            context.match_with(at, context.pairs.counterpart(at), message)
+        })
+        .collect()
 }
