@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 
 use crate::compression::Packer;
 use crate::metadata::{self, FileId};
-use crate::{BLOCK, Packing, Scratch, Stamp, replaced};
+use crate::{BLOCK, Packing, Scratch, Stamp, scratch};
 use curtail_core::error::{ErrorKind, FileError};
 
 /// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, nothing is left.
@@ -281,7 +281,7 @@ fn put_in_place(file: NamedTempFile, path: &Path, replace: Replace<'_>, scratch:
         Replace::No | Replace::IfSame => drop(file.persist_noclobber(path).map_err(|failed| failed.error)?),
         Replace::Yes => drop(file.persist(path).map_err(|failed| failed.error)?),
         Replace::Input(stamp, backup) => {
-            let replaced = replaced::replace_input(file, path, stamp, backup, scratch)?;
+            let replaced = scratch::replace_input(file, path, stamp, backup, scratch)?;
             scratch.replaced(replaced);
         }
     }

@@ -9,7 +9,7 @@ use super::policies::{Policy, PolicyChain};
 use super::prefixes::{Changed, Difference, Link, Sent};
 use super::prices::{CacheRules, CacheUse, Marked};
 use super::report::{Losses, Missing, PolicyReport, PolicyTotal, Probe, Probes, Recorded, RequestReport};
-use super::run::{Scene, Summaries};
+use super::{Scene, Summaries};
 use crate::calibration::Calibration;
 use curtail_core::transcript::{Content, Message};
 

@@ -7,7 +7,6 @@ mod commands;
 mod paths;
 mod quotes;
 mod read;
-mod shell;
 mod text;
 
 use std::fmt;

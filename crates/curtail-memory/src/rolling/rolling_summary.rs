@@ -4,9 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::interactions::{Counted, Interaction, SummaryInput, interactions, utterances};
-use super::state::{
-    InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block,
-};
+use super::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block};
 use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
 use curtail_core::counting::Tokenizer;

@@ -3,7 +3,6 @@
 
 mod entries;
 mod file;
-mod transfer;
 
 use std::fmt;
 use std::fs::File;
@@ -15,9 +14,8 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use curtail_core::error::system_message;
 
-pub use entries::{Aside, Filter, Record, StoreEntry};
+pub use entries::{Aside, Clash, Filter, Record, StoreEntry};
 pub use file::StoreLocation;
-pub use transfer::Clash;
 
 /// How long a read or a change waits for other processes to release their locks. A change takes about a thousandth of this.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);

@@ -27,7 +27,7 @@ pub(super) use pattern::recognize;
 pub(super) use tables::{BYTES, MergeTable, NO_PAIR, Tokens};
 pub(super) use vocabulary::Vocabulary;
 
-use super::{DEFAULT_ESTIMATE, Family, Listed, Tokenizer, models};
+use super::{DEFAULT_ESTIMATE, Family, Listed, Tokenizer, approximated};
 
 /// What distinguishes an encoding from the others.
 pub(super) struct Encoding {
@@ -148,7 +148,7 @@ pub(super) static ESTIMATES: Family = Family {
     members: || {
         let listed = |encoding: &'static Encoding| {
             let name = encoding.estimate.name();
-            let models = if name == DEFAULT_ESTIMATE { models::approximated() } else { Vec::new() };
+            let models = if name == DEFAULT_ESTIMATE { approximated() } else { Vec::new() };
             Listed { name, kind: "approximate", models, exact: false }
         };
         ENCODINGS.iter().map(listed).collect()
