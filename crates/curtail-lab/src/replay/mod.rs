@@ -11,11 +11,11 @@ mod references;
 mod report;
 mod scores;
 
-use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::HashMap;
+use thiserror::Error;
 
 use crate::calibration::observe;
 use curtail_core::dialects::Dialect;
@@ -319,22 +319,12 @@ fn calibrations(scene: &Scene<'_, '_>) -> Vec<CalibrationReport> {
 }
 
 /// Why a session cannot be replayed.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum ReplayError {
     /// The price table has no cache rules with this name.
+    #[error("the price table has no cache rules called `{0}`")]
     NoCacheRules(String),
 }
-
-impl fmt::Display for ReplayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoCacheRules(name) => write!(f, "the price table has no cache rules called `{name}`"),
-        }
-    }
-}
-
-// `Display` includes the cause, so `source` stays empty: a printed chain would repeat it.
-impl Error for ReplayError {}
 
 // The summaries that a policy requests from a model, which add to its cost.
 

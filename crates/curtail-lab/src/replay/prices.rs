@@ -2,11 +2,11 @@
 //! tokens of a request are read from the provider's prompt cache, written to it, or neither.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use curtail_core::error::TextPlace;
 use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::prefixes::Link;
 
@@ -61,16 +61,9 @@ pub struct Above {
 }
 
 /// What is wrong with a table of prices.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
 pub struct PriceError(String);
-
-impl fmt::Display for PriceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for PriceError {}
 
 impl PriceError {
     fn from_toml(text: &str, error: &toml::de::Error) -> Self {

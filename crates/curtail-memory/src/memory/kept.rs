@@ -1,9 +1,9 @@
 //! Working memory in the store: loads, updates and saves a state in one transaction, and sets unusable states aside.
 
-use std::fmt;
+use thiserror::Error;
 
 use super::{Outcome, Schema, Scratchpad, State, Update};
-use crate::store::{self, RecordKey, Scope, Shelf, Store};
+use crate::store::{RecordKey, Scope, Shelf, Store, StoreError};
 
 /// The rules for a state and its updates.
 #[derive(Debug, Clone, Copy, Default)]
@@ -157,47 +157,24 @@ fn loaded(body: Option<&str>, rules: Rules<'_>) -> Loaded {
     }
 }
 
-// Why a scratchpad could not be loaded or saved.
-
 /// Why a state could not be loaded or saved.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum MemoryError {
     /// The store failed.
-    Store(store::StoreError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// No id was given for the scope.
+    #[error("no {} id given; pass --{} ID", .0.name(), .0.name())]
     NoId(Scope),
     /// The state violates the schema, as the validator reports it.
+    #[error("the state does not match the schema: {0}")]
     Refused(String),
     /// The state is read-only.
+    #[error("the memory is read-only")]
     ReadOnly,
     /// The thread with that id already has a state.
+    #[error("thread {0:?} already has a memory (not overwritten); pass --force to replace it")]
     Taken(String),
-}
-
-impl fmt::Display for MemoryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MemoryError::Store(error) => error.fmt(f),
-            MemoryError::NoId(scope) => {
-                let name = scope.name();
-                write!(f, "no {name} id given; pass --{name} ID")
-            }
-            MemoryError::Refused(reason) => write!(f, "the state does not match the schema: {reason}"),
-            MemoryError::ReadOnly => f.write_str("the memory is read-only"),
-            MemoryError::Taken(id) => {
-                write!(f, "thread {id:?} already has a memory (not overwritten); pass --force to replace it")
-            }
-        }
-    }
-}
-
-// `Display` includes the store's error, so `source` stays empty: a printed chain would repeat it.
-impl std::error::Error for MemoryError {}
-
-impl From<store::StoreError> for MemoryError {
-    fn from(error: store::StoreError) -> MemoryError {
-        MemoryError::Store(error)
-    }
 }
 
 // The owner of a state, and the copy that a child thread gets.

@@ -1,8 +1,9 @@
 //! Writes the state of working memory into a transcript, as a block of text after the leading system messages.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
+
+use thiserror::Error;
 
 use super::{BUDGET, NAMES, Outcome, Schema, Scratchpad, State, Update};
 use curtail_core::counting::Tokenizer;
@@ -260,22 +261,14 @@ pub struct Block {
 }
 
 /// The budget is too small for the tags and the marker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a budget of {budget} tokens is too small for the working memory; it needs at least {least}")]
 pub struct TooSmall {
     /// The budget, in tokens.
     pub budget: usize,
     /// What the tags and the marker need, in tokens.
     pub least: usize,
 }
-
-impl fmt::Display for TooSmall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { budget, least } = self;
-        write!(f, "a budget of {budget} tokens is too small for the working memory; it needs at least {least}")
-    }
-}
-
-impl std::error::Error for TooSmall {}
 
 /// The block of `state` within `budget` tokens, counted by `count`. If the end of the state is dropped, a marker says so.
 /// `None` if the state is empty.

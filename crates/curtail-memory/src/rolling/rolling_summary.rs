@@ -1,7 +1,8 @@
 //! The processor of a rolling memory: decides which messages are kept, what is summarized, and where the summaries are written.
 
-use std::fmt;
 use std::sync::Arc;
+
+use thiserror::Error;
 
 use super::interactions::{Counted, Interaction, SummaryInput, interactions, utterances};
 use super::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block};
@@ -297,7 +298,11 @@ fn range_with_ids(messages: &[Message<'_>], rolling: &RollingView, span: Interac
 }
 
 /// A summary could not be made.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("cannot summarize interactions {first} to {last}: {}", match cause {
+    Some(cause) => cause.to_string(),
+    None => String::from("the summarizer panicked"),
+})]
 pub struct SummaryFailure {
     /// Number of the first interaction to summarize, from 1.
     pub first: usize,
@@ -306,19 +311,6 @@ pub struct SummaryFailure {
     /// Why; `None` if the summarizer panicked.
     pub cause: Option<Failure>,
 }
-
-impl fmt::Display for SummaryFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { first, last, cause } = self;
-        write!(f, "cannot summarize interactions {first} to {last}: ")?;
-        match cause {
-            Some(cause) => cause.fmt(f),
-            None => f.write_str("the summarizer panicked"),
-        }
-    }
-}
-
-impl std::error::Error for SummaryFailure {}
 
 // When summaries are due, by the number of interactions and by their tokens, and which interactions the window holds.
 

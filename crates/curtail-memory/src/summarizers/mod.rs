@@ -16,8 +16,8 @@ pub use models::{Api, Model, Prompt};
 pub use wrappers::{Bounded, Cached, Fallback, RememberedSummaries};
 
 use std::borrow::Cow;
-use std::fmt;
 
+use thiserror::Error;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The names that `--summarizer` takes, the default first.
@@ -124,22 +124,15 @@ pub trait Summarizer: Send + Sync {
 }
 
 /// Why a summary could not be made, as far as callers act on it.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum Failure {
     /// The request exceeds the model's context; a shorter one may fit.
+    #[error("{0}")]
     Overflow(String),
     /// The request could not be made, no answer came, the server or program failed, or the answer contains no summary.
+    #[error("{0}")]
     Other(String),
 }
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Overflow(message) | Self::Other(message)) = self;
-        f.write_str(message)
-    }
-}
-
-impl std::error::Error for Failure {}
 
 /// The first 500 characters of an answer, safe to print on a terminal.
 fn quote(answer: &[u8]) -> String {

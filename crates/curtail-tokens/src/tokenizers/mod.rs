@@ -4,7 +4,6 @@ mod huggingface;
 mod tiktoken;
 
 use std::{
-    fmt,
     path::Path,
     sync::{Arc, OnceLock},
 };
@@ -88,7 +87,7 @@ pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokeni
     let unknown = || {
         let names = all().into_iter().filter(|listed| !is_file_name(listed.name)).map(|listed| listed.name);
         let hint = suggestion(name, names.chain(["approx"]));
-        Err(UnknownTokenizer::new(format!("unknown tokenizer {name:?}{hint} known tokenizers: {}", usage())))
+        Err(UnknownTokenizer(format!("unknown tokenizer {name:?}{hint} known tokenizers: {}", usage())))
     };
     FAMILIES.iter().find_map(|family| (family.open)(name)).unwrap_or_else(unknown)
 }
@@ -106,24 +105,9 @@ pub fn tokenizer_by_usage(name: &str) -> Option<Result<Arc<dyn Tokenizer>, Unkno
 
 /// No tokenizer has that name or counts for that model, or its file cannot be used. The message names the known
 /// tokenizers, or what is wrong with the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownTokenizer {
-    message: String,
-}
-
-impl fmt::Display for UnknownTokenizer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for UnknownTokenizer {}
-
-impl UnknownTokenizer {
-    fn new(message: String) -> Self {
-        Self { message }
-    }
-}
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnknownTokenizer(String);
 
 /// Whether the tokenizer called `name` is read from a file.
 #[must_use]
@@ -245,7 +229,7 @@ fn includes(family: &str, name: &str) -> bool {
 fn unknown(model: &str, name: &str) -> UnknownTokenizer {
     let families = encoded().chain(APPROXIMATED.iter().copied()).map(|(family, _)| family.trim_end_matches('*'));
     let hint = suggestion(name, families);
-    UnknownTokenizer::new(format!("unknown model {model:?}{hint} known tokenizers: {}", usage()))
+    UnknownTokenizer(format!("unknown model {model:?}{hint} known tokenizers: {}", usage()))
 }
 
 #[cfg(test)]

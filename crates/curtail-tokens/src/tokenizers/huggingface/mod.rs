@@ -74,7 +74,7 @@ fn load_once(path: &Path) -> Result<Arc<dyn Tokenizer>, UnknownTokenizer> {
 impl HuggingFace {
     fn open(path: &Path) -> Result<Self, UnknownTokenizer> {
         let refused = |error: &dyn fmt::Display| {
-            UnknownTokenizer::new(format!("{}: cannot be used as a tokenizer.json: {error}", path.display()))
+            UnknownTokenizer(format!("{}: cannot be used as a tokenizer.json: {error}", path.display()))
         };
         let mut bytes = Vec::new();
         let file = std::fs::File::open(path).map_err(|error| refused(&system_message(&error)))?;
