@@ -3,13 +3,12 @@
 
 use super::{checks, paths};
 
-/// An effect of a command.
+/// An effect of a command, or of another call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Writes a whole file.
-    Write(String),
-    /// Changes a file.
-    Edit(String),
+    /// Changes a file, or writes the `whole` file; `edit` is a digest of the text that it replaces and one of the text that it
+    /// writes, if both are known.
+    Change { path: String, edit: Option<(u32, u32)>, whole: bool },
     /// Removes a file.
     Remove(String),
     /// Gives a file another path.
@@ -28,6 +27,23 @@ pub(super) enum Effect {
     RunScript(String),
     /// Builds or tests.
     Check(Run),
+}
+
+impl Effect {
+    /// Writes a whole file.
+    fn write(path: String) -> Self {
+        Self::Change { path, edit: None, whole: true }
+    }
+
+    /// Changes a part of a file.
+    fn edit(path: String) -> Self {
+        Self::Change { path, edit: None, whole: false }
+    }
+
+    /// Writes a script at `path`, which `writes` these files; `None` if the script changes no files.
+    pub(super) fn script(path: String, writes: Vec<String>) -> Option<Self> {
+        (!writes.is_empty()).then_some(Self::Script { path, writes })
+    }
 }
 
 /// A run of a build or of tests.
@@ -132,7 +148,7 @@ pub(super) fn may_check(line: &str) -> bool {
 
 fn effects_of(command: &Simple) -> Vec<Effect> {
     let mut found: Vec<Effect> =
-        command.writes.iter().filter_map(|word| command.file(word)).map(Effect::Write).collect();
+        command.writes.iter().filter_map(|word| command.file(word)).map(Effect::write).collect();
     let Some((program, arguments)) = unwrapped(&command.words).split_first() else { return found };
     let call = Call { command, program, name: paths::name(program), arguments };
     if let Some(body) = &command.input {
@@ -169,8 +185,7 @@ impl Simple {
     /// The effect of writing `body` to a script at `word`; `None` if the script changes no files.
     fn script(&self, word: &str, body: &str) -> Option<Effect> {
         let path = paths::any_path(word)?;
-        let writes = self.files_written(path, body);
-        (!writes.is_empty()).then(|| Effect::Script { path: self.resolved(path), writes })
+        Effect::script(self.resolved(path), self.files_written(path, body))
     }
 
     /// The effects of moving all of these words but the last to that one, which is a folder if there are several.
@@ -210,10 +225,10 @@ impl<'c> Call<'c> {
         let mut words = self.operands().map(String::as_str);
         let file = |word: &str| self.command.file(word);
         match action {
-            FileAction::Write => words.filter_map(file).map(Effect::Write).collect(),
+            FileAction::Write => words.filter_map(file).map(Effect::write).collect(),
             FileAction::Edit(flags) => {
                 let has_script_flag = self.arguments.iter().any(|word| flags.contains(&word.as_str()));
-                self.files_and_script().skip(usize::from(!has_script_flag)).filter_map(file).map(Effect::Edit).collect()
+                self.files_and_script().skip(usize::from(!has_script_flag)).filter_map(file).map(Effect::edit).collect()
             }
             FileAction::Copy => {
                 words.next().zip(words.next()).and_then(|(from, to)| self.copied(from, to)).into_iter().collect()
@@ -237,7 +252,7 @@ impl<'c> Call<'c> {
     /// The effect of a copy; `None` if it is a backup beside the original.
     fn copied(&self, from: &str, to: &str) -> Option<Effect> {
         let backup = to.starts_with(from) && BACKUPS.iter().any(|end| to.ends_with(end));
-        if backup { None } else { self.command.file(&destination(from, to)).map(Effect::Write) }
+        if backup { None } else { self.command.file(&destination(from, to)).map(Effect::write) }
     }
 
     /// The effects of a program outside `TOOLS`: it may be a check, or a script.
@@ -255,7 +270,7 @@ impl<'c> Call<'c> {
     /// The effects of an interpreter: it runs a script file, or code in its arguments or its input.
     fn interpret(&self) -> Vec<Effect> {
         let edits = |body: &String| -> Vec<Effect> {
-            self.command.files_written(self.name, body).into_iter().map(Effect::Edit).collect()
+            self.command.files_written(self.name, body).into_iter().map(Effect::edit).collect()
         };
         let is_code_flag = |word: &str| matches!(word, "-c" | "-e" | "-lc");
         let mut words =
@@ -477,7 +492,7 @@ pub(super) fn files_written_by(place: &str, text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     if SHELLS.contains(&extension) {
         for effect in effects(text) {
-            if let Effect::Write(path) | Effect::Edit(path) = effect {
+            if let Effect::Change { path, .. } = effect {
                 add(&mut found, &path);
             }
         }
@@ -766,7 +781,7 @@ mod tests {
     use super::{Effect, Run, Simple, changes, commands, effects, files_written_by};
 
     fn written(line: &str) -> Vec<String> {
-        let path = |effect| if let Effect::Write(path) | Effect::Edit(path) = effect { Some(path) } else { None };
+        let path = |effect| if let Effect::Change { path, .. } = effect { Some(path) } else { None };
         effects(line).into_iter().filter_map(path).collect()
     }
 
