@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use foldhash::HashMap;
 
+use curtail_core::calendar::days_since_1970;
 use curtail_core::dialects::{Dialect, record_model};
 use curtail_core::json::Value;
 use curtail_core::transcript::{Message, Role, Transcript, Usage};
@@ -333,7 +334,7 @@ pub fn seconds(time: &str) -> Option<f64> {
     let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
     let fraction = if digits == 0 { 0.0 } else { rest[..=digits].parse::<f64>().ok()? };
     let zone = if digits == 0 { rest } else { &rest[digits + 1..] };
-    let whole = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone);
+    let whole = days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone);
     #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^52")]
     Some(whole as f64 + fraction)
 }
@@ -345,16 +346,6 @@ fn offset(zone: &str) -> i64 {
     let hours = number(1..3).unwrap_or(0);
     let minutes = number(4..6).or_else(|| number(3..5)).unwrap_or(0);
     sign * (hours * 3600 + minutes * 60)
-}
-
-/// Days since 1970 of a date (<https://howardhinnant.github.io/date_algorithms.html#days_from_civil>).
-const fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let from_march = (month + 9) % 12;
-    let day_of_year = (153 * from_march + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
 #[cfg(test)]

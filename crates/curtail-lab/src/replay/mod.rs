@@ -11,7 +11,6 @@ mod references;
 mod report;
 mod scores;
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::HashMap;
@@ -91,12 +90,6 @@ pub struct Replay {
     pub keep_inaccurate: bool,
     /// The JSON pointer of the outcome in a record; by default the places that known programs use.
     pub outcome: Option<String>,
-}
-
-impl fmt::Debug for Replay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Replay").field("policies", &self.policies).field("apply", &self.apply).finish_non_exhaustive()
-    }
 }
 
 /// The data that all policies of a session share.

@@ -1,6 +1,5 @@
 //! Policies: chains of processors that are applied before every request.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,7 +25,6 @@ pub enum Apply {
 }
 
 /// A named policy.
-#[derive(Debug)]
 pub struct Policy {
     /// Its name.
     pub name: String,
@@ -49,16 +47,6 @@ pub enum PolicyChain {
     Fixed(Chain),
     /// A chain for each session.
     Scaled(ScaledChain),
-}
-
-impl fmt::Debug for PolicyChain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Recorded => "Recorded",
-            Self::Fixed(_) => "Fixed",
-            Self::Scaled(_) => "Scaled",
-        })
-    }
 }
 
 impl Policy {

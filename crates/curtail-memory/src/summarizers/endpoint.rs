@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::str::FromStr;
 
+use percent_encoding::percent_decode_str;
 use ureq::http::Uri;
 
 use super::Failure;
@@ -221,7 +222,7 @@ impl Secrets {
     pub(super) fn add(&mut self, secret: &str) {
         let quoted = serde_json::Value::from(secret).to_string();
         let escaped = quoted.trim_matches('"').to_owned();
-        let decoded = percent_decoded(secret);
+        let decoded = percent_decode_str(secret).decode_utf8_lossy().into_owned();
         for form in [secret.replace('/', "\\/"), escaped, decoded, secret.to_owned()] {
             if form.len() >= SHORTEST && !self.0.contains(&form) {
                 self.0.push(form);
@@ -244,25 +245,6 @@ impl Secrets {
         let found = self.0.iter().any(|secret| memchr::memmem::find(&answer, secret.as_bytes()).is_some());
         if found { self.mask(&String::from_utf8_lossy(&answer)).into_owned().into_bytes() } else { answer }
     }
-}
-
-/// `text` with each `%41` decoded.
-fn percent_decoded(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let [first, after @ ..] = rest {
-        let code = rest.get(1..3).and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.filter(|_| *first == b'%').and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &rest[3..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 // The key for a model's server, from a file or a value. The environment is not read here.

@@ -13,6 +13,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::endpoint::{Address, Secrets};
 use super::{ApiKey, Failure, quote};
+use curtail_core::calendar::days_since_1970;
 use curtail_core::error::system_message;
 
 /// The most bytes that are read of an answer; no model writes a longer summary.
@@ -309,27 +310,15 @@ fn http_date(value: &str) -> Option<SystemTime> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let (_, date) = value.split_once(", ")?;
     let mut fields = date.split([' ', ':']);
-    let day: u64 = fields.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let month = MONTHS.find(fields.next()?)? as u64 / 3;
-    let year: u64 = fields.next()?.parse().ok()?;
+    let day = fields.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
+    let month = i64::try_from(MONTHS.find(fields.next()?)? / 3).ok()? + 1;
+    let year = fields.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
     let mut clock = 0;
-    for most in [23, 59, 60] {
-        clock = clock * 60 + fields.next()?.parse().ok().filter(|field: &u64| *field <= most)?;
+    for most in [23_i64, 59, 60] {
+        clock = clock * 60 + fields.next()?.parse().ok().filter(|field| (0..=most).contains(field))?;
     }
-    (fields.next()? == "GMT" && (1970..10_000).contains(&year)).then_some(())?;
-    let seconds = days_since_epoch(year, month, day) * 86_400 + clock;
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
-}
-
-/// Days from 1970-01-01 to a day of a month (0 to 11) of a year of the Gregorian calendar.
-fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
-    const BEFORE: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
-    let leaps = |year: u64| year / 4 - year / 100 + year / 400;
-    let this_leap = month > 1 && leaps(year) > leaps(year - 1);
-    (year - 1970) * 365 + leaps(year - 1) - leaps(1969)
-        + BEFORE[usize::try_from(month).unwrap_or(0) % 12]
-        + u64::from(this_leap)
-        + day.saturating_sub(1)
+    let seconds = u64::try_from(days_since_1970(year, month, day) * 86_400 + clock).ok()?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).filter(|_| fields.next() == Some("GMT"))
 }
 
 // The certificate authorities that a connection trusts, and the proxies of the environment.

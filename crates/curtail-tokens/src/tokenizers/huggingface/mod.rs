@@ -13,6 +13,8 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine as _, alphabet};
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -389,29 +391,12 @@ fn growth(step: &Value) -> usize {
 fn longest_replacement(map: &str) -> usize {
     /// Bytes.
     const USUAL: usize = 64;
-    let bytes = base64(map);
+    // The library refuses what is not base64. It accepts text without padding.
+    const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    let bytes = GeneralPurpose::new(&alphabet::STANDARD, LENIENT).decode(map).unwrap_or_default();
     let length = bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
     let texts = bytes.get(length.saturating_add(4)..).unwrap_or_default();
     texts.split(|byte| *byte == 0).map(<[u8]>::len).max().unwrap_or(0).div_ceil(USUAL).max(1)
-}
-
-/// Decodes base64 up to the first character that does not belong to it.
-fn base64(text: &str) -> Vec<u8> {
-    let (mut bytes, mut bits, mut count) = (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0);
-    for letter in text.bytes() {
-        let value = match letter {
-            b'A'..=b'Z' => letter - b'A',
-            b'a'..=b'z' => letter - b'a' + 26,
-            b'0'..=b'9' => letter - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => break,
-        };
-        (bits, count) = (bits << 6 | u32::from(value), count + 6);
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count & 0xff) as u8);
-        }
-    }
-    bytes
 }

@@ -13,7 +13,6 @@ mod tables;
 mod vocabulary;
 mod window;
 
-use std::fmt;
 use std::sync::Arc;
 
 use curtail_core::counting::Approximate;
@@ -164,12 +163,6 @@ pub(super) static ESTIMATES: Family = Family {
 /// An encoding of `OpenAI`.
 #[derive(Clone, Copy)]
 pub struct Tiktoken(&'static Encoding);
-
-impl fmt::Debug for Tiktoken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Tiktoken").field(&self.0.name).finish()
-    }
-}
 
 impl Tokenizer for Tiktoken {
     fn name(&self) -> &str {
