@@ -228,7 +228,7 @@ impl Blocks {
     fn expected(&self) -> usize {
         const UNIT: usize = 16 * 1024;
         let Stream::Plain(file) = &self.stream else { return usize::MAX };
-        let rest = self.stamp.as_ref().and_then(|stamp| stamp.bytes_from(file.offset()));
+        let rest = self.stamp.as_ref().and_then(|stamp| stamp.bytes_from(file.at));
         rest.and_then(|rest| (rest + 1).checked_next_multiple_of(UNIT)).unwrap_or(usize::MAX)
     }
 

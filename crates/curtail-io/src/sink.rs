@@ -14,8 +14,8 @@ use curtail_core::error::{ErrorKind, FileError};
 
 /// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, nothing is left.
 pub struct FileSink {
-    /// Its final path.
-    path: PathBuf,
+    /// The full path of the final file.
+    pub(super) path: PathBuf,
     packer: Packer<SinkPlace>,
     access: Access,
 }
@@ -91,11 +91,6 @@ impl FileSink {
         Ok(Self { path, packer: packing.pack(place)?, access })
     }
 
-    /// The full path of the final file.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Appends `bytes`.
     ///
     /// # Errors
@@ -144,18 +139,14 @@ impl FileSink {
 
 /// An output whose bytes are all on the disk, and which is not at its path yet. If it is dropped, nothing is left.
 pub struct CompleteFile {
-    path: PathBuf,
+    /// The full path of the final file.
+    pub(super) path: PathBuf,
     /// The temporary file; `None` if nothing is to be moved.
     file: Option<NamedTempFile>,
     put: Put,
 }
 
 impl CompleteFile {
-    /// The full path of the final file.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Moves the file to its path.
     ///
     /// # Errors

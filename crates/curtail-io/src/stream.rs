@@ -161,7 +161,7 @@ const FIRST_STEP: usize = 8 * 1024;
 #[derive(Debug, Clone)]
 pub(super) struct Plain {
     file: Arc<File>,
-    at: u64,
+    pub(super) at: u64,
 }
 
 impl Plain {
@@ -169,11 +169,6 @@ impl Plain {
     pub(super) fn new(mut file: File) -> io::Result<Self> {
         let at = file.stream_position()?;
         Ok(Self { file: Arc::new(file), at })
-    }
-
-    /// The offset of the next read.
-    pub(super) const fn offset(&self) -> u64 {
-        self.at
     }
 
     /// Claims a block of whole lines that begins `back` bytes before the next read. Its first `front` bytes are left

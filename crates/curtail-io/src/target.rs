@@ -225,7 +225,7 @@ impl Targets {
     /// # Errors
     /// As [`FileSink::complete`].
     pub fn complete(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<CompleteFile, FileError> {
-        let replace = self.replace(sink.path(), stamp)?;
+        let replace = self.replace(&sink.path, stamp)?;
         sink.complete(replace, &self.scratch)
     }
 
@@ -234,7 +234,7 @@ impl Targets {
     /// # Errors
     /// As [`CompleteFile::put`].
     pub fn put(&self, file: CompleteFile, stamp: Option<&Stamp>) -> Result<(), FileError> {
-        let replace = self.replace(file.path(), stamp)?;
+        let replace = self.replace(&file.path, stamp)?;
         let put = file.put(replace, &self.scratch)?;
         self.same.fetch_add(usize::from(put == Put::Same), Ordering::Relaxed);
         Ok(())

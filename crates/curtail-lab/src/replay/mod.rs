@@ -201,7 +201,7 @@ impl Replay {
         let (session, history, layout) = (scene.session, scene.history, &transcript.layout);
         let mut projection = Projection::new(chain, self.apply, self.live, session, history, layout, &self.counting);
         for request in &scene.session.requests {
-            match projection.difference(request, scorer.sent()) {
+            match projection.difference(request, &scorer.sent) {
                 Ok(difference) => scorer.request(difference),
                 Err(error) => return scorer.fail(error.to_string()),
             }

@@ -350,12 +350,12 @@ impl Results {
             for message in run(messages)? {
                 let Some(position) = history.position(&message) else { continue };
                 let before = history.originals.partition_point(|&other| other < position);
-                push_all(difference.runs(), &history.originals[at..before]);
-                written.push(difference.runs(), history, counting, &message);
+                push_all(&mut difference.runs, &history.originals[at..before]);
+                written.push(&mut difference.runs, history, counting, &message);
                 at = before + 1;
             }
         }
-        push_all(difference.runs(), &history.originals[at..end]);
+        push_all(&mut difference.runs, &history.originals[at..end]);
         self.close();
         Ok(difference)
     }

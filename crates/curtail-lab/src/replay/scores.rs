@@ -20,7 +20,8 @@ pub(super) struct Scorer<'s, 'a> {
     report: PolicyReport,
     /// The tokens of the previous request, as the provider counts them.
     before: Option<u64>,
-    sent: Sent,
+    /// The messages of the previous request.
+    pub(super) sent: Sent,
     /// The prefixes that the client marked for the cache of the model that answers.
     marked: Marked,
     thoughts: Thoughts,
@@ -58,11 +59,6 @@ impl<'s, 'a> Scorer<'s, 'a> {
             last_sent: vec![0; scene.history.messages.len()],
             breaks: Vec::new(),
         }
-    }
-
-    /// The messages of the previous request.
-    pub(super) const fn sent(&self) -> &Sent {
-        &self.sent
     }
 
     /// Measures the next request, which differs from the previous one by `difference`.

@@ -130,19 +130,19 @@ impl Http {
     }
 
     fn connect(&self, to: &Address) -> Result<Connection, Failure> {
-        let proxy = if to.is_loopback { None } else { NamedProxy::from_environment(&to.url)? };
+        let (proxy, shown) = if to.is_loopback { None } else { proxy_of_environment(&to.url)? }.unzip();
         // A redirect would send the key to another address.
         let mut settings = ureq::Agent::config_builder()
             .timeout_connect(Some(self.patience.connect))
             .timeout_global(Some(self.patience.total))
             .max_redirects(0)
             .http_status_as_error(false)
-            .proxy(proxy.as_ref().map(|named| named.proxy.clone()))
+            .proxy(proxy)
             .user_agent(concat!("curtail/", env!("CARGO_PKG_VERSION")));
         if to.url.starts_with("https:") {
             settings = settings.tls_config(self.authorities.tls());
         }
-        Ok(Connection { agent: settings.build().new_agent(), proxy: proxy.map(|named| named.shown()) })
+        Ok(Connection { agent: settings.build().new_agent(), proxy: shown })
     }
 
     fn attempt(&self, agent: &ureq::Agent, post: &Post<'_>, secrets: &Secrets) -> Result<Answer, NoAnswer> {
@@ -367,34 +367,30 @@ impl Authorities {
     }
 }
 
-/// A proxy, and the variable that names it.
-struct NamedProxy {
-    proxy: Proxy,
-    variable: &'static str,
+/// The proxy for `url`, if the environment names one, and how messages show it. `NO_PROXY` names hosts that are reached without
+/// it.
+fn proxy_of_environment(url: &str) -> Result<Option<(Proxy, String)>, Failure> {
+    let set = PROXY_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
+    let Some((variable, value)) = set.into_iter().find(|(_, value)| !value.is_empty()) else { return Ok(None) };
+    if Proxy::new(&value).is_err() {
+        return Err(Failure::Other(format!(
+            "{variable} is not the address of a proxy; write it as http://HOST:PORT, or unset it"
+        )));
+    }
+    let bypassed = |proxy: &Proxy| url.parse().is_ok_and(|uri| proxy.is_no_proxy(&uri));
+    // This reads the first variable that is set and valid, and the hosts of NO_PROXY.
+    let proxy = Proxy::try_from_env().filter(|proxy| !bypassed(proxy));
+    Ok(proxy.map(|proxy| {
+        let shown = shown_proxy(&proxy, variable);
+        (proxy, shown)
+    }))
 }
 
-impl NamedProxy {
-    /// The proxy for `url`, if the environment names one. `NO_PROXY` names hosts that are reached without it.
-    fn from_environment(url: &str) -> Result<Option<Self>, Failure> {
-        let set = PROXY_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
-        let Some((variable, value)) = set.into_iter().find(|(_, value)| !value.is_empty()) else { return Ok(None) };
-        if Proxy::new(&value).is_err() {
-            return Err(Failure::Other(format!(
-                "{variable} is not the address of a proxy; write it as http://HOST:PORT, or unset it"
-            )));
-        }
-        let bypassed = |proxy: &Proxy| url.parse().is_ok_and(|uri| proxy.is_no_proxy(&uri));
-        // This reads the first variable that is set and valid, and the hosts of NO_PROXY.
-        let proxy = Proxy::try_from_env().filter(|proxy| !bypassed(proxy));
-        Ok(proxy.map(|proxy| Self { proxy, variable }))
-    }
-
-    /// The proxy in a message, without its password.
-    pub(super) fn shown(&self) -> String {
-        let scheme = self.proxy.uri().scheme_str().unwrap_or("http");
-        let user = if self.proxy.username().is_some() { "***@" } else { "" };
-        format!("{scheme}://{user}{}:{} ({})", self.proxy.host(), self.proxy.port(), self.variable)
-    }
+/// A proxy in a message, without its password, and the variable that names it.
+fn shown_proxy(proxy: &Proxy, variable: &str) -> String {
+    let scheme = proxy.uri().scheme_str().unwrap_or("http");
+    let user = if proxy.username().is_some() { "***@" } else { "" };
+    format!("{scheme}://{user}{}:{} ({variable})", proxy.host(), proxy.port())
 }
 
 // How servers report that a request exceeds the model's context: each with its own words and its own status.

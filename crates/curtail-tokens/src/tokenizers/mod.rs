@@ -11,9 +11,7 @@ use std::{
 use curtail_core::suggest::closest;
 
 pub use curtail_core::counting::{Approximate, BY_USAGE, Calibrated, Tokenizer};
-pub use huggingface::HuggingFace;
 use tiktoken::ENCODINGS;
-pub use tiktoken::Tiktoken;
 
 /// The name of the default tokenizer.
 pub const DEFAULT: &str = "o200k_base";

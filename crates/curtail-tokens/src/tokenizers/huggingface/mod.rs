@@ -27,7 +27,7 @@ use native::NativeTokenizer;
 type Unsupported = &'static str;
 
 /// A tokenizer from a file. Its name is the file's path.
-pub struct HuggingFace {
+struct HuggingFace {
     path: String,
     native: Result<NativeTokenizer, Unsupported>,
     /// The content of the file if the engine counts; empty otherwise. The library may need it later, to cut a text.

@@ -138,7 +138,7 @@ pub(super) static FAMILY: Family = Family {
     usage: || ENCODINGS.iter().map(|encoding| encoding.name).collect::<Vec<_>>().join(", "),
     open: |name| {
         let encoding = ENCODINGS.iter().find(|encoding| encoding.name == name)?;
-        Some(Ok(Arc::new(Tiktoken(encoding))))
+        Some(Ok(Arc::new(encoding)))
     },
 };
 
@@ -160,13 +160,9 @@ pub(super) static ESTIMATES: Family = Family {
     },
 };
 
-/// An encoding of `OpenAI`.
-#[derive(Clone, Copy)]
-pub struct Tiktoken(&'static Encoding);
-
-impl Tokenizer for Tiktoken {
+impl Tokenizer for &'static Encoding {
     fn name(&self) -> &str {
-        self.0.name
+        self.name
     }
 
     fn exact(&self) -> bool {
@@ -194,8 +190,8 @@ impl Tokenizer for Tiktoken {
     }
 }
 
-impl Tiktoken {
-    fn engine(self) -> Engine<'static> {
-        Engine { vocabulary: (self.0.vocabulary)(), splitter: Splitter::Pattern(&self.0.walker) }
+impl Encoding {
+    fn engine(&'static self) -> Engine<'static> {
+        Engine { vocabulary: (self.vocabulary)(), splitter: Splitter::Pattern(&self.walker) }
     }
 }
