@@ -213,6 +213,7 @@ impl SummarizeOptions {
             tokens: self.summary_tokens.0,
             tokenizer: tokenizers::tokenizer_by_name(&self.tokenizer)?,
             role: self.summary_role,
+            given: None,
         })
     }
 }
