@@ -79,16 +79,10 @@ impl Post<'_> {
 }
 
 impl Http {
-    /// A client with these limits. It uses the proxies of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`), except
-    /// for servers on this machine.
+    /// A client with these limits that trusts these certificate authorities. It uses the proxies of the environment
+    /// (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`), except for servers on this machine.
     #[must_use]
-    pub fn new(patience: Patience) -> Self {
-        Self::with_authorities(patience, Authorities::default())
-    }
-
-    /// A client that trusts these certificate authorities.
-    #[must_use]
-    pub const fn with_authorities(patience: Patience, authorities: Authorities) -> Self {
+    pub const fn new(patience: Patience, authorities: Authorities) -> Self {
         Self { patience, authorities, connection: OnceLock::new() }
     }
 
@@ -470,7 +464,9 @@ fn hidden_error(body: &[u8]) -> Option<u16> {
 mod tests {
     use std::time::{Duration, Instant, SystemTime};
 
-    use super::{Http, LARGEST_ANSWER, Patience, Secrets, hidden_error, is_overflow, read_bounded, retry_after};
+    use super::{
+        Authorities, Http, LARGEST_ANSWER, Patience, Secrets, hidden_error, is_overflow, read_bounded, retry_after,
+    };
 
     /// The size and time limits apply to the decompressed bytes, not only to those that were sent.
     #[test]
@@ -515,7 +511,7 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_a_bound() {
-        let http = Http::new(Patience::default());
+        let http = Http::new(Patience::default(), Authorities::default());
         for (tries, whole) in [(0, 500), (1, 1000), (3, 4000), (40, 60_000)] {
             let wait = http.backoff(tries).as_millis();
             assert!((whole / 2..=whole).contains(&wait), "{wait} ms of {whole} ms");

@@ -142,33 +142,15 @@ pub struct ModelTokenizer {
 
 /// Families of models that are approximated with the ratio of `o200k_base`, and why. The names are patterns like those of an
 /// encoding's models.
-const APPROXIMATED: &[(&str, &str)] = &[
-    ("claude*", "Anthropic publishes no tokenizer for its models"),
-    ("gemini*", "Google counts tokens on its servers only"),
-    ("grok*", "xAI counts tokens on its servers only"),
-    ("nova*", "Amazon publishes no tokenizer for its models"),
-    ("llama*", OPEN),
-    ("codellama*", OPEN),
-    ("mistral*", OPEN),
-    ("ministral*", OPEN),
-    ("magistral*", OPEN),
-    ("mixtral*", OPEN),
-    ("codestral*", OPEN),
-    ("devstral*", OPEN),
-    ("pixtral*", OPEN),
-    ("qwen*", OPEN),
-    ("qwq*", OPEN),
-    ("deepseek*", OPEN),
-    ("gemma*", OPEN),
-    ("phi*", OPEN),
-    ("kimi*", OPEN),
-    ("glm*", OPEN),
-    ("minimax*", OPEN),
-    ("command*", OPEN),
-    ("granite*", OPEN),
-    ("nemotron*", OPEN),
-    ("olmo*", OPEN),
-    ("yi*", OPEN),
+const APPROXIMATED: &[(&[&str], &str)] = &[
+    (&["claude*"], "Anthropic publishes no tokenizer for its models"),
+    (&["gemini*"], "Google counts tokens on its servers only"),
+    (&["grok*"], "xAI counts tokens on its servers only"),
+    (&["nova*"], "Amazon publishes no tokenizer for its models"),
+    (&["llama*", "codellama*"], OPEN),
+    (&["mistral*", "ministral*", "magistral*", "mixtral*", "codestral*", "devstral*", "pixtral*"], OPEN),
+    (&["qwen*", "qwq*", "deepseek*", "gemma*", "phi*", "kimi*", "glm*", "minimax*"], OPEN),
+    (&["command*", "granite*", "nemotron*", "olmo*", "yi*"], OPEN),
 ];
 
 /// The note for models with a public tokenizer.
@@ -183,7 +165,7 @@ pub fn tokenizer_for_model(model: &str) -> Result<ModelTokenizer, UnknownTokeniz
     if let Some((_, encoding)) = closest_family(encoded(), &name) {
         return Ok(ModelTokenizer { tokenizer: tokenizer_by_name(encoding)?, note: None });
     }
-    match closest_family(APPROXIMATED.iter().copied(), &name) {
+    match closest_family(approximated(), &name) {
         Some((_, why)) => {
             let note = format!("{model}: counts are an approximation (characters over 4.2): {why}");
             Ok(ModelTokenizer { tokenizer: tokenizer_by_name(DEFAULT_ESTIMATE)?, note: Some(note) })
@@ -197,9 +179,9 @@ fn encoded() -> impl Iterator<Item = (&'static str, &'static str)> {
     ENCODINGS.iter().flat_map(|encoding| encoding.models.iter().map(|family| (*family, encoding.name)))
 }
 
-/// The families of models that are approximated.
-fn approximated() -> Vec<&'static str> {
-    APPROXIMATED.iter().map(|(family, _)| *family).collect()
+/// The families of models that are approximated, each with the reason.
+fn approximated() -> impl Iterator<Item = (&'static str, &'static str)> {
+    APPROXIMATED.iter().flat_map(|(families, why)| families.iter().map(|family| (*family, *why)))
 }
 
 /// The name without the parts that [`tokenizer_for_model`] ignores.
@@ -225,7 +207,7 @@ fn includes(family: &str, name: &str) -> bool {
 }
 
 fn unknown(model: &str, name: &str) -> UnknownTokenizer {
-    let families = encoded().chain(APPROXIMATED.iter().copied()).map(|(family, _)| family.trim_end_matches('*'));
+    let families = encoded().chain(approximated()).map(|(family, _)| family.trim_end_matches('*'));
     let hint = suggestion(name, families);
     UnknownTokenizer(format!("unknown model {model:?}{hint} known tokenizers: {}", usage()))
 }

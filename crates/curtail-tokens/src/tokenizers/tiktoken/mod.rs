@@ -147,7 +147,7 @@ pub(super) static ESTIMATES: Family = Family {
     members: || {
         let listed = |encoding: &'static Encoding| {
             let name = encoding.estimate.name();
-            let models = if name == DEFAULT_ESTIMATE { approximated() } else { Vec::new() };
+            let models = approximated().filter(|_| name == DEFAULT_ESTIMATE).map(|(family, _)| family).collect();
             Listed { name, kind: "approximate", models, exact: false }
         };
         ENCODINGS.iter().map(listed).collect()
