@@ -106,38 +106,32 @@ impl Blocks {
     }
 
     /// How the input is compressed.
-    #[must_use]
     pub const fn packing(&self) -> Packing {
         self.packing
     }
 
     /// Its format, if it begins like a table.
-    #[must_use]
     pub const fn table(&self) -> Option<TableFormat> {
         self.table
     }
 
     /// Size, time and identity when it was opened; `None` unless it is a regular file.
-    #[must_use]
     pub const fn stamp(&self) -> Option<&Stamp> {
         self.stamp.as_ref()
     }
 
     /// The number of bytes of the file that are in the blocks so far, before decompression.
-    #[must_use]
     pub fn taken(&self) -> u64 {
         let taken = self.taken.load(Ordering::Relaxed);
         if self.packing == Packing::Plain { taken - self.carry.len() as u64 } else { taken }
     }
 
     /// Whether all bytes were returned.
-    #[must_use]
     pub const fn is_done(&self) -> bool {
         self.ended && self.carry.is_empty()
     }
 
     /// Whether the input is a pipe or a device, which may stall.
-    #[must_use]
     pub const fn is_live(&self) -> bool {
         self.wait_control.is_some()
     }
@@ -275,7 +269,6 @@ impl Blocks {
 }
 
 /// The error for a line, or a text that is read as a whole, of more than `most` bytes.
-#[must_use]
 pub fn too_long(name: &str, most: usize) -> FileError {
     let message = format!("longer than {most} bytes, the limit of --max-record; pass a larger one, or 0 for none");
     FileError::new(ErrorKind::Content, name, message)
@@ -318,7 +311,6 @@ pub enum TableFormat {
 
 impl TableFormat {
     /// The format of a file that begins with the four bytes `head`. No transcript that is text begins with these bytes.
-    #[must_use]
     pub fn of_head(head: &[u8]) -> Option<Self> {
         match head {
             b"PAR1" => Some(Self::Parquet),
@@ -329,7 +321,6 @@ impl TableFormat {
     }
 
     /// Its name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Parquet => "Parquet",
@@ -338,7 +329,6 @@ impl TableFormat {
     }
 
     /// Whether a file of this format may have `extension`: it must not be the one of another table format.
-    #[must_use]
     pub fn fits(self, extension: &str) -> bool {
         match extension {
             "parquet" => self == Self::Parquet,
@@ -359,7 +349,6 @@ pub enum RowGroup {
 
 impl RowGroup {
     /// Its number, from 1.
-    #[must_use]
     pub const fn number(self) -> usize {
         match self {
             Self::Group(number) | Self::Batch(number) => number,
@@ -423,7 +412,6 @@ pub enum RowResult {
 
 impl RowResult {
     /// The number of rows that it became.
-    #[must_use]
     pub fn count(&self) -> usize {
         match self {
             Self::Dropped => 0,

@@ -30,7 +30,6 @@ const UNSUPPORTED: [(&[u8], &str, &str); 4] = [
 
 impl Packing {
     /// The compression of an output with this name: `.gz`, `.zst`, or none. Upper and lower case are the same.
-    #[must_use]
     pub fn of_name(path: &Path) -> Self {
         let is_called = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
         match (is_called("gz"), is_called("zst")) {
@@ -46,7 +45,6 @@ impl Packing {
     }
 
     /// The compression of a stream that begins with `head`.
-    #[must_use]
     pub fn of_head(head: &[u8]) -> Self {
         let found = SUPPORTED.iter().find(|(magic, _)| head.starts_with(magic));
         found.map_or(Self::Plain, |(_, packing)| *packing)
@@ -66,7 +64,6 @@ impl Packing {
     }
 
     /// Its name in messages.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",

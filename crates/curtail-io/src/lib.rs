@@ -4,6 +4,7 @@
 //! This layer knows files, streams and lines, but no messages.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
 mod blocks;
 mod compression;

@@ -37,7 +37,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// For a run that flushes its outputs to the disk if `sync`.
-    #[must_use]
     pub fn new(sync: bool) -> Self {
         let mut scratch = Self::default();
         scratch.unsynced = !sync;

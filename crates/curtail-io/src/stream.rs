@@ -346,7 +346,6 @@ pub enum Growth {
 
 impl Follow {
     /// Follows the file at `path`; standard input if `None`. A line may have up to `limit` bytes; `None` for no limit.
-    #[must_use]
     pub fn new(path: Option<&Path>, limit: Option<usize>) -> Self {
         let source = path.map_or(FollowSource::Stdin, |path| FollowSource::File { path: path.to_owned(), read: 0 });
         Self { source, rest: Vec::new(), limit }

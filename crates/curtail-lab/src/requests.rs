@@ -33,13 +33,11 @@ pub struct Session {
 
 impl Session {
     /// Whether a request at `at` no longer sends the message at `position`, because that was rolled back.
-    #[must_use]
     pub fn is_rolled_back(&self, position: usize, at: usize) -> bool {
         self.rolled_back.get(&position).is_some_and(|end| *end <= at)
     }
 
     /// Seconds from the previous request to the one with this index, if the log has the times.
-    #[must_use]
     pub fn seconds_before(&self, nth: usize) -> Option<f64> {
         let before = &self.requests[nth.checked_sub(1)?];
         Some(self.requests[nth].seconds? - before.seconds?)
@@ -47,7 +45,6 @@ impl Session {
 
     /// Whether another model answered the request with this index than the previous one. If the provider read something
     /// from its cache, the model did not change: it has another name, or it answered before.
-    #[must_use]
     pub fn changes_model(&self, nth: usize) -> bool {
         let request = &self.requests[nth];
         let before = nth.checked_sub(1).and_then(|before| self.requests[before].model.as_ref());
@@ -80,7 +77,6 @@ pub struct Request {
 }
 
 /// The conversations of `transcript`, the main one first.
-#[must_use]
 pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Session> {
     let messages: HashMap<u32, usize> =
         transcript.messages.iter().enumerate().filter_map(|(at, one)| Some((one.value()?.span().start, at))).collect();
@@ -325,7 +321,6 @@ impl<'d> Reader<'d> {
 
 /// Seconds since 1970 of a time in ISO 8601, such as `2026-02-07T04:45:48.439Z`; `None` for any other text. A time
 /// without a zone is read as UTC.
-#[must_use]
 pub fn seconds(time: &str) -> Option<f64> {
     let number = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);

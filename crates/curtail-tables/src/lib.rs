@@ -5,6 +5,7 @@
 //! write one row group or batch.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
 mod arrow;
 mod headers;
@@ -70,7 +71,6 @@ impl Table {
     }
 
     /// Its format.
-    #[must_use]
     pub const fn format(&self) -> TableFormat {
         self.format
     }
@@ -237,7 +237,6 @@ pub struct Rows {
 
 impl Rows {
     /// All rows of `table`.
-    #[must_use]
     pub fn new(table: &Arc<Table>) -> Self {
         let mut rows = Self { table: Arc::clone(table), reader: None, group: 0, read: 0, total: 0 };
         rows.skip_empty();
@@ -245,13 +244,11 @@ impl Rows {
     }
 
     /// Whether all rows were read.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.group >= self.table.groups.len()
     }
 
     /// The number of bytes of the file that were read, counted in whole row groups or batches.
-    #[must_use]
     pub fn taken(&self) -> u64 {
         self.group.checked_sub(1).map_or(0, |last| self.table.groups[last].end)
     }

@@ -51,7 +51,6 @@ pub enum PolicyChain {
 
 impl Policy {
     /// The requests as the log records them.
-    #[must_use]
     pub fn recorded() -> Self {
         Self { name: AS_RECORDED.to_owned(), command: String::new(), chain: PolicyChain::Recorded, swept: false }
     }

@@ -18,7 +18,6 @@ pub struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     /// The initial state: the template, else an empty object if there is a schema, else empty text.
-    #[must_use]
     pub fn initial(&self) -> State {
         let none = || match self.schema {
             Some(_) => State::empty_object(),
@@ -28,7 +27,6 @@ impl<'a> Rules<'a> {
     }
 
     /// A scratchpad with `state` under these rules.
-    #[must_use]
     pub fn scratchpad(&self, state: State) -> Scratchpad<'a> {
         Scratchpad::new(state, self.schema, self.read_only)
     }
@@ -204,7 +202,6 @@ impl<'a> Owner<'a> {
     }
 
     /// Distinguishes the threads that share a resource's state: the thread's id; empty for a thread's own state.
-    #[must_use]
     pub fn origin(&self) -> &'a str {
         match self.scope {
             Scope::Thread => "",

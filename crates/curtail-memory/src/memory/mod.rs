@@ -33,13 +33,11 @@ pub enum State {
 
 impl State {
     /// The empty object.
-    #[must_use]
     pub fn empty_object() -> State {
         State::Object(Map::new())
     }
 
     /// The state in a text that a user wrote: an object if `text` is a JSON object, otherwise the text.
-    #[must_use]
     pub fn given(text: &str) -> State {
         match serde_json::from_str(text) {
             Ok(Value::Object(object)) => State::Object(object).stripped(),
@@ -61,7 +59,6 @@ impl State {
     }
 
     /// The state as JSON text on one line, which [`State::parse`] reads.
-    #[must_use]
     pub fn to_json(&self) -> String {
         match self {
             State::Text(text) => Value::String(text.clone()).to_string(),
@@ -70,7 +67,6 @@ impl State {
     }
 
     /// The state for a person or a model: text unchanged, an object as indented JSON.
-    #[must_use]
     pub fn to_text(&self) -> String {
         match self {
             State::Text(text) => text.clone(),
@@ -79,7 +75,6 @@ impl State {
     }
 
     /// Whether the state is blank text or an object without keys.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
             State::Text(text) => text.trim().is_empty(),
@@ -195,13 +190,11 @@ pub enum Outcome {
 
 impl Outcome {
     /// Whether the update was dropped because of its arguments.
-    #[must_use]
     pub const fn is_fault(&self) -> bool {
         matches!(self, Outcome::Refused(_) | Outcome::Malformed(_))
     }
 
     /// The name of the outcome, and why an update was not applied.
-    #[must_use]
     pub fn described(&self) -> (&'static str, Option<&str>) {
         match self {
             Outcome::Applied => ("applied", None),
@@ -239,7 +232,6 @@ pub struct Scratchpad<'s> {
 
 impl<'s> Scratchpad<'s> {
     /// A scratchpad with `state` that accepts what `schema` allows, or nothing if it is `read_only`.
-    #[must_use]
     pub fn new(state: State, schema: Option<&'s Schema>, read_only: bool) -> Scratchpad<'s> {
         Scratchpad {
             state: state.stripped(),
@@ -262,7 +254,6 @@ impl<'s> Scratchpad<'s> {
     }
 
     /// The state after all updates so far.
-    #[must_use]
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -274,7 +265,6 @@ impl<'s> Scratchpad<'s> {
     }
 
     /// The ids of the updates that were applied or refused here, for the next [`Scratchpad::with_applied`].
-    #[must_use]
     pub fn new_ids(&self) -> &[String] {
         &self.fresh
     }

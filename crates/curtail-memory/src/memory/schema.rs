@@ -61,7 +61,6 @@ impl Schema {
     }
 
     /// The schema's own text, parsed.
-    #[must_use]
     pub fn document(&self) -> &Value {
         &self.document
     }
@@ -124,7 +123,6 @@ pub enum Shape {
 
 /// The tool called `name`, as one element of the request's list of tools. Its arguments are those of `schema`, none of them
 /// required, because an update may be partial. Without a schema, any object is allowed.
-#[must_use]
 pub fn definition(shape: Shape, name: &str, schema: Option<&Schema>) -> Value {
     let parameters = parameters(schema);
     let task = task(schema);

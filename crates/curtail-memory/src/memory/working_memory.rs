@@ -72,7 +72,6 @@ pub struct FoundUpdate<'m> {
 
 impl FoundUpdate<'_> {
     /// The update in the form that [`Scratchpad::apply`] takes.
-    #[must_use]
     pub fn update(&self) -> Update<'_> {
         Update { call_id: &self.call_id, arguments: &self.arguments }
     }
@@ -80,7 +79,6 @@ impl FoundUpdate<'_> {
 
 /// The updates in `messages`, in order, under both tool names. Updates of a subagent's conversation belong to the subagent and
 /// are not included.
-#[must_use]
 pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
     let main_thread = main_thread(messages);
     let calls = messages
@@ -100,7 +98,6 @@ pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
 
 impl WorkingMemory {
     /// Writes the state of `source`, in at most 1,500 tokens, without a schema.
-    #[must_use]
     pub fn new(source: StateSource, tokenizer: Arc<dyn Tokenizer>) -> Self {
         Self { source, schema: None, read_only: false, budget: BUDGET, tokenizer }
     }
@@ -289,7 +286,6 @@ pub fn fit(state: &State, budget: usize, count: &dyn Fn(&str) -> usize) -> Resul
 }
 
 /// Whether `text` is exactly one block.
-#[must_use]
 pub fn is_block(text: &str) -> bool {
     let text = text.trim();
     let inside = text.strip_prefix(OPEN.trim_end()).and_then(|rest| rest.strip_suffix(CLOSE.trim_start()));

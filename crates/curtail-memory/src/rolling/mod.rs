@@ -56,13 +56,11 @@ pub struct InteractionRange {
 
 impl InteractionRange {
     /// The number of interactions.
-    #[must_use]
     pub fn len(self) -> usize {
         (self.end + 1).saturating_sub(self.start)
     }
 
     /// Whether the range is empty.
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -71,20 +69,17 @@ impl InteractionRange {
 impl Rolling {
     /// The interactions to summarize when interaction `n` arrives, if any: the latest `window` ones, first when the window
     /// overflows, then after every `window` further ones. With a window of 21: 2 to 22 at 22, 23 to 43 at 43.
-    #[must_use]
     pub fn due(self, n: usize) -> Option<InteractionRange> {
         let window = self.window.get();
         (n > window && (n - 1).is_multiple_of(window)).then(|| InteractionRange { start: n + 1 - window, end: n })
     }
 
     /// The interactions in the window after `seen` interactions.
-    #[must_use]
     pub fn held(self, seen: usize) -> InteractionRange {
         InteractionRange { start: seen.saturating_sub(self.window.get()) + 1, end: seen }
     }
 
     /// The ranges of the summaries that are kept after `seen` interactions, oldest first.
-    #[must_use]
     pub fn kept(self, seen: usize) -> Vec<InteractionRange> {
         let window = self.window.get();
         let made = seen.saturating_sub(1) / window;
@@ -150,7 +145,6 @@ pub struct StateSoFar {
 impl RollingState {
     /// The ranges to summarize when there are `seen` interactions in all. A summary that would be dropped within the same step
     /// is not made: a model would be paid for it in vain.
-    #[must_use]
     pub fn due(&self, rolling: Rolling, seen: usize) -> Vec<InteractionRange> {
         let mut spans = rolling.kept(seen);
         spans.retain(|span| span.end > self.seen);
@@ -176,7 +170,6 @@ impl RollingState {
 /// An interaction contains its message under `userRequest` or `aiResponse`, or both if it is an exchange; `rest` contains its
 /// other messages, such as tool calls and results. `pending` contains messages that belong to no interaction yet, such as
 /// calls without a result. `held` are the interactions in the window; `time` returns the time of the message with an index.
-#[must_use]
 pub fn state(
     messages: &[Message<'_>],
     view: &RollingView,
@@ -254,7 +247,6 @@ const NOTE: &str =
 
 /// The text of the block: the summaries of `memory`, newest first. The messages after it begin with interaction number
 /// `next`.
-#[must_use]
 fn write_block(memory: &RollingState, next: usize) -> String {
     let mut text = format!("{OPEN}{next}\">\n{NOTE}");
     for summary in memory.summaries.iter().rev() {
@@ -275,7 +267,6 @@ struct FoundBlock {
 }
 
 /// The first block in a message: a part that this program wrote, or the only part of a message with instructions.
-#[must_use]
 fn find_block(message: &Message<'_>) -> Option<FoundBlock> {
     let instructions = message.role.instructs() && message.parts.len() == 1;
     let count = own_blocks(message).max(usize::from(instructions));

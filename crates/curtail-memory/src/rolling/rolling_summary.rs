@@ -73,19 +73,16 @@ pub struct RollingView {
 
 impl RollingView {
     /// Number of interactions of the conversation so far.
-    #[must_use]
     pub const fn seen(&self) -> usize {
         self.first - 1 + self.interactions.len()
     }
 
     /// Whether the message with this index consists of blocks of this program: summaries, or working memory.
-    #[must_use]
     pub fn is_block(&self, message: usize) -> bool {
         self.context.contains(&message)
     }
 
     /// The interaction with this number.
-    #[must_use]
     pub fn interaction(&self, number: usize) -> Option<&Interaction> {
         self.interactions.get(number.checked_sub(self.first)?)
     }
@@ -153,7 +150,6 @@ impl Processor for RollingSummary {
 
 impl RollingSummary {
     /// Makes summaries of up to 400 tokens, with the default window.
-    #[must_use]
     pub fn new(summarizer: Arc<dyn Summarizer>, tokenizer: Arc<dyn Tokenizer>) -> Self {
         Self {
             rolling: Rolling::default(),
@@ -174,7 +170,6 @@ impl RollingSummary {
 
     /// The interactions of `messages`, and the state. `given` is the state and the number of the first interaction; without
     /// it, both come from the summaries in the transcript, if it has any.
-    #[must_use]
     pub fn rolling_view(&self, messages: &[Message<'_>], given: Option<StateSoFar>) -> RollingView {
         self.view_of(messages, given, false)
     }
@@ -270,7 +265,6 @@ impl RollingSummary {
     }
 
     /// The plan that keeps what a model should read: system messages, summaries and the window.
-    #[must_use]
     pub fn plan(&self, view: &View<'_, '_>, rolling: &RollingView) -> Plan {
         let messages = view.messages;
         let next = self.held(rolling).start;
@@ -350,7 +344,6 @@ impl RollingSummary {
     }
 
     /// The ranges to summarize now, oldest first. A summary that would be dropped in the same step is not made.
-    #[must_use]
     pub fn due(&self, rolling: &RollingView) -> Vec<InteractionRange> {
         if self.trigger.is_none() {
             let mut due = rolling.memory.due(self.rolling, rolling.seen());
@@ -393,7 +386,6 @@ impl RollingSummary {
 
     /// The interactions in the window: the newest ones, as many as the window holds, and no more tokens than the trigger
     /// allows. The newest interaction is always included.
-    #[must_use]
     pub fn held(&self, rolling: &RollingView) -> InteractionRange {
         let held = self.rolling.held(rolling.seen());
         let Some(trigger) = self.trigger else { return held };

@@ -349,13 +349,11 @@ impl Thread {
     }
 
     /// Number of messages appended so far.
-    #[must_use]
     pub const fn taken(&self) -> usize {
         self.taken
     }
 
     /// The number of kept summaries, and the number of interactions so far.
-    #[must_use]
     pub fn outline(&self) -> (usize, usize) {
         (self.memory.summaries.len(), self.memory.seen)
     }

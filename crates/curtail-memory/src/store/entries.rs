@@ -48,7 +48,6 @@ impl<'t> Record<'t> {
     }
 
     /// The body; `None` if there is none or it was cleared.
-    #[must_use]
     pub fn body(&self) -> Option<&str> {
         self.body.as_deref()
     }

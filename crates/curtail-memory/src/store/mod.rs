@@ -34,7 +34,6 @@ impl Shelf {
     pub const ALL: [Shelf; 2] = [Shelf::Memory, Shelf::Summary];
 
     /// The name in the file and in exports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Shelf::Memory => "memory",
@@ -43,7 +42,6 @@ impl Shelf {
     }
 
     /// The shelf of that name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Shelf> {
         Self::ALL.into_iter().find(|shelf| shelf.name() == name)
     }
@@ -64,7 +62,6 @@ impl Scope {
     pub const ALL: [Scope; 2] = [Scope::Thread, Scope::Resource];
 
     /// The name in the file, in exports and on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Scope::Thread => "thread",
@@ -73,7 +70,6 @@ impl Scope {
     }
 
     /// The scope of that name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Scope> {
         Self::ALL.into_iter().find(|scope| scope.name() == name)
     }
@@ -141,7 +137,6 @@ impl Store {
     }
 
     /// The file, as the caller named it.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

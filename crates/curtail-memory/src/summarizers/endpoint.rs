@@ -59,7 +59,6 @@ impl FromStr for Endpoint {
 }
 
 /// An address as messages show it, valid or not: without its password and the values of its query.
-#[must_use]
 pub fn shown_endpoint(text: &str) -> String {
     text.parse().map_or_else(|_| masked_text(text), |endpoint: Endpoint| endpoint.to_string())
 }
@@ -82,25 +81,21 @@ fn with_scheme(text: &str) -> String {
 
 impl Endpoint {
     /// Whether requests to it are encrypted.
-    #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.scheme() == "https"
     }
 
     /// Whether it is on this machine.
-    #[must_use]
     pub fn is_loopback(&self) -> bool {
         is_loopback(self.host())
     }
 
     /// Whether it contains a user or a password.
-    #[must_use]
     pub fn has_user(&self) -> bool {
         self.userinfo().is_some()
     }
 
     /// Whether `other` is on the same host.
-    #[must_use]
     pub fn is_same_host(&self, other: &Self) -> bool {
         let host = |endpoint: &Self| endpoint.host().trim_end_matches('.').to_ascii_lowercase();
         host(self) == host(other)
@@ -286,7 +281,6 @@ impl ApiKey {
     }
 
     /// The key itself, to send it or to mask it.
-    #[must_use]
     pub fn secret(&self) -> &str {
         &self.0
     }

@@ -81,7 +81,6 @@ impl Post<'_> {
 impl Http {
     /// A client with these limits that trusts these certificate authorities. It uses the proxies of the environment
     /// (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`), except for servers on this machine.
-    #[must_use]
     pub const fn new(patience: Patience, authorities: Authorities) -> Self {
         Self { patience, authorities, connection: OnceLock::new() }
     }

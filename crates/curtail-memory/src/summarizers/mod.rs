@@ -42,7 +42,6 @@ pub enum Speaker {
 
 impl Speaker {
     /// The label before the colon: `user`, `assistant`, `tool NAME`.
-    #[must_use]
     pub fn label(&self) -> Cow<'_, str> {
         match self {
             Self::System => Cow::Borrowed("system"),
@@ -81,7 +80,6 @@ pub struct Budget<'a> {
 
 impl Budget<'_> {
     /// Whether `text` is within the budget.
-    #[must_use]
     pub fn holds(&self, text: &str) -> bool {
         (self.count)(text) <= self.tokens
     }
@@ -163,7 +161,6 @@ const LONGEST_TOKEN: usize = 512;
 
 /// `text` if it is within the budget; else as many of its first lines as fit, then as many words of the next line.
 /// If a fenced block does not fit, the text ends before it.
-#[must_use]
 pub fn clip(text: &str, budget: &Budget<'_>) -> String {
     let whole = text.trim();
     let text = within_bytes(whole, budget);

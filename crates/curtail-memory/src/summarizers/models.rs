@@ -119,7 +119,6 @@ struct AnswerText {
 
 impl Api {
     /// The name that `--summarizer` takes.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -128,7 +127,6 @@ impl Api {
     }
 
     /// The address of the provider's own server.
-    #[must_use]
     pub const fn endpoint(self) -> &'static str {
         match self {
             Self::OpenAi => "https://api.openai.com/v1",
@@ -357,7 +355,6 @@ impl Prompt {
     }
 
     /// The instructions, in which `{tokens}` is not replaced yet.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

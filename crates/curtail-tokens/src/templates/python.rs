@@ -211,7 +211,7 @@ const MONTHS: [&str; 12] = [
 pub(super) fn strftime(format: &str, seconds: u64) -> String {
     let days = seconds / 86_400;
     let (year, month, day) = date_of(days);
-    let name = MONTHS[(month - 1) as usize];
+    let name = MONTHS[((month - 1) % 12) as usize];
     let weekday = WEEKDAYS[(days % 7) as usize];
     let mut out = String::new();
     let mut chars = format.chars();

@@ -23,7 +23,6 @@ const DEFAULT_ESTIMATE: &str = "approx:o200k_base";
 static PANIC: OnceLock<String> = OnceLock::new();
 
 /// Why counting panicked, if a tokenizer file was the cause.
-#[must_use]
 pub fn tokenizer_panic() -> Option<&'static str> {
     PANIC.get().map(String::as_str)
 }
@@ -32,7 +31,6 @@ pub fn tokenizer_panic() -> Option<&'static str> {
 static UNENCODED: OnceLock<String> = OnceLock::new();
 
 /// That a tokenizer could not encode a text, so that its characters were counted as tokens; `None` if all were encoded.
-#[must_use]
 pub fn unencoded_text() -> Option<&'static str> {
     UNENCODED.get().map(String::as_str)
 }
@@ -64,7 +62,6 @@ struct Family {
 static FAMILIES: [&Family; 3] = [&tiktoken::FAMILY, &tiktoken::ESTIMATES, &huggingface::FAMILY];
 
 /// All tokenizers, the default first.
-#[must_use]
 pub fn all() -> Vec<Listed> {
     FAMILIES.iter().flat_map(|family| (family.members)()).collect()
 }
@@ -94,7 +91,6 @@ pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokeni
 ///
 /// # Errors
 /// As [`tokenizer_by_name`].
-#[must_use]
 pub fn tokenizer_by_usage(name: &str) -> Option<Result<Arc<dyn Tokenizer>, UnknownTokenizer>> {
     let rest = name.strip_prefix(BY_USAGE)?;
     let base = if rest.is_empty() { DEFAULT } else { rest.strip_prefix(':')? };
@@ -108,7 +104,6 @@ pub fn tokenizer_by_usage(name: &str) -> Option<Result<Arc<dyn Tokenizer>, Unkno
 pub struct UnknownTokenizer(String);
 
 /// Whether the tokenizer called `name` is read from a file.
-#[must_use]
 pub fn names_tokenizer_file(name: &str) -> bool {
     name.split(':').any(is_file_name)
 }
