@@ -47,6 +47,8 @@
 #![forbid(unsafe_code)]
 
 #[doc(hidden)]
+pub mod calendar;
+#[doc(hidden)]
 pub mod checks;
 #[doc(hidden)]
 pub mod counting;

@@ -1,12 +1,14 @@
 //! Reads a stream in blocks of whole lines, which the engine passes to its workers.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::stream::{Counted, Filled, Live, Plain, Stream, WaitControl, refuse_directory, stdin};
-use crate::{Buffer, Packing, Source, Stamp, TableFormat, Unread};
+use crate::{Buffer, Packing, Source, Stamp, Unread};
 use curtail_core::error::{ErrorKind, FileError};
 
 /// Bytes that are read at once. Smaller blocks fit the second-level cache of a core, but passing them between threads costs
@@ -104,38 +106,32 @@ impl Blocks {
     }
 
     /// How the input is compressed.
-    #[must_use]
     pub const fn packing(&self) -> Packing {
         self.packing
     }
 
     /// Its format, if it begins like a table.
-    #[must_use]
     pub const fn table(&self) -> Option<TableFormat> {
         self.table
     }
 
     /// Size, time and identity when it was opened; `None` unless it is a regular file.
-    #[must_use]
     pub const fn stamp(&self) -> Option<&Stamp> {
         self.stamp.as_ref()
     }
 
     /// The number of bytes of the file that are in the blocks so far, before decompression.
-    #[must_use]
     pub fn taken(&self) -> u64 {
         let taken = self.taken.load(Ordering::Relaxed);
         if self.packing == Packing::Plain { taken - self.carry.len() as u64 } else { taken }
     }
 
     /// Whether all bytes were returned.
-    #[must_use]
     pub const fn is_done(&self) -> bool {
         self.ended && self.carry.is_empty()
     }
 
     /// Whether the input is a pipe or a device, which may stall.
-    #[must_use]
     pub const fn is_live(&self) -> bool {
         self.wait_control.is_some()
     }
@@ -226,7 +222,7 @@ impl Blocks {
     fn expected(&self) -> usize {
         const UNIT: usize = 16 * 1024;
         let Stream::Plain(file) = &self.stream else { return usize::MAX };
-        let rest = self.stamp.as_ref().and_then(|stamp| stamp.bytes_from(file.offset()));
+        let rest = self.stamp.as_ref().and_then(|stamp| stamp.bytes_from(file.at));
         rest.and_then(|rest| (rest + 1).checked_next_multiple_of(UNIT)).unwrap_or(usize::MAX)
     }
 
@@ -273,7 +269,6 @@ impl Blocks {
 }
 
 /// The error for a line, or a text that is read as a whole, of more than `most` bytes.
-#[must_use]
 pub fn too_long(name: &str, most: usize) -> FileError {
     let message = format!("longer than {most} bytes, the limit of --max-record; pass a larger one, or 0 for none");
     FileError::new(ErrorKind::Content, name, message)
@@ -297,6 +292,131 @@ fn head(stream: &mut impl Read, wait_control: Option<&WaitControl>) -> io::Resul
         }
         if let Some(wait_control) = wait_control {
             wait_control.allow_wait();
+        }
+    }
+}
+
+// Transcripts that are rows of a table: the place of a row, and its result.
+
+/// The format of a file that is a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Parquet.
+    Parquet,
+    /// An Arrow IPC file, which is also called Feather version 2.
+    ArrowFile,
+    /// An Arrow IPC stream.
+    ArrowStream,
+}
+
+impl TableFormat {
+    /// The format of a file that begins with the four bytes `head`. No transcript that is text begins with these bytes.
+    pub fn of_head(head: &[u8]) -> Option<Self> {
+        match head {
+            b"PAR1" => Some(Self::Parquet),
+            b"ARRO" => Some(Self::ArrowFile),
+            [0xff, 0xff, 0xff, 0xff] => Some(Self::ArrowStream),
+            _ => None,
+        }
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parquet => "Parquet",
+            Self::ArrowFile | Self::ArrowStream => "Arrow",
+        }
+    }
+
+    /// Whether a file of this format may have `extension`: it must not be the one of another table format.
+    pub fn fits(self, extension: &str) -> bool {
+        match extension {
+            "parquet" => self == Self::Parquet,
+            "arrow" | "feather" | "ipc" => self != Self::Parquet,
+            _ => true,
+        }
+    }
+}
+
+/// The part of a table that contains a row, with its number, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowGroup {
+    /// A row group of a Parquet file.
+    Group(usize),
+    /// A record batch of an Arrow file.
+    Batch(usize),
+}
+
+impl RowGroup {
+    /// Its number, from 1.
+    pub const fn number(self) -> usize {
+        match self {
+            Self::Group(number) | Self::Batch(number) => number,
+        }
+    }
+}
+
+impl fmt::Display for RowGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Group(number) => write!(f, "row group {number}"),
+            Self::Batch(number) => write!(f, "batch {number}"),
+        }
+    }
+}
+
+/// The place of a row in its table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowPlace {
+    /// The row group or batch that contains it.
+    pub group: RowGroup,
+    /// Its number in the row group or batch, from 1.
+    pub row: usize,
+    /// Whether its text was made from a list of structs. Of such a list, a cut can only drop elements.
+    pub structs: bool,
+}
+
+impl fmt::Display for RowPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, row {}", self.group, self.row)
+    }
+}
+
+/// Rows of one row group or batch that are processed together. Their texts are in a buffer, one after another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowBlock {
+    /// The place of the first row.
+    pub first: RowPlace,
+    /// The number of the first row in the file, from 1.
+    pub line: usize,
+    /// Where each row's text is in the buffer; `Err` for a null, with its definition level.
+    pub texts: Vec<Result<Range<usize>, i16>>,
+}
+
+/// The result of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowResult {
+    /// It is still null, at this definition level.
+    Null(i16),
+    /// It failed and is dropped from the table.
+    Dropped,
+    /// It has a new text, which ends at this offset of the output.
+    Text(usize),
+    /// These elements of its list are kept.
+    Elements(Vec<bool>),
+    /// All elements of its list are kept.
+    Unchanged,
+    /// It became several rows, each with its result.
+    Rows(Vec<RowResult>),
+}
+
+impl RowResult {
+    /// The number of rows that it became.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Dropped => 0,
+            Self::Rows(rows) => rows.len(),
+            _ => 1,
         }
     }
 }

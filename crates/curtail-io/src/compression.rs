@@ -17,9 +17,19 @@ pub enum Packing {
     Zstd,
 }
 
+/// How streams of the supported compressions begin.
+const SUPPORTED: [(&[u8], Packing); 2] = [(b"\x1f\x8b", Packing::Gzip), (b"\x28\xb5\x2f\xfd", Packing::Zstd)];
+
+/// How streams of other compressions begin, with the name of each, and the command that decompresses it.
+const UNSUPPORTED: [(&[u8], &str, &str); 4] = [
+    (b"BZh", "bzip2", "bzip2 -dc"),
+    (b"\xfd7zX", "xz", "xz -dc"),
+    (b"\x04\x22\x4d\x18", "lz4", "lz4 -dc"),
+    (b"PK\x03\x04", "zip", "unzip -p"),
+];
+
 impl Packing {
     /// The compression of an output with this name: `.gz`, `.zst`, or none. Upper and lower case are the same.
-    #[must_use]
     pub fn of_name(path: &Path) -> Self {
         let is_called = |name: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
         match (is_called("gz"), is_called("zst")) {
@@ -35,36 +45,25 @@ impl Packing {
     }
 
     /// The compression of a stream that begins with `head`.
-    #[must_use]
     pub fn of_head(head: &[u8]) -> Self {
-        match head {
-            [0x1f, 0x8b, ..] => Self::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
-            _ => Self::Plain,
-        }
+        let found = SUPPORTED.iter().find(|(magic, _)| head.starts_with(magic));
+        found.map_or(Self::Plain, |(_, packing)| *packing)
     }
 
     /// Whether a stream that begins with `head`, which is too short to decide, may be compressed.
     pub(super) fn may_be_packed(head: &[u8]) -> bool {
-        let supported: [&[u8]; 2] = [&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd]];
-        let unsupported: [&[u8]; 4] = [b"BZh", b"\xfd7zX", &[0x04, 0x22, 0x4d, 0x18], b"PK\x03\x04"];
-        supported.iter().chain(&unsupported).any(|magic| head.len() < magic.len() && magic.starts_with(head))
+        let magics = SUPPORTED.iter().map(|(magic, _)| magic).chain(UNSUPPORTED.iter().map(|(magic, ..)| magic));
+        magics.into_iter().any(|magic| head.len() < magic.len() && magic.starts_with(head))
     }
 
     /// If a stream that begins with `head` is compressed in a way that is not supported: the name of the compression,
     /// and the command that decompresses it.
-    pub(super) const fn unsupported(head: &[u8]) -> Option<(&'static str, &'static str)> {
-        match head {
-            [b'B', b'Z', b'h', ..] => Some(("bzip2", "bzip2 -dc")),
-            [0xfd, b'7', b'z', b'X', ..] => Some(("xz", "xz -dc")),
-            [0x04, 0x22, 0x4d, 0x18, ..] => Some(("lz4", "lz4 -dc")),
-            [b'P', b'K', 0x03, 0x04, ..] => Some(("zip", "unzip -p")),
-            _ => None,
-        }
+    pub(super) fn unsupported(head: &[u8]) -> Option<(&'static str, &'static str)> {
+        let found = UNSUPPORTED.iter().find(|(magic, ..)| head.starts_with(magic));
+        found.map(|(_, name, command)| (*name, *command))
     }
 
     /// Its name in messages.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",

@@ -4,28 +4,26 @@
 //! This layer knows files, streams and lines, but no messages.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
 mod blocks;
 mod compression;
 mod manifest;
 mod metadata;
-mod replaced;
-mod rows;
 mod scratch;
 mod sink;
 mod source;
 mod stream;
 mod target;
 
-pub use blocks::{BLOCK, Blocks, Doubt, Limits, too_long};
+pub use blocks::{BLOCK, Blocks, Doubt, Limits, RowBlock, RowGroup, RowPlace, RowResult, TableFormat, too_long};
 pub use compression::Packing;
 pub use manifest::{MANIFEST, Manifest};
 pub use metadata::{Stamp, options_of_copy};
-pub use rows::{RowBlock, RowGroup, RowPlace, RowResult, TableFormat};
 pub use scratch::Scratch;
 pub use sink::{Backup, CompleteFile, FileSink, Put, Replace};
 pub use source::{Inputs, Source, Wanted, find_sources, input, is_like_suffix, note_closed_input};
-pub use stream::{Buffer, Unread};
+pub use stream::{Buffer, Follow, Growth, Unread};
 pub use target::{
     DIRECTORY_ADVICE, Destination, Existing, FileUses, Targets, refuse_directory_as_file, refuse_file_as_directory,
 };

@@ -110,7 +110,6 @@ impl Manifest {
 
     /// Whether `path` is a record, or is missing and has no name of a transcript. A pipe is not opened: what is read of it would
     /// be lost.
-    #[must_use]
     pub fn is_like_record(path: &Path) -> bool {
         if !path.is_file() {
             return crate::source::is_missing_name(path);
@@ -134,19 +133,16 @@ impl Manifest {
     }
 
     /// The path of the record.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether an earlier run wrote `output`, and it has not changed since.
-    #[must_use]
     pub fn is_ours(&self, output: &Path) -> bool {
         self.written.get(&escaped(output)).is_some_and(|&written| time_and_len(output) == Some(written))
     }
 
     /// Whether an earlier run made `backup`, and it has not changed since.
-    #[must_use]
     pub fn is_backup(&self, backup: &Path) -> bool {
         self.backups.contains(&BackupEntry::new(backup, backup))
     }
@@ -162,7 +158,6 @@ impl Manifest {
     }
 
     /// Whether `output` was made from `input` with the same options, and neither has changed since.
-    #[must_use]
     pub fn is_done(&self, input: &Path, output: &Path) -> bool {
         let Some((entry, true)) = self.entries.get(&escaped(output)) else { return false };
         let is_replaced = entry.input == entry.output;

@@ -70,7 +70,6 @@ pub struct Stamp {
 
 impl Stamp {
     /// The stamp of a regular file; `None` for pipes and devices.
-    #[must_use]
     pub fn from_metadata(metadata: &Metadata) -> Option<Self> {
         metadata.is_file().then(|| Self {
             #[cfg(unix)]
@@ -178,7 +177,6 @@ fn granted(_metadata: &Metadata) -> u32 {
 }
 
 /// Options to create a file with content of `inputs`, which only those who may read all of them may read.
-#[must_use]
 pub fn options_of_copy<'p>(inputs: impl IntoIterator<Item = &'p Path>) -> OpenOptions {
     let mut options = File::options();
     let mode = mode_of_copy(inputs);

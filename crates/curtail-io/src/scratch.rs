@@ -6,11 +6,13 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::metadata::FileId;
-use crate::replaced::{Holders, Replaced, Unsettled, open_for_writing, settle};
+use crate::sink::{changed, folder_of, held};
+use crate::{Backup, Stamp};
 use curtail_core::error::FileError;
 
 /// The number of renames after which directories are flushed to the disk.
@@ -25,8 +27,8 @@ pub struct Scratch {
     swept: Mutex<HashSet<PathBuf>>,
     /// Directories with renames that may not be on the disk yet, and the number of the renames.
     renamed: Mutex<(HashSet<PathBuf>, usize)>,
-    /// The files that other programs have open for writing.
-    holders: Holders,
+    /// The files that other programs had open for writing at the last scan, and when it was.
+    holders: Mutex<Option<(Instant, HashSet<FileId>)>>,
     /// Replaced inputs that are still to be checked.
     unsettled: Mutex<Unsettled>,
     /// The mode of new files in each directory.
@@ -35,7 +37,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// For a run that flushes its outputs to the disk if `sync`.
-    #[must_use]
     pub fn new(sync: bool) -> Self {
         let mut scratch = Self::default();
         scratch.unsynced = !sync;
@@ -71,9 +72,14 @@ impl Scratch {
 
     /// Records an input that was replaced, to be checked together with others.
     pub(super) fn replaced(&self, replaced: Replaced) {
-        let due = lock(&self.unsettled).add(replaced);
-        let errors = settle(due);
-        lock(&self.unsettled).errors.extend(errors);
+        let mut unsettled = lock(&self.unsettled);
+        unsettled.replaced.push(replaced);
+        if unsettled.replaced.len() >= MAX_UNCHECKED || unsettled.replaced[0].when.elapsed() > MAX_AGE {
+            let due = std::mem::take(&mut unsettled.replaced);
+            drop(unsettled);
+            let errors = settle(due);
+            lock(&self.unsettled).errors.extend(errors);
+        }
     }
 
     /// Checks all inputs that were replaced. Returns the errors of those that another program wrote to in the meantime,
@@ -92,9 +98,14 @@ impl Scratch {
         if self.unsynced { Ok(()) } else { file.sync_all() }
     }
 
-    /// Whether another program has the file at `path` open for writing.
-    pub(super) fn is_held(&self, path: &Path) -> bool {
-        self.holders.hold(path)
+    /// Whether another program has the file at `path` open for writing, as far as the system reports it.
+    fn is_held(&self, path: &Path) -> bool {
+        let mut scan = lock(&self.holders);
+        if scan.as_ref().is_none_or(|(when, _)| when.elapsed() > SCAN_LIFETIME) {
+            let open = open_for_writing();
+            *scan = Some((Instant::now(), open));
+        }
+        scan.as_ref().is_some_and(|(_, open)| open.contains(&FileId::at_path(path)))
     }
 
     /// Records that a file was renamed to `path`, to be flushed together with others.
@@ -182,4 +193,188 @@ fn sync_directories(directories: &HashSet<PathBuf>) {
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// Replaces inputs, and checks a moment later whether this was safe: a program that opened an input before it was
+// replaced would continue to write to its old version, which has no name. Then the old version is put back.
+
+/// How many old versions are kept at once, and for how long. They are checked together, because a scan of all programs
+/// takes longer than replacing a file.
+const MAX_UNCHECKED: usize = 128;
+const MAX_AGE: Duration = Duration::from_secs(1);
+
+/// A file that was replaced, and its old version.
+#[derive(Debug)]
+pub(super) struct Replaced {
+    path: PathBuf,
+    /// The path of its old version; `None` on a file system without links.
+    old: Option<TempPath>,
+    /// A lock on the old version, so that other runs do not remove it.
+    lock: Option<File>,
+    /// The stamp of the old version when it was read.
+    stamp: Option<Stamp>,
+    /// The backup that was made of the old version.
+    backup: Option<PathBuf>,
+    when: Instant,
+}
+
+/// The replaced files that are still to be checked, and the errors of those that were rolled back.
+#[derive(Debug, Default)]
+struct Unsettled {
+    replaced: Vec<Replaced>,
+    errors: Vec<FileError>,
+}
+
+/// Replaces the input at `path` by `file`, if it has not changed since it was opened and no program has it open for
+/// writing.
+pub(super) fn replace_input(
+    file: NamedTempFile,
+    path: &Path,
+    stamp: Option<&Stamp>,
+    backup: Option<Backup<'_>>,
+    scratch: &Scratch,
+) -> io::Result<Replaced> {
+    let is_unchanged = |path: &Path| stamp.map_or(Ok(true), |stamp| stamp.holds(path));
+    if !is_unchanged(path)? {
+        return Err(io::ErrorKind::StaleNetworkFileHandle.into());
+    }
+    if scratch.is_held(path) {
+        return Err(io::ErrorKind::ExecutableFileBusy.into());
+    }
+    let backup = backup.map(|backup| backup.make(path, scratch)).transpose()?.flatten();
+    let lock = File::open(path).ok().filter(|old| old.try_lock_shared().is_ok());
+    let old = match swap(file, path, scratch) {
+        Ok(old) => old,
+        Err(error) => {
+            // A backup of a file that was not replaced would be in the way of the next run. If it cannot be removed, the first
+            // error is still the one to report.
+            let _ = backup.map(std::fs::remove_file);
+            return Err(error);
+        }
+    };
+    let replaced = Replaced { path: path.to_owned(), old, lock, stamp: stamp.cloned(), backup, when: Instant::now() };
+    match &replaced.old {
+        Some(old) if !is_unchanged(old)? => {
+            replaced.roll_back()?;
+            Err(io::ErrorKind::StaleNetworkFileHandle.into())
+        }
+        _ => Ok(replaced),
+    }
+}
+
+/// Moves `file` to `path`, and returns the temporary path that the file there got, if the file system has links.
+fn swap(file: NamedTempFile, path: &Path, scratch: &Scratch) -> io::Result<Option<TempPath>> {
+    if exchange(file.path(), path) {
+        return Ok(Some(file.into_temp_path()));
+    }
+    let spare = scratch.file_in(folder_of(path))?.into_temp_path();
+    std::fs::remove_file(&spare)?;
+    let old = std::fs::hard_link(path, &spare).is_ok().then_some(spare);
+    if old.is_none() && open_for_writing().contains(&FileId::at_path(path)) {
+        return Err(io::ErrorKind::ExecutableFileBusy.into());
+    }
+    file.persist(path).map(|_| old).map_err(|failed| failed.error)
+}
+
+/// Exchanges two files atomically; `false` if the system does not support this.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> bool {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn exchange(_one: &Path, _other: &Path) -> bool {
+    false
+}
+
+/// Checks the old versions of `replaced`. If one was changed, or is open for writing, it is put back, with an error.
+fn settle(replaced: Vec<Replaced>) -> Vec<FileError> {
+    if replaced.is_empty() {
+        return Vec::new();
+    }
+    let open = open_for_writing();
+    replaced.into_iter().filter_map(|replaced| replaced.settle(&open).err()).collect()
+}
+
+impl Replaced {
+    fn settle(self, open: &HashSet<FileId>) -> Result<(), FileError> {
+        let Some(old) = &self.old else { return Ok(()) };
+        let name = self.path.to_string_lossy().into_owned();
+        let is_changed = self.stamp.as_ref().is_some_and(|stamp| stamp.holds(old).is_ok_and(|same| !same));
+        let error = match open.contains(&FileId::at_path(old)) {
+            true => held(&name),
+            false if is_changed => changed(&name),
+            false => return Ok(()),
+        };
+        self.roll_back().map_err(|failed| FileError::system(name, &failed))?;
+        Err(error)
+    }
+
+    /// Puts the old version back, and removes its backup.
+    fn roll_back(self) -> io::Result<()> {
+        let Some(old) = self.old else { return Ok(()) };
+        if !exchange(&old, &self.path)
+            && let Err(error) = std::fs::rename(&old, &self.path)
+        {
+            let kept = old.keep().map_err(|failed| failed.error)?;
+            let message = format!("changed while it was replaced; its old version is {} ({error})", kept.display());
+            return Err(io::Error::other(message));
+        }
+        drop(self.lock);
+        self.backup.map_or(Ok(()), std::fs::remove_file)
+    }
+}
+
+// Files that other programs have open for writing. A program that keeps a log open would continue to write into the
+// replaced file, and its lines would be lost.
+
+/// How long a scan of all programs is reused: in a batch of many files, a scan for each would take longer than the work
+/// itself. Programs that open a file in the meantime are detected after it was replaced.
+const SCAN_LIFETIME: Duration = Duration::from_secs(1);
+
+/// The regular files that other programs of this user have open for writing. Only Linux reports them.
+fn open_for_writing() -> HashSet<FileId> {
+    let this_program = std::process::id().to_string();
+    let programs = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let others = programs.filter(|entry| {
+        let name = entry.file_name();
+        name != this_program.as_str() && name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
+    });
+    others.flat_map(|program| held_by(&program.path())).collect()
+}
+
+/// The regular files that the program with this folder in `/proc` has open for writing.
+fn held_by(program: &Path) -> Vec<FileId> {
+    let descriptors = std::fs::read_dir(program.join("fd")).into_iter().flatten().flatten();
+    let files = descriptors.filter_map(|descriptor| {
+        std::fs::metadata(descriptor.path()).ok().filter(std::fs::Metadata::is_file)?;
+        let info = std::fs::read_to_string(program.join("fdinfo").join(descriptor.file_name())).ok()?;
+        let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+        let mode = u32::from_str_radix(flags.trim(), 8).ok()? & 3;
+        (mode != 0).then(|| FileId::at_path(&descriptor.path()))
+    });
+    files.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replace_input;
+    use crate::{Backup, Scratch};
+    use std::ffi::OsStr;
+
+    #[test]
+    fn an_input_that_cannot_be_replaced_keeps_no_backup() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let (path, scratch) = (folder.path().join("chat.jsonl"), Scratch::new(false));
+        std::fs::write(&path, "before")?;
+        let file = scratch.file_in(folder.path())?;
+        std::fs::remove_file(file.path())?;
+        let backup = Backup { suffix: OsStr::new(".bak"), may_exist: false };
+        assert!(replace_input(file, &path, None, Some(backup), &scratch).is_err());
+        let left: Vec<_> = std::fs::read_dir(folder.path())?.flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left, ["chat.jsonl"]);
+        assert_eq!(std::fs::read_to_string(&path)?, "before");
+        Ok(())
+    }
 }

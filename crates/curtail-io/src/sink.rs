@@ -9,13 +9,13 @@ use tempfile::NamedTempFile;
 
 use crate::compression::Packer;
 use crate::metadata::{self, FileId};
-use crate::{BLOCK, Packing, Scratch, Stamp, replaced};
+use crate::{BLOCK, Packing, Scratch, Stamp, scratch};
 use curtail_core::error::{ErrorKind, FileError};
 
 /// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, nothing is left.
 pub struct FileSink {
-    /// Its final path.
-    path: PathBuf,
+    /// The full path of the final file.
+    pub(super) path: PathBuf,
     packer: Packer<SinkPlace>,
     access: Access,
 }
@@ -91,11 +91,6 @@ impl FileSink {
         Ok(Self { path, packer: packing.pack(place)?, access })
     }
 
-    /// The full path of the final file.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Appends `bytes`.
     ///
     /// # Errors
@@ -144,18 +139,14 @@ impl FileSink {
 
 /// An output whose bytes are all on the disk, and which is not at its path yet. If it is dropped, nothing is left.
 pub struct CompleteFile {
-    path: PathBuf,
+    /// The full path of the final file.
+    pub(super) path: PathBuf,
     /// The temporary file; `None` if nothing is to be moved.
     file: Option<NamedTempFile>,
     put: Put,
 }
 
 impl CompleteFile {
-    /// The full path of the final file.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Moves the file to its path.
     ///
     /// # Errors
@@ -281,7 +272,7 @@ fn put_in_place(file: NamedTempFile, path: &Path, replace: Replace<'_>, scratch:
         Replace::No | Replace::IfSame => drop(file.persist_noclobber(path).map_err(|failed| failed.error)?),
         Replace::Yes => drop(file.persist(path).map_err(|failed| failed.error)?),
         Replace::Input(stamp, backup) => {
-            let replaced = replaced::replace_input(file, path, stamp, backup, scratch)?;
+            let replaced = scratch::replace_input(file, path, stamp, backup, scratch)?;
             scratch.replaced(replaced);
         }
     }

@@ -39,7 +39,6 @@ pub struct Source {
 
 impl Source {
     /// Standard input, called `name`.
-    #[must_use]
     pub fn stdin(name: Option<&str>) -> Self {
         let name = name.unwrap_or("stdin");
         let mut relative = below(Path::new(name));
@@ -55,7 +54,6 @@ impl Source {
     }
 
     /// Its length in bytes, if it is known in advance.
-    #[must_use]
     pub fn len_hint(&self) -> Option<u64> {
         let metadata = std::fs::metadata(self.path.as_ref()?).ok()?;
         metadata.is_file().then_some(metadata.len())
@@ -290,7 +288,6 @@ fn glob_set(globs: &[String]) -> Result<GlobSet, FileError> {
 }
 
 /// Whether `path` does not exist and looks like the suffix of a backup, such as `.bak`, `~` or `orig`.
-#[must_use]
 pub fn is_like_suffix(path: &Path) -> bool {
     let name = path.as_os_str().to_string_lossy();
     !name.contains(['/', '\\']) && name.len() <= 8 && is_missing_name(path)

@@ -112,13 +112,11 @@ impl Targets {
     }
 
     /// The number of outputs that existed with the right content.
-    #[must_use]
     pub fn same(&self) -> usize {
         self.same.load(Ordering::Relaxed)
     }
 
     /// The path of the output of `source`, if outputs are files.
-    #[must_use]
     pub fn path(&self, source: &Source) -> Option<PathBuf> {
         match &self.destination {
             Destination::Nothing | Destination::Stdout => None,
@@ -130,7 +128,6 @@ impl Targets {
 
     /// The path of part `number` (from 1) of the output of `source`; without a number, or on a device, the path of the
     /// output.
-    #[must_use]
     pub fn path_of_part(&self, source: &Source, number: Option<usize>) -> Option<PathBuf> {
         let path = self.path(source)?;
         Some(match number {
@@ -140,19 +137,16 @@ impl Targets {
     }
 
     /// Whether all outputs go to standard output.
-    #[must_use]
     pub fn is_stdout(&self) -> bool {
         self.destination == Destination::Stdout
     }
 
     /// Whether outputs are files.
-    #[must_use]
     pub const fn are_files(&self) -> bool {
         !matches!(self.destination, Destination::Nothing | Destination::Stdout)
     }
 
     /// Whether outputs replace their inputs, so that an unchanged one need not be written.
-    #[must_use]
     pub const fn is_in_place(&self) -> bool {
         matches!(self.destination, Destination::InPlace(_))
     }
@@ -225,7 +219,7 @@ impl Targets {
     /// # Errors
     /// As [`FileSink::complete`].
     pub fn complete(&self, sink: FileSink, stamp: Option<&Stamp>) -> Result<CompleteFile, FileError> {
-        let replace = self.replace(sink.path(), stamp)?;
+        let replace = self.replace(&sink.path, stamp)?;
         sink.complete(replace, &self.scratch)
     }
 
@@ -234,7 +228,7 @@ impl Targets {
     /// # Errors
     /// As [`CompleteFile::put`].
     pub fn put(&self, file: CompleteFile, stamp: Option<&Stamp>) -> Result<(), FileError> {
-        let replace = self.replace(file.path(), stamp)?;
+        let replace = self.replace(&file.path, stamp)?;
         let put = file.put(replace, &self.scratch)?;
         self.same.fetch_add(usize::from(put == Put::Same), Ordering::Relaxed);
         Ok(())
@@ -425,7 +419,6 @@ impl Owner {
 
 impl FileUses {
     /// The inputs of a run, and other files that it reads.
-    #[must_use]
     pub fn new<'p>(sources: &[Source], reads: impl IntoIterator<Item = &'p PathBuf>) -> Self {
         let mut uses = HashMap::new();
         for source in sources {

@@ -53,7 +53,6 @@ const MIN_REQUESTS: usize = 3;
 
 impl Calibration {
     /// Predicts the provider's count of a request of `messages` messages that have `tokens` tokens by our count.
-    #[must_use]
     pub fn apply(&self, tokens: u64, messages: usize) -> u64 {
         let (tokens, messages) = (tokens as f64, messages as f64);
         let predicted = (self.hidden + self.factor * tokens + self.framing * messages).round().max(0.0);
@@ -64,7 +63,6 @@ impl Calibration {
 
     /// Predicts by how much the provider's count grows if `messages` messages that have `tokens` tokens by our count
     /// are added.
-    #[must_use]
     pub fn added(&self, tokens: u64, messages: usize) -> u64 {
         Self { hidden: 0.0, ..*self }.apply(tokens, messages)
     }
@@ -78,7 +76,6 @@ impl Calibration {
     ///
     /// A negative hidden part or a factor outside 0.6 to 2 is impossible. If every framing leads to one, a simpler fit
     /// is used, with nothing hidden or with a factor of 1.
-    #[must_use]
     pub fn fit(requests: &[Observed]) -> Option<Self> {
         Self::fit_from(requests, 0.0)
     }
@@ -158,7 +155,6 @@ fn nearly_best(fits: &[(f64, Calibration)]) -> Option<Calibration> {
 }
 
 /// The percentile of `values` by nearest rank; `None` without values. Reorders `values`.
-#[must_use]
 pub fn percentile(values: &mut [f64], percent: usize) -> Option<f64> {
     let rank = (values.len() * percent).div_ceil(100).max(1) - 1;
     if values.is_empty() {
@@ -204,14 +200,12 @@ const DROP: f64 = 0.93;
 /// A stretch ends at a compaction and at a drop that the log does not record. In a stretch with fewer than three
 /// counted requests, only the hidden part is fitted, on the first of them, and the factor and framing are those of the
 /// previous stretch. Without a previous stretch, all requests of the session are fitted and none is tested.
-#[must_use]
 pub fn calibrate(requests: &[Observed]) -> Vec<Calibrated> {
     calibrate_with(requests, |counted| (2..6).map(|nth| (nth * counted).div_ceil(6)).collect())
 }
 
 /// The calibration of the request that would follow the last one: fitted on all requests of the last stretch, without
 /// drops that the log does not record. `None` if the provider counted no request.
-#[must_use]
 pub fn calibrate_next(requests: &[Observed]) -> Option<Calibration> {
     let last = calibrate_with(requests, |counted| vec![counted]).last()?.policy;
     requests.iter().any(|request| request.input.is_some()).then_some(last)
@@ -326,7 +320,6 @@ impl Figures {
     /// The usage of the main conversation of `transcript` or, if it has none, of the side conversation with the most
     /// counted requests. `counted` returns our count of the message with an index. `None` if the provider counted no
     /// request.
-    #[must_use]
     pub fn from_transcript(
         dialect: &dyn Dialect,
         transcript: &Transcript<'_>,
@@ -371,19 +364,16 @@ impl Figures {
     }
 
     /// `counting` with this calibration.
-    #[must_use]
     pub fn calibrate(&self, counting: &Counting) -> Counting {
         counting.calibrated(self.hidden(), self.calibration.factor, self.calibration.added(0, 1))
     }
 
     /// Tokens of every request that the log does not contain.
-    #[must_use]
     pub fn hidden(&self) -> u64 {
         self.calibration.apply(0, 0)
     }
 
     /// The calibrated count of the last request that the provider counted, to compare with [`Self::provider`].
-    #[must_use]
     pub fn predicted(&self) -> u64 {
         self.calibration.apply(self.ours, self.messages)
     }

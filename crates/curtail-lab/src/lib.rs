@@ -2,6 +2,7 @@
 //! provider's usage (`calibration`), and applies policies to them (`replay`).
 
 #![forbid(unsafe_code)]
+#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
 pub mod calibration;
 pub mod replay;

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use foldhash::HashMap;
 
+use curtail_core::calendar::days_since_1970;
 use curtail_core::dialects::{Dialect, record_model};
 use curtail_core::json::Value;
 use curtail_core::transcript::{Message, Role, Transcript, Usage};
@@ -32,13 +33,11 @@ pub struct Session {
 
 impl Session {
     /// Whether a request at `at` no longer sends the message at `position`, because that was rolled back.
-    #[must_use]
     pub fn is_rolled_back(&self, position: usize, at: usize) -> bool {
         self.rolled_back.get(&position).is_some_and(|end| *end <= at)
     }
 
     /// Seconds from the previous request to the one with this index, if the log has the times.
-    #[must_use]
     pub fn seconds_before(&self, nth: usize) -> Option<f64> {
         let before = &self.requests[nth.checked_sub(1)?];
         Some(self.requests[nth].seconds? - before.seconds?)
@@ -46,7 +45,6 @@ impl Session {
 
     /// Whether another model answered the request with this index than the previous one. If the provider read something
     /// from its cache, the model did not change: it has another name, or it answered before.
-    #[must_use]
     pub fn changes_model(&self, nth: usize) -> bool {
         let request = &self.requests[nth];
         let before = nth.checked_sub(1).and_then(|before| self.requests[before].model.as_ref());
@@ -79,7 +77,6 @@ pub struct Request {
 }
 
 /// The conversations of `transcript`, the main one first.
-#[must_use]
 pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Session> {
     let messages: HashMap<u32, usize> =
         transcript.messages.iter().enumerate().filter_map(|(at, one)| Some((one.value()?.span().start, at))).collect();
@@ -324,7 +321,6 @@ impl<'d> Reader<'d> {
 
 /// Seconds since 1970 of a time in ISO 8601, such as `2026-02-07T04:45:48.439Z`; `None` for any other text. A time
 /// without a zone is read as UTC.
-#[must_use]
 pub fn seconds(time: &str) -> Option<f64> {
     let number = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
@@ -333,7 +329,7 @@ pub fn seconds(time: &str) -> Option<f64> {
     let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
     let fraction = if digits == 0 { 0.0 } else { rest[..=digits].parse::<f64>().ok()? };
     let zone = if digits == 0 { rest } else { &rest[digits + 1..] };
-    let whole = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone);
+    let whole = days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset(zone);
     #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^52")]
     Some(whole as f64 + fraction)
 }
@@ -345,16 +341,6 @@ fn offset(zone: &str) -> i64 {
     let hours = number(1..3).unwrap_or(0);
     let minutes = number(4..6).or_else(|| number(3..5)).unwrap_or(0);
     sign * (hours * 3600 + minutes * 60)
-}
-
-/// Days since 1970 of a date (<https://howardhinnant.github.io/date_algorithms.html#days_from_civil>).
-const fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let from_march = (month + 9) % 12;
-    let day_of_year = (153 * from_march + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
 #[cfg(test)]

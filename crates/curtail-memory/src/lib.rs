@@ -2,6 +2,7 @@
 //! store that keeps them between runs.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
 pub mod ledger;
 pub mod memory;

@@ -10,13 +10,12 @@ use std::sync::Arc;
 use arrow_array::builder::GenericByteViewBuilder;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    ArrowPrimitiveType, BinaryType, BinaryViewType, ByteArrayType, ByteViewType, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type, StringViewType, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type, Utf8Type,
+    BinaryType, BinaryViewType, ByteArrayType, ByteViewType, Float32Type, Float64Type, LargeBinaryType, LargeUtf8Type,
+    StringViewType, Utf8Type,
 };
 use arrow_array::{
     Array, ArrayRef, BooleanArray, GenericByteArray, GenericByteViewArray, GenericListArray, MapArray, OffsetSizeTrait,
-    RecordBatch, RecordBatchReader, StructArray, UInt64Array,
+    RecordBatch, RecordBatchReader, StructArray, UInt64Array, downcast_integer_array,
 };
 use arrow_buffer::{ArrowNativeType as _, OffsetBuffer};
 use arrow_ipc::reader::{FileReader, StreamReader};
@@ -157,19 +156,19 @@ impl Values {
     fn is_null(&self, row: usize) -> bool {
         self.array.is_null(row) || self.parents.iter().any(|parent| parent.is_null(row))
     }
+}
 
-    /// The bytes of a text; empty if the column is not one of texts.
-    fn text(&self, row: usize) -> &[u8] {
-        match self.array.data_type() {
-            DataType::Utf8 => self.array.as_string::<i32>().value(row).as_bytes(),
-            DataType::LargeUtf8 => self.array.as_string::<i64>().value(row).as_bytes(),
-            DataType::Utf8View => self.array.as_string_view().value(row).as_bytes(),
-            DataType::Binary => self.array.as_binary::<i32>().value(row),
-            DataType::LargeBinary => self.array.as_binary::<i64>().value(row),
-            DataType::BinaryView => self.array.as_binary_view().value(row),
-            _ => &[],
-        }
-    }
+/// The bytes of a text; `None` if the array is not one of texts.
+fn text_at(array: &dyn Array, row: usize) -> Option<&[u8]> {
+    Some(match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().value(row).as_bytes(),
+        DataType::LargeUtf8 => array.as_string::<i64>().value(row).as_bytes(),
+        DataType::Utf8View => array.as_string_view().value(row).as_bytes(),
+        DataType::Binary => array.as_binary::<i32>().value(row),
+        DataType::LargeBinary => array.as_binary::<i64>().value(row),
+        DataType::BinaryView => array.as_binary_view().value(row),
+        _ => return None,
+    })
 }
 
 // Reading.
@@ -206,7 +205,7 @@ impl GroupReader for ArrowReader {
         match self.column.structs {
             _ if values.is_null(row) => block.push_null(0),
             true => block.push_json(|out| write_json(&values.array, row, out))?,
-            false => block.push(values.text(row))?,
+            false => block.push(text_at(&values.array, row).unwrap_or_default())?,
         }
         self.row += 1;
         if self.row == values.array.len() {
@@ -227,25 +226,15 @@ fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), Str
         out.push_str("null");
         return Ok(());
     }
-    match array.data_type() {
+    if let Some(text) = text_at(array, row) {
+        return write_bytes(text, out);
+    }
+    downcast_integer_array! {
+        array => write_scalar(array.value(row), out),
         DataType::Null => out.push_str("null"),
         DataType::Boolean => write_scalar(array.as_boolean().value(row), out),
-        DataType::Int8 => write_number::<Int8Type>(array, row, out),
-        DataType::Int16 => write_number::<Int16Type>(array, row, out),
-        DataType::Int32 => write_number::<Int32Type>(array, row, out),
-        DataType::Int64 => write_number::<Int64Type>(array, row, out),
-        DataType::UInt8 => write_number::<UInt8Type>(array, row, out),
-        DataType::UInt16 => write_number::<UInt16Type>(array, row, out),
-        DataType::UInt32 => write_number::<UInt32Type>(array, row, out),
-        DataType::UInt64 => write_number::<UInt64Type>(array, row, out),
-        DataType::Float32 => write_number::<Float32Type>(array, row, out),
-        DataType::Float64 => write_number::<Float64Type>(array, row, out),
-        DataType::Utf8 => write_scalar(array.as_string::<i32>().value(row), out),
-        DataType::LargeUtf8 => write_scalar(array.as_string::<i64>().value(row), out),
-        DataType::Utf8View => write_scalar(array.as_string_view().value(row), out),
-        DataType::Binary => return write_bytes(array.as_binary::<i32>().value(row), out),
-        DataType::LargeBinary => return write_bytes(array.as_binary::<i64>().value(row), out),
-        DataType::BinaryView => return write_bytes(array.as_binary_view().value(row), out),
+        DataType::Float32 => write_scalar(array.as_primitive::<Float32Type>().value(row), out),
+        DataType::Float64 => write_scalar(array.as_primitive::<Float64Type>().value(row), out),
         DataType::Struct(_) => return write_struct(array.as_struct(), row, out),
         DataType::List(_) => return write_list(&array.as_list::<i32>().value(row), out),
         DataType::LargeList(_) => return write_list(&array.as_list::<i64>().value(row), out),
@@ -260,14 +249,6 @@ fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), Str
         other => return Err(format!("a value of type {other}, which has no JSON form")),
     }
     Ok(())
-}
-
-fn write_number<T: ArrowPrimitiveType<Native: Into<serde_json::Value>>>(
-    array: &dyn Array,
-    row: usize,
-    out: &mut String,
-) {
-    write_scalar(array.as_primitive::<T>().value(row), out);
 }
 
 fn write_struct(array: &StructArray, row: usize, out: &mut String) -> Result<(), String> {

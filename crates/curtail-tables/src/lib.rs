@@ -5,6 +5,7 @@
 //! write one row group or batch.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
 mod arrow;
 mod headers;
@@ -27,7 +28,6 @@ pub use ::parquet as parquet_library;
 const STEP: usize = 16;
 
 /// An open table, and the column that contains its transcripts.
-#[derive(Debug)]
 pub struct Table {
     name: String,
     format: TableFormat,
@@ -71,7 +71,6 @@ impl Table {
     }
 
     /// Its format.
-    #[must_use]
     pub const fn format(&self) -> TableFormat {
         self.format
     }
@@ -169,7 +168,7 @@ struct Column {
 }
 
 /// A table of one format.
-trait TableFile: std::fmt::Debug + Send + Sync {
+trait TableFile: Send + Sync {
     /// Reads `column`.
     fn reader(self: Arc<Self>, column: &Column) -> Result<Box<dyn GroupReader>, FileError>;
 
@@ -238,7 +237,6 @@ pub struct Rows {
 
 impl Rows {
     /// All rows of `table`.
-    #[must_use]
     pub fn new(table: &Arc<Table>) -> Self {
         let mut rows = Self { table: Arc::clone(table), reader: None, group: 0, read: 0, total: 0 };
         rows.skip_empty();
@@ -246,13 +244,11 @@ impl Rows {
     }
 
     /// Whether all rows were read.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.group >= self.table.groups.len()
     }
 
     /// The number of bytes of the file that were read, counted in whole row groups or batches.
-    #[must_use]
     pub fn taken(&self) -> u64 {
         self.group.checked_sub(1).map_or(0, |last| self.table.groups[last].end)
     }

@@ -203,7 +203,7 @@ impl AskFlags {
         }
         let defaults = Patience::default();
         let retries = self.retries.unwrap_or(defaults.retries);
-        Ok(Http::with_authorities(Patience { total, retries, ..defaults }, authorities))
+        Ok(Http::new(Patience { total, retries, ..defaults }, authorities))
     }
 
     fn prompt(&self) -> anyhow::Result<Prompt> {

@@ -208,6 +208,7 @@ impl SummarizeOptions {
             tokens: self.summary_tokens.0,
             tokenizer: self.tokenizer.load()?,
             role: self.summary_role,
+            given: None,
         })
     }
 }

@@ -13,7 +13,8 @@ use crate::cli::store::store_path;
 use crate::console;
 use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::error::TextPlace;
-use curtail_memory::rolling::{Follow, Growth, RollingSummary, Shown, Taken, Thread, ThreadError, append, current};
+use curtail_io::{Follow, Growth};
+use curtail_memory::rolling::{RollingSummary, Shown, Taken, Thread, ThreadError, append, current};
 use curtail_memory::store::Store;
 
 #[derive(Debug, Clone, clap::Args)]

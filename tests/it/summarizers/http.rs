@@ -4,45 +4,34 @@ use std::time::{Duration, Instant};
 
 use crate::server::{Reply, Server, nobody};
 use curtail_memory::summarizers::{
-    Api, ApiKey, Budget, Failure, Http, Model, Patience, Prompt, Speaker, Summarizer, Utterance,
+    Api, ApiKey, Authorities, Budget, Failure, Http, Model, Patience, Prompt, Speaker, Summarizer, Utterance,
 };
 use serde_json::{Map, Value, json};
 
-const BOTH: [Wire; 2] = [Wire::OpenAi, Wire::Anthropic];
+const BOTH: [Wire; 2] = [Wire(Api::OpenAi), Wire(Api::Anthropic)];
 
 #[derive(Clone, Copy, Debug)]
-enum Wire {
-    OpenAi,
-    Anthropic,
-}
+struct Wire(Api);
 
 impl Wire {
     fn summarizer(self, address: &str, total: Duration, extra: Map<String, Value>) -> Box<dyn Summarizer> {
-        let http = Http::new(Patience {
-            total,
-            retries: 2,
-            first_wait: Duration::from_millis(10),
-            longest_wait: Duration::from_secs(3),
-            ..Patience::default()
-        });
+        let (first_wait, longest_wait) = (Duration::from_millis(10), Duration::from_secs(3));
+        let patience = Patience { total, retries: 2, first_wait, longest_wait, ..Patience::default() };
+        let http = Http::new(patience, Authorities::default());
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), "sk-secret\n").expect("a temporary file");
         let key = Some(ApiKey::from_file(file.path()).expect("the key can be read"));
-        let (api, endpoint) = match self {
-            Self::OpenAi => (Api::OpenAi, format!("{address}/v1")),
-            Self::Anthropic => (Api::Anthropic, address.to_owned()),
-        };
+        let api = self.0;
+        let endpoint = if api == Api::OpenAi { format!("{address}/v1") } else { address.to_owned() };
         let (endpoint, model, prompt) = (endpoint.parse().expect("an address"), "m".to_owned(), Prompt::default());
         Box::new(Model { api, endpoint, model, key, prompt, extra, http })
     }
 
     /// A good answer, as this wire format writes it.
     fn says(self, text: &str) -> String {
-        match self {
-            Self::OpenAi => {
-                json!({"choices": [{"message": {"role": "assistant", "content": text}}]})
-            }
-            Self::Anthropic => json!({"content": [{"type": "text", "text": text}]}),
+        match self.0 {
+            Api::OpenAi => json!({"choices": [{"message": {"role": "assistant", "content": text}}]}),
+            Api::Anthropic => json!({"content": [{"type": "text", "text": text}]}),
         }
         .to_string()
     }
@@ -73,14 +62,14 @@ fn a_request_carries_prompt_transcript_and_key() {
         assert_eq!(wire.ask(&server).ok().as_deref(), Some("fine"));
         let request = &server.received()[0];
         let body: Value = serde_json::from_str(&request.body).expect("the body is JSON");
-        let (line, key, instructions, user) = match wire {
-            Wire::OpenAi => (
+        let (line, key, instructions, user) = match wire.0 {
+            Api::OpenAi => (
                 "POST /v1/chat/completions HTTP/1.1",
                 request.header("authorization") == Some("Bearer sk-secret"),
                 &body["messages"][0]["content"],
                 &body["messages"][1]["content"],
             ),
-            Wire::Anthropic => (
+            Api::Anthropic => (
                 "POST /v1/messages HTTP/1.1",
                 request.header("x-api-key") == Some("sk-secret") && request.header("anthropic-version").is_some(),
                 &body["system"],
@@ -333,7 +322,7 @@ fn an_overflow_is_split_and_summarized_in_levels() {
 fn a_summary_that_the_server_cut_is_marked() {
     let openai = json!({"choices": [{"message": {"content": "It began well, bu"}, "finish_reason": "length"}]});
     let anthropic = json!({"content": [{"type": "text", "text": "It began well, bu"}], "stop_reason": "max_tokens"});
-    for (wire, answer) in [(Wire::OpenAi, openai), (Wire::Anthropic, anthropic)] {
+    for (wire, answer) in [(Wire(Api::OpenAi), openai), (Wire(Api::Anthropic), anthropic)] {
         let server = Server::with_replies(vec![Reply::ok(answer.to_string())]);
         assert_eq!(wire.ask(&server).ok().as_deref(), Some("It began well, bu …"));
         let summarizer = wire.summarizer(&server.address, crate::program::GUARD, Map::new());

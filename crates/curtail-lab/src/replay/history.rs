@@ -286,7 +286,6 @@ pub struct Remembered {
 
 impl Remembered {
     /// Remembers the counts of `tokenizer`.
-    #[must_use]
     pub fn new(tokenizer: Arc<dyn Tokenizer>) -> Self {
         Self { tokenizer, counts: (0..SHARDS).map(|_| Mutex::default()).collect() }
     }

@@ -1,8 +1,7 @@
-//! Measures what policies cost and lose: recorded sessions are replayed, request by request.
+//! Measures what policies cost and lose: recorded sessions are replayed, request by request, under every policy.
 //!
 //! It reads transcripts and applies chains. It writes no transcript and sends nothing to a provider.
 
-mod growing;
 mod history;
 mod needs;
 mod policies;
@@ -10,8 +9,23 @@ mod prefixes;
 mod prices;
 mod references;
 mod report;
-mod run;
 mod scores;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use foldhash::HashMap;
+use thiserror::Error;
+
+use crate::calibration::observe;
+use curtail_core::dialects::Dialect;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{Counting, OnSummary};
+use curtail_core::transcript::Transcript;
+use history::History;
+use needs::{Needs, WorkState, needs, work_states};
+use policies::Projection;
+use prefixes::Runs;
+use scores::Scorer;
 
 pub use crate::calibration::{Calibrated, Calibration, Observed, Request, Session, calibrate, percentile, sessions};
 pub use history::Remembered;
@@ -22,4 +36,323 @@ pub use report::{
     Accuracy, CalibrationReport, Group, Losses, Missing, NamedTotal, PolicyReport, PolicyTotal, Probe, Probes,
     Recorded, RequestReport, SessionReport, TotalReport, Verdict, outcome,
 };
-pub use run::{Replay, ReplayError};
+
+/// Policies, and the settings for measuring their requests.
+///
+/// ```
+/// use curtail_core::dialects::{Framing, Reading};
+/// use curtail_core::processors::Counting;
+/// use curtail_lab::replay::{Apply, Policy, Prices, Replay};
+/// use curtail_tokens::tokenizers::tokenizer_by_name;
+///
+/// let replay = Replay {
+///     policies: vec![Policy::recorded()],
+///     apply: Apply::View,
+///     live: false,
+///     counting: Counting::new(tokenizer_by_name("o200k_base")?),
+///     prices: Prices::built_in()?,
+///     model: None,
+///     cache: None,
+///     missing: false,
+///     keep_inaccurate: false,
+///     outcome: None,
+/// };
+/// let log = concat!(
+///     "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n",
+///     "{\"role\": \"assistant\", \"content\": \"At 05:12.\"}\n",
+/// );
+/// let reading = Reading::new(Framing::Lines, None, None)?;
+/// let document = reading.parse(log)?;
+/// for (dialect, transcript) in reading.transcripts(&document)? {
+///     let reports = replay.transcript("log", dialect, &transcript)?;
+///     assert_eq!(reports[0].requests, 1);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Replay {
+    /// The policies, `as recorded` first.
+    pub policies: Vec<Policy>,
+    /// How they are applied from request to request.
+    pub apply: Apply,
+    /// Whether they see only the messages after the last compaction of the log.
+    pub live: bool,
+    /// How tokens are counted. Usage in the log calibrates the counts.
+    pub counting: Counting,
+    /// Prices and cache rules.
+    pub prices: Prices,
+    /// The model whose price applies to every request; by default the one that the log names.
+    pub model: Option<String>,
+    /// The name of the cache rules; by default those of the model or of the dialect's provider.
+    pub cache: Option<String>,
+    /// Whether missing references are listed.
+    pub missing: bool,
+    /// Whether the sums include the tokens of sessions whose error is too large.
+    pub keep_inaccurate: bool,
+    /// The JSON pointer of the outcome in a record; by default the places that known programs use.
+    pub outcome: Option<String>,
+}
+
+/// The data that all policies of a session share.
+struct Scene<'s, 'a> {
+    session: &'s Session,
+    history: &'s History<'a>,
+    needs: &'s [Needs],
+    /// What the model has to know at each request.
+    work_states: &'s [WorkState],
+    /// The calibrations of each request.
+    calibrated: &'s [Calibrated],
+    rules: &'s CacheRules,
+    /// The price of each request's model.
+    prices: Vec<Option<&'s ModelPrice>>,
+    /// Keys of the signature of reasoning.
+    signatures: &'static [&'static str],
+    /// Whether missing references are listed.
+    missing: bool,
+}
+
+impl Replay {
+    /// Replays the conversations of `transcript` that have a request. `name` is the name of the transcript in the
+    /// reports.
+    ///
+    /// # Errors
+    /// The price table has no cache rules of the name that applies.
+    pub fn transcript(
+        &self,
+        name: &str,
+        dialect: &'static dyn Dialect,
+        transcript: &Transcript<'_>,
+    ) -> Result<Vec<SessionReport>, ReplayError> {
+        let sessions = sessions(dialect, transcript);
+        let with_requests = sessions.iter().filter(|session| !session.requests.is_empty());
+        with_requests.map(|session| self.session(name, dialect, transcript, session)).collect()
+    }
+
+    fn session(
+        &self,
+        name: &str,
+        dialect: &'static dyn Dialect,
+        transcript: &Transcript<'_>,
+        session: &Session,
+    ) -> Result<SessionReport, ReplayError> {
+        let history = History::new(dialect, transcript, session, &self.counting, self.live);
+        let needs = needs(&history, session, &transcript.layout.preamble);
+        let work_states = work_states(&history, session);
+        let observed = observe(session, history.outside, |run| history.tokens(run.clone()));
+        let calibrated = calibrate(&observed);
+        let rules_name = self.rules(dialect, session);
+        let Some(rules) = self.prices.cache.get(&rules_name) else {
+            return Err(ReplayError::NoCacheRules(rules_name));
+        };
+        let scene = Scene {
+            session,
+            history: &history,
+            needs: &needs,
+            work_states: &work_states,
+            calibrated: &calibrated,
+            rules,
+            prices: self.prices_of(session),
+            signatures: dialect.provider_rules().signatures,
+            missing: self.missing,
+        };
+        let largest = observed.iter().map(|request| request.tokens).max().unwrap_or(0);
+        let measured = |policy| self.policy(policy, &scene, transcript, largest);
+        let policies: Vec<PolicyReport> = self.policies.iter().map(measured).collect();
+        let side = if session.thread == 0 { String::new() } else { format!(" (side conversation {})", session.thread) };
+        Ok(SessionReport {
+            name: format!("{name}{side}"),
+            dialect: dialect.name(),
+            cache: rules_name,
+            outcome: outcome(transcript, self.outcome.as_deref()),
+            largest_counted: largest,
+            ..scene.report(policies)
+        })
+    }
+
+    /// Measures a policy. If it fails, its report has the error, and the other policies are measured all the same.
+    fn policy(
+        &self,
+        policy: &Policy,
+        scene: &Scene<'_, '_>,
+        transcript: &Transcript<'_>,
+        largest: u64,
+    ) -> PolicyReport {
+        let mut scorer = Scorer::new(scene, policy);
+        let scaled;
+        let chain: &Chain = match &policy.chain {
+            PolicyChain::Recorded => {
+                for request in &scene.session.requests {
+                    let mut runs = Runs::default();
+                    request.sent.iter().cloned().for_each(|run| runs.push(run));
+                    scorer.request(runs.into());
+                }
+                return scorer.finish(Summaries::default());
+            }
+            PolicyChain::Fixed(chain) => chain,
+            PolicyChain::Scaled(make) => match make(largest) {
+                Ok(chain) => {
+                    scaled = chain;
+                    &scaled
+                }
+                Err(error) => return scorer.fail(error.to_string()),
+            },
+        };
+        let (observed, summaries) = observe_summaries(chain);
+        let chain = observed.as_ref().unwrap_or(chain);
+        let (session, history, layout) = (scene.session, scene.history, &transcript.layout);
+        let mut projection = Projection::new(chain, self.apply, self.live, session, history, layout, &self.counting);
+        for request in &scene.session.requests {
+            match projection.difference(request, &scorer.sent) {
+                Ok(difference) => scorer.request(difference),
+                Err(error) => return scorer.fail(error.to_string()),
+            }
+        }
+        scorer.finish(summaries.sum())
+    }
+
+    /// The name of the cache rules of `session`.
+    fn rules(&self, dialect: &dyn Dialect, session: &Session) -> String {
+        if let Some(name) = &self.cache {
+            return name.clone();
+        }
+        let model = self.model.as_deref().or_else(|| main_model(session));
+        let by_model = model.and_then(|name| self.prices.cache_of(name));
+        let logged = session.requests.iter().find_map(|request| request.provider);
+        let provider = logged.unwrap_or(dialect.provider_rules().provider);
+        let rules_of = |provider: &str| self.prices.providers.get(provider).map(String::as_str);
+        let by_provider = || rules_of(provider).or_else(|| rules_of(provider_by_usage(session)?));
+        let name = by_model.or_else(by_provider).unwrap_or("none");
+        let usages = session.requests.iter().filter_map(|request| request.usage);
+        let (written, long) =
+            usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write, sum.1 + usage.cache_write_long));
+        let longer = self.prices.cache.get(name).and_then(|rules| rules.long.as_ref());
+        longer.filter(|_| 2 * long > written).map_or(name, String::as_str).to_owned()
+    }
+
+    fn prices_of(&self, session: &Session) -> Vec<Option<&ModelPrice>> {
+        let name = |request: &Request| self.model.clone().or_else(|| request.model.clone());
+        session.requests.iter().map(|request| name(request).and_then(|name| self.prices.model(&name))).collect()
+    }
+}
+
+/// A provider that would report usage like that of the log: Anthropic reports cache writes, OpenAI only reads.
+fn provider_by_usage(session: &Session) -> Option<&'static str> {
+    let usages = || session.requests.iter().filter_map(|request| request.usage);
+    let writes = usages().any(|usage| usage.cache_write > 0);
+    let reads = usages().any(|usage| usage.cache_read > 0);
+    if writes { Some("anthropic") } else { reads.then_some("openai") }
+}
+
+/// The model that most requests name, the first of several.
+fn main_model(session: &Session) -> Option<&str> {
+    let names: Vec<&str> = session.requests.iter().filter_map(|request| request.model.as_deref()).collect();
+    let count = |name: &str| names.iter().filter(|other| **other == name).count();
+    let mut distinct: Vec<&str> = Vec::new();
+    names.iter().for_each(|name| {
+        if !distinct.contains(name) {
+            distinct.push(name);
+        }
+    });
+    distinct.into_iter().rev().max_by_key(|name| count(name))
+}
+
+/// The largest relative median error with which the tokens of a session are meaningful.
+const MAX_ERROR: f64 = 0.1;
+
+impl Scene<'_, '_> {
+    /// The report, without what the session as a whole is called and how it ended.
+    fn report(&self, policies: Vec<PolicyReport>) -> SessionReport {
+        let session = self.session;
+        let requests = &session.requests;
+        let numbers =
+            |is: &dyn Fn(usize) -> bool| (0..requests.len()).filter(|&nth| is(nth)).map(|nth| nth + 1).collect();
+        let measured = policies.iter().flat_map(|policy| policy.requests.iter().zip(self.calibrated));
+        let held = measured.filter(|(_, calibrated)| calibrated.held).map(|(request, _)| request);
+        let accuracy = Accuracy::from_requests(held);
+        SessionReport {
+            model: main_model(session).map(str::to_owned),
+            times: requests.iter().all(|request| request.seconds.is_some()),
+            requests: requests.len(),
+            compacted_before: numbers(&|nth| nth > 0 && requests[nth].live_from > requests[nth - 1].live_from),
+            model_changed_before: numbers(&|nth| session.changes_model(nth)),
+            paused_before: numbers(&|nth| !self.rules.lives(session.seconds_before(nth))),
+            rejected: session.rejected,
+            dropped_before: numbers(&|nth| self.calibrated[nth].drops),
+            calibration: calibrations(self),
+            policies,
+            inaccurate: accuracy.as_ref().is_some_and(|accuracy| accuracy.median_error > MAX_ERROR),
+            accuracy,
+            ..SessionReport::default()
+        }
+    }
+}
+
+fn calibrations(scene: &Scene<'_, '_>) -> Vec<CalibrationReport> {
+    let mut reports: Vec<CalibrationReport> = Vec::new();
+    if scene.session.requests.iter().all(|request| request.usage.is_none()) {
+        return reports;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a request is far below 2^52 tokens")]
+    let whole = |tokens: f64| tokens.round() as i64;
+    for (nth, calibration) in scene.calibrated.iter().enumerate() {
+        let report = CalibrationReport {
+            from_request: nth + 1,
+            hidden_tokens: whole(calibration.policy.hidden),
+            dropped_tokens: whole(calibration.policy.hidden - calibration.recorded.hidden).max(0),
+            factor: (calibration.policy.factor * 1e4).round() / 1e4,
+            framing: calibration.policy.framing,
+        };
+        let is_same = |last: &CalibrationReport| {
+            CalibrationReport { from_request: report.from_request, ..last.clone() } == report
+        };
+        if !reports.last().is_some_and(is_same) {
+            reports.push(report);
+        }
+    }
+    reports
+}
+
+/// Why a session cannot be replayed.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The price table has no cache rules with this name.
+    #[error("the price table has no cache rules called `{0}`")]
+    NoCacheRules(String),
+}
+
+// The summaries that a policy requests from a model, which add to its cost.
+
+/// The sum of distinct requests for summaries.
+#[derive(Debug, Clone, Copy, Default)]
+struct Summaries {
+    /// The number of requests.
+    requests: usize,
+    /// Their tokens.
+    tokens: u64,
+}
+
+/// The requests for summaries: the tokens of each, by digest. A policy that sees the whole history at every request
+/// asks for the same summary again, which a program would have kept, so it counts once.
+#[derive(Debug, Default)]
+struct SummaryRequests(Arc<Mutex<HashMap<u64, usize>>>);
+
+impl SummaryRequests {
+    fn sum(&self) -> Summaries {
+        let requests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Summaries { requests: requests.len(), tokens: requests.values().map(|tokens| *tokens as u64).sum() }
+    }
+}
+
+/// The same chain with an observer that collects its requests for summaries; `None` if it makes none.
+fn observe_summaries(chain: &Chain) -> (Option<Chain>, SummaryRequests) {
+    let collected = SummaryRequests::default();
+    if !chain.stages.iter().any(|stage| stage.processor.traits().sends) {
+        return (None, collected);
+    }
+    let requests = Arc::clone(&collected.0);
+    let observer = OnSummary::new(move |request| {
+        if let Some(request) = request {
+            requests.lock().unwrap_or_else(PoisonError::into_inner).insert(request.digest, request.tokens);
+        }
+    });
+    (Some(chain.observed_by(observer)), collected)
+}

@@ -122,20 +122,13 @@ pub(super) struct Difference {
     /// The number of runs at the beginning that are kept.
     kept: usize,
     /// The runs that are sent after them.
-    runs: Runs,
+    pub(super) runs: Runs,
 }
 
 impl From<Runs> for Difference {
     /// A request that shares nothing with the previous one.
     fn from(runs: Runs) -> Self {
         Self { kept: 0, runs }
-    }
-}
-
-impl Difference {
-    /// The runs that are sent after those that are kept.
-    pub(super) const fn runs(&mut self) -> &mut Runs {
-        &mut self.runs
     }
 }
 

@@ -2,11 +2,11 @@
 //! tokens of a request are read from the provider's prompt cache, written to it, or neither.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use curtail_core::error::TextPlace;
 use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::prefixes::Link;
 
@@ -61,16 +61,9 @@ pub struct Above {
 }
 
 /// What is wrong with a table of prices.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
 pub struct PriceError(String);
-
-impl fmt::Display for PriceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for PriceError {}
 
 impl PriceError {
     fn from_toml(text: &str, error: &toml::de::Error) -> Self {
@@ -111,7 +104,6 @@ impl Prices {
     }
 
     /// The name of the cache rules of the model with this name, by its price or its family.
-    #[must_use]
     pub fn cache_of(&self, name: &str) -> Option<&str> {
         let family = || {
             let model = name.rsplit(['/', ':']).find(|part| part.contains(char::is_alphabetic)).unwrap_or(name);
@@ -124,7 +116,6 @@ impl Prices {
     }
 
     /// The price of the model with this name, which may have a provider before it and a date after it.
-    #[must_use]
     pub fn model(&self, name: &str) -> Option<&ModelPrice> {
         let fits = |model: &&ModelPrice| is_called(name, &model.name);
         self.models.iter().filter(fits).max_by_key(|model| model.name.len())
@@ -150,7 +141,6 @@ fn is_called(name: &str, model: &str) -> bool {
 
 impl ModelPrice {
     /// US dollars for the input of a request.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
     pub fn cost(&self, rules: &CacheRules, billed: CacheUse) -> f64 {
         let read = self.read.unwrap_or(rules.read) * billed.read as f64;

@@ -41,7 +41,6 @@ const COMMON: &[&str] = &[
 const LONGEST_QUOTE: usize = 80;
 
 /// The byte ranges of the references of `text`, in order of their start. A quoted string may contain others.
-#[must_use]
 pub fn references(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();

@@ -164,25 +164,21 @@ impl PolicyTotal {
     }
 
     /// The share of the needed references that were sent; 1 if none was needed.
-    #[must_use]
     pub fn kept_share(&self) -> f64 {
         share(self.losses.kept_references, self.losses.needed_references)
     }
 
     /// The share of the references needed in the arguments of calls that were sent; 1 if none was needed.
-    #[must_use]
     pub fn kept_in_calls_share(&self) -> f64 {
         share(self.losses.kept_in_calls, self.losses.needed_in_calls)
     }
 
     /// The smaller of the two shares.
-    #[must_use]
     pub fn kept_at_least(&self) -> f64 {
         self.kept_share().min(self.kept_in_calls_share())
     }
 
     /// The share of the tokens sent that was read from the cache; 0 if nothing was sent.
-    #[must_use]
     pub fn read_share(&self) -> f64 {
         self.billed.read as f64 / self.tokens_sent.max(1) as f64
     }
@@ -266,7 +262,6 @@ impl Probes {
     }
 
     /// The share of all probes whose item was sent; 1 without any.
-    #[must_use]
     pub fn sent_share(mut self) -> f64 {
         let (sent, of) = self.each().iter().fold((0, 0), |sum, probe| (sum.0 + probe.sent, sum.1 + probe.of));
         share(sent, of)
@@ -577,7 +572,6 @@ const OUTCOMES: [&str; 7] =
     ["/reward", "/resolved", "/info/resolved", "/info/exit_status", "/exit_status", "/scores", "/metadata/outcome"];
 
 /// The outcome of `transcript`, at `pointer` (RFC 6901) in the record around its messages, or at a known place.
-#[must_use]
 pub fn outcome(transcript: &Transcript<'_>, pointer: Option<&str>) -> Option<String> {
     let first = transcript.layout.elements.first()?;
     let around = || std::iter::successors(first.parent(), |value| value.parent()).filter(|value| value.is_object());

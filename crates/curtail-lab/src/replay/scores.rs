@@ -9,7 +9,7 @@ use super::policies::{Policy, PolicyChain};
 use super::prefixes::{Changed, Difference, Link, Sent};
 use super::prices::{CacheRules, CacheUse, Marked};
 use super::report::{Losses, Missing, PolicyReport, PolicyTotal, Probe, Probes, Recorded, RequestReport};
-use super::run::{Scene, Summaries};
+use super::{Scene, Summaries};
 use crate::calibration::Calibration;
 use curtail_core::transcript::{Content, Message};
 
@@ -20,7 +20,8 @@ pub(super) struct Scorer<'s, 'a> {
     report: PolicyReport,
     /// The tokens of the previous request, as the provider counts them.
     before: Option<u64>,
-    sent: Sent,
+    /// The messages of the previous request.
+    pub(super) sent: Sent,
     /// The prefixes that the client marked for the cache of the model that answers.
     marked: Marked,
     thoughts: Thoughts,
@@ -58,11 +59,6 @@ impl<'s, 'a> Scorer<'s, 'a> {
             last_sent: vec![0; scene.history.messages.len()],
             breaks: Vec::new(),
         }
-    }
-
-    /// The messages of the previous request.
-    pub(super) const fn sent(&self) -> &Sent {
-        &self.sent
     }
 
     /// Measures the next request, which differs from the previous one by `difference`.

@@ -3,22 +3,16 @@
 
 use serde_json::{Map, Value};
 
+use super::commands::{self, Effect, Run};
 use super::quotes::one_line;
-use super::{Progress, Todo, commands, paths};
+use super::{Progress, Todo, paths};
 use curtail_core::digest::fnv1a_64;
 
-/// An effect of a call.
+/// What a call does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
-    /// Changes a file; `edit` is a digest of the text that it replaces and one of the text that it writes; `None` if it writes
-    /// the whole file.
-    Change { path: String, edit: Option<(u32, u32)> },
-    /// Writes a script that changes these files when it is run.
-    Script { path: String, writes: Vec<String> },
-    /// Removes a file.
-    Remove(String),
-    /// Gives a file another path.
-    Move { from: String, to: String },
+    /// Has an effect on files, or runs a check that is not a shell command, such as a tool `run_tests`.
+    Effect(Effect),
     /// Runs a command line.
     Command(String),
     /// Replaces the to-do list.
@@ -27,8 +21,6 @@ pub(super) enum Action {
     AddTodo(Todo),
     /// Changes the item with this id.
     UpdateTodo(Todo),
-    /// Runs a check that is not a shell command, such as a tool `run_tests`.
-    Check(String),
 }
 
 /// Names of arguments that contain the path of a file, in lower case without separators.
@@ -103,9 +95,9 @@ const CHECK_WORDS: &[&str] = &["test", "tests", "build", "lint", "typecheck", "c
 
 /// What the call of `name` does, in order.
 pub(super) fn actions(name: &str, arguments: &str) -> Vec<Action> {
-    let patch = patch_actions(arguments);
+    let patch = patch_effects(arguments);
     if !patch.is_empty() {
-        return patch;
+        return patch.into_iter().map(Action::Effect).collect();
     }
     match serde_json::from_str(arguments) {
         Ok(Value::Object(members)) => actions_of_object(name, &members),
@@ -134,42 +126,42 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     match path {
         Some(path) if writes && !only_reads => {
             let body = get(TEXT_KEYS).and_then(Value::as_str).unwrap_or_default();
-            let change = Action::Change { path: path.to_owned(), edit: edit_digests(members) };
-            std::iter::once(change).chain(script(path, body)).collect()
+            let edit = edit_digests(members);
+            let change = Effect::Change { path: path.to_owned(), edit, whole: edit.is_none() };
+            let script = Effect::script(path.to_owned(), commands::files_written_by(path, body));
+            std::iter::once(change).chain(script).map(Action::Effect).collect()
         }
-        Some(path) if has(&["delete", "remove"]) && !only_reads => vec![Action::Remove(path.to_owned())],
-        _ if has(CHECK_WORDS) => vec![Action::Check(name.to_owned())],
+        Some(path) if has(&["delete", "remove"]) && !only_reads => {
+            vec![Action::Effect(Effect::Remove(path.to_owned()))]
+        }
+        _ if has(CHECK_WORDS) => {
+            vec![Action::Effect(Effect::Check(Run { command: name.to_owned(), targets: Vec::new() }))]
+        }
         _ => Vec::new(),
     }
 }
 
-/// The action of writing `body` to a script at `path`; `None` if the script changes no files.
-fn script(path: &str, body: &str) -> Option<Action> {
-    let writes = commands::files_written_by(path, body);
-    (!writes.is_empty()).then(|| Action::Script { path: path.to_owned(), writes })
-}
-
-/// The actions of a patch in the format of `apply_patch`, anywhere in the arguments.
-fn patch_actions(arguments: &str) -> Vec<Action> {
+/// The effects of a patch in the format of `apply_patch`, anywhere in the arguments.
+fn patch_effects(arguments: &str) -> Vec<Effect> {
     const BEGIN: &str = "*** Begin Patch";
     if !arguments.contains(BEGIN) {
         return Vec::new();
     }
     let text = arguments.replace("\\n", "\n");
-    let mut found: Vec<Action> = Vec::new();
+    let mut found: Vec<Effect> = Vec::new();
     for line in text.lines() {
         let named = |mark: &str| line.strip_prefix(mark).map(|path| path.trim().to_owned());
         if let Some(path) = named("*** Add File: ") {
-            found.push(Action::Change { path, edit: None });
+            found.push(Effect::Change { path, edit: None, whole: true });
         } else if let Some(path) = named("*** Update File: ") {
-            found.push(Action::Change { path, edit: Some(PATCH) });
+            found.push(Effect::Change { path, edit: Some(PATCH), whole: false });
         } else if let Some(path) = named("*** Delete File: ") {
-            found.push(Action::Remove(path));
-        } else if let (Some(to), Some(Action::Change { path: from, .. })) =
+            found.push(Effect::Remove(path));
+        } else if let (Some(to), Some(Effect::Change { path: from, .. })) =
             (named("*** Move to: "), found.last().cloned())
         {
             found.pop();
-            found.push(Action::Move { from, to });
+            found.push(Effect::Move { from, to });
         }
     }
     found
@@ -348,10 +340,10 @@ pub(super) fn key_in(result: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Progress, Todo, actions, key_in};
+    use super::{Action, Effect, Progress, Run, Todo, actions, key_in};
 
     fn change(path: &str) -> Vec<Action> {
-        vec![Action::Change { path: path.to_owned(), edit: None }]
+        vec![Action::Effect(Effect::Change { path: path.to_owned(), edit: None, whole: true })]
     }
 
     #[test]
@@ -370,14 +362,17 @@ mod tests {
             assert_eq!(actions(name, arguments), change("a.rs"), "{name}");
         }
         let edit = actions("edit", r#"{"path":"a.rs","oldText":"x","newText":"y"}"#);
-        assert!(matches!(&edit[..], [Action::Change { edit: Some((old, new)), .. }] if old != new), "{edit:?}");
+        let [Action::Effect(Effect::Change { edit: Some((old, new)), whole: false, .. })] = &edit[..] else {
+            panic!("{edit:?}")
+        };
+        assert_ne!(old, new);
     }
 
     #[test]
     fn a_script_is_recognized_by_what_it_writes() {
         let actions = actions("Write", r#"{"file_path":"/tmp/fix.py","content":"open('a.py', 'w').write(x)"}"#);
-        let script = Action::Script { path: "/tmp/fix.py".into(), writes: vec!["a.py".into()] };
-        assert_eq!(actions, [change("/tmp/fix.py"), vec![script]].concat());
+        let script = Effect::Script { path: "/tmp/fix.py".into(), writes: vec!["a.py".into()] };
+        assert_eq!(actions, [change("/tmp/fix.py"), vec![Action::Effect(script)]].concat());
     }
 
     #[test]
@@ -409,9 +404,10 @@ mod tests {
         let moved = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** Delete File: c\n*** End Patch";
         assert_eq!(
             actions("apply_patch", moved),
-            [Action::Move { from: "a".into(), to: "b".into() }, Action::Remove("c".into())]
+            [Effect::Move { from: "a".into(), to: "b".into() }, Effect::Remove("c".into())].map(Action::Effect)
         );
-        assert_eq!(actions("run_tests", "{}"), [Action::Check("run_tests".into())]);
+        let tests = Run { command: "run_tests".into(), targets: Vec::new() };
+        assert_eq!(actions("run_tests", "{}"), [Action::Effect(Effect::Check(tests))]);
     }
 
     fn list(name: &str, arguments: &str) -> Vec<(String, Progress)> {

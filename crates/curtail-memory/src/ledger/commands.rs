@@ -1,16 +1,14 @@
 //! What shell commands and scripts do to files and to the history of a repository, and which of them build or test.
 //! Tables list the known programs. Nothing is run: a program that is not listed has no known effect.
 
-use super::shell::{self, Simple};
 use super::{checks, paths};
 
-/// An effect of a command.
+/// An effect of a command, or of another call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Writes a whole file.
-    Write(String),
-    /// Changes a file.
-    Edit(String),
+    /// Changes a file, or writes the `whole` file; `edit` is a digest of the text that it replaces and one of the text that it
+    /// writes, if both are known.
+    Change { path: String, edit: Option<(u32, u32)>, whole: bool },
     /// Removes a file.
     Remove(String),
     /// Gives a file another path.
@@ -29,6 +27,23 @@ pub(super) enum Effect {
     RunScript(String),
     /// Builds or tests.
     Check(Run),
+}
+
+impl Effect {
+    /// Writes a whole file.
+    fn write(path: String) -> Self {
+        Self::Change { path, edit: None, whole: true }
+    }
+
+    /// Changes a part of a file.
+    fn edit(path: String) -> Self {
+        Self::Change { path, edit: None, whole: false }
+    }
+
+    /// Writes a script at `path`, which `writes` these files; `None` if the script changes no files.
+    pub(super) fn script(path: String, writes: Vec<String>) -> Option<Self> {
+        (!writes.is_empty()).then_some(Self::Script { path, writes })
+    }
 }
 
 /// A run of a build or of tests.
@@ -120,12 +135,12 @@ const BACKUPS: &[&str] = &[".bak", ".backup", ".orig", ".old", "~"];
 
 /// What the command line does, in order.
 pub(super) fn effects(line: &str) -> Vec<Effect> {
-    shell::commands(line).iter().flat_map(effects_of).collect()
+    commands(line).iter().flat_map(effects_of).collect()
 }
 
 /// Whether the line runs a program whose output may be that of a check, even if `CHECKS` does not list it.
 pub(super) fn may_check(line: &str) -> bool {
-    shell::commands(line).iter().any(|command| {
+    commands(line).iter().any(|command| {
         let words = unwrapped(&command.words);
         words.first().is_some_and(|program| !VIEWERS.contains(&paths::name(program)))
     })
@@ -133,7 +148,7 @@ pub(super) fn may_check(line: &str) -> bool {
 
 fn effects_of(command: &Simple) -> Vec<Effect> {
     let mut found: Vec<Effect> =
-        command.writes.iter().filter_map(|word| command.file(word)).map(Effect::Write).collect();
+        command.writes.iter().filter_map(|word| command.file(word)).map(Effect::write).collect();
     let Some((program, arguments)) = unwrapped(&command.words).split_first() else { return found };
     let call = Call { command, program, name: paths::name(program), arguments };
     if let Some(body) = &command.input {
@@ -170,8 +185,7 @@ impl Simple {
     /// The effect of writing `body` to a script at `word`; `None` if the script changes no files.
     fn script(&self, word: &str, body: &str) -> Option<Effect> {
         let path = paths::any_path(word)?;
-        let writes = self.files_written(path, body);
-        (!writes.is_empty()).then(|| Effect::Script { path: self.resolved(path), writes })
+        Effect::script(self.resolved(path), self.files_written(path, body))
     }
 
     /// The effects of moving all of these words but the last to that one, which is a folder if there are several.
@@ -211,10 +225,10 @@ impl<'c> Call<'c> {
         let mut words = self.operands().map(String::as_str);
         let file = |word: &str| self.command.file(word);
         match action {
-            FileAction::Write => words.filter_map(file).map(Effect::Write).collect(),
+            FileAction::Write => words.filter_map(file).map(Effect::write).collect(),
             FileAction::Edit(flags) => {
                 let has_script_flag = self.arguments.iter().any(|word| flags.contains(&word.as_str()));
-                self.files_and_script().skip(usize::from(!has_script_flag)).filter_map(file).map(Effect::Edit).collect()
+                self.files_and_script().skip(usize::from(!has_script_flag)).filter_map(file).map(Effect::edit).collect()
             }
             FileAction::Copy => {
                 words.next().zip(words.next()).and_then(|(from, to)| self.copied(from, to)).into_iter().collect()
@@ -238,7 +252,7 @@ impl<'c> Call<'c> {
     /// The effect of a copy; `None` if it is a backup beside the original.
     fn copied(&self, from: &str, to: &str) -> Option<Effect> {
         let backup = to.starts_with(from) && BACKUPS.iter().any(|end| to.ends_with(end));
-        if backup { None } else { self.command.file(&destination(from, to)).map(Effect::Write) }
+        if backup { None } else { self.command.file(&destination(from, to)).map(Effect::write) }
     }
 
     /// The effects of a program outside `TOOLS`: it may be a check, or a script.
@@ -256,7 +270,7 @@ impl<'c> Call<'c> {
     /// The effects of an interpreter: it runs a script file, or code in its arguments or its input.
     fn interpret(&self) -> Vec<Effect> {
         let edits = |body: &String| -> Vec<Effect> {
-            self.command.files_written(self.name, body).into_iter().map(Effect::Edit).collect()
+            self.command.files_written(self.name, body).into_iter().map(Effect::edit).collect()
         };
         let is_code_flag = |word: &str| matches!(word, "-c" | "-e" | "-lc");
         let mut words =
@@ -478,7 +492,7 @@ pub(super) fn files_written_by(place: &str, text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     if SHELLS.contains(&extension) {
         for effect in effects(text) {
-            if let Effect::Write(path) | Effect::Edit(path) = effect {
+            if let Effect::Change { path, .. } = effect {
                 add(&mut found, &path);
             }
         }
@@ -565,12 +579,209 @@ fn literal(text: &str) -> Option<(&str, &str)> {
     text[1..].split_once(quote).filter(|(inside, _)| !inside.contains(['\\', '\n']))
 }
 
+// Splits a shell's command line into simple commands, with their words, the files that they write, and the folder that they
+// run in. It follows quotes, here-documents and operators as POSIX shells do, and expands nothing.
+
+/// One simple command of a line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Simple {
+    /// The program and its arguments, unquoted.
+    words: Vec<String>,
+    /// Files that its standard output goes to.
+    writes: Vec<String>,
+    /// The folder that an earlier `cd` of the line changed to.
+    folder: Option<String>,
+    /// The text of the here-document that it reads.
+    input: Option<String>,
+}
+
+/// The simple commands of `line`, in order.
+fn commands(line: &str) -> Vec<Simple> {
+    let mut splitter = Splitter { rest: line, ..Splitter::default() };
+    while splitter.step() {}
+    splitter.end();
+    splitter.done
+}
+
+#[derive(Default)]
+struct Splitter<'l> {
+    rest: &'l str,
+    word: Option<String>,
+    /// What the next word is: an argument, or the target of a redirection.
+    target: Target,
+    /// The command that is being read.
+    current: Simple,
+    done: Vec<Simple>,
+    /// The delimiters of the here-documents that begin on the next line, each with the index of its command in `done`.
+    heredocs: Vec<(String, usize)>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    #[default]
+    Words,
+    Output,
+    Heredoc,
+    Ignored,
+}
+
+impl Splitter<'_> {
+    /// Reads one character or token; `false` at the end.
+    fn step(&mut self) -> bool {
+        let Some(letter) = self.rest.chars().next() else { return false };
+        self.rest = &self.rest[letter.len_utf8()..];
+        match letter {
+            '\'' => self.single_quoted(),
+            '"' => self.double_quoted(),
+            '\\' => self.backslash(),
+            '$' if self.rest.starts_with('(') => self.substitution(),
+            '#' if self.word.is_none() => self.skip_to('\n'),
+            '\n' => {
+                self.end();
+                self.read_heredocs();
+            }
+            ';' | '|' | '&' | '(' | ')' if letter != '&' || !self.rest.starts_with('>') => self.end(),
+            '>' | '<' | '&' => self.redirection(letter),
+            letter if letter.is_whitespace() => self.end_word(),
+            letter => self.push(letter),
+        }
+        true
+    }
+
+    fn push(&mut self, letter: char) {
+        self.word.get_or_insert_default().push(letter);
+    }
+
+    fn skip_to(&mut self, letter: char) {
+        self.rest = &self.rest[self.rest.find(letter).unwrap_or(self.rest.len())..];
+    }
+
+    /// Reads the rest of `'…'`.
+    fn single_quoted(&mut self) {
+        let end = self.rest.find('\'').unwrap_or(self.rest.len());
+        self.word.get_or_insert_default().push_str(&self.rest[..end]);
+        self.rest = self.rest.get(end + 1..).unwrap_or_default();
+    }
+
+    /// Reads the rest of `"…"`. A `$(…)` inside is copied unchanged.
+    fn double_quoted(&mut self) {
+        self.word.get_or_insert_default();
+        let mut depth = 0_usize;
+        while let Some(letter) = self.rest.chars().next() {
+            self.rest = &self.rest[letter.len_utf8()..];
+            match letter {
+                '"' if depth == 0 => return,
+                '\\' if depth == 0 => self.backslash(),
+                '$' if self.rest.starts_with('(') => {
+                    depth += 1;
+                    self.push(letter);
+                    self.push('(');
+                    self.rest = &self.rest[1..];
+                }
+                '(' if depth > 0 => {
+                    depth += 1;
+                    self.push(letter);
+                }
+                ')' if depth > 0 => {
+                    depth -= 1;
+                    self.push(letter);
+                }
+                letter => self.push(letter),
+            }
+        }
+    }
+
+    /// Reads the character after a backslash; an escaped line break is dropped.
+    fn backslash(&mut self) {
+        let Some(letter) = self.rest.chars().next() else { return };
+        self.rest = &self.rest[letter.len_utf8()..];
+        if letter != '\n' {
+            self.push(letter);
+        }
+    }
+
+    /// Copies a `$(…)` outside of quotes unchanged.
+    fn substitution(&mut self) {
+        self.push('$');
+        let mut depth = 0_usize;
+        let end = self.rest.char_indices().find_map(|(at, letter)| {
+            depth = match letter {
+                '(' => depth + 1,
+                ')' => depth.saturating_sub(1),
+                _ => depth,
+            };
+            (depth == 0).then_some(at + 1)
+        });
+        let (inside, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.word.get_or_insert_default().push_str(inside);
+        self.rest = rest;
+    }
+
+    /// Reads a redirection that begins with `first`: `>`, `>>`, `2>`, `&>`, `<`, `<<` or `<<<`.
+    fn redirection(&mut self, first: char) {
+        let descriptor = self.word.take_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        self.end_word();
+        let length = self.rest.find(|c| !matches!(c, '>' | '<' | '|' | '-')).unwrap_or(self.rest.len());
+        let (more, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        let input = first == '<';
+        self.target = match more {
+            "<" | "<-" if input => Target::Heredoc,
+            _ if input || descriptor.is_some_and(|number| number != "1") || self.rest.starts_with('&') => {
+                Target::Ignored
+            }
+            _ => Target::Output,
+        };
+        if self.target == Target::Ignored && self.rest.starts_with('&') {
+            self.rest = &self.rest[1..];
+        }
+    }
+
+    fn end_word(&mut self) {
+        let Some(word) = self.word.take() else { return };
+        match std::mem::take(&mut self.target) {
+            Target::Words => self.current.words.push(word),
+            Target::Output => self.current.writes.push(word),
+            Target::Heredoc => self.heredocs.push((word, self.done.len())),
+            Target::Ignored => {}
+        }
+    }
+
+    /// Ends a simple command. A `cd` applies to the commands after it.
+    fn end(&mut self) {
+        self.end_word();
+        self.target = Target::Words;
+        let folder = self.current.folder.clone();
+        let command = std::mem::replace(&mut self.current, Simple { folder, ..Simple::default() });
+        match command.words.as_slice() {
+            [] if command.writes.is_empty() => {}
+            [cd, folder] if cd == "cd" => {
+                self.current.folder = Some(paths::resolved(command.folder.as_deref(), folder));
+            }
+            _ => self.done.push(command),
+        }
+    }
+
+    /// Reads the here-documents that begin here into their commands.
+    fn read_heredocs(&mut self) {
+        for (delimiter, command) in std::mem::take(&mut self.heredocs) {
+            let mut lines = self.rest.split_inclusive('\n');
+            let body: usize = lines.by_ref().take_while(|line| line.trim() != delimiter).map(str::len).sum();
+            if let Some(command) = self.done.get_mut(command) {
+                command.input = Some(self.rest[..body].to_owned());
+            }
+            let last = self.rest[body..].split_inclusive('\n').next().map_or(0, str::len);
+            self.rest = &self.rest[body + last..];
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Effect, Run, changes, effects, files_written_by};
+    use super::{Effect, Run, Simple, changes, commands, effects, files_written_by};
 
     fn written(line: &str) -> Vec<String> {
-        let path = |effect| if let Effect::Write(path) | Effect::Edit(path) = effect { Some(path) } else { None };
+        let path = |effect| if let Effect::Change { path, .. } = effect { Some(path) } else { None };
         effects(line).into_iter().filter_map(path).collect()
     }
 
@@ -705,6 +916,46 @@ mod tests {
             ("notes.md", "open('a.py', 'w')", &[]),
         ] {
             assert_eq!(files_written_by(place, text), expected, "{text}");
+        }
+    }
+
+    fn words(line: &str) -> Vec<Vec<String>> {
+        commands(line).into_iter().map(|command| command.words).collect()
+    }
+
+    #[test]
+    fn lines_are_split_into_commands_and_words() {
+        for (line, expected) in [
+            ("a b && c 'd e' || f", &[&["a", "b"][..], &["c", "d e"], &["f"]][..]),
+            ("x \"y \\\"z\\\"\" | w; v &", &[&["x", "y \"z\""], &["w"], &["v"]]),
+            (
+                "git commit -m \"$(cat <<'EOF'\nOne\n\nTwo (2)\nEOF\n)\"",
+                &[&["git", "commit", "-m", "$(cat <<'EOF'\nOne\n\nTwo (2)\nEOF\n)"]],
+            ),
+            ("cat <<EOF\nrm x\nEOF\nls", &[&["cat"], &["ls"]]),
+            ("a \\\n b # c; d", &[&["a", "b"]]),
+            ("", &[]),
+        ] {
+            assert_eq!(words(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_written_and_the_folder_are_found() {
+        for (line, writes, folder) in [
+            ("cd /r && a > x 2>&1", &["x"][..], Some("/r")),
+            ("a 2> err >> log", &["log"], None),
+            ("a &> all", &["all"], None),
+            ("cat > a.py <<'E'\nx > y\nE", &["a.py"], None),
+            ("a < in 2>/dev/null", &[], None),
+        ] {
+            let found = commands(line);
+            let Some(Simple { writes: found, folder: below, .. }) = found.last() else { panic!("{line}") };
+            assert_eq!(
+                (found.as_slice(), below.as_deref()),
+                (writes.iter().map(|&w| w.to_owned()).collect::<Vec<_>>().as_slice(), folder),
+                "{line}"
+            );
         }
     }
 }

@@ -7,7 +7,6 @@ mod commands;
 mod paths;
 mod quotes;
 mod read;
-mod shell;
 mod text;
 
 use std::fmt;
@@ -87,7 +86,6 @@ pub struct Ledger {
 }
 
 /// Whether a person typed `text`, which comes from a user message. Programs write user messages as well.
-#[must_use]
 pub fn is_typed(text: &str) -> bool {
     matches!(quotes::writer(text), quotes::Writer::Person(_))
 }
@@ -101,7 +99,6 @@ pub fn is_typed(text: &str) -> bool {
 /// assert_eq!(curtail_memory::ledger::without_tag("<b>Mend</b>\nNow."), "Mend</b>\nNow.");
 /// assert_eq!(curtail_memory::ledger::without_tag("Why is 2 < 3?"), "Why is 2 < 3?");
 /// ```
-#[must_use]
 pub fn without_tag(prompt: &str) -> &str {
     let is_name = |tag: &str| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let tagged = prompt.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'));
@@ -118,13 +115,11 @@ pub fn without_tag(prompt: &str) -> &str {
 
 impl Ledger {
     /// Whether nothing was read.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.messages == 0
     }
 
     /// Whether tools were called. Without calls, the only facts are quotes.
-    #[must_use]
     pub const fn shows_work(&self) -> bool {
         self.calls > 0
     }
@@ -210,7 +205,6 @@ pub struct Change {
 impl Change {
     /// Whether it is a helper script: the work wrote and ran it, and neither a commit nor version control shows that it is part
     /// of the result.
-    #[must_use]
     pub const fn is_script(&self) -> bool {
         self.whole && self.ran && !self.committed && !self.named && !self.deleted
     }
@@ -249,7 +243,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// The verdict as a word.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",

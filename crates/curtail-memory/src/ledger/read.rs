@@ -161,12 +161,9 @@ impl Ledger {
     fn record(&mut self, action: Action, call: &CallWithResult<'_>) {
         match action {
             Action::Command(line) => self.run(&line, call),
-            Action::Check(name) => self.check(&Run { command: name, targets: Vec::new() }, false, call),
+            Action::Effect(check @ Effect::Check(_)) => self.apply(check, false, call),
             _ if call.refused() => {}
-            Action::Change { path, edit } => self.change(&path, edit, edit.is_none(), call),
-            Action::Script { path, writes } => self.script(&path, writes, call),
-            Action::Remove(path) => self.remove(&path, call),
-            Action::Move { from, to } => self.rename(&from, &to, call),
+            Action::Effect(effect) => self.apply(effect, false, call),
             Action::Todos(items) => {
                 self.todos = items.into_iter().map(|item| Todo { at: call.at.clone(), ..item }).collect();
             }
@@ -175,29 +172,31 @@ impl Ledger {
         }
     }
 
+    /// Records an effect. `piped` is set if the output of the command went through a pipe.
+    fn apply(&mut self, effect: Effect, piped: bool, call: &CallWithResult<'_>) {
+        match effect {
+            Effect::Change { path, edit, whole } => self.change(&path, edit, whole, call),
+            Effect::Remove(path) => self.remove(&path, call),
+            Effect::Move { from, to } => self.rename(&from, &to, call),
+            Effect::Commit { subject, amend } => self.commit(subject, amend, call),
+            Effect::Restore(files) => self.restore(files.as_deref()),
+            Effect::Add(files) => files.iter().for_each(|file| self.mark_named(file, false, call)),
+            Effect::Changes => {
+                let shown = call.result_text().map(commands::changes).unwrap_or_default();
+                shown.iter().for_each(|(file, deleted)| self.mark_named(file, *deleted, call));
+            }
+            Effect::Script { path, writes } => self.script(&path, writes, call),
+            Effect::RunScript(path) => self.run_script(&path, call),
+            Effect::Check(run) => self.check(&run, piped, call),
+        }
+    }
+
     /// Records the effects of a command line.
     fn run(&mut self, line: &str, call: &CallWithResult<'_>) {
         let mut checked = false;
         for effect in commands::effects(line) {
-            match effect {
-                Effect::Write(path) => self.change(&path, None, true, call),
-                Effect::Edit(path) => self.change(&path, None, false, call),
-                Effect::Remove(path) => self.remove(&path, call),
-                Effect::Move { from, to } => self.rename(&from, &to, call),
-                Effect::Commit { subject, amend } => self.commit(subject, amend, call),
-                Effect::Restore(files) => self.restore(files.as_deref()),
-                Effect::Add(files) => files.iter().for_each(|file| self.mark_named(file, false, call)),
-                Effect::Changes => {
-                    let shown = call.result_text().map(commands::changes).unwrap_or_default();
-                    shown.iter().for_each(|(file, deleted)| self.mark_named(file, *deleted, call));
-                }
-                Effect::Script { path, writes } => self.script(&path, writes, call),
-                Effect::RunScript(path) => self.run_script(&path, call),
-                Effect::Check(run) => {
-                    self.check(&run, line.contains('|'), call);
-                    checked = true;
-                }
-            }
+            checked |= matches!(effect, Effect::Check(_));
+            self.apply(effect, line.contains('|'), call);
         }
         let tests = || call.result_text().and_then(checks::read_output).filter(|outcome| outcome.runner != "make");
         if !checked && commands::may_check(line) && tests().is_some() {

@@ -24,7 +24,6 @@ impl Ledger {
     ///
     /// For a conversation without calls, only the first message of the user is written, and only if `carried`: if an earlier
     /// summary covers that message, so that the summarizer no longer reads it. `count` counts the tokens of a text.
-    #[must_use]
     pub fn text(&self, tokens: usize, carried: bool, count: &dyn Fn(&str) -> usize) -> String {
         let work = self.shows_work();
         if self.is_empty() || !work && !carried {
@@ -480,7 +479,6 @@ fn shortened(changed: &[&Change], room: Room<'_>, entry: &dyn Fn(&Change, Form) 
 
 impl Ledger {
     /// The facts at the beginning of `text`, which [`Ledger::text`] wrote; empty if it did not.
-    #[must_use]
     pub fn from_text(text: &str) -> Self {
         let mut ledger = Self::default();
         let mut list = None;
@@ -626,7 +624,6 @@ fn written_check(text: &str, at: &Pointer) -> Option<Check> {
 
 impl Ledger {
     /// The page: a section for each kind of fact, and `notes` at its end. Sections without facts are left out.
-    #[must_use]
     pub fn handoff(&self, notes: &str) -> String {
         let mut page = String::from("# Handoff\n\n");
         let messages = self.messages;

@@ -1,9 +1,9 @@
 //! Working memory in the store: loads, updates and saves a state in one transaction, and sets unusable states aside.
 
-use std::fmt;
+use thiserror::Error;
 
 use super::{Outcome, Schema, Scratchpad, State, Update};
-use crate::store::{self, RecordKey, Scope, Shelf, Store};
+use crate::store::{RecordKey, Scope, Shelf, Store, StoreError};
 
 /// The rules for a state and its updates.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,7 +18,6 @@ pub struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     /// The initial state: the template, else an empty object if there is a schema, else empty text.
-    #[must_use]
     pub fn initial(&self) -> State {
         let none = || match self.schema {
             Some(_) => State::empty_object(),
@@ -28,7 +27,6 @@ impl<'a> Rules<'a> {
     }
 
     /// A scratchpad with `state` under these rules.
-    #[must_use]
     pub fn scratchpad(&self, state: State) -> Scratchpad<'a> {
         Scratchpad::new(state, self.schema, self.read_only)
     }
@@ -157,47 +155,24 @@ fn loaded(body: Option<&str>, rules: Rules<'_>) -> Loaded {
     }
 }
 
-// Why a scratchpad could not be loaded or saved.
-
 /// Why a state could not be loaded or saved.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum MemoryError {
     /// The store failed.
-    Store(store::StoreError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// No id was given for the scope.
+    #[error("no {} id given; pass --{} ID", .0.name(), .0.name())]
     NoId(Scope),
     /// The state violates the schema, as the validator reports it.
+    #[error("the state does not match the schema: {0}")]
     Refused(String),
     /// The state is read-only.
+    #[error("the memory is read-only")]
     ReadOnly,
     /// The thread with that id already has a state.
+    #[error("thread {0:?} already has a memory (not overwritten); pass --force to replace it")]
     Taken(String),
-}
-
-impl fmt::Display for MemoryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MemoryError::Store(error) => error.fmt(f),
-            MemoryError::NoId(scope) => {
-                let name = scope.name();
-                write!(f, "no {name} id given; pass --{name} ID")
-            }
-            MemoryError::Refused(reason) => write!(f, "the state does not match the schema: {reason}"),
-            MemoryError::ReadOnly => f.write_str("the memory is read-only"),
-            MemoryError::Taken(id) => {
-                write!(f, "thread {id:?} already has a memory (not overwritten); pass --force to replace it")
-            }
-        }
-    }
-}
-
-// `Display` includes the store's error, so `source` stays empty: a printed chain would repeat it.
-impl std::error::Error for MemoryError {}
-
-impl From<store::StoreError> for MemoryError {
-    fn from(error: store::StoreError) -> MemoryError {
-        MemoryError::Store(error)
-    }
 }
 
 // The owner of a state, and the copy that a child thread gets.
@@ -227,7 +202,6 @@ impl<'a> Owner<'a> {
     }
 
     /// Distinguishes the threads that share a resource's state: the thread's id; empty for a thread's own state.
-    #[must_use]
     pub fn origin(&self) -> &'a str {
         match self.scope {
             Scope::Thread => "",

@@ -1,12 +1,11 @@
 //! Validates a structured state with a JSON Schema, and reports violations in the words of the validator.
 //! References to other documents are not fetched. The tool with which a model updates the state takes what the schema allows.
 
-use std::fmt;
-
 use curtail_core::error::TextPlace;
 use curtail_core::json::Document;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use super::State;
 
@@ -21,11 +20,13 @@ pub struct Schema {
 }
 
 /// Why a text cannot be used as a schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SchemaError {
     /// Not JSON, and why.
+    #[error("not JSON: {0}")]
     NotJson(String),
     /// JSON, but not a valid schema, and why.
+    #[error("not a valid JSON Schema: {0}")]
     Invalid(String),
 }
 
@@ -60,7 +61,6 @@ impl Schema {
     }
 
     /// The schema's own text, parsed.
-    #[must_use]
     pub fn document(&self) -> &Value {
         &self.document
     }
@@ -97,17 +97,6 @@ fn violation(error: &jsonschema::ValidationError<'_>) -> String {
     if path.is_empty() { message } else { format!("{path}: {message}") }
 }
 
-impl fmt::Display for SchemaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SchemaError::NotJson(reason) => write!(f, "not JSON: {reason}"),
-            SchemaError::Invalid(reason) => write!(f, "not a valid JSON Schema: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for SchemaError {}
-
 // The tool with which a model updates its working memory: its name, its description, and the JSON Schema of its arguments, in the
 // format of each provider.
 
@@ -134,7 +123,6 @@ pub enum Shape {
 
 /// The tool called `name`, as one element of the request's list of tools. Its arguments are those of `schema`, none of them
 /// required, because an update may be partial. Without a schema, any object is allowed.
-#[must_use]
 pub fn definition(shape: Shape, name: &str, schema: Option<&Schema>) -> Value {
     let parameters = parameters(schema);
     let task = task(schema);

@@ -1,8 +1,9 @@
 //! Writes the state of working memory into a transcript, as a block of text after the leading system messages.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
+
+use thiserror::Error;
 
 use super::{BUDGET, NAMES, Outcome, Schema, Scratchpad, State, Update};
 use curtail_core::counting::Tokenizer;
@@ -71,7 +72,6 @@ pub struct FoundUpdate<'m> {
 
 impl FoundUpdate<'_> {
     /// The update in the form that [`Scratchpad::apply`] takes.
-    #[must_use]
     pub fn update(&self) -> Update<'_> {
         Update { call_id: &self.call_id, arguments: &self.arguments }
     }
@@ -79,7 +79,6 @@ impl FoundUpdate<'_> {
 
 /// The updates in `messages`, in order, under both tool names. Updates of a subagent's conversation belong to the subagent and
 /// are not included.
-#[must_use]
 pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
     let main_thread = main_thread(messages);
     let calls = messages
@@ -99,7 +98,6 @@ pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
 
 impl WorkingMemory {
     /// Writes the state of `source`, in at most 1,500 tokens, without a schema.
-    #[must_use]
     pub fn new(source: StateSource, tokenizer: Arc<dyn Tokenizer>) -> Self {
         Self { source, schema: None, read_only: false, budget: BUDGET, tokenizer }
     }
@@ -260,22 +258,14 @@ pub struct Block {
 }
 
 /// The budget is too small for the tags and the marker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a budget of {budget} tokens is too small for the working memory; it needs at least {least}")]
 pub struct TooSmall {
     /// The budget, in tokens.
     pub budget: usize,
     /// What the tags and the marker need, in tokens.
     pub least: usize,
 }
-
-impl fmt::Display for TooSmall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { budget, least } = self;
-        write!(f, "a budget of {budget} tokens is too small for the working memory; it needs at least {least}")
-    }
-}
-
-impl std::error::Error for TooSmall {}
 
 /// The block of `state` within `budget` tokens, counted by `count`. If the end of the state is dropped, a marker says so.
 /// `None` if the state is empty.
@@ -296,7 +286,6 @@ pub fn fit(state: &State, budget: usize, count: &dyn Fn(&str) -> usize) -> Resul
 }
 
 /// Whether `text` is exactly one block.
-#[must_use]
 pub fn is_block(text: &str) -> bool {
     let text = text.trim();
     let inside = text.strip_prefix(OPEN.trim_end()).and_then(|rest| rest.strip_suffix(CLOSE.trim_start()));

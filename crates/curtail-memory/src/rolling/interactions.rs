@@ -24,7 +24,6 @@ pub enum Counted {
 
 impl Counted {
     /// The name that `--unit` accepts.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Message => "message",
@@ -53,7 +52,6 @@ pub struct Interaction {
 /// Message:  [0]  [1, 2]  [3, 4, 5]         interaction 2 is complete with the result of a; 3 and 4 belong to the next text
 /// Exchange: [0 ..= 5]                      it is complete with 5, the first answer without calls
 /// ```
-#[must_use]
 pub(super) fn interactions(
     messages: &[Message<'_>],
     counted: Counted,
@@ -196,7 +194,6 @@ impl SummaryInput<'_> {
 
 impl RollingSummary {
     /// The input of the summary of each of the ranges `due`.
-    #[must_use]
     pub fn inputs<'m>(
         &self,
         messages: &'m [Message<'_>],
@@ -248,7 +245,6 @@ impl RollingSummary {
     }
 
     /// The ledger and the utterances of all `messages`.
-    #[must_use]
     pub fn whole<'m>(&self, messages: &'m [Message<'_>]) -> (Ledger, Vec<Utterance<'m>>) {
         let pairs = Pairs::from_messages(messages);
         let mut ledger = Ledger::default();

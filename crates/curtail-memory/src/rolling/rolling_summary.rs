@@ -1,12 +1,11 @@
 //! The processor of a rolling memory: decides which messages are kept, what is summarized, and where the summaries are written.
 
-use std::fmt;
 use std::sync::Arc;
 
+use thiserror::Error;
+
 use super::interactions::{Counted, Interaction, SummaryInput, interactions, utterances};
-use super::state::{
-    InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block,
-};
+use super::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block};
 use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
 use curtail_core::counting::Tokenizer;
@@ -50,6 +49,9 @@ pub struct RollingSummary {
     pub tokenizer: Arc<dyn Tokenizer>,
     /// The role of the message with the summaries; the user by default, because summaries repeat text of users and tools.
     pub role: Role,
+    /// The state before the messages that it sees, which continue a conversation that has begun; `None` if the state is in the
+    /// summaries in the transcript.
+    pub given: Option<StateSoFar>,
 }
 
 /// A transcript divided into interactions, with the state of its rolling memory.
@@ -71,19 +73,16 @@ pub struct RollingView {
 
 impl RollingView {
     /// Number of interactions of the conversation so far.
-    #[must_use]
     pub const fn seen(&self) -> usize {
         self.first - 1 + self.interactions.len()
     }
 
     /// Whether the message with this index consists of blocks of this program: summaries, or working memory.
-    #[must_use]
     pub fn is_block(&self, message: usize) -> bool {
         self.context.contains(&message)
     }
 
     /// The interaction with this number.
-    #[must_use]
     pub fn interaction(&self, number: usize) -> Option<&Interaction> {
         self.interactions.get(number.checked_sub(self.first)?)
     }
@@ -100,7 +99,7 @@ impl Processor for RollingSummary {
             sends: self.summarizer.name() != Extractive.name(),
             writes: true,
             drops_first: &[Standing::RolledBack, Standing::Abandoned],
-            growth: Growth { keeps_silence: true, ..Growth::default() },
+            growth: Growth { keeps_silence: self.given.is_none(), ..Growth::default() },
             ..Traits::default()
         }
     }
@@ -112,21 +111,45 @@ impl Processor for RollingSummary {
 
     /// Makes no summary.
     fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
-        Ok(!self.due(&self.rolling_view(view.messages, None)).is_empty())
+        Ok(!self.due(&self.own_view(view.messages)).is_empty())
     }
 
+    /// The returned processor continues from an interaction before the window; summaries cover everything before that
+    /// interaction. `None` if a result could still arrive for a call that a summary has read, or if the messages contain blocks
+    /// of this program.
     fn resumed(&self, view: &View<'_, '_>, is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
-        self.resumed_from(view, None, is_joint)
+        if self.trigger.is_some() || view.messages.iter().any(|message| own_blocks(message) > 0) {
+            return None;
+        }
+        let mut rolling = self.own_view(view.messages);
+        let due = self.due(&rolling);
+        let is_closed = |number| rolling.interaction(number).is_some_and(|interaction| is_joint(interaction.arrived));
+        if !rolling.blocks.is_empty() || !due.iter().all(|span| is_closed(span.end)) {
+            return None;
+        }
+        let begins =
+            |number: &usize| rolling.interaction(*number).is_some_and(|interaction| is_joint(interaction.start));
+        let first = (rolling.first + 1..self.held(&rolling).start).rev().find(begins)?;
+        let index = rolling.interaction(first)?.start;
+        let fresh = self.summarize(view.messages, &rolling, &due, None).ok()?;
+        rolling.memory.advance(self.rolling, rolling.seen(), fresh);
+        let is_covered = rolling.memory.summaries.last().is_some_and(|last| last.range.span.end >= first);
+        let given = Some(StateSoFar { state: rolling.memory, next: first });
+        is_covered.then(|| (Arc::new(Self { given, ..self.clone() }) as Arc<dyn Processor>, index))
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        self.decide_from(view, None)
+        let mut rolling = self.own_view(view.messages);
+        let due = self.due(&rolling);
+        let fresh = self.summarize(view.messages, &rolling, &due, view.on_summary)?;
+        let seen = rolling.seen();
+        rolling.memory.advance(self.rolling, seen, fresh);
+        Ok(self.plan(view, &rolling))
     }
 }
 
 impl RollingSummary {
     /// Makes summaries of up to 400 tokens, with the default window.
-    #[must_use]
     pub fn new(summarizer: Arc<dyn Summarizer>, tokenizer: Arc<dyn Tokenizer>) -> Self {
         Self {
             rolling: Rolling::default(),
@@ -136,29 +159,17 @@ impl RollingSummary {
             tokens: 400,
             tokenizer,
             role: Role::User,
+            given: None,
         }
     }
 
-    /// Decides about `view`; for `given`, see [`continued_view`](Self::continued_view).
-    fn decide_from(&self, view: &View<'_, '_>, given: Option<StateSoFar>) -> Result<Plan, ProcessorError> {
-        let mut rolling = self.continued_view(view.messages, given);
-        let due = self.due(&rolling);
-        let fresh = self.summarize(view.messages, &rolling, &due, view.on_summary)?;
-        let seen = rolling.seen();
-        rolling.memory.advance(self.rolling, seen, fresh);
-        Ok(self.plan(view, &rolling))
-    }
-
-    /// Like [`rolling_view`](Self::rolling_view), but a given state means that `messages` continue a conversation that has
-    /// begun, so that no blocks are expected at their beginning.
-    fn continued_view(&self, messages: &[Message<'_>], given: Option<StateSoFar>) -> RollingView {
-        let has_begun = given.is_some();
-        self.view_of(messages, given, has_begun)
+    /// The interactions of `messages`, and the state: what is given, or what the transcript contains.
+    fn own_view(&self, messages: &[Message<'_>]) -> RollingView {
+        self.view_of(messages, self.given.clone(), self.given.is_some())
     }
 
     /// The interactions of `messages`, and the state. `given` is the state and the number of the first interaction; without
     /// it, both come from the summaries in the transcript, if it has any.
-    #[must_use]
     pub fn rolling_view(&self, messages: &[Message<'_>], given: Option<StateSoFar>) -> RollingView {
         self.view_of(messages, given, false)
     }
@@ -254,7 +265,6 @@ impl RollingSummary {
     }
 
     /// The plan that keeps what a model should read: system messages, summaries and the window.
-    #[must_use]
     pub fn plan(&self, view: &View<'_, '_>, rolling: &RollingView) -> Plan {
         let messages = view.messages;
         let next = self.held(rolling).start;
@@ -299,7 +309,11 @@ fn range_with_ids(messages: &[Message<'_>], rolling: &RollingView, span: Interac
 }
 
 /// A summary could not be made.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("cannot summarize interactions {first} to {last}: {}", match cause {
+    Some(cause) => cause.to_string(),
+    None => String::from("the summarizer panicked"),
+})]
 pub struct SummaryFailure {
     /// Number of the first interaction to summarize, from 1.
     pub first: usize,
@@ -308,19 +322,6 @@ pub struct SummaryFailure {
     /// Why; `None` if the summarizer panicked.
     pub cause: Option<Failure>,
 }
-
-impl fmt::Display for SummaryFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { first, last, cause } = self;
-        write!(f, "cannot summarize interactions {first} to {last}: ")?;
-        match cause {
-            Some(cause) => cause.fmt(f),
-            None => f.write_str("the summarizer panicked"),
-        }
-    }
-}
-
-impl std::error::Error for SummaryFailure {}
 
 // When summaries are due, by the number of interactions and by their tokens, and which interactions the window holds.
 
@@ -343,7 +344,6 @@ impl RollingSummary {
     }
 
     /// The ranges to summarize now, oldest first. A summary that would be dropped in the same step is not made.
-    #[must_use]
     pub fn due(&self, rolling: &RollingView) -> Vec<InteractionRange> {
         if self.trigger.is_none() {
             let mut due = rolling.memory.due(self.rolling, rolling.seen());
@@ -386,7 +386,6 @@ impl RollingSummary {
 
     /// The interactions in the window: the newest ones, as many as the window holds, and no more tokens than the trigger
     /// allows. The newest interaction is always included.
-    #[must_use]
     pub fn held(&self, rolling: &RollingView) -> InteractionRange {
         let held = self.rolling.held(rolling.seen());
         let Some(trigger) = self.trigger else { return held };
@@ -455,67 +454,5 @@ fn text_of<'m>(messages: &'m [Message<'_>], at: PartRef) -> Option<std::borrow::
     match &messages[at.message].parts[at.part].content {
         Content::Text(text) => Some(text.decode()),
         _ => None,
-    }
-}
-
-// A rolling memory that continues from a state, without the messages before it, for a caller that applies it again and again to
-// a growing conversation.
-
-/// A rolling memory that continues from a state.
-struct ResumedSummary {
-    summary: RollingSummary,
-    /// The state before the messages that it sees.
-    given: StateSoFar,
-}
-
-impl Processor for ResumedSummary {
-    fn name(&self) -> &'static str {
-        self.summary.name()
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { growth: Growth::default(), ..self.summary.traits() }
-    }
-
-    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        self.summary.decide_from(view, Some(self.given.clone()))
-    }
-
-    fn resumed(&self, view: &View<'_, '_>, is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
-        self.summary.resumed_from(view, Some(self.given.clone()), is_joint)
-    }
-}
-
-impl RollingSummary {
-    /// Like [`Processor::resumed`], for a memory that continues from `given`.
-    ///
-    /// The returned processor continues from an interaction before the window; summaries cover everything before that interaction.
-    /// `None` if a result could still arrive for a call that a summary has read, or if the messages contain blocks of this
-    /// program.
-    fn resumed_from(
-        &self,
-        view: &View<'_, '_>,
-        given: Option<StateSoFar>,
-        is_joint: &dyn Fn(usize) -> bool,
-    ) -> Option<(Arc<dyn Processor>, usize)> {
-        if self.trigger.is_some() || view.messages.iter().any(|message| own_blocks(message) > 0) {
-            return None;
-        }
-        let mut rolling = self.continued_view(view.messages, given);
-        let due = self.due(&rolling);
-        let is_closed = |number| rolling.interaction(number).is_some_and(|interaction| is_joint(interaction.arrived));
-        if !rolling.blocks.is_empty() || !due.iter().all(|span| is_closed(span.end)) {
-            return None;
-        }
-        let begins =
-            |number: &usize| rolling.interaction(*number).is_some_and(|interaction| is_joint(interaction.start));
-        let first = (rolling.first + 1..self.held(&rolling).start).rev().find(begins)?;
-        let index = rolling.interaction(first)?.start;
-        let fresh = self.summarize(view.messages, &rolling, &due, None).ok()?;
-        rolling.memory.advance(self.rolling, rolling.seen(), fresh);
-        let is_covered = rolling.memory.summaries.last().is_some_and(|last| last.range.span.end >= first);
-        let given = StateSoFar { state: rolling.memory, next: first };
-        let resumed = ResumedSummary { summary: self.clone(), given };
-        is_covered.then(|| (Arc::new(resumed) as Arc<dyn Processor>, index))
     }
 }

@@ -1,16 +1,16 @@
 //! A rolling memory in the store: messages are appended, and only new messages are summarized.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::stored::{
     Intake, LineKind, StoredLine, bind_ahead, drop_replaced, is_line_break, is_list, line_break, line_kinds,
     line_values, mark_ahead, plan_from, spaces, window_start,
 };
 use super::{RollingState, RollingSummary, RollingView, StateSoFar, state};
-use crate::store::{self, RecordKey, Scope, Shelf, Store};
+use crate::store::{RecordKey, Scope, Shelf, Store, StoreError};
 use curtail_core::dialects::{self, Dialect, Framing, Reading};
 use curtail_core::edit::apply;
 use curtail_core::json::{Document, Span};
@@ -349,13 +349,11 @@ impl Thread {
     }
 
     /// Number of messages appended so far.
-    #[must_use]
     pub const fn taken(&self) -> usize {
         self.taken
     }
 
     /// The number of kept summaries, and the number of interactions so far.
-    #[must_use]
     pub fn outline(&self) -> (usize, usize) {
         (self.memory.summaries.len(), self.memory.seen)
     }
@@ -373,7 +371,7 @@ impl Thread {
 pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Taken<'_>) -> Result<Thread, ThreadError> {
     let key = RecordKey { shelf: Shelf::Summary, scope: Scope::Thread, id };
     loop {
-        let (before, marks) = store.update(key, |record| -> Result<_, store::StoreError> {
+        let (before, marks) = store.update(key, |record| -> Result<_, StoreError> {
             Ok((record.body().map(str::to_owned), record.applied_ids()?))
         })?;
         let old = before.as_deref().map(Thread::parse).transpose()?;
@@ -382,7 +380,7 @@ pub fn append(store: &mut Store, id: &str, summary: &RollingSummary, taken: Take
         if before.as_deref() == Some(&body) {
             return Ok(new);
         }
-        let done = store.update(key, |record| -> Result<_, store::StoreError> {
+        let done = store.update(key, |record| -> Result<_, StoreError> {
             if record.body() != before.as_deref() {
                 return Ok(false);
             }
@@ -579,16 +577,17 @@ pub(super) fn document(text: &str) -> Result<Document<'_>, ThreadError> {
     Document::parse_all(text).map_err(|fault| ThreadError::Stored(fault.to_string()))
 }
 
-// Why a thread could not be read or changed.
-
 /// Why a thread could not be read or changed. The stored thread is unchanged.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum ThreadError {
     /// The input cannot be read, with the offset of the byte.
+    #[error("{1}")]
     Input(usize, String),
     /// The input contains this many transcripts instead of one.
+    #[error("{0} transcripts found; append one transcript at a time to a thread")]
     SeveralTranscripts(usize),
     /// The thread is stored with interactions of another kind.
+    #[error("the thread was stored with --unit {kept}, not {asked}; pass --unit {kept}")]
     Unit {
         /// The unit of the stored thread.
         kept: String,
@@ -596,6 +595,7 @@ pub enum ThreadError {
         asked: &'static str,
     },
     /// The input has another dialect than the thread.
+    #[error("the thread is in dialect `{kept}`, the input in `{new}`; pass --dialect or use another thread")]
     Dialect {
         /// The dialect of the stored thread.
         kept: String,
@@ -603,6 +603,9 @@ pub enum ThreadError {
         new: &'static str,
     },
     /// The input begins after the next message of the thread.
+    #[error(
+        "the thread has {taken} messages, so --from {from} would skip messages {} to {}", taken + 1, from - 1
+    )]
     Gap {
         /// Number of messages in the thread.
         taken: usize,
@@ -610,65 +613,30 @@ pub enum ThreadError {
         from: usize,
     },
     /// A message of the input, by its number from 1, differs from the one that the thread has.
+    #[error(
+        "message {0} of the input is not the one that the thread took: the history has changed; pass the whole \
+         conversation with --rewind to start the thread over, or use another thread"
+    )]
     Changed(usize),
     /// The input rolls back turns that the thread already has and may have summarized.
+    #[error(
+        "the input takes back turns that the thread took before: the history has changed; pass the whole conversation \
+         with --rewind to start the thread over, or use another thread"
+    )]
     RolledBack,
     /// The thread contains no message.
+    #[error("the thread contains no messages")]
     Empty,
     /// The stored thread has another version.
+    #[error("the thread was stored in version {0}; this program reads version {VERSION}")]
     Version(u32),
     /// The stored thread is damaged.
+    #[error("the stored thread is damaged: {0}")]
     Stored(String),
     /// A summary could not be made.
+    #[error("{0}")]
     Summary(ProcessorError),
     /// The store cannot be read or written.
-    Store(store::StoreError),
-}
-
-impl fmt::Display for ThreadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Input(_, what) => f.write_str(what),
-            Self::SeveralTranscripts(count) => {
-                write!(f, "{count} transcripts found; append one transcript at a time to a thread")
-            }
-            Self::Unit { kept, asked } => {
-                write!(f, "the thread was stored with --unit {kept}, not {asked}; pass --unit {kept}")
-            }
-            Self::Dialect { kept, new } => {
-                write!(
-                    f,
-                    "the thread is in dialect `{kept}`, the input in `{new}`; pass --dialect or use another thread"
-                )
-            }
-            Self::Gap { taken, from } => {
-                let (first, last) = (taken + 1, from - 1);
-                write!(f, "the thread has {taken} messages, so --from {from} would skip messages {first} to {last}")
-            }
-            Self::Changed(number) => write!(
-                f,
-                "message {number} of the input is not the one that the thread took: the history has changed; pass the whole \
-                 conversation with --rewind to start the thread over, or use another thread"
-            ),
-            Self::RolledBack => f.write_str(
-                "the input takes back turns that the thread took before: the history has changed; pass the whole conversation \
-                 with --rewind to start the thread over, or use another thread",
-            ),
-            Self::Empty => f.write_str("the thread contains no messages"),
-            Self::Version(version) => {
-                write!(f, "the thread was stored in version {version}; this program reads version {VERSION}")
-            }
-            Self::Stored(what) => write!(f, "the stored thread is damaged: {what}"),
-            Self::Summary(error) => error.fmt(f),
-            Self::Store(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ThreadError {}
-
-impl From<store::StoreError> for ThreadError {
-    fn from(error: store::StoreError) -> Self {
-        Self::Store(error)
-    }
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }

@@ -3,21 +3,19 @@
 
 mod entries;
 mod file;
-mod transfer;
 
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
+use thiserror::Error;
 
 use curtail_core::error::system_message;
 
-pub use entries::{Aside, Filter, Record, StoreEntry};
+pub use entries::{Aside, Clash, Filter, Record, StoreEntry};
 pub use file::StoreLocation;
-pub use transfer::Clash;
 
 /// How long a read or a change waits for other processes to release their locks. A change takes about a thousandth of this.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
@@ -36,7 +34,6 @@ impl Shelf {
     pub const ALL: [Shelf; 2] = [Shelf::Memory, Shelf::Summary];
 
     /// The name in the file and in exports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Shelf::Memory => "memory",
@@ -45,7 +42,6 @@ impl Shelf {
     }
 
     /// The shelf of that name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Shelf> {
         Self::ALL.into_iter().find(|shelf| shelf.name() == name)
     }
@@ -66,7 +62,6 @@ impl Scope {
     pub const ALL: [Scope; 2] = [Scope::Thread, Scope::Resource];
 
     /// The name in the file, in exports and on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Scope::Thread => "thread",
@@ -75,7 +70,6 @@ impl Scope {
     }
 
     /// The scope of that name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Scope> {
         Self::ALL.into_iter().find(|scope| scope.name() == name)
     }
@@ -143,7 +137,6 @@ impl Store {
     }
 
     /// The file, as the caller named it.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -196,12 +189,12 @@ impl Store {
     }
 }
 
-// Why the store failed: the file, what is wrong with it, and what to do.
-
-/// Why a store could not be opened, read or written.
-#[derive(Debug)]
+/// Why a store could not be opened, read or written. The message includes the cause, which is no `source`: a printed chain
+/// would repeat it.
+#[derive(Debug, Error)]
 pub enum StoreError {
     /// The file is not a store that this program can use. The file was not changed.
+    #[error("store {}: {why}", path.display())]
     Refused {
         /// The file.
         path: PathBuf,
@@ -209,20 +202,23 @@ pub enum StoreError {
         why: Refusal,
     },
     /// The operating system reported an error.
+    #[error("store {}: {}", path.display(), system_message(cause))]
     System {
         /// The file or folder.
         path: PathBuf,
         /// The error it reported.
-        source: io::Error,
+        cause: io::Error,
     },
     /// `SQLite` reported an error. The transaction was rolled back.
+    #[error("store {}: {}", path.display(), database_message(cause))]
     Database {
         /// The file.
         path: PathBuf,
         /// The error it reported.
-        source: rusqlite::Error,
+        cause: rusqlite::Error,
     },
     /// A line of an export cannot be imported. Nothing of the export was imported.
+    #[error("import{}: {reason}", if *line == 0 { String::new() } else { format!(", line {line}") })]
     Import {
         /// The line, from 1; 0 if the error is not in a single line.
         line: usize,
@@ -230,23 +226,30 @@ pub enum StoreError {
         reason: String,
     },
     /// An export cannot be written.
+    #[error("export: {}", system_message(.0))]
     Export(io::Error),
     /// Neither the flag nor the environment names the store's file.
+    #[error("no file for the store: pass --store FILE, or set CURTAIL_STORE or HOME")]
     NoPlace,
 }
 
-/// What is wrong with a file that cannot be used as a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is wrong with a file that cannot be used as a store, and what to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// A folder, a pipe or a device.
+    #[error("not a regular file; name another file")]
     NotAFile,
     /// An empty file. A new store is never empty.
+    #[error("the file is empty and not a curtail store; delete it to start over")]
     Empty,
     /// A file of another format.
+    #[error("not a curtail store (not an SQLite file); name another file")]
     NotSqlite,
     /// An `SQLite` database of another program.
+    #[error("an SQLite file of another program; name another file")]
     Foreign,
     /// Written by a newer version of this program.
+    #[error("written by a newer curtail (version {found}; this one reads up to {known}); upgrade curtail")]
     Newer {
         /// The file's version.
         found: i32,
@@ -254,21 +257,24 @@ pub enum Refusal {
         known: i32,
     },
     /// Shorter than its header says.
+    #[error("truncated: the file is shorter than its header says; restore a copy")]
     Truncated,
     /// `SQLite` found it malformed.
+    #[error("damaged or truncated; restore a copy")]
     Damaged,
     /// The file cannot be written.
+    #[error("read-only; make it writable or name another file")]
     ReadOnly,
 }
 
 impl StoreError {
     /// The error for what `SQLite` reported about `path`. Frequent cases are a [`Refusal`].
-    fn database(path: &Path, source: rusqlite::Error) -> StoreError {
-        let why = match source.sqlite_error_code() {
+    fn database(path: &Path, cause: rusqlite::Error) -> StoreError {
+        let why = match cause.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Refusal::NotSqlite,
             Some(ErrorCode::DatabaseCorrupt) => Refusal::Damaged,
             Some(ErrorCode::ReadOnly) => Refusal::ReadOnly,
-            _ => return StoreError::Database { path: path.to_owned(), source },
+            _ => return StoreError::Database { path: path.to_owned(), cause },
         };
         StoreError::refused(path, why)
     }
@@ -277,52 +283,17 @@ impl StoreError {
         StoreError::Refused { path: path.to_owned(), why }
     }
 
-    fn system(path: &Path, source: io::Error) -> StoreError {
-        StoreError::System { path: path.to_owned(), source }
+    fn system(path: &Path, cause: io::Error) -> StoreError {
+        StoreError::System { path: path.to_owned(), cause }
     }
 }
 
-/// Whether another process has locked the file.
-fn is_busy(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error_code();
-    matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::Refused { path, why } => write!(f, "store {}: {why}", path.display()),
-            StoreError::System { path, source } => write!(f, "store {}: {}", path.display(), system_message(source)),
-            StoreError::Database { path, source } if is_busy(source) => {
-                write!(f, "store {}: locked by another process; try again", path.display())
-            }
-            StoreError::Database { path, source } => write!(f, "store {}: {source}", path.display()),
-            StoreError::Import { line: 0, reason } => write!(f, "import: {reason}"),
-            StoreError::Import { line, reason } => write!(f, "import, line {line}: {reason}"),
-            StoreError::Export(source) => write!(f, "export: {}", system_message(source)),
-            StoreError::NoPlace => {
-                f.write_str("no file for the store: pass --store FILE, or set CURTAIL_STORE or HOME")
-            }
+/// What `SQLite` reported; another message if another process has locked the file.
+fn database_message(cause: &rusqlite::Error) -> String {
+    match cause.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            String::from("locked by another process; try again")
         }
+        _ => cause.to_string(),
     }
 }
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::NotAFile => f.write_str("not a regular file; name another file"),
-            Refusal::Empty => f.write_str("the file is empty and not a curtail store; delete it to start over"),
-            Refusal::NotSqlite => f.write_str("not a curtail store (not an SQLite file); name another file"),
-            Refusal::Foreign => f.write_str("an SQLite file of another program; name another file"),
-            Refusal::Newer { found, known } => {
-                write!(f, "written by a newer curtail (version {found}; this one reads up to {known}); upgrade curtail")
-            }
-            Refusal::Truncated => f.write_str("truncated: the file is shorter than its header says; restore a copy"),
-            Refusal::Damaged => f.write_str("damaged or truncated; restore a copy"),
-            Refusal::ReadOnly => f.write_str("read-only; make it writable or name another file"),
-        }
-    }
-}
-
-// `Display` includes the cause, so `source` stays empty: a printed chain would repeat it.
-impl std::error::Error for StoreError {}

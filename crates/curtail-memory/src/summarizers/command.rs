@@ -28,7 +28,6 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// Set this flag to stop all programs that make summaries, for example after a signal that ends this process: they run in
 /// process groups of their own, so a terminal does not send the signal to them.
-#[must_use]
 pub fn stop_flag() -> &'static Arc<AtomicBool> {
     static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
     &STOP

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::str::FromStr;
 
+use percent_encoding::percent_decode_str;
 use ureq::http::Uri;
 
 use super::Failure;
@@ -58,7 +59,6 @@ impl FromStr for Endpoint {
 }
 
 /// An address as messages show it, valid or not: without its password and the values of its query.
-#[must_use]
 pub fn shown_endpoint(text: &str) -> String {
     text.parse().map_or_else(|_| masked_text(text), |endpoint: Endpoint| endpoint.to_string())
 }
@@ -81,25 +81,21 @@ fn with_scheme(text: &str) -> String {
 
 impl Endpoint {
     /// Whether requests to it are encrypted.
-    #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.scheme() == "https"
     }
 
     /// Whether it is on this machine.
-    #[must_use]
     pub fn is_loopback(&self) -> bool {
         is_loopback(self.host())
     }
 
     /// Whether it contains a user or a password.
-    #[must_use]
     pub fn has_user(&self) -> bool {
         self.userinfo().is_some()
     }
 
     /// Whether `other` is on the same host.
-    #[must_use]
     pub fn is_same_host(&self, other: &Self) -> bool {
         let host = |endpoint: &Self| endpoint.host().trim_end_matches('.').to_ascii_lowercase();
         host(self) == host(other)
@@ -221,7 +217,7 @@ impl Secrets {
     pub(super) fn add(&mut self, secret: &str) {
         let quoted = serde_json::Value::from(secret).to_string();
         let escaped = quoted.trim_matches('"').to_owned();
-        let decoded = percent_decoded(secret);
+        let decoded = percent_decode_str(secret).decode_utf8_lossy().into_owned();
         for form in [secret.replace('/', "\\/"), escaped, decoded, secret.to_owned()] {
             if form.len() >= SHORTEST && !self.0.contains(&form) {
                 self.0.push(form);
@@ -244,25 +240,6 @@ impl Secrets {
         let found = self.0.iter().any(|secret| memchr::memmem::find(&answer, secret.as_bytes()).is_some());
         if found { self.mask(&String::from_utf8_lossy(&answer)).into_owned().into_bytes() } else { answer }
     }
-}
-
-/// `text` with each `%41` decoded.
-fn percent_decoded(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let [first, after @ ..] = rest {
-        let code = rest.get(1..3).and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.filter(|_| *first == b'%').and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &rest[3..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 // The key for a model's server, from a file or a value. The environment is not read here.
@@ -304,7 +281,6 @@ impl ApiKey {
     }
 
     /// The key itself, to send it or to mask it.
-    #[must_use]
     pub fn secret(&self) -> &str {
         &self.0
     }

@@ -13,6 +13,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::endpoint::{Address, Secrets};
 use super::{ApiKey, Failure, quote};
+use curtail_core::calendar::days_since_1970;
 use curtail_core::error::system_message;
 
 /// The most bytes that are read of an answer; no model writes a longer summary.
@@ -78,16 +79,9 @@ impl Post<'_> {
 }
 
 impl Http {
-    /// A client with these limits. It uses the proxies of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`), except
-    /// for servers on this machine.
-    #[must_use]
-    pub fn new(patience: Patience) -> Self {
-        Self::with_authorities(patience, Authorities::default())
-    }
-
-    /// A client that trusts these certificate authorities.
-    #[must_use]
-    pub const fn with_authorities(patience: Patience, authorities: Authorities) -> Self {
+    /// A client with these limits that trusts these certificate authorities. It uses the proxies of the environment
+    /// (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`), except for servers on this machine.
+    pub const fn new(patience: Patience, authorities: Authorities) -> Self {
         Self { patience, authorities, connection: OnceLock::new() }
     }
 
@@ -129,19 +123,19 @@ impl Http {
     }
 
     fn connect(&self, to: &Address) -> Result<Connection, Failure> {
-        let proxy = if to.is_loopback { None } else { NamedProxy::from_environment(&to.url)? };
+        let (proxy, shown) = if to.is_loopback { None } else { proxy_of_environment(&to.url)? }.unzip();
         // A redirect would send the key to another address.
         let mut settings = ureq::Agent::config_builder()
             .timeout_connect(Some(self.patience.connect))
             .timeout_global(Some(self.patience.total))
             .max_redirects(0)
             .http_status_as_error(false)
-            .proxy(proxy.as_ref().map(|named| named.proxy.clone()))
+            .proxy(proxy)
             .user_agent(concat!("curtail/", env!("CARGO_PKG_VERSION")));
         if to.url.starts_with("https:") {
             settings = settings.tls_config(self.authorities.tls());
         }
-        Ok(Connection { agent: settings.build().new_agent(), proxy: proxy.map(|named| named.shown()) })
+        Ok(Connection { agent: settings.build().new_agent(), proxy: shown })
     }
 
     fn attempt(&self, agent: &ureq::Agent, post: &Post<'_>, secrets: &Secrets) -> Result<Answer, NoAnswer> {
@@ -309,27 +303,15 @@ fn http_date(value: &str) -> Option<SystemTime> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let (_, date) = value.split_once(", ")?;
     let mut fields = date.split([' ', ':']);
-    let day: u64 = fields.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let month = MONTHS.find(fields.next()?)? as u64 / 3;
-    let year: u64 = fields.next()?.parse().ok()?;
+    let day = fields.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
+    let month = i64::try_from(MONTHS.find(fields.next()?)? / 3).ok()? + 1;
+    let year = fields.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
     let mut clock = 0;
-    for most in [23, 59, 60] {
-        clock = clock * 60 + fields.next()?.parse().ok().filter(|field: &u64| *field <= most)?;
+    for most in [23_i64, 59, 60] {
+        clock = clock * 60 + fields.next()?.parse().ok().filter(|field| (0..=most).contains(field))?;
     }
-    (fields.next()? == "GMT" && (1970..10_000).contains(&year)).then_some(())?;
-    let seconds = days_since_epoch(year, month, day) * 86_400 + clock;
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
-}
-
-/// Days from 1970-01-01 to a day of a month (0 to 11) of a year of the Gregorian calendar.
-fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
-    const BEFORE: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
-    let leaps = |year: u64| year / 4 - year / 100 + year / 400;
-    let this_leap = month > 1 && leaps(year) > leaps(year - 1);
-    (year - 1970) * 365 + leaps(year - 1) - leaps(1969)
-        + BEFORE[usize::try_from(month).unwrap_or(0) % 12]
-        + u64::from(this_leap)
-        + day.saturating_sub(1)
+    let seconds = u64::try_from(days_since_1970(year, month, day) * 86_400 + clock).ok()?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).filter(|_| fields.next() == Some("GMT"))
 }
 
 // The certificate authorities that a connection trusts, and the proxies of the environment.
@@ -378,34 +360,30 @@ impl Authorities {
     }
 }
 
-/// A proxy, and the variable that names it.
-struct NamedProxy {
-    proxy: Proxy,
-    variable: &'static str,
+/// The proxy for `url`, if the environment names one, and how messages show it. `NO_PROXY` names hosts that are reached without
+/// it.
+fn proxy_of_environment(url: &str) -> Result<Option<(Proxy, String)>, Failure> {
+    let set = PROXY_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
+    let Some((variable, value)) = set.into_iter().find(|(_, value)| !value.is_empty()) else { return Ok(None) };
+    if Proxy::new(&value).is_err() {
+        return Err(Failure::Other(format!(
+            "{variable} is not the address of a proxy; write it as http://HOST:PORT, or unset it"
+        )));
+    }
+    let bypassed = |proxy: &Proxy| url.parse().is_ok_and(|uri| proxy.is_no_proxy(&uri));
+    // This reads the first variable that is set and valid, and the hosts of NO_PROXY.
+    let proxy = Proxy::try_from_env().filter(|proxy| !bypassed(proxy));
+    Ok(proxy.map(|proxy| {
+        let shown = shown_proxy(&proxy, variable);
+        (proxy, shown)
+    }))
 }
 
-impl NamedProxy {
-    /// The proxy for `url`, if the environment names one. `NO_PROXY` names hosts that are reached without it.
-    fn from_environment(url: &str) -> Result<Option<Self>, Failure> {
-        let set = PROXY_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
-        let Some((variable, value)) = set.into_iter().find(|(_, value)| !value.is_empty()) else { return Ok(None) };
-        if Proxy::new(&value).is_err() {
-            return Err(Failure::Other(format!(
-                "{variable} is not the address of a proxy; write it as http://HOST:PORT, or unset it"
-            )));
-        }
-        let bypassed = |proxy: &Proxy| url.parse().is_ok_and(|uri| proxy.is_no_proxy(&uri));
-        // This reads the first variable that is set and valid, and the hosts of NO_PROXY.
-        let proxy = Proxy::try_from_env().filter(|proxy| !bypassed(proxy));
-        Ok(proxy.map(|proxy| Self { proxy, variable }))
-    }
-
-    /// The proxy in a message, without its password.
-    pub(super) fn shown(&self) -> String {
-        let scheme = self.proxy.uri().scheme_str().unwrap_or("http");
-        let user = if self.proxy.username().is_some() { "***@" } else { "" };
-        format!("{scheme}://{user}{}:{} ({})", self.proxy.host(), self.proxy.port(), self.variable)
-    }
+/// A proxy in a message, without its password, and the variable that names it.
+fn shown_proxy(proxy: &Proxy, variable: &str) -> String {
+    let scheme = proxy.uri().scheme_str().unwrap_or("http");
+    let user = if proxy.username().is_some() { "***@" } else { "" };
+    format!("{scheme}://{user}{}:{} ({variable})", proxy.host(), proxy.port())
 }
 
 // How servers report that a request exceeds the model's context: each with its own words and its own status.
@@ -485,7 +463,9 @@ fn hidden_error(body: &[u8]) -> Option<u16> {
 mod tests {
     use std::time::{Duration, Instant, SystemTime};
 
-    use super::{Http, LARGEST_ANSWER, Patience, Secrets, hidden_error, is_overflow, read_bounded, retry_after};
+    use super::{
+        Authorities, Http, LARGEST_ANSWER, Patience, Secrets, hidden_error, is_overflow, read_bounded, retry_after,
+    };
 
     /// The size and time limits apply to the decompressed bytes, not only to those that were sent.
     #[test]
@@ -530,7 +510,7 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_a_bound() {
-        let http = Http::new(Patience::default());
+        let http = Http::new(Patience::default(), Authorities::default());
         for (tries, whole) in [(0, 500), (1, 1000), (3, 4000), (40, 60_000)] {
             let wait = http.backoff(tries).as_millis();
             assert!((whole / 2..=whole).contains(&wait), "{wait} ms of {whole} ms");

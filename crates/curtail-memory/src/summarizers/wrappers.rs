@@ -235,7 +235,6 @@ pub struct RememberedSummaries {
 
 impl RememberedSummaries {
     /// Remembers what `summarizer` makes.
-    #[must_use]
     pub fn new(summarizer: Arc<dyn Summarizer>) -> Self {
         Self { summarizer, made: Mutex::default() }
     }

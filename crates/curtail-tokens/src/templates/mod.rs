@@ -385,7 +385,6 @@ pub struct ToolList(Value);
 impl ChatMessage {
     /// The messages that `message` becomes. If it was read in the format of chat templates and not edited, it is passed
     /// as it is. Otherwise its texts, reasoning and calls form one message, and each of its results another.
-    #[must_use]
     pub fn from_message(message: &Message<'_>) -> Vec<Self> {
         let unchanged =
             message.cut.is_empty() && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)));
@@ -396,7 +395,6 @@ impl ChatMessage {
     }
 
     /// The system message for instructions outside the list of messages.
-    #[must_use]
     pub fn from_instructions(text: &str) -> Self {
         Self(from_json(json!({"role": "system", "content": text})))
     }
@@ -405,7 +403,6 @@ impl ChatMessage {
 impl ToolList {
     /// The tools among the texts outside the messages (those that are JSON lists or objects; `None` without any), and
     /// the other texts.
-    #[must_use]
     pub fn from_preamble(preamble: &[Text<'_>]) -> (Option<Self>, Vec<String>) {
         let (mut tools, mut others) = (Vec::new(), Vec::new());
         for text in preamble {

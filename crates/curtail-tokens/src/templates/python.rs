@@ -3,6 +3,8 @@
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Error, ErrorKind, Value};
 
+use curtail_core::calendar::date_of;
+
 /// The largest depth of lists and mappings in a value. There is a limit because a namespace can contain itself.
 const MAX_DEPTH: usize = 200;
 
@@ -207,9 +209,10 @@ const MONTHS: [&str; 12] = [
 /// `strftime` of a time in seconds since 1970 (UTC), with the codes of a date and a time. Other codes are kept as
 /// they are.
 pub(super) fn strftime(format: &str, seconds: u64) -> String {
-    let (year, month, day) = date(seconds / 86_400);
-    let name = MONTHS[month - 1];
-    let weekday = WEEKDAYS.into_iter().cycle().nth((seconds / 86_400 % 7) as usize).unwrap_or_default();
+    let days = seconds / 86_400;
+    let (year, month, day) = date_of(days);
+    let name = MONTHS[((month - 1) % 12) as usize];
+    let weekday = WEEKDAYS[(days % 7) as usize];
     let mut out = String::new();
     let mut chars = format.chars();
     while let Some(c) = chars.next() {
@@ -235,23 +238,6 @@ pub(super) fn strftime(format: &str, seconds: u64) -> String {
         }
     }
     out
-}
-
-/// Year, month and day of a number of days since 1970.
-fn date(mut days: u64) -> (u64, usize, u64) {
-    let mut year = 1970;
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while days >= lengths[month] {
-        days -= lengths[month];
-        month += 1;
-    }
-    (year, month + 1, days + 1)
 }
 
 #[cfg(test)]

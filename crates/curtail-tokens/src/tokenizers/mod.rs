@@ -1,11 +1,9 @@
 //! Counts the tokens of a text. It knows no messages, and no files except a `tokenizer.json`.
 
 mod huggingface;
-mod models;
 mod tiktoken;
 
 use std::{
-    fmt,
     path::Path,
     sync::{Arc, OnceLock},
 };
@@ -13,9 +11,7 @@ use std::{
 use curtail_core::suggest::closest;
 
 pub use curtail_core::counting::{Approximate, BY_USAGE, Calibrated, Tokenizer};
-pub use huggingface::HuggingFace;
-pub use models::{ModelTokenizer, tokenizer_for_model};
-pub use tiktoken::Tiktoken;
+use tiktoken::ENCODINGS;
 
 /// The name of the default tokenizer.
 pub const DEFAULT: &str = "o200k_base";
@@ -27,7 +23,6 @@ const DEFAULT_ESTIMATE: &str = "approx:o200k_base";
 static PANIC: OnceLock<String> = OnceLock::new();
 
 /// Why counting panicked, if a tokenizer file was the cause.
-#[must_use]
 pub fn tokenizer_panic() -> Option<&'static str> {
     PANIC.get().map(String::as_str)
 }
@@ -36,7 +31,6 @@ pub fn tokenizer_panic() -> Option<&'static str> {
 static UNENCODED: OnceLock<String> = OnceLock::new();
 
 /// That a tokenizer could not encode a text, so that its characters were counted as tokens; `None` if all were encoded.
-#[must_use]
 pub fn unencoded_text() -> Option<&'static str> {
     UNENCODED.get().map(String::as_str)
 }
@@ -68,7 +62,6 @@ struct Family {
 static FAMILIES: [&Family; 3] = [&tiktoken::FAMILY, &tiktoken::ESTIMATES, &huggingface::FAMILY];
 
 /// All tokenizers, the default first.
-#[must_use]
 pub fn all() -> Vec<Listed> {
     FAMILIES.iter().flat_map(|family| (family.members)()).collect()
 }
@@ -89,7 +82,7 @@ pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokeni
     let unknown = || {
         let names = all().into_iter().filter(|listed| !is_file_name(listed.name)).map(|listed| listed.name);
         let hint = suggestion(name, names.chain(["approx"]));
-        Err(UnknownTokenizer::new(format!("unknown tokenizer {name:?}{hint} known tokenizers: {}", usage())))
+        Err(UnknownTokenizer(format!("unknown tokenizer {name:?}{hint} known tokenizers: {}", usage())))
     };
     FAMILIES.iter().find_map(|family| (family.open)(name)).unwrap_or_else(unknown)
 }
@@ -98,7 +91,6 @@ pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokeni
 ///
 /// # Errors
 /// As [`tokenizer_by_name`].
-#[must_use]
 pub fn tokenizer_by_usage(name: &str) -> Option<Result<Arc<dyn Tokenizer>, UnknownTokenizer>> {
     let rest = name.strip_prefix(BY_USAGE)?;
     let base = if rest.is_empty() { DEFAULT } else { rest.strip_prefix(':')? };
@@ -107,27 +99,11 @@ pub fn tokenizer_by_usage(name: &str) -> Option<Result<Arc<dyn Tokenizer>, Unkno
 
 /// No tokenizer has that name or counts for that model, or its file cannot be used. The message names the known
 /// tokenizers, or what is wrong with the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownTokenizer {
-    message: String,
-}
-
-impl fmt::Display for UnknownTokenizer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for UnknownTokenizer {}
-
-impl UnknownTokenizer {
-    fn new(message: String) -> Self {
-        Self { message }
-    }
-}
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnknownTokenizer(String);
 
 /// Whether the tokenizer called `name` is read from a file.
-#[must_use]
 pub fn names_tokenizer_file(name: &str) -> bool {
     name.split(':').any(is_file_name)
 }
@@ -146,6 +122,89 @@ fn usage() -> String {
 /// `; did you mean "NAME"?` with the most similar of `names`, or `;` if none is similar enough.
 fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     closest(name, names).map_or_else(|| String::from(";"), |name| format!("; did you mean {name:?}?"))
+}
+
+// Which tokenizer a model uses. The encodings list their models, like `model.py` of tiktoken. A model whose tokenizer
+// is not public or not built in is approximated, with a note.
+
+/// The tokenizer of a model.
+pub struct ModelTokenizer {
+    /// The tokenizer.
+    pub tokenizer: Arc<dyn Tokenizer>,
+    /// Why the counts are an approximation, if they are; to be printed after "curtail: ".
+    pub note: Option<String>,
+}
+
+/// Families of models that are approximated with the ratio of `o200k_base`, and why. The names are patterns like those of an
+/// encoding's models.
+const APPROXIMATED: &[(&[&str], &str)] = &[
+    (&["claude*"], "Anthropic publishes no tokenizer for its models"),
+    (&["gemini*"], "Google counts tokens on its servers only"),
+    (&["grok*"], "xAI counts tokens on its servers only"),
+    (&["nova*"], "Amazon publishes no tokenizer for its models"),
+    (&["llama*", "codellama*"], OPEN),
+    (&["mistral*", "ministral*", "magistral*", "mixtral*", "codestral*", "devstral*", "pixtral*"], OPEN),
+    (&["qwen*", "qwq*", "deepseek*", "gemma*", "phi*", "kimi*", "glm*", "minimax*"], OPEN),
+    (&["command*", "granite*", "nemotron*", "olmo*", "yi*"], OPEN),
+];
+
+/// The note for models with a public tokenizer.
+const OPEN: &str = "for exact counts, pass the path of its tokenizer.json as the tokenizer";
+
+/// The tokenizer of a model. Ignores case, a leading `ft:` and the name of a provider (`openai/`, `us.anthropic.`).
+///
+/// # Errors
+/// [`UnknownTokenizer`] if no family of models has that name. Its message names the most similar one.
+pub fn tokenizer_for_model(model: &str) -> Result<ModelTokenizer, UnknownTokenizer> {
+    let name = bare_name(model);
+    if let Some((_, encoding)) = closest_family(encoded(), &name) {
+        return Ok(ModelTokenizer { tokenizer: tokenizer_by_name(encoding)?, note: None });
+    }
+    match closest_family(approximated(), &name) {
+        Some((_, why)) => {
+            let note = format!("{model}: counts are an approximation (characters over 4.2): {why}");
+            Ok(ModelTokenizer { tokenizer: tokenizer_by_name(DEFAULT_ESTIMATE)?, note: Some(note) })
+        }
+        None => Err(unknown(model, &name)),
+    }
+}
+
+/// Families of models with the names of their encodings.
+fn encoded() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ENCODINGS.iter().flat_map(|encoding| encoding.models.iter().map(|family| (*family, encoding.name)))
+}
+
+/// The families of models that are approximated, each with the reason.
+fn approximated() -> impl Iterator<Item = (&'static str, &'static str)> {
+    APPROXIMATED.iter().flat_map(|(families, why)| families.iter().map(|family| (*family, *why)))
+}
+
+/// The name without the parts that [`tokenizer_for_model`] ignores.
+fn bare_name(model: &str) -> String {
+    let name = model.trim().to_lowercase();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let name = name.strip_prefix("ft:").unwrap_or(name);
+    let providers = ["anthropic.", "meta.", "mistral.", "amazon.", "cohere.", "deepseek.", "openai.", "qwen."];
+    let start = providers.iter().find_map(|provider| name.find(provider).map(|at| at + provider.len()));
+    name[start.unwrap_or(0)..].to_owned()
+}
+
+/// Of the families that include the model, the one with the longest name.
+fn closest_family<'a>(families: impl Iterator<Item = (&'a str, &'a str)>, name: &str) -> Option<(&'a str, &'a str)> {
+    families.filter(|(family, _)| includes(family, name)).max_by_key(|(family, _)| family.len())
+}
+
+fn includes(family: &str, name: &str) -> bool {
+    if let Some(start) = family.strip_suffix('*') {
+        return name.starts_with(start);
+    }
+    name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ':', '@']))
+}
+
+fn unknown(model: &str, name: &str) -> UnknownTokenizer {
+    let families = encoded().chain(approximated()).map(|(family, _)| family.trim_end_matches('*'));
+    let hint = suggestion(name, families);
+    UnknownTokenizer(format!("unknown model {model:?}{hint} known tokenizers: {}", usage()))
 }
 
 #[cfg(test)]

@@ -2,19 +2,17 @@
 //! that cover the most topics and contain the most cues.
 
 mod calls;
-mod choice;
 mod cues;
 mod lexicon;
-mod terms;
 mod units;
 mod worth;
 
 use std::borrow::Cow;
 
 use super::{Budget, Failure, Request, Speaker, Summarizer, Utterance, clip};
-use choice::{Draft, choose};
-use terms::{Language, Terms};
+use lexicon::{Language, Terms};
 use units::{Reach, SummaryUnit};
+use worth::{Draft, choose};
 
 /// How much of a message is read: longer texts are pasted logs and files.
 const SPEECH: Reach = Reach { head: 32 << 10, tail: 16 << 10, errors: 64 };

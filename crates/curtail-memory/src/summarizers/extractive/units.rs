@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use curtail_core::visible::without_escapes;
+
 /// A part of one utterance that is taken as a whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SummaryUnit {
@@ -139,22 +141,13 @@ pub(super) fn excerpt(text: &str, reach: Reach, is_error: impl Fn(&str) -> bool)
     Cow::Owned(clean(&parts.join("\n")).into_owned())
 }
 
-/// `text` without CSI sequences (`ESC [ … letter`) and without control characters other than line breaks and tabs.
+/// `text` without the codes of terminals and without control characters other than line breaks and tabs.
 fn clean(text: &str) -> Cow<'_, str> {
-    let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
-    if text.chars().all(plain) {
+    let is_plain = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    if text.chars().all(|c| is_plain(&c)) {
         return Cow::Borrowed(text);
     }
-    let mut cleaned = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        if letter == '\x1b' && letters.next_if_eq(&'[').is_some() {
-            letters.find(|c| ('@'..='~').contains(c));
-        } else if plain(letter) {
-            cleaned.push(letter);
-        }
-    }
-    Cow::Owned(cleaned)
+    Cow::Owned(without_escapes(text).chars().filter(is_plain).collect())
 }
 
 // Finds the ends of sentences within one paragraph, in any script: by the rules of UAX 29, corrected where they fail in

@@ -19,8 +19,7 @@ use serde::Deserialize;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::Unsupported;
-use super::bounds::HIGHEST_ID;
+use super::{HIGHEST_ID, Unsupported};
 use crate::tokenizers::tiktoken::{BYTES, MergeTable, NO_PAIR, Tokens, Vocabulary};
 
 /// A supported file.

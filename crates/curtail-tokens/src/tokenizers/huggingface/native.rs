@@ -13,7 +13,7 @@ use unicode_normalization_alignments::{IsNormalized, UnicodeNormalization as _, 
 
 use super::Unsupported;
 use super::model::{self, AddedToken, File, Model};
-use crate::tokenizers::tiktoken::{Engine, Keep, Splitter, Step, Vocabulary, Walker, recognize};
+use crate::tokenizers::tiktoken::{Engine, Keep, Step, Vocabulary, Walker, recognize};
 
 /// A `tokenizer.json` that the engine supports.
 pub(super) struct NativeTokenizer {
@@ -75,7 +75,7 @@ impl NativeTokenizer {
     pub(super) fn engine_if_unchanged(&self, text: &str) -> Option<Engine<'_>> {
         let mut finders = [&self.added.raw, &self.added.normalized].into_iter().flatten();
         let is_changed = self.adds_space
-            || self.engine().splitter.removes()
+            || self.engine().removes()
             || matches!(composed(text, self.composes), Cow::Owned(_))
             || finders.any(|finder| finder.finds(text, false));
         (!is_changed).then(|| self.engine())
@@ -86,12 +86,8 @@ impl NativeTokenizer {
         !self.composes && !self.adds_space
     }
 
-    const fn engine(&self) -> Engine<'_> {
-        let splitter = match self.splits.as_slice() {
-            [Step::Known(walker)] => Splitter::Pattern(walker),
-            steps => Splitter::Steps(steps),
-        };
-        Engine { vocabulary: self.vocabulary, splitter }
+    fn engine(&self) -> Engine<'_> {
+        Engine { vocabulary: self.vocabulary, splits: &self.splits }
     }
 
     fn spaced<'a>(&self, text: &'a str) -> Cow<'a, str> {

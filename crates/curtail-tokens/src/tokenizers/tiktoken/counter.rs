@@ -43,8 +43,8 @@ pub(crate) struct Walker {
 }
 
 impl Walker {
-    pub(crate) const fn splitting_by<P: Pattern>() -> Self {
-        Self { walk: Counter::walk::<P>, end: P::end }
+    pub(crate) const fn splitting_by<P: Pattern>() -> &'static Self {
+        &const { Self { walk: Counter::walk::<P>, end: P::end } }
     }
 }
 

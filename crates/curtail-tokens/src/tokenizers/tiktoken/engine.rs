@@ -20,16 +20,8 @@ thread_local! {
 #[derive(Clone, Copy)]
 pub(crate) struct Engine<'a> {
     pub(crate) vocabulary: &'static Vocabulary,
-    pub(crate) splitter: Splitter<'a>,
-}
-
-/// How a text is split into pieces.
-#[derive(Clone, Copy)]
-pub(crate) enum Splitter<'a> {
-    /// By a pattern that is written by hand.
-    Pattern(&'static Walker),
-    /// In steps, each of which splits the pieces of the previous one.
-    Steps(&'a [Step]),
+    /// The steps in which a text is split into pieces: each splits the pieces of the previous one.
+    pub(crate) splits: &'a [Step],
 }
 
 impl Engine<'_> {
@@ -41,7 +33,7 @@ impl Engine<'_> {
     pub(crate) fn count_until(self, text: &str, limit: usize) -> Option<usize> {
         // A token has at most 128 bytes in most vocabularies, so many texts are known to be too long without being
         // counted.
-        if text.len() / self.vocabulary.longest > limit && !self.splitter.removes() {
+        if text.len() / self.vocabulary.longest > limit && !self.removes() {
             return None;
         }
         let reached = self.walk(text, limit);
@@ -70,9 +62,9 @@ impl Engine<'_> {
     }
 
     fn walk(self, text: &str, budget: usize) -> Reached {
-        match self.splitter {
-            Splitter::Pattern(walker) => self.with_counter(|counter| (walker.walk)(counter, text.as_bytes(), budget)),
-            Splitter::Steps(steps) => {
+        match self.splits {
+            [Step::Known(walker)] => self.with_counter(|counter| (walker.walk)(counter, text.as_bytes(), budget)),
+            steps => {
                 let pieces = pieces(steps, text);
                 self.with_counter(|counter| counter.walk_pieces(text.as_bytes(), &pieces, budget))
             }
@@ -84,11 +76,16 @@ impl Engine<'_> {
         if at == text.len() {
             return Vec::new();
         }
-        let piece = match self.splitter {
-            Splitter::Pattern(walker) => Some(at..(walker.end)(text.as_bytes(), at)),
-            Splitter::Steps(steps) => pieces(steps, text).into_iter().find(|piece| piece.start >= at),
+        let piece = match self.splits {
+            [Step::Known(walker)] => Some(at..(walker.end)(text.as_bytes(), at)),
+            steps => pieces(steps, text).into_iter().find(|piece| piece.start >= at),
         };
         piece.map_or_else(Vec::new, |piece| self.with_counter(|counter| counter.piece_ends(text.as_bytes(), piece)))
+    }
+
+    /// Whether parts of a text may be removed, so that they are in no piece.
+    pub(crate) fn removes(self) -> bool {
+        self.splits.iter().any(|step| matches!(step, Step::Regex { keep: Keep::Removed, .. }))
     }
 
     /// Runs `work` with this thread's counter for the vocabulary.
@@ -101,16 +98,6 @@ impl Engine<'_> {
             });
             work(&mut counters[at])
         })
-    }
-}
-
-impl Splitter<'_> {
-    /// Whether parts of a text may be removed, so that they are in no piece.
-    pub(crate) fn removes(self) -> bool {
-        match self {
-            Splitter::Pattern(_) => false,
-            Splitter::Steps(steps) => steps.iter().any(Step::removes),
-        }
     }
 }
 
@@ -138,10 +125,6 @@ pub(crate) enum Keep {
 }
 
 impl Step {
-    pub(crate) const fn removes(&self) -> bool {
-        matches!(self, Self::Regex { keep: Keep::Removed, .. })
-    }
-
     /// Splits a part of a text, and appends its pieces.
     fn split(&self, text: &str, part: Range<usize>, pieces: &mut Vec<Range<usize>>) {
         let (start, text) = (part.start, &text[part]);
@@ -170,7 +153,7 @@ impl Step {
 }
 
 /// The pieces of a text, none of them empty.
-pub(crate) fn pieces(steps: &[Step], text: &str) -> Vec<Range<usize>> {
+fn pieces(steps: &[Step], text: &str) -> Vec<Range<usize>> {
     let whole = 0..text.len();
     let mut parts = vec![whole];
     for step in steps {

@@ -13,7 +13,6 @@ mod tables;
 mod vocabulary;
 mod window;
 
-use std::fmt;
 use std::sync::Arc;
 
 use curtail_core::counting::Approximate;
@@ -22,12 +21,12 @@ use pattern::{Cl100k, O200k, R50k};
 use vocabulary::listed;
 
 pub(super) use counter::Walker;
-pub(super) use engine::{Engine, Keep, Splitter, Step};
+pub(super) use engine::{Engine, Keep, Step};
 pub(super) use pattern::recognize;
 pub(super) use tables::{BYTES, MergeTable, NO_PAIR, Tokens};
 pub(super) use vocabulary::Vocabulary;
 
-use super::{DEFAULT_ESTIMATE, Family, Listed, Tokenizer, models};
+use super::{DEFAULT_ESTIMATE, Family, Listed, Tokenizer, approximated};
 
 /// What distinguishes an encoding from the others.
 pub(super) struct Encoding {
@@ -38,7 +37,7 @@ pub(super) struct Encoding {
     /// Its estimate, from the UTF-16 units per token that were measured for it, in tenths.
     estimate: Approximate,
     /// How it splits a text.
-    walker: Walker,
+    splits: [Step; 1],
     /// Its tables. The build script makes them.
     vocabulary: fn() -> &'static Vocabulary,
 }
@@ -50,7 +49,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
         name: "o200k_base",
         models: &["gpt-5*", "gpt-4.5", "gpt-4.1", "gpt-4o", "chatgpt-4o", "o1", "o3", "o4", "codex-mini"],
         estimate: Approximate::new(DEFAULT_ESTIMATE, 42),
-        walker: Walker::splitting_by::<O200k>(),
+        splits: [Step::Known(Walker::splitting_by::<O200k>())],
         vocabulary: listed::o200k_base,
     },
     // The open-weight gpt-oss models.
@@ -58,7 +57,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
         name: "o200k_harmony",
         models: &["gpt-oss"],
         estimate: Approximate::new("approx:o200k_harmony", 42),
-        walker: Walker::splitting_by::<O200k>(),
+        splits: [Step::Known(Walker::splitting_by::<O200k>())],
         vocabulary: listed::o200k_base,
     },
     // GPT-4, GPT-3.5 and the embedding models.
@@ -75,7 +74,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
             "text-embedding-3-large",
         ],
         estimate: Approximate::new("approx:cl100k_base", 40),
-        walker: Walker::splitting_by::<Cl100k>(),
+        splits: [Step::Known(Walker::splitting_by::<Cl100k>())],
         vocabulary: listed::cl100k_base,
     },
     // Codex and the text-davinci models 2 and 3.
@@ -94,7 +93,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
             "cushman-codex",
         ],
         estimate: Approximate::new("approx:p50k_base", 38),
-        walker: Walker::splitting_by::<R50k>(),
+        splits: [Step::Known(Walker::splitting_by::<R50k>())],
         vocabulary: listed::p50k_base,
     },
     // The first GPT-3 models.
@@ -114,7 +113,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
             "ada",
         ],
         estimate: Approximate::new("approx:r50k_base", 35),
-        walker: Walker::splitting_by::<R50k>(),
+        splits: [Step::Known(Walker::splitting_by::<R50k>())],
         vocabulary: listed::r50k_base,
     },
     // GPT-2.
@@ -122,7 +121,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
         name: "gpt2",
         models: &["gpt2", "gpt-2"],
         estimate: Approximate::new("approx:gpt2", 32),
-        walker: Walker::splitting_by::<R50k>(),
+        splits: [Step::Known(Walker::splitting_by::<R50k>())],
         vocabulary: listed::r50k_base,
     },
 ];
@@ -139,7 +138,7 @@ pub(super) static FAMILY: Family = Family {
     usage: || ENCODINGS.iter().map(|encoding| encoding.name).collect::<Vec<_>>().join(", "),
     open: |name| {
         let encoding = ENCODINGS.iter().find(|encoding| encoding.name == name)?;
-        Some(Ok(Arc::new(Tiktoken(encoding))))
+        Some(Ok(Arc::new(encoding)))
     },
 };
 
@@ -148,7 +147,7 @@ pub(super) static ESTIMATES: Family = Family {
     members: || {
         let listed = |encoding: &'static Encoding| {
             let name = encoding.estimate.name();
-            let models = if name == DEFAULT_ESTIMATE { models::approximated() } else { Vec::new() };
+            let models = approximated().filter(|_| name == DEFAULT_ESTIMATE).map(|(family, _)| family).collect();
             Listed { name, kind: "approximate", models, exact: false }
         };
         ENCODINGS.iter().map(listed).collect()
@@ -161,19 +160,9 @@ pub(super) static ESTIMATES: Family = Family {
     },
 };
 
-/// An encoding of `OpenAI`.
-#[derive(Clone, Copy)]
-pub struct Tiktoken(&'static Encoding);
-
-impl fmt::Debug for Tiktoken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Tiktoken").field(&self.0.name).finish()
-    }
-}
-
-impl Tokenizer for Tiktoken {
+impl Tokenizer for &'static Encoding {
     fn name(&self) -> &str {
-        self.0.name
+        self.name
     }
 
     fn exact(&self) -> bool {
@@ -201,8 +190,8 @@ impl Tokenizer for Tiktoken {
     }
 }
 
-impl Tiktoken {
-    fn engine(self) -> Engine<'static> {
-        Engine { vocabulary: (self.0.vocabulary)(), splitter: Splitter::Pattern(&self.0.walker) }
+impl Encoding {
+    fn engine(&'static self) -> Engine<'static> {
+        Engine { vocabulary: (self.vocabulary)(), splits: &self.splits }
     }
 }

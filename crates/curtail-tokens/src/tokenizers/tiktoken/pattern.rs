@@ -214,7 +214,7 @@ fn blank(text: &[u8], start: usize) -> usize {
 struct Recognized {
     /// Its regexes, each of which splits the pieces of the previous one.
     patterns: &'static [&'static str],
-    walker: Walker,
+    walker: &'static Walker,
 }
 
 const fn by_hand<P: Pattern>(patterns: &'static [&'static str]) -> Recognized {
@@ -256,7 +256,7 @@ static RECOGNIZED: &[Recognized] = &[
 pub(crate) fn recognize(patterns: &[&str]) -> Option<&'static Walker> {
     let escaped: Vec<_> = patterns.iter().map(|pattern| pattern.replace('\r', r"\r").replace('\n', r"\n")).collect();
     let is_known = |recognized: &&Recognized| patterns.is_empty() || recognized.patterns == escaped;
-    [&GPT2].into_iter().chain(RECOGNIZED).find(is_known).map(|recognized| &recognized.walker)
+    [&GPT2].into_iter().chain(RECOGNIZED).find(is_known).map(|recognized| recognized.walker)
 }
 
 // Characters in bytes that may be cut anywhere: their code point, class and width.
