@@ -57,7 +57,7 @@ type Outlined = (&'static str, Outline);
 fn outline(transcript: &Transcript<'_>, origin: OutlineOrigin, live: bool) -> Outline {
     let mut outline = Outline::from_transcript(transcript, origin);
     let is_read = |index: usize| transcript.messages.get(index).is_none_or(|message| message.standing.is_read());
-    outline.items.retain(|item| match &item.what {
+    outline.items.retain(|item| match &item.kind {
         _ if !live => true,
         OutlineKind::Message(message) => is_read(message.index),
         OutlineKind::With(index) => is_read(*index),
@@ -128,7 +128,7 @@ fn print_outlines(format: TextOrJson, opened: &Opened, outlined: Vec<Outlined>) 
 
 fn text(shown: &ShownTranscript<'_>) -> String {
     let head = format!("{}\n   #  line  turn  seg  role       parts\n", one_line(&headline(shown)));
-    let items = shown.outline.items.iter().map(|item| match &item.what {
+    let items = shown.outline.items.iter().map(|item| match &item.kind {
         OutlineKind::Message(message) => message_lines(message, item.line),
         OutlineKind::With(index) => metadata(item, &format!("belongs to message {index}")),
         OutlineKind::Pinned(_) => metadata(item, "stays"),

@@ -133,7 +133,7 @@ fn round(nth: usize, text: &str) -> String {
     )
 }
 
-/// A question, and calls with their results; the model speaks beside every call whose number is a multiple of `speaks`, and
+/// A question, and calls with their results; the model speaks beside every call whose number is a multiple of `every`, and
 /// names the same file.
 fn agent(messages: usize, every: usize) -> String {
     let begin = "{\"role\":\"system\",\"content\":\"be brief\"}\n{\"role\":\"user\",\"content\":\"go\"}\n";

@@ -82,7 +82,7 @@ pub fn name_drafts(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &mut [M
 
 /// Which messages of the transcript are among `messages`, by index.
 fn kept(layout: &Layout<'_>, messages: &[Message<'_>]) -> Vec<bool> {
-    let count = layout.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_))).count();
+    let count = layout.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_))).count();
     let mut kept = vec![false; count];
     for index in messages.iter().filter_map(Message::source_index) {
         kept[index] = true;
@@ -202,7 +202,7 @@ impl Writer<'_, '_> {
     fn message(&mut self, message: &Message<'_>) {
         match message.origin {
             Origin::Source(MessageSource { index, .. }) => {
-                while let Some(slot) = self.pass(|what| what == SlotKind::Message(index)) {
+                while let Some(slot) = self.pass(|kind| kind == SlotKind::Message(index)) {
                     self.slot(slot);
                 }
                 self.slot(self.next);
@@ -232,9 +232,9 @@ impl Writer<'_, '_> {
     /// The slot of a message that is written at another place.
     fn moved_slot(&mut self, index: usize) -> Option<Slot> {
         if self.by_message.is_empty() {
-            let slots = self.layout.slots.iter().filter(|slot| matches!(slot.what, SlotKind::Message(_)));
+            let slots = self.layout.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_)));
             self.by_message = slots.copied().collect();
-            self.by_message.sort_by_key(|slot| match slot.what {
+            self.by_message.sort_by_key(|slot| match slot.kind {
                 SlotKind::Message(index) => index,
                 _ => usize::MAX,
             });
@@ -247,8 +247,8 @@ impl Writer<'_, '_> {
         let slots = &self.layout.slots;
         let start = anchor.map_or(0, |anchor| anchor.span().start);
         let mut at = slots.partition_point(|slot| slot.span.start < start);
-        if let Some(&Slot { what: SlotKind::Message(index), .. }) = slots.get(at) {
-            at -= slots[..at].iter().rev().take_while(|slot| slot.what == SlotKind::With(index)).count();
+        if let Some(&Slot { kind: SlotKind::Message(index), .. }) = slots.get(at) {
+            at -= slots[..at].iter().rev().take_while(|slot| slot.kind == SlotKind::With(index)).count();
         }
         while self.next < at {
             self.slot(self.next);
@@ -267,25 +267,25 @@ impl Writer<'_, '_> {
     /// The next slot, unless `stop` matches it.
     fn pass(&self, stop: impl Fn(SlotKind) -> bool) -> Option<usize> {
         let slot = self.layout.slots.get(self.next)?;
-        (!stop(slot.what)).then_some(self.next)
+        (!stop(slot.kind)).then_some(self.next)
     }
 
     /// Writes the metadata of the messages before this place, so that a new message can follow.
     fn flush_before(&mut self) {
-        let index = |slot: &Slot| match slot.what {
+        let index = |slot: &Slot| match slot.kind {
             SlotKind::Message(index) | SlotKind::With(index) => Some(index),
             _ => None,
         };
         let written = self.last.and_then(|last| self.layout.slots[..=last].iter().rev().find_map(index));
-        let ahead = |what| match what {
+        let ahead = |kind| match kind {
             SlotKind::Message(_) => true,
             SlotKind::With(index) => written.is_none_or(|written| index > written),
             SlotKind::Frame { .. } | SlotKind::Pinned => false,
         };
         // The first frame opens the transcript. Any other opens or closes a list inside an element, which the new message is
         // not part of.
-        let is_inner = |what| matches!(what, SlotKind::Frame { .. });
-        while let Some(slot) = self.pass(|what| ahead(what) || self.next > 0 && is_inner(what)) {
+        let is_inner = |kind| matches!(kind, SlotKind::Frame { .. });
+        while let Some(slot) = self.pass(|kind| ahead(kind) || self.next > 0 && is_inner(kind)) {
             self.slot(slot);
         }
     }
@@ -294,13 +294,13 @@ impl Writer<'_, '_> {
     /// such an event would be rolled back. Metadata of the next message is not such an event.
     fn flush_events(&mut self) {
         let rest = self.layout.slots.get(self.next..).unwrap_or_default();
-        let stays = |slot: &Slot| match slot.what {
+        let stays = |slot: &Slot| match slot.kind {
             SlotKind::Message(index) if self.kept[index] => Some(index),
             _ => None,
         };
         let next = rest.iter().find_map(stays).unwrap_or(usize::MAX);
         let rest = &rest[..rest.iter().position(|slot| stays(slot).is_some()).unwrap_or(rest.len())];
-        let is_event = |slot: &Slot| match slot.what {
+        let is_event = |slot: &Slot| match slot.kind {
             SlotKind::With(index) => self.kept[index] && index < next,
             what => what == SlotKind::Pinned,
         };
@@ -320,7 +320,7 @@ impl Writer<'_, '_> {
     fn slot(&mut self, at: usize) {
         self.next = at + 1;
         let slot = self.layout.slots[at];
-        match slot.what {
+        match slot.kind {
             SlotKind::Frame { style, fresh } => self.frame(at, slot, style, fresh),
             SlotKind::Pinned => self.element(at, slot),
             SlotKind::Message(index) | SlotKind::With(index) if self.kept[index] => self.element(at, slot),
@@ -356,7 +356,7 @@ impl Writer<'_, '_> {
     fn separator(&mut self, at: usize, slot: Slot) {
         let separator = slot.separator.slice(self.layout.source);
         let follows =
-            at > 0 && self.last == Some(at - 1) || matches!(self.layout.slots[at - 1].what, SlotKind::Frame { .. });
+            at > 0 && self.last == Some(at - 1) || matches!(self.layout.slots[at - 1].kind, SlotKind::Frame { .. });
         let drafted = std::mem::take(&mut self.drafted);
         let fits = match self.style {
             Style::Lines => follows && !drafted || separator.contains('\n'),

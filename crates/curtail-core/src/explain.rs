@@ -56,14 +56,14 @@ pub fn explain(messages: &[Message<'_>], plan: &Plan) -> Vec<Explained> {
     let mut remarks = plan.remarks.iter().peekable();
     for (at, decision) in plan.decisions.iter().enumerate().take(messages.len()) {
         while let Some(insert) = inserts.next_if(|insert| insert.before <= at) {
-            words.push(inserted(messages, &pairs, &insert.what, &insert.reason));
+            words.push(inserted(messages, &pairs, &insert.insertion, &insert.reason));
         }
         while let Some(remark) = remarks.next_if(|remark| remark.message <= at) {
             words.push(about(at, remark.action, remark.reason.clone().into_owned()));
         }
         words.extend(decided(decision).map(|(action, reason)| about(at, action, reason)));
     }
-    words.extend(inserts.map(|insert| inserted(messages, &pairs, &insert.what, &insert.reason)));
+    words.extend(inserts.map(|insert| inserted(messages, &pairs, &insert.insertion, &insert.reason)));
     words
 }
 

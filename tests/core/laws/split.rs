@@ -133,11 +133,11 @@ fn check_overflow(
     if window.note.is_none() || messages.iter().any(Message::is_boundary) {
         return;
     }
-    let speaks = |segment: &&std::ops::Range<usize>| {
+    let has_text = |segment: &&std::ops::Range<usize>| {
         messages[(*segment).clone()].iter().any(|message| message.role == Role::Assistant)
     };
     let owned = segments.iter().filter(|segment| window.own.contains(&segment.start));
-    let Some(target) = owned.clone().find(speaks).cloned() else {
+    let Some(target) = owned.clone().find(has_text).cloned() else {
         return assert_eq!(owned.count(), 1, "nothing shares a window with a message that is too long: {window:?}");
     };
     let mut all: Vec<usize> = target.clone().collect();
@@ -169,10 +169,10 @@ fn check_greedy(
     if nth + 1 == windows.len() || split.targets == TargetRule::LastTurn || split.at_boundaries {
         return;
     }
-    let speaks =
+    let has_text =
         |range: &std::ops::Range<usize>| messages[range.clone()].iter().any(|message| message.role == Role::Assistant);
     let mut behind = segments.iter().filter(|segment| segment.start >= window.own.end);
-    let end = behind.find(|segment| speaks(segment)).map_or(messages.len(), |segment| segment.end);
+    let end = behind.find(|segment| has_text(segment)).map_or(messages.len(), |segment| segment.end);
     let more: Vec<usize> = window.messages().into_iter().chain(window.own.end..end).collect();
     assert!(
         window.note.is_some() || tokens(&more, &window.instructions) > split.max_tokens,

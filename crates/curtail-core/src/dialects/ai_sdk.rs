@@ -161,8 +161,8 @@ fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> Content<'a> {
 
 fn read_response(part: Value<'_>) -> Part<'_> {
     let reason = part.get("reason");
-    let said = reason.and_then(Value::text).into_iter().collect();
-    let answer = ToolResult { family: Family::Approval, ..ToolResult::new(part.get_text("approvalId"), None, said) };
+    let texts = reason.and_then(Value::text).into_iter().collect();
+    let answer = ToolResult { family: Family::Approval, ..ToolResult::new(part.get_text("approvalId"), None, texts) };
     blocks::rewritable(part, Content::ToolResult(answer), reason)
 }
 
@@ -252,9 +252,9 @@ fn read_tool<'a>(part: Value<'a>, tool: Value<'a>, name: Text<'a>) -> Vec<Part<'
     let call = read_call(tool, name.clone(), tool.some("args"));
     let rewrite = if result.is_none() { room_for_result(tool) } else { None };
     let mut parts = vec![Part::from_source(call, PartPlace { rewrite, ..PartPlace::element(part) })];
-    if let Some(said) = result {
-        let answer = blocks::result_of(tool.get_text("toolCallId"), Some(name), blocks::texts(said), 0);
-        parts.push(blocks::rewritable(part, answer, said));
+    if let Some(output) = result {
+        let answer = blocks::result_of(tool.get_text("toolCallId"), Some(name), blocks::texts(output), 0);
+        parts.push(blocks::rewritable(part, answer, output));
     }
     parts
 }

@@ -187,9 +187,9 @@ pub(super) fn read_block(block: Value<'_>) -> Content<'_> {
         "thinking" => Content::Reasoning(block.text_or_empty("thinking")),
         "redacted_thinking" => Content::Reasoning(Text::Escaped("")),
         "text" => blocks::plain_block(block),
-        "mid_conv_system" => {
-            block.get("content").map_or(Content::Other, |said| Content::Text(blocks::joined(blocks::texts(Some(said)))))
-        }
+        "mid_conv_system" => block
+            .get("content")
+            .map_or(Content::Other, |content| Content::Text(blocks::joined(blocks::texts(Some(content))))),
         // What a search of the application found: where, and what it says there.
         "search_result" => {
             let place = ["title", "source"].into_iter().filter_map(|key| block.get_text(key));
@@ -226,15 +226,15 @@ fn read_result(block: Value<'_>, family: Family) -> Content<'_> {
 
 /// The usage of a reply. Its `input_tokens` exclude the tokens that were read from or written to the cache.
 pub(super) fn usage(reply: Value<'_>) -> Option<Usage> {
-    let figures = reply.some("usage")?;
+    let usage = reply.some("usage")?;
     let (cache_read, cache_write) =
-        (figures.number("cache_read_input_tokens"), figures.number("cache_creation_input_tokens"));
-    let split = figures.some("cache_creation");
+        (usage.number("cache_read_input_tokens"), usage.number("cache_creation_input_tokens"));
+    let split = usage.some("cache_creation");
     Some(Usage {
-        input: figures.number("input_tokens") + cache_read + cache_write,
+        input: usage.number("input_tokens") + cache_read + cache_write,
         cache_read,
         cache_write,
         cache_write_long: split.map_or(0, |split| split.number("ephemeral_1h_input_tokens")),
-        output: figures.number("output_tokens"),
+        output: usage.number("output_tokens"),
     })
 }

@@ -21,8 +21,8 @@ impl Dialect for Antigravity {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let own = ["step_index", "source", "type"].iter().all(|key| item.get(key).is_some());
-        if own { Fit::Certain } else { Fit::No }
+        let is_step = ["step_index", "source", "type"].iter().all(|key| item.get(key).is_some());
+        if is_step { Fit::Certain } else { Fit::No }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

@@ -78,7 +78,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
 /// `span` begins with what separates it from the slot before it, up to `start`.
 const fn frame(span: Span, start: u32, style: Style, fresh: bool) -> Slot {
     let (separator, span) = (Span::new(span.start, start), Span::new(start, span.end));
-    Slot { separator, span, what: SlotKind::Frame { style, fresh } }
+    Slot { separator, span, kind: SlotKind::Frame { style, fresh } }
 }
 
 struct Builder<'d, 'a> {
@@ -118,15 +118,15 @@ impl<'a> Builder<'_, 'a> {
                 Item::Nested(inner) => self.nested(value, &inner, style),
                 Item::With(at) => {
                     referring.push((self.slots.len(), at));
-                    let what = self.non_message(value, None);
-                    self.slot(value, what);
+                    let kind = self.non_message(value, None);
+                    self.slot(value, kind);
                 }
                 item => self.item(value, item, &indices),
             }
         }
         for (slot, at) in referring {
             if let Some(&Some(index)) = indices.get(at) {
-                self.slots[slot].what = SlotKind::With(index);
+                self.slots[slot].kind = SlotKind::With(index);
             }
         }
     }
@@ -144,7 +144,7 @@ impl<'a> Builder<'_, 'a> {
 
     /// `indices` are those of the messages so far, by item.
     fn item(&mut self, value: Value<'a>, item: Item<'a>, indices: &[Option<usize>]) {
-        let what = match item {
+        let kind = match item {
             Item::Message(mut message) => {
                 message.dropped_with = message.dropped_with.and_then(|item| indices.get(item).copied().flatten());
                 return self.message(value, message);
@@ -163,7 +163,7 @@ impl<'a> Builder<'_, 'a> {
             Item::Unknown(unknown) => self.non_message(value, Some(unknown)),
             Item::Metadata | Item::Nested(_) | Item::With(_) => self.non_message(value, None),
         };
-        self.slot(value, what);
+        self.slot(value, kind);
     }
 
     fn message(&mut self, value: Value<'a>, mut message: Message<'a>) {
@@ -176,7 +176,7 @@ impl<'a> Builder<'_, 'a> {
             message.parts.extend(unread.map(|content| blocks::whole(content, blocks::unknown(content))));
         }
         for slot in self.ahead.drain(..) {
-            self.slots[slot].what = SlotKind::With(index);
+            self.slots[slot].kind = SlotKind::With(index);
         }
         self.slot(value, SlotKind::Message(index));
         self.messages.push(message);
@@ -192,10 +192,10 @@ impl<'a> Builder<'_, 'a> {
         if after == 0 { SlotKind::Pinned } else { SlotKind::With(after - 1) }
     }
 
-    fn slot(&mut self, value: Value<'a>, what: SlotKind) {
+    fn slot(&mut self, value: Value<'a>, kind: SlotKind) {
         let span = value.span();
         self.elements.push(value);
-        self.slots.push(Slot { separator: Span::new(self.at, span.start), span, what });
+        self.slots.push(Slot { separator: Span::new(self.at, span.start), span, kind });
         self.at = span.end;
     }
 
@@ -203,7 +203,7 @@ impl<'a> Builder<'_, 'a> {
     fn close_row(&mut self) {
         if let Some(last) = self.messages.len().checked_sub(1) {
             for slot in self.ahead.drain(..) {
-                self.slots[slot].what = SlotKind::With(last);
+                self.slots[slot].kind = SlotKind::With(last);
             }
         }
     }

@@ -107,15 +107,17 @@ fn renumber(layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
     let mut drafts = remaining.written.iter_mut().peekable();
     let (mut patches, mut number) = (Vec::new(), 0_usize);
     for ((slot, step), stays) in layout.slotted_elements().zip(layout.stays(remaining.kept)) {
-        let message = if let SlotKind::Message(index) = slot.what { Some(index) } else { None };
+        let message = if let SlotKind::Message(index) = slot.kind { Some(index) } else { None };
         while let Some(draft) = drafts.next_if(|draft| message.is_some() && draft.before == message) {
             number += 1;
             set_number(&mut draft.text, number);
         }
         if stays {
             number += 1;
-            let own = step.get("step_id").filter(|own| own.raw().parse().is_ok_and(|own: usize| own != number));
-            patches.extend(own.map(|own| Patch { span: own.span(), text: number.to_string() }));
+            let written = step
+                .get("step_id")
+                .filter(|written| written.raw().parse().is_ok_and(|written: usize| written != number));
+            patches.extend(written.map(|written| Patch { span: written.span(), text: number.to_string() }));
         }
     }
     for (nth, draft) in drafts.enumerate() {
@@ -142,7 +144,7 @@ impl LogHabits for Atif {
     fn set_aside(&self, record: Value<'_>) -> Option<String> {
         let count = record.some("subagent_trajectories").map_or(0, |embedded| embedded.items().count());
         let sentence =
-            |what: &str, are: &str| format!("{what} under `subagent_trajectories` {are} neither counted nor cut");
+            |places: &str, are: &str| format!("{places} under `subagent_trajectories` {are} neither counted nor cut");
         match count {
             0 => None,
             1 => Some(sentence("the trajectory of 1 sub-agent", "is")),
@@ -205,7 +207,7 @@ fn source_call(result: Value<'_>) -> Option<Text<'_>> {
 fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
     let (named, nameless): (Vec<_>, Vec<_>) =
         results(step).into_iter().partition(|result| source_call(*result).is_some());
-    let said = message.parts.iter().any(|part| part.content.speaks());
+    let said = message.parts.iter().any(|part| part.content.has_text());
     if message.role != Role::Assistant && !said && named.len() + nameless.len() > 0 {
         // An observation of the program is not an instruction.
         message.role = if nameless.is_empty() { Role::Tool } else { Role::User };

@@ -19,7 +19,7 @@ pub(super) struct ClaudeCode;
 
 /// The tree by which the program resumes a session.
 const TREE: Tree = Tree {
-    own: "uuid",
+    id: "uuid",
     parent: "parentUuid",
     others: &["logicalParentUuid", "leafUuid"],
     open: false,
@@ -71,17 +71,17 @@ impl Dialect for ClaudeCode {
         let Some(kind) = kind.and_then(Value::text) else { return Fit::No };
         let has = |key: &str| item.get(key).is_some();
         let kind = kind.decode();
-        let own = match &*kind {
+        let is_record = match &*kind {
             "user" | "assistant" => {
-                let said = message.is_some_and(|message| message.get("content").is_some());
-                said && [uuid, parent, session, stream].iter().any(Option::is_some)
+                let has_content = message.is_some_and(|message| message.get("content").is_some());
+                has_content && [uuid, parent, session, stream].iter().any(Option::is_some)
             }
             "summary" => has("leafUuid"),
             "file-history-snapshot" => has("snapshot"),
             "system" => has("isSidechain") || has("session_id") && has("claude_code_version"),
             kind => METADATA.contains(&kind) && (has("isSidechain") || has("sessionId")),
         };
-        if own { Fit::Certain } else { Fit::No }
+        if is_record { Fit::Certain } else { Fit::No }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

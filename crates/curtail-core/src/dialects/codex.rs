@@ -113,11 +113,11 @@ impl DialectWriter for Codex {
 impl LogHabits for Codex {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let payload = item.get("payload").filter(|payload| payload.member_is("type", "token_count"))?;
-        let figures = payload.some("info")?.some("last_token_usage")?;
+        let usage = payload.some("info")?.some("last_token_usage")?;
         Some(Usage {
-            input: figures.number("input_tokens"),
-            cache_read: figures.number("cached_input_tokens"),
-            output: figures.number("output_tokens"),
+            input: usage.number("input_tokens"),
+            cache_read: usage.number("cached_input_tokens"),
+            output: usage.number("output_tokens"),
             ..Usage::default()
         })
     }
@@ -219,7 +219,7 @@ fn bind_settings<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         for at in (0..items.len()).rev() {
             match &read[at] {
                 Item::Message(_) => last = last.or(Some(at)),
-                Item::Pinned if items[at].get("type").is_some_and(|own| own.is(kind)) => {
+                Item::Pinned if items[at].get("type").is_some_and(|name| name.is(kind)) => {
                     if replaced {
                         // Where nothing follows before the next one, it goes with that, or else with what was before it.
                         next = last.or(next);
@@ -333,9 +333,9 @@ fn rollbacks(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<Rollback> {
             turns.clear();
         }
         let Some(count) = turn_count(items[at]) else { continue };
-        let own = turns.split_off(turns.len().saturating_sub(count));
-        if !own.is_empty() {
-            rollbacks.push(Rollback { event: at, turns: own });
+        let rolled_back = turns.split_off(turns.len().saturating_sub(count));
+        if !rolled_back.is_empty() {
+            rollbacks.push(Rollback { event: at, turns: rolled_back });
         }
     }
     rollbacks
@@ -380,5 +380,5 @@ fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {
     };
     let Item::Message(message) = read else { return false };
     let has_text = blocks::texts(payload.get("content")).into_iter().next().is_some();
-    message.speaks_as(Role::User) && has_text && !is_context(message)
+    message.has_text_as(Role::User) && has_text && !is_context(message)
 }

@@ -14,7 +14,7 @@ use crate::transcript::{Content, Draft, Message, MessageKind, PairingRules, Part
 pub(super) struct Copilot;
 
 const TREE: Tree =
-    Tree { own: "id", parent: "parentId", others: &[], open: true, path: false, sides: None, trees: None };
+    Tree { id: "id", parent: "parentId", others: &[], open: true, path: false, sides: None, trees: None };
 
 /// Prefixes of event types that are not messages.
 const METADATA: &[&str] =
@@ -130,12 +130,12 @@ fn boundary(item: Value<'_>) -> Message<'_> {
 /// are kept with the message of their calls.
 fn first_kept(before: &[Value<'_>]) -> Option<usize> {
     let is =
-        |item: Value<'_>, kind: &str| item.get("type").is_some_and(|own| own.is(kind)) && sub_agent(item).is_none();
+        |item: Value<'_>, kind: &str| item.get("type").is_some_and(|name| name.is(kind)) && sub_agent(item).is_none();
     let start = before.iter().rposition(|item| is(*item, "session.compaction_start") || summary_of(*item).is_some())?;
     if !is(before[start], "session.compaction_start") {
         return None;
     }
-    let speaks = |item: &&Value<'_>| {
+    let has_content = |item: &&Value<'_>| {
         is(**item, "tool.execution_complete") || is(**item, "assistant.message") || is(**item, "user.message")
     };
     let answers = |item: &Value<'_>| is(*item, "tool.execution_complete");
@@ -143,7 +143,7 @@ fn first_kept(before: &[Value<'_>]) -> Option<usize> {
         let requests = item.get("data").and_then(|data| data.get("toolRequests"));
         requests.is_some_and(|requests| requests.items().next().is_some())
     };
-    if !before[start..].iter().find(speaks).is_some_and(answers) {
+    if !before[start..].iter().find(has_content).is_some_and(answers) {
         return Some(start);
     }
     let turn = before[..start].iter().rposition(|item| is(*item, "user.message")).map_or(0, |asked| asked + 1);

@@ -19,9 +19,9 @@ impl Dialect for Cursor {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let said = item.get("message").filter(|said| said.is_object());
-        let own = item.get("role").is_some() && item.get("type").is_none();
-        if own && said.is_some_and(|said| said.get("content").is_some()) { Fit::Certain } else { Fit::No }
+        let message = item.get("message").filter(|message| message.is_object());
+        let is_line = item.get("role").is_some() && item.get("type").is_none();
+        if is_line && message.is_some_and(|message| message.get("content").is_some()) { Fit::Certain } else { Fit::No }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

@@ -10,7 +10,7 @@ use crate::transcript::{Draft, DraftResult, Links, PairingRules, ResultPlace, Ro
 pub(super) struct Droid;
 
 const TREE: Tree =
-    Tree { own: "id", parent: "parentId", others: &[], open: true, path: false, sides: None, trees: None };
+    Tree { id: "id", parent: "parentId", others: &[], open: true, path: false, sides: None, trees: None };
 
 /// Types of lines that are not messages.
 const METADATA: &[&str] = &["session_start", "system", "error", "todo_state", "session_end", "compaction_state"];
@@ -75,9 +75,10 @@ impl DialectWriter for Droid {
         if anchor.is_some_and(|anchor| anchor.get("message").is_none()) {
             return write_line(draft, anchor);
         }
-        let said = object! { "role": blocks::speaker(draft), "content": blocks::parts(&anthropic::Anthropic, draft) };
+        let message =
+            object! { "role": blocks::speaker(draft), "content": blocks::parts(&anthropic::Anthropic, draft) };
         let line = if is_linked(anchor) { TREE.begin(draft, anchor) } else { ObjectWriter::new() };
-        line.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
+        line.member("type", "message").copied(anchor, &["timestamp"]).member("message", &message).end().0
     }
 
     fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Option<Links> {
@@ -92,14 +93,14 @@ impl DialectWriter for Droid {
 impl LogHabits for Droid {}
 
 fn fit_message(message: Value<'_>) -> Fit {
-    let own = |block: Value<'_>| {
+    let is_droid = |block: Value<'_>| {
         block.get("type").is_some_and(|kind| kind.is("tool_use") || kind.is("tool_result") || kind.is("thinking"))
     };
     match message.get("content") {
         Some(content) if message.get("role").is_some() => {
             // In logs of pi, `thinking` has another key for the signature.
             let pi = content.items().any(|block| block.get("thinkingSignature").is_some());
-            if content.items().any(own) && !pi { Fit::Certain } else { Fit::Possible }
+            if content.items().any(is_droid) && !pi { Fit::Certain } else { Fit::Possible }
         }
         _ => Fit::No,
     }

@@ -185,7 +185,7 @@ fn two_lists(record: Value<'_>) -> Option<[Value<'_>; 2]> {
 
 /// The error for a record without a list of messages.
 fn no_messages(record: Value<'_>, messages_key: Option<&str>) -> ReadError {
-    let what = if let Some(key) = messages_key {
+    let reason = if let Some(key) = messages_key {
         format!("no list of messages under `{key}`; check --messages-key")
     } else if let Some(foreign) = format_of_item(record) {
         foreign.refusal()
@@ -198,7 +198,7 @@ fn no_messages(record: Value<'_>, messages_key: Option<&str>) -> ReadError {
         let keys = LIST_KEYS.join(", ");
         format!("no list of messages in this object (looked under {keys}); pass --messages-key KEY")
     };
-    ReadError { offset: record.span().start as usize, what }
+    ReadError { offset: record.span().start as usize, what: reason }
 }
 
 /// The list of records that a document is or contains. The first element decides whether they are records or messages.
@@ -261,5 +261,5 @@ fn is_list_of_messages(list: Value<'_>) -> bool {
 
 /// Whether an element is a list of messages, or a pair of a user text and an assistant text.
 fn is_exchange(turn: Value<'_>) -> bool {
-    turn.is_array() && (turn.items().all(Value::is_object) || turn.items().all(|said| said.text().is_some()))
+    turn.is_array() && (turn.items().all(Value::is_object) || turn.items().all(|text| text.text().is_some()))
 }

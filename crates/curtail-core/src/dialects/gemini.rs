@@ -86,8 +86,8 @@ impl Dialect for Gemini {
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         let instruction = record.some("systemInstruction").or_else(|| record.some("system_instruction"));
-        let said = instruction.map(|content| content.get("parts").unwrap_or(content));
-        blocks::texts(said).into_iter().chain(blocks::preamble(record, &["tools"])).collect()
+        let parts = instruction.map(|content| content.get("parts").unwrap_or(content));
+        blocks::texts(parts).into_iter().chain(blocks::preamble(record, &["tools"])).collect()
     }
 }
 
@@ -153,8 +153,8 @@ impl DialectWriter for Gemini {
 
 impl LogHabits for Gemini {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
-        figures.map_or_else(|| usage_of_record(item), provenance::gemini_usage)
+        let usage = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
+        usage.map_or_else(|| usage_of_record(item), provenance::gemini_usage)
     }
 
     /// A reply that was written again says its figures again.
@@ -203,8 +203,8 @@ fn read_exchange(item: Value<'_>) -> Item<'_> {
     let mut message = Message { kind: MessageKind::Exchange, ..Message::from_source(Role::User, item) };
     let keys = ["query", "user_content", "userContent", "reference", "final_response", "finalResponse"];
     for value in keys.iter().filter_map(|key| item.some(key)) {
-        let said = value.get("parts").unwrap_or(value);
-        message.parts.extend(blocks::content(Some(said), plain));
+        let parts = value.get("parts").unwrap_or(value);
+        message.parts.extend(blocks::content(Some(parts), plain));
     }
     let uses = ["expected_tool_use", "intermediate_data", "intermediateData"].iter().filter_map(|key| item.some(key));
     message.parts.extend(uses.map(|uses| blocks::whole(uses, Content::Other)));
@@ -449,9 +449,9 @@ fn fit_record(item: Value<'_>) -> Fit {
 
 /// The figures of a reply. The input includes cached tokens.
 fn usage_of_record(item: Value<'_>) -> Option<Usage> {
-    let figures = item.some("tokens")?;
-    let (input, output) = (figures.number("input"), figures.number("output") + figures.number("thoughts"));
-    (input > 0).then(|| Usage { input, cache_read: figures.number("cached"), output, ..Usage::default() })
+    let tokens = item.some("tokens")?;
+    let (input, output) = (tokens.number("input"), tokens.number("output") + tokens.number("thoughts"));
+    (input > 0).then(|| Usage { input, cache_read: tokens.number("cached"), output, ..Usage::default() })
 }
 
 /// The thoughts beside the content.
@@ -748,14 +748,14 @@ struct Places<'a> {
 
 /// Reads a line with results: the ones of an earlier line, or ones that stand beside their calls as well.
 fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, str>)>, places: &mut Places<'a>) {
-    let said = &mut places.said;
-    let first = results.first().and_then(|(_, id)| said.get(id)).map(|place| place.item);
-    let repeats = |id: &Cow<'a, str>| said.get(id).is_some_and(|place| Some(place.item) == first);
+    let texts = &mut places.said;
+    let first = results.first().and_then(|(_, id)| texts.get(id)).map(|place| place.item);
+    let repeats = |id: &Cow<'a, str>| texts.get(id).is_some_and(|place| Some(place.item) == first);
     let only = matches!(&read[at], Item::Message(message) if message.parts.len() == results.len());
     if only && first.is_some() && results.iter().all(|(_, id)| repeats(id)) {
         for (part, id) in &results {
             let Some(copy) = part_of(read, ReadAt { item: at, part: *part }) else { continue };
-            if let Some(&place) = said.get(id) {
+            if let Some(&place) = texts.get(id) {
                 add_twin(read, place, &copy, true);
             }
         }
@@ -770,7 +770,7 @@ fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, 
             add_twin(read, line, &copy, false);
             places.moved.push(place);
         }
-        said.insert(id, line);
+        texts.insert(id, line);
     }
 }
 

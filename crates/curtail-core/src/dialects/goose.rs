@@ -148,6 +148,6 @@ fn result(block: Value<'_>) -> Part<'_> {
     let result = block.some("toolResult");
     let value = result.and_then(|result| result.some("value"));
     let list = value.and_then(|value| if value.is_object() { value.get("content") } else { Some(value) });
-    let said = list.or_else(|| result?.get("error"));
-    blocks::result_part(block, blocks::result(block.get_text("id"), None, said), said)
+    let content = list.or_else(|| result?.get("error"));
+    blocks::result_part(block, blocks::result(block.get_text("id"), None, content), content)
 }

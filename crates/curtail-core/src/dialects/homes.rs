@@ -110,7 +110,7 @@ pub const AGENTS: &[Agent] = &[
 #[must_use]
 pub fn agent_named(word: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(|agent| {
-        agent.words.iter().any(|own| own.eq_ignore_ascii_case(word)) || agent.name.eq_ignore_ascii_case(word)
+        agent.words.iter().any(|known| known.eq_ignore_ascii_case(word)) || agent.name.eq_ignore_ascii_case(word)
     })
 }
 

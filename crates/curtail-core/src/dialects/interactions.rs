@@ -94,10 +94,10 @@ impl LogHabits for Interactions {
     }
 }
 
-fn usage(figures: Value<'_>) -> Option<Usage> {
-    let input = figures.number("total_input_tokens") + figures.number("total_tool_use_tokens");
-    let output = figures.number("total_output_tokens") + figures.number("total_thought_tokens");
-    (input > 0).then(|| Usage { input, cache_read: figures.number("total_cached_tokens"), output, ..Usage::default() })
+fn usage(usage: Value<'_>) -> Option<Usage> {
+    let input = usage.number("total_input_tokens") + usage.number("total_tool_use_tokens");
+    let output = usage.number("total_output_tokens") + usage.number("total_thought_tokens");
+    (input > 0).then(|| Usage { input, cache_read: usage.number("total_cached_tokens"), output, ..Usage::default() })
 }
 
 /// Tools that the provider runs: each has a step for the call and one for the result.
@@ -144,9 +144,9 @@ fn thought(item: Value<'_>) -> Part<'_> {
 }
 
 fn result(item: Value<'_>) -> Part<'_> {
-    let said = item.get("result");
-    let result = blocks::result(item.get_text("call_id"), item.get_text("name"), said);
-    blocks::rewritable(item, result, said)
+    let content = item.get("result");
+    let result = blocks::result(item.get_text("call_id"), item.get_text("name"), content);
+    blocks::rewritable(item, result, content)
 }
 
 /// A call of a tool that the provider runs, or its result, which is of a fixed form.

@@ -22,10 +22,10 @@ impl Dialect for Kimi {
 
     fn fit(&self, item: Value<'_>) -> Fit {
         let kind = item.word("type");
-        let own = kind.starts_with("context.") && (item.get("time").is_some() || item.get("event").is_some())
+        let is_event = kind.starts_with("context.") && (item.get("time").is_some() || item.get("event").is_some())
             || kind == "metadata" && item.get("protocol_version").is_some()
             || kind.starts_with("turn.") && item.get("origin").is_some();
-        if own { Fit::Certain } else { Fit::No }
+        if is_event { Fit::Certain } else { Fit::No }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -57,8 +57,8 @@ impl DialectWriter for Kimi {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let Some(result) = draft.only_result() else {
             let (role, content) = (blocks::speaker(draft), blocks::parts(self, draft));
-            let said = object! { "role": role, "content": content, "toolCalls": Json("[]") };
-            return line("context.append_message", "message", &said, anchor);
+            let message = object! { "role": role, "content": content, "toolCalls": Json("[]") };
+            return line("context.append_message", "message", &message, anchor);
         };
         let event = object! {
             "type": "tool.result",
@@ -87,11 +87,11 @@ impl LogHabits for Kimi {
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         // `usage.record` repeats the figures of a step, and has those of requests that are not part of the conversation.
-        let figures = item.get("event").filter(|event| event.member_is("type", "step.end"))?;
-        let figures = figures.some("usage")?;
-        let (cache_read, cache_write) = (figures.number("inputCacheRead"), figures.number("inputCacheCreation"));
-        let input = figures.number("inputOther") + cache_read + cache_write;
-        Some(Usage { input, cache_read, cache_write, output: figures.number("output"), ..Usage::default() })
+        let usage = item.get("event").filter(|event| event.member_is("type", "step.end"))?;
+        let usage = usage.some("usage")?;
+        let (cache_read, cache_write) = (usage.number("inputCacheRead"), usage.number("inputCacheCreation"));
+        let input = usage.number("inputOther") + cache_read + cache_write;
+        Some(Usage { input, cache_read, cache_write, output: usage.number("output"), ..Usage::default() })
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

@@ -120,8 +120,8 @@ fn read_block(block: Value<'_>) -> Part<'_> {
     let data = block.get("data");
     let place = PartPlace::element(block);
     match (&*block.word("kind"), data) {
-        ("text", Some(said)) if said.text().is_some() => {
-            Part::from_source(Content::Text(said.text().unwrap_or(Text::Escaped(""))), place.with_text(data))
+        ("text", Some(text)) if text.text().is_some() => {
+            Part::from_source(Content::Text(text.text().unwrap_or(Text::Escaped(""))), place.with_text(data))
         }
         ("toolUse", Some(call)) => {
             let call = blocks::call_in(call, ["toolUseId", "name", "input"]);

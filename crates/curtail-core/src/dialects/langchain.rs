@@ -235,9 +235,9 @@ fn elsewhere(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
 fn traces<'a>(body: Value<'a>, call: Value<'a>) -> Vec<Value<'a>> {
     let Some(id) = id_of(call) else { return Vec::new() };
     let id = id.decode();
-    let chunks = body.items_under("tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|own| own.is(&id)));
+    let chunks = body.items_under("tool_call_chunks").filter(|chunk| chunk.get("id").is_some_and(|name| name.is(&id)));
     let output = body.get("response_metadata").into_iter().flat_map(|reply| reply.items_under("output"));
-    let raw = output.filter(|item| item.get("call_id").is_some_and(|own| own.is(&id)));
+    let raw = output.filter(|item| item.get("call_id").is_some_and(|name| name.is(&id)));
     chunks.chain(raw).collect()
 }
 

@@ -26,8 +26,8 @@ impl Dialect for OpenAi {
     fn fit(&self, item: Value<'_>) -> Fit {
         let [role, content] = item.get_each(["role", "content"]);
         let Some(role) = role.and_then(Value::text) else { return Fit::No };
-        let own = ["tool_calls", "tool_call_id", "tool_call_ids", "function_call", "refusal", "reasoning_content"];
-        if role.is("function") || item.has_any(own) {
+        let marks = ["tool_calls", "tool_call_id", "tool_call_ids", "function_call", "refusal", "reasoning_content"];
+        if role.is("function") || item.has_any(marks) {
             return Fit::Certain;
         }
         match content {

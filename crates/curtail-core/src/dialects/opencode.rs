@@ -30,8 +30,8 @@ impl Dialect for OpenCode {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let own = is_version1(item) || is_version2(item);
-        if own { Fit::Certain } else { Fit::No }
+        let is_message = is_version1(item) || is_version2(item);
+        if is_message { Fit::Certain } else { Fit::No }
     }
 
     fn fits_record(&self, record: Value<'_>) -> bool {
@@ -99,12 +99,12 @@ impl LogHabits for OpenCode {
 
     /// `input` is what was not in the cache.
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = info(item).some("tokens")?;
-        let cache = figures.some("cache");
+        let tokens = info(item).some("tokens")?;
+        let cache = tokens.some("cache");
         let cached = |key: &str| cache.map_or(0, |cache| cache.number(key));
         let (cache_read, cache_write) = (cached("read"), cached("write"));
-        let input = figures.number("input") + cache_read + cache_write;
-        let output = figures.number("output") + figures.number("reasoning");
+        let input = tokens.number("input") + cache_read + cache_write;
+        let output = tokens.number("output") + tokens.number("reasoning");
         (input > 0).then(|| Usage { input, cache_read, cache_write, output, ..Usage::default() })
     }
 
@@ -142,8 +142,8 @@ fn open_call<'a>(part: Value<'a>, call: Content<'a>, state: Option<Value<'a>>) -
 /// Whether a message says nothing but what the program wrote for the user.
 fn is_automatic(message: &Message<'_>) -> bool {
     let is_own = |part: Value<'_>| part.is_true("synthetic") || is_compaction(part);
-    let mut said = message.parts.iter().filter(|part| part.content.speaks()).peekable();
-    said.peek().is_some() && said.all(|part| part.place().is_some_and(|place| is_own(place.element)))
+    let mut texts = message.parts.iter().filter(|part| part.content.has_text()).peekable();
+    texts.peek().is_some() && texts.all(|part| part.place().is_some_and(|place| is_own(place.element)))
 }
 
 // Messages of exports of version 1.
@@ -197,7 +197,7 @@ fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
     let state = part.some("state");
     let call = blocks::call(id.clone(), name.clone(), state.and_then(|state| state.some("input")));
     let status = state.map(|state| state.word("status")).unwrap_or_default();
-    let said = match (state, &*status) {
+    let output = match (state, &*status) {
         (Some(state), "completed") => state.get("output"),
         (Some(state), "error") => state.get("error"),
         (state, _) => return vec![open_call(part, call, state)],
@@ -205,9 +205,9 @@ fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
     let pruned = state.and_then(|state| state.some("time")).is_some_and(|time| time.has("compacted"));
     let result = match pruned {
         true => {
-            blocks::whole(part, blocks::result_of(id, name, vec![Text::Escaped(CLEARED)], blocks::count_media(said)))
+            blocks::whole(part, blocks::result_of(id, name, vec![Text::Escaped(CLEARED)], blocks::count_media(output)))
         }
-        false => blocks::rewritable(part, blocks::result(id, name, said), said),
+        false => blocks::rewritable(part, blocks::result(id, name, output), output),
     };
     vec![blocks::whole(part, call), result]
 }
@@ -217,8 +217,8 @@ fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
 fn is_version2(item: Value<'_>) -> bool {
     let [kind, time, role] = item.get_each(["type", "time", "role"]);
     let timed = role.is_none() && time.is_some_and(|time| time.has("created"));
-    let own = |kind: Value<'_>| kind.is("user") && item.get_text("text").is_some() || kind.is("assistant");
-    timed && kind.is_some_and(own) || role.is_none() && is_reply(item)
+    let is_kind = |kind: Value<'_>| kind.is("user") && item.get_text("text").is_some() || kind.is("assistant");
+    timed && kind.is_some_and(is_kind) || role.is_none() && is_reply(item)
 }
 
 /// Whether an item without a time is a reply with a call.
@@ -227,8 +227,8 @@ fn is_reply(item: Value<'_>) -> bool {
 }
 
 fn is_tool(block: Value<'_>) -> bool {
-    let own = block.has("name") && block.some("state").is_some_and(Value::is_object);
-    own && block.member_is("type", "tool")
+    let is_call = block.has("name") && block.some("state").is_some_and(Value::is_object);
+    is_call && block.member_is("type", "tool")
 }
 
 fn read_version2(item: Value<'_>) -> Item<'_> {
@@ -251,12 +251,12 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
     };
     let (id, name) = (block.get_text("id"), block.get_text("name"));
     let call = blocks::call(id.clone(), name.clone(), state.some("input"));
-    let said = match &*state.word("status") {
+    let output = match &*state.word("status") {
         "completed" => state.get("content"),
         "error" => state.get("error").or_else(|| state.get("content")),
         _ => return vec![open_call(block, call, Some(state))],
     };
-    vec![blocks::whole(block, call), blocks::result_part(block, blocks::result(id, name, said), said)]
+    vec![blocks::whole(block, call), blocks::result_part(block, blocks::result(id, name, output), output)]
 }
 
 // Compactions and reverts. A compaction is a message of the user with nothing but a mark, and a summary of the assistant that
@@ -320,7 +320,7 @@ fn tail_start(item: Value<'_>) -> Option<Value<'_>> {
 /// The last of `items` with this id.
 fn named(id: Value<'_>, items: &[Value<'_>]) -> Option<usize> {
     let id = id.text()?;
-    items.iter().rposition(|item| info(*item).get_text("id").is_some_and(|own| own == id))
+    items.iter().rposition(|item| info(*item).get_text("id").is_some_and(|name| name == id))
 }
 
 /// Marks the messages that a revert rolled back, from the one that it names. Without that message, it would roll back nothing,
@@ -444,11 +444,11 @@ const RANDOM: u32 = 80;
 /// The first id for a draft, in front of its anchor in the order of ids. The text is not part of it, because it may be shortened
 /// before it is written.
 fn first_id(draft: &Draft, anchor: Option<Value<'_>>) -> u128 {
-    let own = anchor.map(|anchor| info(anchor).word("id").into_owned()).unwrap_or_default();
-    let sorted = own.get(4..16).and_then(|digits| u128::from_str_radix(digits, 16).ok()).unwrap_or(0);
-    let beside = draft.beside.map_or(own, id_text);
-    let what: Vec<&str> = [draft.role.name(), &beside].into_iter().chain(tree::part_names(draft)).collect();
-    (sorted.saturating_sub(1) << RANDOM) | digest(&what.join("\n"), 0)
+    let neighbor = anchor.map(|anchor| info(anchor).word("id").into_owned()).unwrap_or_default();
+    let sorted = neighbor.get(4..16).and_then(|digits| u128::from_str_radix(digits, 16).ok()).unwrap_or(0);
+    let beside = draft.beside.map_or(neighbor, id_text);
+    let origin: Vec<&str> = [draft.role.name(), &beside].into_iter().chain(tree::part_names(draft)).collect();
+    (sorted.saturating_sub(1) << RANDOM) | digest(&origin.join("\n"), 0)
 }
 
 fn digest(text: &str, nth: u32) -> u128 {
@@ -471,7 +471,7 @@ fn name_drafts(layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
     let starts: HashMap<usize, u32> = layout
         .slots
         .iter()
-        .filter_map(|slot| match slot.what {
+        .filter_map(|slot| match slot.kind {
             SlotKind::Message(index) => Some((index, slot.span.start)),
             _ => None,
         })

@@ -207,8 +207,8 @@ fn read_message(event: Value<'_>) -> Item<'_> {
 /// The event is the call, so neither it nor the text before it can be cut alone.
 fn read_action(event: Value<'_>) -> Item<'_> {
     let mut parts = thoughts(event);
-    let said = event.items_under("thought").filter_map(|block| block.get("text"));
-    parts.extend(said.filter_map(|text| whole_text(event, text)));
+    let texts = event.items_under("thought").filter_map(|block| block.get("text"));
+    parts.extend(texts.filter_map(|text| whole_text(event, text)));
     let call = event.some("tool_call");
     let arguments = call.and_then(|call| call.get("arguments")).or_else(|| event.some("action"));
     let name = event.get_text("tool_name").or_else(|| call?.get_text("name"));
@@ -282,8 +282,8 @@ fn write_event(draft: &Draft, anchor: Option<Value<'_>>) -> String {
         Role::Assistant => ("agent", "assistant"),
         Role::System | Role::Developer => ("agent", "system"),
     };
-    let said = object! { "role": role, "content": list([blocks::text_block(&draft.joined_text())]) };
-    event.member("source", source).member("llm_message", &said).member("kind", "MessageEvent").end().0
+    let message = object! { "role": role, "content": list([blocks::text_block(&draft.joined_text())]) };
+    event.member("source", source).member("llm_message", &message).member("kind", "MessageEvent").end().0
 }
 
 /// Joins the parallel calls of a reply with signed thoughts: the event of the first call contains the thoughts.
@@ -293,7 +293,7 @@ fn join_signed<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         let Item::Message(message) = read else { continue };
         let reply = reply_id(item).filter(|_| message.role == Role::Assistant);
         match (reply, &first) {
-            (Some(reply), Some((own, call))) if reply == *own => name_first(message, *call),
+            (Some(reply), Some((id, call))) if reply == *id => name_first(message, *call),
             (Some(reply), _) => {
                 let signed = message.parts.iter().any(crate::transcript::Part::is_prefix_bound);
                 first = item.get("tool_call_id").filter(|_| signed).map(|call| (reply, call));
@@ -375,8 +375,8 @@ fn id_text(id: Value<'_>) -> String {
 
 /// The id under which a condensation names an event; a summary has one of its own.
 fn name_of(event: Value<'_>) -> Option<String> {
-    let own = event.get("id").map(id_text)?;
-    Some(if Condensation::from_event(event).is_some() { summary_name(&own) } else { own })
+    let id = event.get("id").map(id_text)?;
+    Some(if Condensation::from_event(event).is_some() { summary_name(&id) } else { id })
 }
 
 fn summary_name(id: &str) -> String {
@@ -431,7 +431,7 @@ fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     let mut view: Vec<ReadEvent> = Vec::new();
     let mut patches = Vec::new();
     for (slot, event) in layout.slotted_elements() {
-        let SlotKind::Message(index) = slot.what else { continue };
+        let SlotKind::Message(index) = slot.kind else { continue };
         let id = event.get("id").map(id_text).unwrap_or_default();
         let Some(condensation) = Condensation::from_event(event) else {
             view.push(ReadEvent { id, stays: kept[index] });
@@ -511,7 +511,7 @@ fn figures(usage: Value<'_>) -> Usage {
 fn by_reply(usage: Value<'_>, events: &[Value<'_>], found: &mut [Option<Usage>]) {
     let Some(id) = usage.get_text("response_id") else { return };
     for (event, found) in events.iter().zip(found) {
-        if reply_id(*event).is_some_and(|own| own == id) {
+        if reply_id(*event).is_some_and(|name| name == id) {
             *found = Some(figures(usage)).filter(|usage| usage.input > 0);
         }
     }
@@ -650,7 +650,7 @@ fn requested(event: Value<'_>) -> Option<Text<'_>> {
     let id = event.some("tool_call_metadata")?.get_text("tool_call_id")?;
     let choices = response(event)?.get("choices")?.items();
     let mut calls = choices.filter_map(|choice| choice.some("message")?.some("tool_calls")).flat_map(Value::items);
-    calls.find(|call| call.get_text("id").is_some_and(|own| own == id))?.some("function")?.get_text("arguments")
+    calls.find(|call| call.get_text("id").is_some_and(|name| name == id))?.some("function")?.get_text("arguments")
 }
 
 /// The arguments without the thought, which is a separate part.

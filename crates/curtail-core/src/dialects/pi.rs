@@ -16,8 +16,7 @@ use crate::transcript::{
 pub(super) struct Pi;
 
 /// Entries of newer logs are linked; in OpenClaw, a result links to its call and not to an entry.
-const TREE: Tree =
-    Tree { own: "id", parent: "parentId", others: &[], open: true, path: true, sides: None, trees: None };
+const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], open: true, path: true, sides: None, trees: None };
 
 /// Types of entries that are not messages.
 const METADATA: &[&str] =
@@ -77,7 +76,7 @@ impl DialectWriter for Pi {
         if let Some(anchor) = anchor.filter(|anchor| is_trace_line(*anchor)) {
             return write_trace_line(draft, anchor);
         }
-        let said = match draft.only_result() {
+        let message = match draft.only_result() {
             Some(result) => object! {
                 "role": "toolResult",
                 "toolCallId": result.call_id(),
@@ -88,7 +87,7 @@ impl DialectWriter for Pi {
             None => object! { "role": blocks::speaker(draft), "content": blocks::parts(self, draft) },
         };
         let entry = if is_linked(anchor) { TREE.begin(draft, anchor) } else { ObjectWriter::new() };
-        entry.member("type", "message").copied(anchor, &["timestamp"]).member("message", &said).end().0
+        entry.member("type", "message").copied(anchor, &["timestamp"]).member("message", &message).end().0
     }
 
     fn write_result(&self, result: &DraftResult) -> String {
@@ -114,10 +113,10 @@ impl DialectWriter for Pi {
 
 impl LogHabits for Pi {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = item.get("message")?.some("usage")?;
-        let (cache_read, cache_write) = (figures.number("cacheRead"), figures.number("cacheWrite"));
-        let input = figures.number("input") + cache_read + cache_write;
-        Some(Usage { input, cache_read, cache_write, output: figures.number("output"), ..Usage::default() })
+        let usage = item.get("message")?.some("usage")?;
+        let (cache_read, cache_write) = (usage.number("cacheRead"), usage.number("cacheWrite"));
+        let input = usage.number("input") + cache_read + cache_write;
+        Some(Usage { input, cache_read, cache_write, output: usage.number("output"), ..Usage::default() })
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
@@ -178,8 +177,8 @@ impl<'a> Names<'a> {
         let mut nameless = 0;
         for (at, entry) in entries.iter().enumerate() {
             names.nameless.push(nameless);
-            let own = entry.get_text("id").map(Text::into_decoded);
-            let named = own.map(|own| *names.first.entry(own).or_insert(at) == at);
+            let id = entry.get_text("id").map(Text::into_decoded);
+            let named = id.map(|id| *names.first.entry(id).or_insert(at) == at);
             nameless += usize::from(!named.unwrap_or_else(|| !is_read(*entry)));
         }
         names.nameless.push(nameless);
@@ -240,8 +239,8 @@ fn read_message(item: Value<'_>) -> Item<'_> {
 }
 
 /// Whether pi sends a reply no more, because it was interrupted or ended in an error.
-fn failed(said: Value<'_>) -> bool {
-    matches!(&*said.word("stopReason"), "error" | "aborted")
+fn failed(message: Value<'_>) -> bool {
+    matches!(&*message.word("stopReason"), "error" | "aborted")
 }
 
 /// An entry whose text the model reads as a user message.
@@ -250,12 +249,12 @@ fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
     if parts.is_empty() { Item::Metadata } else { blocks::message(Role::User, item, item.get_text("id"), parts) }
 }
 
-fn content(said: Value<'_>) -> Vec<Part<'_>> {
-    let claude = said.get_text("api").is_some_and(|api| {
+fn content(message: Value<'_>) -> Vec<Part<'_>> {
+    let claude = message.get_text("api").is_some_and(|api| {
         let api = api.decode();
         api.starts_with("anthropic") || api.starts_with("bedrock")
     });
-    let mut parts = blocks::content(said.get("content"), |block| match &*block.word("type") {
+    let mut parts = blocks::content(message.get("content"), |block| match &*block.word("type") {
         "thinking" => Content::Reasoning(block.text_or_empty("thinking")),
         "toolCall" => blocks::call_in(block, ["id", "name", "arguments"]),
         _ => blocks::plain_block(block),
@@ -268,18 +267,18 @@ fn content(said: Value<'_>) -> Vec<Part<'_>> {
     parts
 }
 
-fn read_result<'a>(item: Value<'a>, said: Value<'a>) -> Part<'a> {
-    let content = said.get("content");
-    let result = blocks::result(said.get_text("toolCallId"), said.get_text("toolName"), content);
+fn read_result<'a>(item: Value<'a>, message: Value<'a>) -> Part<'a> {
+    let content = message.get("content");
+    let result = blocks::result(message.get_text("toolCallId"), message.get_text("toolName"), content);
     // If the content was a list of blocks, the log requires one.
     let mut part = blocks::result_part(item, result, blocks::text_or_list(content));
-    said.some("details").into_iter().for_each(|copy| part.add_copy(copy));
+    message.some("details").into_iter().for_each(|copy| part.add_copy(copy));
     part
 }
 
 /// A command that the user ran: the model reads the command and its output.
-fn read_shell(said: Value<'_>) -> Vec<Part<'_>> {
-    let texts = ["command", "output"].into_iter().filter_map(|key| said.get(key));
+fn read_shell(message: Value<'_>) -> Vec<Part<'_>> {
+    let texts = ["command", "output"].into_iter().filter_map(|key| message.get(key));
     texts.flat_map(|text| blocks::said(Some(text))).collect()
 }
 
@@ -306,7 +305,7 @@ fn rename(layout: &Layout<'_>, stays: &[bool]) -> Vec<Patch> {
         names.first.get(&id)?;
         let now = names.find(&id, at).and_then(|first| next[first]).filter(|now| *now < at);
         let now = now.and_then(|now| layout.elements[now].get("id"));
-        let same = now.is_some_and(|now| now.text().is_some_and(|own| *own.decode() == *id));
+        let same = now.is_some_and(|now| now.text().is_some_and(|name| *name.decode() == *id));
         let text = now.map_or("null", Value::raw).to_owned();
         (!same).then(|| Patch { span: link.span(), text })
     });
@@ -323,7 +322,7 @@ fn renumber(layout: &Layout<'_>, stays: &[bool], drafts: &[Written]) -> Vec<Patc
         return Vec::new();
     }
     let slots = layout.slotted_elements().enumerate();
-    let messages = slots.filter(|(_, (slot, _))| matches!(slot.what, SlotKind::Message(_)));
+    let messages = slots.filter(|(_, (slot, _))| matches!(slot.kind, SlotKind::Message(_)));
     let of_message: Vec<usize> = messages.map(|(at, _)| at).collect();
     let entry_at = |start| layout.elements.partition_point(|entry| entry.span().start < start);
     let behind = |draft: &Written| {
@@ -350,8 +349,8 @@ const CALLS: Key = ["toolCalls", "tool_calls"];
 const CALL_ID: Key = ["toolCallId", "tool_call_id"];
 const THOUGHT: Key = ["reasoningContent", "reasoning_content"];
 
-fn member<'a>(said: Value<'a>, key: &Key) -> Option<Value<'a>> {
-    key.iter().find_map(|key| said.some(key))
+fn member<'a>(message: Value<'a>, key: &Key) -> Option<Value<'a>> {
+    key.iter().find_map(|key| message.some(key))
 }
 
 /// Whether an entry is the header of a trace.
@@ -360,20 +359,20 @@ fn is_trace_header(entry: Value<'_>) -> bool {
 }
 
 /// Whether a message is written as only traces write it.
-fn is_traced(said: Value<'_>) -> bool {
-    let called = || said.member_is("role", "tool") && member(said, &CALL_ID).is_some();
-    called() || member(said, &CALLS).or_else(|| member(said, &THOUGHT)).is_some()
+fn is_traced(message: Value<'_>) -> bool {
+    let called = || message.member_is("role", "tool") && member(message, &CALL_ID).is_some();
+    called() || member(message, &CALLS).or_else(|| member(message, &THOUGHT)).is_some()
 }
 
 /// The thought beside the content of a message.
-fn traced_thought(said: Value<'_>) -> Option<Part<'_>> {
-    let thought = member(said, &THOUGHT)?;
+fn traced_thought(message: Value<'_>) -> Option<Part<'_>> {
+    let thought = member(message, &THOUGHT)?;
     thought.text().map(|text| blocks::whole(thought, Content::Reasoning(text)))
 }
 
 /// The calls beside the content of a message.
-fn traced_calls(said: Value<'_>) -> impl Iterator<Item = Part<'_>> {
-    let calls = member(said, &CALLS).into_iter().flat_map(Value::items);
+fn traced_calls(message: Value<'_>) -> impl Iterator<Item = Part<'_>> {
+    let calls = member(message, &CALLS).into_iter().flat_map(Value::items);
     calls.map(|call| {
         let made = call.some("function").filter(|function| function.is_object()).unwrap_or(call);
         let content = blocks::call(call.get_text("id"), made.get_text("name"), made.get("arguments"));
@@ -382,29 +381,29 @@ fn traced_calls(said: Value<'_>) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// The result that a message with role `tool` is.
-fn traced_result<'a>(entry: Value<'a>, said: Value<'a>) -> Part<'a> {
-    let content = said.get("content");
-    let id = member(said, &CALL_ID).and_then(Value::text);
-    let result = blocks::result(id, said.get_text("toolName").or_else(|| said.get_text("name")), content);
+fn traced_result<'a>(entry: Value<'a>, message: Value<'a>) -> Part<'a> {
+    let content = message.get("content");
+    let id = member(message, &CALL_ID).and_then(Value::text);
+    let result = blocks::result(id, message.get_text("toolName").or_else(|| message.get_text("name")), content);
     blocks::result_part(entry, result, blocks::text_or_list(content))
 }
 
 /// Whether an entry is a line of a trace and not of pi, whose entries have a time or an id.
 fn is_trace_line(entry: Value<'_>) -> bool {
     let bare = ["id", "timestamp", "parentId"].iter().all(|key| !entry.has(key));
-    bare && entry.get("message").is_some_and(|said| said.get_text("content").is_some() || is_traced(said))
+    bare && entry.get("message").is_some_and(|message| message.get_text("content").is_some() || is_traced(message))
 }
 
 /// A line with the draft, in the spelling of `anchor`.
 fn write_trace_line(draft: &Draft, anchor: Value<'_>) -> String {
     let openai =
-        anchor.get("message").is_some_and(|said| [CALLS, CALL_ID].iter().any(|key| said.get(key[1]).is_some()));
-    let said = match draft.only_result() {
+        anchor.get("message").is_some_and(|message| [CALLS, CALL_ID].iter().any(|key| message.get(key[1]).is_some()));
+    let message = match draft.only_result() {
         Some(result) => {
             let key = CALL_ID[usize::from(openai)];
             object! { "role": "tool", key: result.call_id(), "content": result.text }
         }
         None => object! { "role": blocks::role_name(draft), "content": draft.joined_text() },
     };
-    object! { "type": "message", "message": said }.0
+    object! { "type": "message", "message": message }.0
 }

@@ -14,7 +14,7 @@ pub fn models<'a>(dialect: &dyn Dialect, layout: &Layout<'a>) -> Vec<Option<Text
     let mut current = record_model(dialect, layout);
     for (slot, element) in layout.slotted_elements() {
         current = dialect.model(element).or(current);
-        if let SlotKind::Message(_) = slot.what {
+        if let SlotKind::Message(_) = slot.kind {
             models.push(current.clone());
         }
     }
@@ -88,20 +88,20 @@ pub fn iso_8601(milliseconds: u64) -> String {
 
 /// The figures in the fields of OpenAI's chat completions, which `LiteLLM` writes for every provider. The input includes
 /// cached tokens.
-pub(super) fn chat_usage(figures: Value<'_>) -> Option<Usage> {
-    let details = figures.some("prompt_tokens_details");
+pub(super) fn chat_usage(usage: Value<'_>) -> Option<Usage> {
+    let details = usage.some("prompt_tokens_details");
     counted(Usage {
-        input: figures.number("prompt_tokens"),
+        input: usage.number("prompt_tokens"),
         cache_read: details.map_or(0, |details| details.number("cached_tokens")),
-        cache_write: figures.number("cache_creation_input_tokens"),
-        output: figures.number("completion_tokens"),
+        cache_write: usage.number("cache_creation_input_tokens"),
+        output: usage.number("completion_tokens"),
         ..Usage::default()
     })
 }
 
 /// The `usageMetadata` of Gemini's API, in camel case or snake case.
-pub(super) fn gemini_usage(figures: Value<'_>) -> Option<Usage> {
-    let either = |camel: &str, snake: &str| figures.number(camel).max(figures.number(snake));
+pub(super) fn gemini_usage(usage: Value<'_>) -> Option<Usage> {
+    let either = |camel: &str, snake: &str| usage.number(camel).max(usage.number(snake));
     let thoughts = either("thoughtsTokenCount", "thoughts_token_count");
     counted(Usage {
         input: either("promptTokenCount", "prompt_token_count"),
@@ -112,24 +112,24 @@ pub(super) fn gemini_usage(figures: Value<'_>) -> Option<Usage> {
 }
 
 /// The `usage_metadata` of `LangChain`. The input includes cached tokens.
-pub(super) fn langchain_usage(figures: Value<'_>) -> Option<Usage> {
-    let detail = |key: &str| figures.some("input_token_details").map_or(0, |details| details.number(key));
+pub(super) fn langchain_usage(usage: Value<'_>) -> Option<Usage> {
+    let detail = |key: &str| usage.some("input_token_details").map_or(0, |details| details.number(key));
     counted(Usage {
-        input: figures.number("input_tokens"),
+        input: usage.number("input_tokens"),
         cache_read: detail("cache_read"),
         cache_write: detail("cache_creation"),
-        output: figures.number("output_tokens"),
+        output: usage.number("output_tokens"),
         ..Usage::default()
     })
 }
 
 /// The usage of `inspect_ai`. Whether the input includes cached tokens depends on the provider and the version; the total
 /// tells.
-pub(super) fn inspect_usage(figures: Value<'_>) -> Option<Usage> {
-    let (input, output) = (figures.number("input_tokens"), figures.number("output_tokens"));
-    let (read, write) = (figures.number("input_tokens_cache_read"), figures.number("input_tokens_cache_write"));
+pub(super) fn inspect_usage(usage: Value<'_>) -> Option<Usage> {
+    let (input, output) = (usage.number("input_tokens"), usage.number("output_tokens"));
+    let (read, write) = (usage.number("input_tokens_cache_read"), usage.number("input_tokens_cache_write"));
     let apart = input + read + write;
-    let is_apart = apart + output <= figures.number("total_tokens");
+    let is_apart = apart + output <= usage.number("total_tokens");
     counted(Usage {
         input: if is_apart { apart } else { input },
         cache_read: read,

@@ -25,8 +25,8 @@ impl Dialect for PydanticAi {
     fn fit(&self, item: Value<'_>) -> Fit {
         let known = role_of(&item.word("kind")).is_some();
         let Some(parts) = item.get("parts").filter(|parts| known && parts.is_array()) else { return Fit::No };
-        let own = parts.items().all(|part| part.has("part_kind"));
-        if own && !item.has("role") { Fit::Certain } else { Fit::No }
+        let are_parts = parts.items().all(|part| part.has("part_kind"));
+        if are_parts && !item.has("role") { Fit::Certain } else { Fit::No }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -122,9 +122,9 @@ fn role_of(kind: &str) -> Option<Role> {
 /// Whether nobody typed what a request says: a tool returned it beside its result, or the program asks the model to try again.
 fn is_automatic(message: &Message<'_>) -> bool {
     let returns = message.results().next().is_some();
-    let mut said = message.parts.iter().filter(|part| part.content.speaks() && !part.instructs()).peekable();
-    let speaks = said.peek().is_some();
-    speaks && (returns || !said.any(is_typed))
+    let mut texts = message.parts.iter().filter(|part| part.content.has_text() && !part.instructs()).peekable();
+    let has_text = texts.peek().is_some();
+    has_text && (returns || !texts.any(is_typed))
 }
 
 /// Whether a part is a prompt, as those are that a cut adds.

@@ -9,7 +9,7 @@ use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, Pairing
 pub(super) struct Qwen;
 
 const TREE: Tree =
-    Tree { own: "uuid", parent: "parentUuid", others: &[], open: false, path: true, sides: None, trees: None };
+    Tree { id: "uuid", parent: "parentUuid", others: &[], open: false, path: true, sides: None, trees: None };
 
 impl Dialect for Qwen {
     fn format(&self) -> &'static Format {
@@ -24,9 +24,9 @@ impl Dialect for Qwen {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let said = item.get("message").and_then(|said| said.get("parts")).is_some_and(Value::is_array);
-        let own = item.get("uuid").is_some() && (said || item.get("systemPayload").is_some());
-        if own { Fit::Certain } else { Fit::No }
+        let has_parts = item.get("message").and_then(|has_parts| has_parts.get("parts")).is_some_and(Value::is_array);
+        let is_record = item.get("uuid").is_some() && (has_parts || item.get("systemPayload").is_some());
+        if is_record { Fit::Certain } else { Fit::No }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

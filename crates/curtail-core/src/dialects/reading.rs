@@ -104,9 +104,9 @@ impl Reading {
         };
         read.map_err(|error| match error.kind {
             ParseErrorKind::SecondValue => {
-                let what =
+                let reason =
                     "a second value begins here, and a document is one value; `jq -c` writes each value on a line";
-                ReadError { offset: error.offset, what: what.to_owned() }
+                ReadError { offset: error.offset, what: reason.to_owned() }
             }
             _ => error.into(),
         })
@@ -216,9 +216,9 @@ impl Reading {
     }
 
     fn dialect_of(&self, row: &Row<'_>) -> Result<&'static dyn Dialect, ReadError> {
-        let wrong = |what| {
+        let wrong = |reason| {
             let offset = row.items.first().map_or(row.span.start, |item| item.span().start);
-            ReadError { offset: offset as usize, what }
+            ReadError { offset: offset as usize, what: reason }
         };
         match (self.dialect, self.named) {
             (Some(dialect), true) => return Ok(dialect),
@@ -256,10 +256,10 @@ fn refuse_tiny_records(root: Value<'_>) -> Result<(), ReadError> {
     if count <= MAX_TINY || bytes >= count * TINY {
         return Ok(());
     }
-    let what = format!(
+    let reason = format!(
         "a list of {count} items in {bytes} bytes takes too much memory as one document; write each item on a line of its own"
     );
-    Err(ReadError { offset: root.span().start as usize, what })
+    Err(ReadError { offset: root.span().start as usize, what: reason })
 }
 
 /// Refuses to write a transcript at `offset` that is in a dialect which is only read.
@@ -270,11 +270,11 @@ pub fn refuse_to_write(dialect: &dyn Dialect, offset: usize) -> Result<(), ReadE
     if dialect.is_writable() {
         return Ok(());
     }
-    let what = format!(
+    let reason = format!(
         "`{}` is read-only (`view`, `show`, `count` and `check` read it); to cut it, write its messages with `role` and `content`",
         dialect.name()
     );
-    Err(ReadError { offset, what })
+    Err(ReadError { offset, what: reason })
 }
 
 /// The error for a transcript with items but without a message, unless it is a log that has just begun or that was cut: one
@@ -428,20 +428,20 @@ fn flattened(item: Value<'_>) -> Vec<Value<'_>> {
 /// Whether an item is a list of texts. In the history of a record, it may be a pair of question and answer; by itself it is
 /// any list.
 fn is_list_of_texts(item: Value<'_>) -> bool {
-    item.is_array() && item.items().all(|said| said.text().is_some())
+    item.is_array() && item.items().all(|text| text.text().is_some())
 }
 
 /// The dialects among `readers` that also fit one more item. All that fit it if `readers` is empty, and all `readers` if
 /// none of them fits it.
 fn narrowed(
     readers: Vec<&'static dyn Dialect>,
-    own: impl Iterator<Item = &'static dyn Dialect>,
+    fitting: impl Iterator<Item = &'static dyn Dialect>,
 ) -> Vec<&'static dyn Dialect> {
-    let own: Vec<_> = own.collect();
+    let fitting: Vec<_> = fitting.collect();
     let both: Vec<_> =
-        readers.iter().copied().filter(|reader| own.iter().any(|other| other.name() == reader.name())).collect();
+        readers.iter().copied().filter(|reader| fitting.iter().any(|other| other.name() == reader.name())).collect();
     match (readers.is_empty(), both.is_empty()) {
-        (true, _) => own,
+        (true, _) => fitting,
         (false, true) => readers,
         (false, false) => both,
     }
@@ -455,16 +455,16 @@ fn by_record<'a>(record: Option<Value<'_>>) -> Sniffed<'a> {
 /// The error for a message that fits another dialect than those before it.
 fn mixed(item: Value<'_>, now: &dyn Dialect, before: &dyn Dialect) -> ReadError {
     let (now, before) = (now.name(), before.name());
-    let what = format!("this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME");
-    ReadError { offset: item.span().start as usize, what }
+    let reason = format!("this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME");
+    ReadError { offset: item.span().start as usize, what: reason }
 }
 
 /// The error for a transcript whose first item fits no dialect.
 fn unrecognized(item: Value<'_>) -> ReadError {
     let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
-    let what =
+    let reason =
         format!("the first message fits no dialect: {}; pass --dialect NAME: {}", keys_of(item), names.join(", "));
-    ReadError { offset: item.span().start as usize, what }
+    ReadError { offset: item.span().start as usize, what: reason }
 }
 
 /// The first keys of `item`, as words.
@@ -574,12 +574,12 @@ fn is_iflow(session: Value<'_>) -> bool {
 fn gptme<'a>(items: &[Value<'a>]) -> Option<Value<'a>> {
     let is_result = |item: &&Value<'a>| {
         let [role, id, name, content] = item.get_each(["role", "tool_call_id", "name", "content"]);
-        let said = content.is_some_and(|content| content.text().is_some());
-        role.is_some_and(|role| role.is("tool")) && said && id.is_none() && name.is_none() && is_local_time(**item)
+        let is_text = content.is_some_and(|content| content.text().is_some());
+        role.is_some_and(|role| role.is("tool")) && is_text && id.is_none() && name.is_none() && is_local_time(**item)
     };
     let result = items.iter().find(is_result)?;
-    let own = ["files", "file_hashes", "pinned", "hide", "metadata"];
-    let marked = items.iter().any(|item| own.iter().any(|key| item.get(key).is_some()));
+    let marks = ["files", "file_hashes", "pinned", "hide", "metadata"];
+    let marked = items.iter().any(|item| marks.iter().any(|key| item.get(key).is_some()));
     marked.then_some(*result)
 }
 
@@ -599,7 +599,7 @@ mod tests {
             let text = format!(r#"{{"role": "{role}", "content": "{{\"type\": \"text\"}}"}}"#);
             let document = Document::parse_all(&text).unwrap();
             let item = document.roots().next().unwrap();
-            assert!(role_of_plain(item).is_some_and(|own| own.is(role)));
+            assert!(role_of_plain(item).is_some_and(|found| found.is(role)));
             assert!(ALL[0].fit(item) > Fit::No, "{role}");
             for dialect in ALL {
                 assert!(dialect.fit(item) < Fit::Certain, "{role} is not {} alone", dialect.name());

@@ -175,8 +175,8 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
 /// The role of a message between agents: a message to this agent is read as a user message.
 fn addressed(item: Value<'_>) -> Role {
     let mut blocks = item.items_under("content");
-    let said = blocks.any(|block| block.member_is("type", "output_text"));
-    if said { Role::Assistant } else { Role::User }
+    let has_output = blocks.any(|block| block.member_is("type", "output_text"));
+    if has_output { Role::Assistant } else { Role::User }
 }
 
 /// The id of the program that makes this call.

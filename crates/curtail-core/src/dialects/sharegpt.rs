@@ -50,12 +50,12 @@ impl Dialect for ShareGpt {
         let name = name.decode();
         let Some(role) = role_of(&name) else { return Item::Unknown(Unknown::Named(name.into_owned())) };
         let mut message = Message::from_source(role, item);
-        let said = item.some("value").or_else(|| item.get("content"));
+        let content = item.some("value").or_else(|| item.get("content"));
         message.parts = match (&*name, role) {
-            ("function_call" | "tool_call", _) => read_calls(said, item),
-            (_, Role::Tool) => vec![read_result(item, said.map(text_value))],
-            (_, Role::User) if let Some(pieces) = said.and_then(blocks::pieces) => pieces,
-            _ => typed_blocks(item).map_or_else(|| blocks::said(said), read_blocks),
+            ("function_call" | "tool_call", _) => read_calls(content, item),
+            (_, Role::Tool) => vec![read_result(item, content.map(text_value))],
+            (_, Role::User) if let Some(pieces) = content.and_then(blocks::pieces) => pieces,
+            _ => typed_blocks(item).map_or_else(|| blocks::said(content), read_blocks),
         };
         message.call_rules.indivisible = message.calls().count() > 1 && typed_blocks(item).is_none();
         Item::Message(message)
@@ -102,14 +102,14 @@ impl DialectWriter for ShareGpt {
     }
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
-        let said = message.some("value").or_else(|| message.get("content"))?;
-        if said.is_array() {
-            return blocks::prepend_parts(said, parts, str::to_owned);
+        let content = message.some("value").or_else(|| message.get("content"))?;
+        if content.is_array() {
+            return blocks::prepend_parts(content, parts, str::to_owned);
         }
         let documents: Vec<Document<'_>> = parts.iter().filter_map(|part| Document::parse(part).ok()).collect();
         let texts: Vec<Text<'_>> = documents.iter().filter_map(|part| part.roots().next()?.get_text("value")).collect();
         let inside = texts.iter().filter_map(|text| if let Text::Escaped(raw) = text { Some(*raw) } else { None });
-        blocks::prepend_texts(said, &inside.collect::<Vec<&str>>())
+        blocks::prepend_texts(content, &inside.collect::<Vec<&str>>())
     }
 }
 
@@ -135,8 +135,8 @@ fn role_of(name: &str) -> Option<Role> {
 /// The blocks of a LLaMA-Factory message.
 fn typed_blocks(item: Value<'_>) -> Option<Value<'_>> {
     let list = item.get("content").filter(|list| list.is_array())?;
-    let own = |block: Value<'_>| block.has("type") && block.has("value");
-    (list.items().next().is_some() && list.items().all(own)).then_some(list)
+    let is_typed = |block: Value<'_>| block.has("type") && block.has("value");
+    (list.items().next().is_some() && list.items().all(is_typed)).then_some(list)
 }
 
 fn read_blocks(list: Value<'_>) -> Vec<Part<'_>> {
@@ -145,7 +145,7 @@ fn read_blocks(list: Value<'_>) -> Vec<Part<'_>> {
 
 fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
     let text = || block.text_or_empty("value");
-    let (content, said) = match &*block.word("type") {
+    let (content, value) = match &*block.word("type") {
         "tool_call" => return read_calls(block.get("value"), block),
         "reasoning" => (Content::Reasoning(text()), None),
         "text" => (Content::Text(text()), block.get("value")),
@@ -154,17 +154,17 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
         }
         _ => (blocks::unknown(block), None),
     };
-    vec![blocks::rewritable(block, content, said)]
+    vec![blocks::rewritable(block, content, value)]
 }
 
 /// The place of a message's text: the string itself, or the value of its first block.
-fn text_value(said: Value<'_>) -> Value<'_> {
-    said.items().next().and_then(|block| block.get("value")).unwrap_or(said)
+fn text_value(content: Value<'_>) -> Value<'_> {
+    content.items().next().and_then(|block| block.get("value")).unwrap_or(content)
 }
 
 /// A pair of a user text and an assistant text, as in Alpaca's format.
 fn is_pair(item: Value<'_>) -> bool {
-    item.is_array() && item.items().count() == 2 && item.items().all(|said| said.text().is_some())
+    item.is_array() && item.items().count() == 2 && item.items().all(|text| text.text().is_some())
 }
 
 /// A pair is one element with two speakers: it is read as a user message that contains the answer, and kept or dropped as a
@@ -174,17 +174,17 @@ fn read_pair(item: Value<'_>) -> Item<'_> {
         return Item::Unknown(Unknown::NoTexts);
     }
     let mut parts = blocks::said(Some(item));
-    parts.retain(|part| part.content.speaks());
+    parts.retain(|part| part.content.has_text());
     Item::Message(Message { kind: MessageKind::Exchange, parts, ..Message::from_source(Role::User, item) })
 }
 
 // Calls that are written as JSON in a string, and results that answer them by position, sometimes several in one message.
 
 /// Reads the calls in the text `said`; all of them are kept or dropped with `element`.
-fn read_calls<'a>(said: Option<Value<'a>>, element: Value<'a>) -> Vec<Part<'a>> {
-    let calls = match said {
-        Some(said) if said.text().is_none() => each(said).map(|call| owned(call)).collect(),
-        Some(said) => spelled(&said.text().map(Text::into_decoded).unwrap_or_default()),
+fn read_calls<'a>(content: Option<Value<'a>>, element: Value<'a>) -> Vec<Part<'a>> {
+    let calls = match content {
+        Some(content) if content.text().is_none() => each(content).map(|call| owned(call)).collect(),
+        Some(content) => spelled(&content.text().map(Text::into_decoded).unwrap_or_default()),
         None => vec![call(String::new(), String::new())],
     };
     calls.into_iter().map(|call| blocks::whole(element, Content::ToolCall(call))).collect()
@@ -223,8 +223,8 @@ fn tagged(text: &str) -> &str {
 }
 
 /// Reads a message that answers a call.
-fn read_result<'a>(item: Value<'a>, said: Option<Value<'a>>) -> Part<'a> {
-    blocks::rewritable(item, Content::ToolResult(ToolResult::new(None, None, blocks::texts(said))), said)
+fn read_result<'a>(item: Value<'a>, content: Option<Value<'a>>) -> Part<'a> {
+    blocks::rewritable(item, Content::ToolResult(ToolResult::new(None, None, blocks::texts(content))), content)
 }
 
 /// A message that answers several calls contains a result for each of them, and the first result has the whole text. Such

@@ -28,8 +28,8 @@ impl Dialect for Simple {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let says = text(item).is_some_and(|(_, text)| text.text().is_some());
-        if says && speaker(item).is_some() { Fit::Possible } else { Fit::No }
+        let has_text = text(item).is_some_and(|(_, text)| text.text().is_some());
+        if has_text && speaker(item).is_some() { Fit::Possible } else { Fit::No }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {

@@ -25,7 +25,7 @@ use crate::transcript::{Draft, DraftId, DraftPart, Layout, Links, SlotKind, Stan
 /// The keys that link the records of a log.
 pub struct Tree {
     /// The record's own id.
-    pub(super) own: &'static str,
+    pub(super) id: &'static str,
     /// The id of the parent record.
     pub(super) parent: &'static str,
     /// Other links, which may also point outside the log. The first one leads from the first record of a tree to the end of the
@@ -72,8 +72,8 @@ impl Tree {
             {
                 patches.extend(log.relink_inside(link, || root().filter(|_| nth == 0 && record.logical.is_some())));
             }
-            if let (Some(tree), Some(own)) = (record.tree, &record.own) {
-                first.entry(tree).or_insert_with(|| own.clone());
+            if let (Some(tree), Some(id)) = (record.tree, &record.id) {
+                first.entry(tree).or_insert_with(|| id.clone());
             }
         }
         self.link_written(&log, remaining, &mut parents);
@@ -104,15 +104,15 @@ impl Tree {
                 self.joint_of_neighbors(log, written, above, behind, parents)
             };
             let Some(links) = &mut written.draft.links else { continue };
-            let own = links.id.to_string();
+            let id = links.id.to_string();
             let last = ends.get(&(side, joint.above)).filter(|_| joint.child.is_none());
             links.parent = last.cloned().or(joint.parent.map(Cow::into_owned));
             match joint.child {
                 Some(child) => {
                     let pieces = log.pieces.get(&child).into_iter().flatten();
-                    parents.extend(pieces.chain([&child]).map(|at| (*at, Some(Cow::Owned(own.clone())))));
+                    parents.extend(pieces.chain([&child]).map(|at| (*at, Some(Cow::Owned(id.clone())))));
                 }
-                None => drop(ends.insert((side, joint.above), own)),
+                None => drop(ends.insert((side, joint.above), id)),
             }
         }
     }
@@ -130,9 +130,9 @@ impl Tree {
         parents: &Parents<'a>,
     ) -> Joint<'a> {
         let nth = line.place_of(behind);
-        let own = |at: usize| log.records[at].own.clone();
+        let id = |at: usize| log.records[at].id.clone();
         let above = line.records.get(nth).copied();
-        let end = Joint { child: None, parent: above.and_then(own), above };
+        let end = Joint { child: None, parent: above.and_then(id), above };
         // Whatever would be behind it on the path to the newest record is not about what is abandoned.
         let last = nth.checked_sub(1).filter(|last| !written.abandoned || *last >= line.path);
         let Some(child) = last.map(|last| line.records[last]) else { return end };
@@ -179,7 +179,7 @@ impl Tree {
         let hangs = above.as_ref().map_or(after.is_none(), is_before);
         let child = next.filter(|&child| hangs && self.is_child(log, child, after));
         // A damaged record has no id: what follows it is linked as it is.
-        let beside = |after: usize| log.records[after].own.clone().or_else(|| parents.get(&after).cloned().flatten());
+        let beside = |after: usize| log.records[after].id.clone().or_else(|| parents.get(&after).cloned().flatten());
         let parent = above.filter(|_| child.is_some()).or_else(|| after.and_then(beside));
         let parent =
             parent.or_else(|| written.place.filter(|_| written.abandoned).and_then(|place| log.home_at(place)));
@@ -203,12 +203,12 @@ impl Tree {
     /// The beginning of a record for `draft`, up to its links.
     pub(super) fn begin(&self, draft: &Draft, anchor: Option<Value<'_>>) -> ObjectWriter {
         let Links { id, parent } = draft.links.clone().unwrap_or_else(|| self.links(draft, anchor));
-        ObjectWriter::new().member(self.parent, &or_null(parent.as_deref())).member(self.own, &id.to_string())
+        ObjectWriter::new().member(self.parent, &or_null(parent.as_deref())).member(self.id, &id.to_string())
     }
 
     /// The links of `draft` before it has neighbors: no parent.
     pub(super) fn links(&self, draft: &Draft, anchor: Option<Value<'_>>) -> Links {
-        first_links(self.own, draft, anchor)
+        first_links(self.id, draft, anchor)
     }
 
     /// Sets the ids of the drafts that have none.
@@ -218,13 +218,13 @@ impl Tree {
     }
 }
 
-/// No parent, and an id derived from the role, the parts and the id of `anchor`, which its record has under the key `own`. The
+/// No parent, and an id derived from the role, the parts and the id of `anchor`, which its record has under `key`. The
 /// text is not part of the id, because it may be shortened before it is written.
-pub(super) fn first_links(own: &str, draft: &Draft, anchor: Option<Value<'_>>) -> Links {
-    let read = || anchor.map(|anchor| anchor.word(own).into_owned());
-    let what: Vec<&str> = std::iter::once(draft.role.name()).chain(part_names(draft)).collect();
+pub(super) fn first_links(key: &str, draft: &Draft, anchor: Option<Value<'_>>) -> Links {
+    let read = || anchor.map(|anchor| anchor.word(key).into_owned());
+    let origin: Vec<&str> = std::iter::once(draft.role.name()).chain(part_names(draft)).collect();
     let anchor = draft.beside.map(|id| id.to_string()).or_else(read).unwrap_or_default();
-    Links { id: id(fingerprint(&what.join("\n"), &anchor), 0), parent: None }
+    Links { id: id(fingerprint(&origin.join("\n"), &anchor), 0), parent: None }
 }
 
 /// What tells the parts of a draft from those of another: not their texts, because these may be shortened before they are written.
@@ -236,12 +236,12 @@ pub(super) fn part_names(draft: &Draft) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Gives drafts of records that have ids under the key `own`, but no parents, different ones.
-pub(super) fn name_records(own: &str, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
+/// Gives drafts of records that have ids under `key`, but no parents, different ones.
+pub(super) fn name_records(key: &str, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
     if remaining.written.is_empty() {
         return;
     }
-    let read = layout.elements.iter().filter_map(|item| item.get_text(own));
+    let read = layout.elements.iter().filter_map(|item| item.get_text(key));
     let known: HashSet<Cow<'_, str>> = read.map(Text::into_decoded).collect();
     make_ids_unique(remaining, |id| known.contains(id));
 }
@@ -327,7 +327,7 @@ type Parents<'a> = HashMap<usize, Option<Cow<'a, str>>>;
 
 struct Record<'a> {
     value: Value<'a>,
-    own: Option<Cow<'a, str>>,
+    id: Option<Cow<'a, str>>,
     parent: Option<Cow<'a, str>>,
     /// Whether it has a link to a parent, or to none.
     linked: bool,
@@ -380,17 +380,17 @@ impl<'a> Log<'a> {
         let mut log = Self { path: keys.path, ..Self::default() };
         let trees = keys.trees.map(|trees_of| trees_of(&layout.elements)).unwrap_or_default();
         for ((slot, value), stays) in layout.slotted_elements().zip(layout.stays(kept)) {
-            if let SlotKind::Message(index) = slot.what {
+            if let SlotKind::Message(index) = slot.kind {
                 log.of_message.insert(index, log.records.len());
             }
             let text = |key: &str| value.get_text(key).map(Text::into_decoded);
-            let (own, parent) = (text(keys.own), text(keys.parent));
+            let (id, parent) = (text(keys.id), text(keys.parent));
             let logical = keys.others.first().filter(|_| parent.is_none()).and_then(|key| text(key));
-            let side = keys.sides.as_ref().and_then(|keys| log.side(value, [&own, &parent], keys));
+            let side = keys.sides.as_ref().and_then(|keys| log.side(value, [&id, &parent], keys));
             let tree = trees.get(log.records.len()).copied().flatten();
             let previous = tree.and_then(|tree| log.ends.get(&tree).cloned());
             let linked = value.get(keys.parent).is_some();
-            log.add(Record { value, own, parent, linked, logical, previous, slot: slot.what, stays, side, tree });
+            log.add(Record { value, id, parent, linked, logical, previous, slot: slot.kind, stays, side, tree });
         }
         log
     }
@@ -422,12 +422,12 @@ impl<'a> Log<'a> {
             return home;
         }
         let first = self.firsts.get(&root).filter(|(first, _)| *first < at);
-        first.map(|(_, own)| own.clone()).or(home.filter(|_| side.is_none_or(|side| side.named)))
+        first.map(|(_, id)| id.clone()).or(home.filter(|_| side.is_none_or(|side| side.named)))
     }
 
     /// Index of the first kept record with the id of the record `at`.
     fn first_piece(&self, at: usize) -> usize {
-        self.records[at].own.as_ref().and_then(|own| self.places.get(own)).map_or(at, |&first| first)
+        self.records[at].id.as_ref().and_then(|id| self.places.get(id)).map_or(at, |&first| first)
     }
 
     /// Index of the record that begins at this byte of the source, or of the next one.
@@ -452,10 +452,10 @@ impl<'a> Log<'a> {
             earlier.find(|&at| {
                 let record = &self.records[at];
                 let message = record.stays && matches!(record.slot, SlotKind::Message(_));
-                message && record.own.is_some() && is_own(at)
+                message && record.id.is_some() && is_own(at)
             })
         };
-        let leaf = self.records.iter().rposition(|record| record.stays && record.own.is_some() && record.linked);
+        let leaf = self.records.iter().rposition(|record| record.stays && record.id.is_some() && record.linked);
         let mut line = Line::default();
         let mut next = leaf.filter(|_| self.path).or_else(|| newest(self.records.len()));
         while let Some(at) = next.map(|at| self.first_piece(at)) {
@@ -498,32 +498,32 @@ impl<'a> Log<'a> {
 
     /// Parents precede their children, so one pass finds all homes.
     fn add(&mut self, record: Record<'a>) {
-        if let Some(own) = record.own.clone() {
+        if let Some(id) = record.id.clone() {
             if let Some(side) = record.side {
                 if side.named {
-                    self.sides.entry(own.clone()).or_insert(side);
+                    self.sides.entry(id.clone()).or_insert(side);
                 } else {
-                    self.sides.insert(own.clone(), side);
+                    self.sides.insert(id.clone(), side);
                 }
                 if record.stays {
-                    self.firsts.entry(side.root).or_insert_with(|| (self.records.len(), own.clone()));
+                    self.firsts.entry(side.root).or_insert_with(|| (self.records.len(), id.clone()));
                 }
             }
             if record.stays {
-                let first = *self.places.entry(own.clone()).or_insert(self.records.len());
+                let first = *self.places.entry(id.clone()).or_insert(self.records.len());
                 if first < self.records.len() {
                     self.pieces.entry(first).or_default().push(self.records.len());
                 }
-                self.homes.insert(own.clone(), Some(own.clone()));
-            } else if !self.places.contains_key(&own) {
+                self.homes.insert(id.clone(), Some(id.clone()));
+            } else if !self.places.contains_key(&id) {
                 let links = [&record.parent, &record.logical, &record.previous];
                 let links = if record.tree.is_some() { &links[..] } else { &links[..1] };
                 let known = links.iter().find_map(|link| self.homes.get(link.as_ref()?));
                 let home = known.cloned().flatten();
-                self.homes.insert(own.clone(), home);
+                self.homes.insert(id.clone(), home);
             }
             if let Some(tree) = record.tree {
-                self.ends.insert(tree, own);
+                self.ends.insert(tree, id);
             }
         }
         self.records.push(record);
@@ -607,18 +607,18 @@ impl Tree {
     /// The links of the records that name a parent, or none.
     fn branch_links<'a>(&self, items: &[Value<'a>]) -> Vec<Option<BranchLink>> {
         let ids = |item: &Value<'a>| {
-            let [own, parent] = item.get_each([self.own, self.parent]);
-            Some((own?.text()?.into_decoded(), parent?.text().map(Text::into_decoded)))
+            let [id, parent] = item.get_each([self.id, self.parent]);
+            Some((id?.text()?.into_decoded(), parent?.text().map(Text::into_decoded)))
         };
         let ids: Vec<_> = items.iter().map(ids).collect();
         let mut places: HashMap<&str, usize> = HashMap::default();
-        for (at, (own, _)) in ids.iter().enumerate().filter_map(|(at, ids)| Some((at, ids.as_ref()?))) {
-            places.entry(own).or_insert(at);
+        for (at, (id, _)) in ids.iter().enumerate().filter_map(|(at, ids)| Some((at, ids.as_ref()?))) {
+            places.entry(id).or_insert(at);
         }
         let place = |id: &Cow<'a, str>| places.get(&**id).copied();
         let link = |ids: &Option<(Cow<'a, str>, Option<Cow<'a, str>>)>| {
-            let (own, parent) = ids.as_ref()?;
-            Some(BranchLink { place: place(own)?, parent: parent.as_ref().and_then(place) })
+            let (id, parent) = ids.as_ref()?;
+            Some(BranchLink { place: place(id)?, parent: parent.as_ref().and_then(place) })
         };
         ids.iter().map(link).collect()
     }

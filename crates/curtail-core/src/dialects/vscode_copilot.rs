@@ -192,10 +192,10 @@ pub fn rebuilt(text: &str) -> Option<Result<String, ReadError>> {
 fn replayed(text: &str) -> Result<String, ReadError> {
     let (mut document, mut at) = (Json::Null, 0);
     for line in text.split_inclusive('\n') {
-        let wrong = |what: String| ReadError { offset: at, what };
+        let wrong = |reason: String| ReadError { offset: at, what: reason };
         match serde_json::from_str::<LogPatch>(line) {
             _ if line.trim().is_empty() => {}
-            Ok(patch) => patch.apply(&mut document).map_err(|what| wrong(what.to_owned()))?,
+            Ok(patch) => patch.apply(&mut document).map_err(|reason| wrong(reason.to_owned()))?,
             Err(error) if error.is_eof() && !line.ends_with('\n') => {}
             Err(error) => return Err(wrong(format!("this line is not a patch of a chat: {error}"))),
         }
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn what_cannot_be_applied_is_an_error_at_its_line() {
         let start = 96;
-        for (patch, what) in [
+        for (patch, reason) in [
             (r#"{"kind":1,"k":["requests",7,"done"],"v":1}"#, "this patch changes a path"),
             (r#"{"kind":1,"k":["requests","x"],"v":1}"#, "this patch changes a path"),
             (r#"{"kind":2,"k":["version"],"v":[1]}"#, "that is not a list"),
@@ -320,7 +320,7 @@ mod tests {
             (r#"{"say":1}"#, "this line is not a patch"),
         ] {
             let error = after(&[patch]).unwrap_err();
-            assert!(error.starts_with(&format!("{start}: ")) && error.contains(what), "{patch}: {error}");
+            assert!(error.starts_with(&format!("{start}: ")) && error.contains(reason), "{patch}: {error}");
         }
     }
 

@@ -21,8 +21,8 @@ impl Dialect for Zed {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        let said = speaker(item).and_then(|(_, said)| said.get("content"));
-        if said.is_some_and(Value::is_array) { Fit::Certain } else { Fit::No }
+        let content = speaker(item).and_then(|(_, content)| content.get("content"));
+        if content.is_some_and(Value::is_array) { Fit::Certain } else { Fit::No }
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -30,11 +30,11 @@ impl Dialect for Zed {
         if item.text().is_some_and(|mark| mark.is("Resume")) {
             return Item::Metadata;
         }
-        let Some((role, said)) = speaker(item) else { return Item::Unknown(Unknown::NoRole) };
-        let mut parts: Vec<Part<'a>> = said.items_under("content").map(read_block).collect();
-        let results = said.get("tool_results").into_iter().flat_map(Value::members);
+        let Some((role, message)) = speaker(item) else { return Item::Unknown(Unknown::NoRole) };
+        let mut parts: Vec<Part<'a>> = message.items_under("content").map(read_block).collect();
+        let results = message.get("tool_results").into_iter().flat_map(Value::members);
         parts.extend(results.map(|member| read_result(member.key, member.value)));
-        blocks::message(role, item, said.get_text("id"), parts)
+        blocks::message(role, item, message.get_text("id"), parts)
     }
 }
 
@@ -62,7 +62,7 @@ impl LogHabits for Zed {
 /// Who says an item, and what.
 fn speaker(item: Value<'_>) -> Option<(Role, Value<'_>)> {
     let [user, agent] = item.get_each(["User", "Agent"]);
-    user.map(|said| (Role::User, said)).or_else(|| agent.map(|said| (Role::Assistant, said)))
+    user.map(|message| (Role::User, message)).or_else(|| agent.map(|message| (Role::Assistant, message)))
 }
 
 /// A block of `content`, whose kind is its only key.
@@ -86,8 +86,9 @@ fn read_block(block: Value<'_>) -> Part<'_> {
 
 /// A result: its content is a block, or a list of them.
 fn read_result<'a>(id: Text<'a>, result: Value<'a>) -> Part<'a> {
-    let said = result.some("content").or_else(|| result.some("output"));
-    let list = said.map_or_else(Vec::new, |said| if said.is_array() { said.items().collect() } else { vec![said] });
+    let content = result.some("content").or_else(|| result.some("output"));
+    let list = content
+        .map_or_else(Vec::new, |content| if content.is_array() { content.items().collect() } else { vec![content] });
     let (media, texts): (Vec<_>, Vec<_>) = list.into_iter().partition(|block| block.get("Image").is_some());
     let text = |block: Value<'a>| block.text().or_else(|| block.get_text("Text")).unwrap_or(Text::Json(block.raw()));
     let texts = texts.into_iter().map(text).collect();

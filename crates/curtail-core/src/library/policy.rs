@@ -125,7 +125,7 @@ impl<P: Policy> Processor for UserPolicy<P> {
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let actions = self.0.decide(&TranscriptView::of_messages(view.messages)).map_err(ProcessorError::Other)?;
-        plan(view, actions).map_err(|what| ProcessorError::Other(what.into()))
+        plan(view, actions).map_err(|reason| ProcessorError::Other(reason.into()))
     }
 }
 

@@ -422,9 +422,9 @@ impl ReadFrom {
             return Self { boundaries, newest: None };
         }
         let newest = |abandoned: bool| {
-            let own =
+            let is_own =
                 |message: &&Message<'_>| message.thread == 0 && (abandoned || message.standing != Standing::Abandoned);
-            messages.iter().rev().filter(own).find_map(Message::source_index)
+            messages.iter().rev().filter(is_own).find_map(Message::source_index)
         };
         Self { boundaries, newest: newest(false).or_else(|| newest(true)) }
     }
@@ -444,7 +444,7 @@ impl ReadFrom {
 fn loses_settings(layout: &Layout<'_>, messages: &[Message<'_>]) -> bool {
     let kept: HashSet<usize> = messages.iter().filter_map(Message::source_index).collect();
     let mut next = 0;
-    layout.slots.iter().any(|slot| match slot.what {
+    layout.slots.iter().any(|slot| match slot.kind {
         SlotKind::Message(index) => {
             next = index + 1;
             false

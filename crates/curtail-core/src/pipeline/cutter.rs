@@ -285,9 +285,9 @@ impl<'c> Session<'c> {
 
 /// Why a row with answers has no windows.
 fn unsplit(layout: &Layout<'_>) -> ReadError {
-    let what = "this row has answers to train on, which depend on all messages before them, so it is not split; \
+    let reason = "this row has answers to train on, which depend on all messages before them, so it is not split; \
                 `curtail limit` shortens it";
-    ReadError { offset: layout.record.start as usize, what: what.to_owned() }
+    ReadError { offset: layout.record.start as usize, what: reason.to_owned() }
 }
 
 /// The object that contains the messages.

@@ -173,9 +173,12 @@ impl<'a> Splitter<'_, 'a> {
     ) -> WindowContent<'a> {
         let offset = self.layout.record.start as usize;
         let all = window.messages();
-        let own = all.iter().map(|at| window.own.contains(at)).collect();
-        let mut content =
-            WindowContent { messages: all.iter().map(|&at| messages[at].clone()).collect(), own, changed: false };
+        let owned = all.iter().map(|at| window.own.contains(at)).collect();
+        let mut content = WindowContent {
+            messages: all.iter().map(|&at| messages[at].clone()).collect(),
+            own: owned,
+            changed: false,
+        };
         let mut plan = rewriting(&all, &window.changes, &SHORTENED);
         for (nth, at) in all.iter().enumerate().filter(|(_, at)| window.instructions.contains(at)) {
             let parts = messages[*at].parts.iter().enumerate().filter(|(_, part)| !part.instructs());

@@ -139,7 +139,7 @@ pub struct Insert {
     /// Index of the message that follows it; the number of messages to append at the end.
     pub before: usize,
     /// The inserted message.
-    pub what: Insertion,
+    pub insertion: Insertion,
     /// Why it is inserted.
     pub reason: Reason,
 }
@@ -251,7 +251,7 @@ pub fn place_blocks(
     let joins = view.context.joins && role == Role::User;
     match host(plan, view.messages, before).filter(|_| joins) {
         Some(at) => plan.change(at, [Change::Prepend(blocks)], reason),
-        None => plan.inserts.push(Insert { before, what: Insertion::Blocks(role, blocks), reason }),
+        None => plan.inserts.push(Insert { before, insertion: Insertion::Blocks(role, blocks), reason }),
     }
 }
 
@@ -263,7 +263,7 @@ fn host(plan: &Plan, messages: &[Message<'_>], before: usize) -> Option<usize> {
     let message = &messages[at];
     let parts = &message.parts[own_blocks(message)..];
     let holds_result = parts.iter().any(|part| part.content.result().is_some());
-    let only_results = holds_result && !parts.iter().any(|part| part.content.speaks());
+    let only_results = holds_result && !parts.iter().any(|part| part.content.has_text());
     let takes = message.role == Role::User && !message.is_exchange() && !message.parts.is_empty() && !only_results;
     (takes && !matches!(plan.decisions[at], Decision::Replace(..))).then_some(at)
 }
@@ -315,7 +315,7 @@ fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
 
 fn written<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let parts = |items: &[Prepend]| items.iter().map(|item| prepended_part(messages, item)).collect();
-    match &insert.what {
+    match &insert.insertion {
         Insertion::Note(at, draft) => note(draft, &messages[*at]),
         Insertion::Blocks(role, blocks) => {
             let message = Message::draft(*role, context_anchor(messages, insert.before));

@@ -369,20 +369,20 @@ impl<'v, 'a> AnswerPlacer<'v, 'a> {
             // If user and assistant must alternate, the results for several messages in a row are one message.
             let joins = self.view.context.joins;
             let last = plan.inserts.last_mut().filter(|insert| joins && insert.before == before);
-            match last.map(|insert| &mut insert.what) {
+            match last.map(|insert| &mut insert.insertion) {
                 Some(Insertion::Results(results)) => results.extend(answers),
-                _ => plan.inserts.push(Insert { before, what: Insertion::Results(answers), reason: ANSWERS }),
+                _ => plan.inserts.push(Insert { before, insertion: Insertion::Results(answers), reason: ANSWERS }),
             }
             return;
         }
         let mut last = None;
         for answer in answers {
-            let what = match answer {
+            let insertion = match answer {
                 Prepend::Moved(part) if last.replace(part.message) == Some(part.message) => continue,
                 Prepend::Moved(part) => Insertion::Moved(part.message),
                 Prepend::Draft(_) | Prepend::Block(_) => Insertion::Results(vec![answer]),
             };
-            plan.inserts.push(Insert { before, what, reason: ANSWERS });
+            plan.inserts.push(Insert { before, insertion, reason: ANSWERS });
         }
     }
 

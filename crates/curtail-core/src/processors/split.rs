@@ -148,23 +148,23 @@ impl Split {
     /// The window of a segment that exceeds the budget together with the messages that it must repeat.
     fn overflow(&self, view: &View<'_, '_>, mut window: SplitWindow) -> Result<SplitWindow, ProcessorError> {
         let (first, last, budget) = (window.own.start, window.own.end - 1, token_count(self.max_tokens));
-        let what = match first == last {
+        let reason = match first == last {
             true => format!("message {first} does not fit into {budget}"),
             false => format!("messages {first} to {last} belong together and do not fit into {budget}"),
         };
         match self.on_overflow {
-            SplitOverflow::Error => Err(ProcessorError::WindowTooSmall { what }),
+            SplitOverflow::Error => Err(ProcessorError::WindowTooSmall { what: reason }),
             SplitOverflow::Keep => {
-                window.note = Some(format!("{what}; kept in a window of their own (--on-overflow keep)"));
+                window.note = Some(format!("{reason}; kept in a window of their own (--on-overflow keep)"));
                 Ok(window)
             }
             SplitOverflow::Truncate => match self.shortened(view, &window) {
                 Some(changes) => {
-                    window.note = Some(format!("{what}; shortened"));
+                    window.note = Some(format!("{reason}; shortened"));
                     Ok(SplitWindow { changes, ..window })
                 }
                 None => {
-                    Err(ProcessorError::WindowTooSmall { what: format!("{what}, even with their texts shortened") })
+                    Err(ProcessorError::WindowTooSmall { what: format!("{reason}, even with their texts shortened") })
                 }
             },
         }

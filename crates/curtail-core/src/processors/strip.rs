@@ -55,7 +55,7 @@ impl Processor for Strip {
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
-        let open_turn = view.messages.iter().rposition(|message| message.speaks_as(Role::User)).unwrap_or(0);
+        let open_turn = view.messages.iter().rposition(|message| message.has_text_as(Role::User)).unwrap_or(0);
         let mut lone_reasoning = Vec::new();
         for (at, message) in view.messages.iter().enumerate() {
             if !self.roles.is_empty() && !self.roles.contains(&message.role) {

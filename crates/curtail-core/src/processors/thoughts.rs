@@ -338,11 +338,11 @@ fn is_nothing_without(message: &Message<'_>, changes: &[Change]) -> bool {
 fn note(dropped: usize, kept: usize) -> Option<String> {
     let thoughts =
         |count: usize| if count == 1 { String::from("1 signed thought") } else { format!("{count} signed thoughts") };
-    let what = match (dropped, kept) {
+    let loss = match (dropped, kept) {
         (0, 0) => return None,
         (0, kept) => format!("{} after a change kept in the in-flight round", thoughts(kept)),
         (dropped, 0) => format!("{} after a change dropped", thoughts(dropped)),
         (dropped, kept) => format!("{} after a change dropped, {kept} kept in the in-flight round", thoughts(dropped)),
     };
-    Some(format!("{what}; the transcript names no model, and only some models check signatures (see --thinking)"))
+    Some(format!("{loss}; the transcript names no model, and only some models check signatures (see --thinking)"))
 }

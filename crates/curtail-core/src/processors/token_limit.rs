@@ -332,16 +332,16 @@ impl Limiting<'_, '_, '_> {
     /// The plan if not even the newest segment, which begins at `start`, fits into `room` tokens.
     fn overflow(&self, start: usize, room: usize) -> Result<Plan, ProcessorError> {
         let budget = self.limit.max_tokens;
-        let what = format!("the newest segment alone does not fit into {}", token_count(budget));
+        let reason = format!("the newest segment alone does not fit into {}", token_count(budget));
         let end = self.view.messages.len();
         let (start, note) = match self.limit.on_overflow {
             Overflow::Error => return Err(ProcessorError::SegmentTooLarge { budget }),
-            Overflow::KeepNewest => (start, format!("{what}; kept because of --on-overflow keep-newest")),
+            Overflow::KeepNewest => (start, format!("{reason}; kept because of --on-overflow keep-newest")),
             Overflow::Truncate => match self.truncated_to_fit(start, room) {
                 Some(plan) => return Ok(plan),
-                None => (end, format!("{what}, even with its texts shortened; dropped")),
+                None => (end, format!("{reason}, even with its texts shortened; dropped")),
             },
-            Overflow::Empty => (end, format!("{what}; dropped (choose another --on-overflow to keep it)")),
+            Overflow::Empty => (end, format!("{reason}; dropped (choose another --on-overflow to keep it)")),
         };
         let mut plan = self.plan(start);
         plan.notes.push(note);

@@ -162,7 +162,7 @@ fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: 
             _ => (first, first + 1),
         };
         let before = before.min(pending);
-        plan.inserts.push(Insert { before, what: Insertion::Note(about.min(before), draft), reason });
+        plan.inserts.push(Insert { before, insertion: Insertion::Note(about.min(before), draft), reason });
     }
     plan.inserts.sort_by_key(|insert| insert.before);
 }

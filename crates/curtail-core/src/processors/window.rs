@@ -71,13 +71,13 @@ impl Processor for HistoryWindow {
 
 /// Whether a message is the user's or the assistant's side of an exchange. A thought with blank text alone is neither: the
 /// message is dropped with the thought.
-fn speaks_as(message: &Message<'_>, role: Role) -> bool {
+fn has_text_as(message: &Message<'_>, role: Role) -> bool {
     let is_thought = || message.parts.iter().any(Part::is_prefix_bound);
     let is_blank = |part: &Part<'_>| match &part.content {
         Content::Text(text) => text.is_blank(),
-        content => !content.speaks(),
+        content => !content.has_text(),
     };
-    message.speaks_as(role) && !(is_thought() && message.parts.iter().all(is_blank))
+    message.has_text_as(role) && !(is_thought() && message.parts.iter().all(is_blank))
 }
 
 /// Whether a message would stay without its calls and results if every message before `flight` were dropped: it has text, and
@@ -136,10 +136,10 @@ impl HistoryWindow {
         let mut window = ShrinkingWindow::new(self, past);
         window.begin_at(start(farthest));
         // A role that has no text anywhere is ignored.
-        let roles = [Role::User, Role::Assistant].map(|role| window.speaks(role).then_some(role));
+        let roles = [Role::User, Role::Assistant].map(|role| window.has_text(role).then_some(role));
         for unit in farthest + 1..=self.last_with_turn(past, farthest, last) {
             window.begin_at(start(unit));
-            if !roles.into_iter().flatten().all(|role| window.speaks(role)) {
+            if !roles.into_iter().flatten().all(|role| window.has_text(role)) {
                 // One unit too many is dropped by now.
                 let mut window = ShrinkingWindow::new(self, past);
                 window.begin_at(start(unit - 1));
@@ -256,10 +256,10 @@ impl<'h, 'v, 'a> ShrinkingWindow<'h, 'v, 'a> {
     }
 
     /// Whether the window contains a message of `role` with text that is kept, and its reasoning.
-    fn speaks(&mut self, role: Role) -> bool {
+    fn has_text(&mut self, role: Role) -> bool {
         let nth = usize::from(role == Role::Assistant);
         let mut end = self.newest[nth].end;
-        while end > self.first && !self.still_speaks(end - 1, role) {
+        while end > self.first && !self.still_has_text(end - 1, role) {
             end -= 1;
         }
         if end < self.newest[nth].end {
@@ -268,11 +268,11 @@ impl<'h, 'v, 'a> ShrinkingWindow<'h, 'v, 'a> {
         end > self.first && self.newest[nth].start >= self.first
     }
 
-    fn still_speaks(&self, at: usize, role: Role) -> bool {
+    fn still_has_text(&self, at: usize, role: Role) -> bool {
         let message = &self.past.view.messages[at];
-        let mut spoken = message.parts.iter().enumerate().filter(|(_, part)| part.content.speaks());
+        let mut spoken = message.parts.iter().enumerate().filter(|(_, part)| part.content.has_text());
         message.thread == self.main
-            && speaks_as(message, role)
+            && has_text_as(message, role)
             && spoken.any(|(part, _)| !self.drops.is_part_gone(PartRef { message: at, part }))
     }
 }
@@ -315,9 +315,9 @@ impl<'w> SteppedWindow<'w> {
         let places = joints.iter().copied().filter(is_place).collect();
         let main = main_thread(messages);
         let spoken = [Role::User, Role::Assistant].map(|role| {
-            let speaks_at = |at: usize| messages[at].thread == main && speaks_as(&messages[at], role);
-            let speaks = |nth: &usize| units[*nth].clone().any(speaks_at);
-            (0..units.len()).filter(speaks).collect()
+            let message_has_text = |at: usize| messages[at].thread == main && has_text_as(&messages[at], role);
+            let unit_has_text = |nth: &usize| units[*nth].clone().any(message_has_text);
+            (0..units.len()).filter(unit_has_text).collect()
         });
         let end = units.last().map_or(messages.len(), |unit| unit.end);
         Self { window, head, units, end, joints, places, spoken }

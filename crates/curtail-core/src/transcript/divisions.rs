@@ -50,7 +50,7 @@ pub fn joints(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
         if open.is_empty() && !(at > 0 && messages[at - 1].is_bound()) {
             joints.push(at);
         }
-        if !message.has_tools() && message.parts.iter().any(|part| part.content.speaks()) {
+        if !message.has_tools() && message.parts.iter().any(|part| part.content.has_text()) {
             open.clear();
         }
         for (part, _) in message.calls() {

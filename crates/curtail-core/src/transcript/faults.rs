@@ -314,7 +314,7 @@ impl Obstacles {
 
 /// Whether a message has results and no text.
 fn is_answer(message: &Message<'_>) -> bool {
-    message.results().next().is_some() && !message.parts.iter().any(|part| part.content.speaks())
+    message.results().next().is_some() && !message.parts.iter().any(|part| part.content.has_text())
 }
 
 /// Index of the first part that is no result; the number of parts if there is none.

@@ -264,8 +264,8 @@ fn kind(value: Value<'_>, format: Option<&str>) -> &'static str {
     let named = value.get_text("type").map(|kind| kind.decode().into_owned());
     let keys = || value.members().map(|member| member.key.decode().into_owned());
     let words: Vec<String> = named.into_iter().chain(format.map(str::to_owned)).chain(keys()).collect();
-    let says = |word: &str| words.iter().any(|found| found.contains(word));
-    ["image", "audio", "video"].into_iter().find(|kind| says(kind)).unwrap_or("file")
+    let mentions = |word: &str| words.iter().any(|found| found.contains(word));
+    ["image", "audio", "video"].into_iter().find(|kind| mentions(kind)).unwrap_or("file")
 }
 
 /// The beginning of what `base64` encodes.

@@ -132,16 +132,16 @@ impl<'a> Message<'a> {
 
     /// Whether it has this role and contains text or media. Instructions beside what a user said are not said by the user.
     #[must_use]
-    pub fn speaks_as(&self, role: Role) -> bool {
+    pub fn has_text_as(&self, role: Role) -> bool {
         steps::count(1);
-        let has_text = |part: &Part<'_>| part.content.speaks() && (role != Role::User || !part.instructs());
+        let has_text = |part: &Part<'_>| part.content.has_text() && (role != Role::User || !part.instructs());
         self.role == role && self.parts.iter().any(has_text)
     }
 
     /// Whether a turn begins with it: a person wrote it, and it contains text or media.
     #[must_use]
     pub fn begins_turn(&self) -> bool {
-        !self.automatic && self.speaks_as(Role::User)
+        !self.automatic && self.has_text_as(Role::User)
     }
 
     /// The tool calls, with the index of each part.

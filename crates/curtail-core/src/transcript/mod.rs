@@ -64,14 +64,14 @@ impl Transcript<'_> {
 impl<'a> Layout<'a> {
     /// Each element, with its slot.
     pub fn slotted_elements(&self) -> impl Iterator<Item = (&Slot, Value<'a>)> {
-        let slots = self.slots.iter().filter(|slot| !matches!(slot.what, SlotKind::Frame { .. }));
+        let slots = self.slots.iter().filter(|slot| !matches!(slot.kind, SlotKind::Frame { .. }));
         slots.zip(self.elements.iter().copied())
     }
 
     /// Whether each element is written if the messages for which `kept` is true are.
     #[must_use]
     pub fn stays(&self, kept: &[bool]) -> Vec<bool> {
-        let stays = |slot: &Slot| match slot.what {
+        let stays = |slot: &Slot| match slot.kind {
             SlotKind::Message(index) | SlotKind::With(index) => Some(kept[index]),
             SlotKind::Pinned => Some(true),
             SlotKind::Frame { .. } => None,
@@ -129,7 +129,7 @@ pub struct Slot {
     /// The bytes of the slot itself.
     pub span: Span,
     /// What the bytes are.
-    pub what: SlotKind,
+    pub kind: SlotKind,
 }
 
 /// What a [`Slot`] contains.

@@ -34,7 +34,7 @@ pub struct OutlineItem {
     pub span: [usize; 2],
     /// What it is.
     #[serde(flatten)]
-    pub what: OutlineKind,
+    pub kind: OutlineKind,
     /// The role or type, if the dialect does not recognize it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
@@ -127,7 +127,7 @@ impl Outline {
             .filter_map(|item| Some((item.value.span().start, item.unknown.as_ref()?.to_string())))
             .collect();
         let slots = transcript.layout.slots.iter().filter_map(|slot| {
-            let what = match slot.what {
+            let kind = match slot.kind {
                 SlotKind::Frame { .. } => return None,
                 SlotKind::Message(index) => {
                     OutlineKind::Message(message(&messages[index], index, &pairs, &groups, origin))
@@ -139,11 +139,11 @@ impl Outline {
                 line: places.place(slot.span.start as usize).line,
                 span: span(slot.span, origin),
                 unknown: unknown.get(&slot.span.start).cloned(),
-                begins: match what {
+                begins: match kind {
                     OutlineKind::Message(_) => String::new(),
                     _ => beginning(slot.span.slice(transcript.layout.source)),
                 },
-                what,
+                kind,
             })
         });
         let flight = in_flight(messages);
@@ -156,7 +156,7 @@ impl Outline {
 
     /// The messages.
     pub fn messages(&self) -> impl Iterator<Item = &OutlineMessage> {
-        self.items.iter().filter_map(|item| match &item.what {
+        self.items.iter().filter_map(|item| match &item.kind {
             OutlineKind::Message(message) => Some(message),
             _ => None,
         })

@@ -134,7 +134,7 @@ impl<'a> Content<'a> {
 
     /// Whether it is text or media, as opposed to tool calls, results and reasoning.
     #[must_use]
-    pub fn speaks(&self) -> bool {
+    pub fn has_text(&self) -> bool {
         steps::count(1);
         match self {
             Self::Text(text) => text.len_bound() > 0,

@@ -193,7 +193,7 @@ fn after_instructions(messages: &[Message<'_>]) -> Vec<usize> {
 }
 
 fn silent(messages: &[Message<'_>], answers: &[Option<Vec<usize>>]) -> Vec<bool> {
-    let has_text = |message: &Message<'_>| message.speaks_as(Role::User) || message.speaks_as(Role::Assistant);
+    let has_text = |message: &Message<'_>| message.has_text_as(Role::User) || message.has_text_as(Role::Assistant);
     let texts: Vec<bool> = messages.iter().map(has_text).collect();
     let answers_silence = |at: usize| answers[at].as_ref().is_some_and(|calls| calls.iter().all(|&call| !texts[call]));
     (0..messages.len()).map(|at| !texts[at] && answers_silence(at)).collect()
@@ -203,7 +203,7 @@ fn last_texts(messages: &[Message<'_>], session: &Session) -> Vec<[Option<usize>
     let mut last = [None; 3];
     let mut before = vec![last];
     for (at, message) in messages.iter().enumerate() {
-        let found = [message.speaks_as(Role::User), message.begins_turn(), message.speaks_as(Role::Assistant)];
+        let found = [message.has_text_as(Role::User), message.begins_turn(), message.has_text_as(Role::Assistant)];
         for (last, _) in last.iter_mut().zip(found).filter(|(_, found)| *found && !session.summaries[at]) {
             *last = Some(at);
         }

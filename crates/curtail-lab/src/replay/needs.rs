@@ -69,7 +69,7 @@ fn instructions(history: &History<'_>, preamble: &[Text<'_>]) -> HashSet<u64> {
 fn needed(history: &History<'_>, session: &Session, request: &Request, instructions: &HashSet<u64>) -> Vec<Needed> {
     let before = history.messages[..request.at].iter().rposition(|message| message.role == Role::Assistant);
     let after_reply = before.map_or(0, |at| at + 1);
-    let is_user_text = |at: usize| history.messages[at].speaks_as(Role::User);
+    let is_user_text = |at: usize| history.messages[at].has_text_as(Role::User);
     let mut seen: HashMap<u64, Option<usize>> = HashMap::default();
     let mut needed: Vec<Needed> = Vec::new();
     for &at in &request.reply {

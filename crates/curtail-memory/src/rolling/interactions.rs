@@ -87,8 +87,8 @@ struct Grouper<'p> {
 impl Grouper<'_> {
     fn take(&mut self, at: usize, message: &Message<'_>) {
         let is_main = message.thread == 0;
-        let user = is_main && message.speaks_as(Role::User);
-        let assistant = is_main && message.speaks_as(Role::Assistant);
+        let user = is_main && message.has_text_as(Role::User);
+        let assistant = is_main && message.has_text_as(Role::Assistant);
         match self.counted {
             Counted::Message if user || assistant => self.begin(at, message),
             Counted::Exchange if user => self.begin(at, message),

@@ -86,8 +86,8 @@ pub(super) fn line_kinds(values: &[Value<'_>], layout: &Layout<'_>) -> Vec<LineK
     let mut kinds = vec![LineKind::Pinned; values.len()];
     for slot in &layout.slots {
         let at = starts.partition_point(|start| *start <= slot.span.start);
-        let Some(at) = at.checked_sub(1).filter(|_| !matches!(slot.what, SlotKind::Frame { .. })) else { continue };
-        kinds[at] = match (slot.what, kinds[at]) {
+        let Some(at) = at.checked_sub(1).filter(|_| !matches!(slot.kind, SlotKind::Frame { .. })) else { continue };
+        kinds[at] = match (slot.kind, kinds[at]) {
             (SlotKind::Message(_), LineKind::Nested(count)) => LineKind::Nested(count + 1),
             (_, LineKind::Nested(count)) => LineKind::Nested(count),
             (what, _) if slot.span != values[at].span() => {
@@ -119,10 +119,10 @@ pub(super) fn bind_ahead(lines: &[StoredLine], values: &[Value<'_>], layout: &mu
         lines.iter().zip(values).filter(|(line, _)| line.ahead).map(|(_, value)| value.span().start).collect();
     let mut next = None;
     for slot in layout.slots.iter_mut().rev() {
-        match slot.what {
+        match slot.kind {
             SlotKind::Message(index) => next = Some(index),
             SlotKind::Pinned if ahead.contains(&slot.span.start) => {
-                slot.what = next.map_or(slot.what, SlotKind::With);
+                slot.kind = next.map_or(slot.kind, SlotKind::With);
             }
             _ => {}
         }

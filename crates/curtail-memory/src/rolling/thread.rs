@@ -563,7 +563,7 @@ impl Thread {
         let (open, lead) = (self.open.len(), self.lead().len());
         let (Ok(open), Ok(begin)) = (u32::try_from(open), u32::try_from(open + lead)) else { return };
         if let [frame, first, ..] = transcript.layout.slots.as_mut_slice()
-            && matches!(frame.what, SlotKind::Frame { .. })
+            && matches!(frame.kind, SlotKind::Frame { .. })
             && frame.span == Span::new(0, begin)
             && first.span.start == begin
         {

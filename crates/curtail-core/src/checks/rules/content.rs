@@ -59,8 +59,8 @@ fn empty_content<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 }
 
 fn is_empty(message: &Message<'_>) -> bool {
-    let says = |content: &Content<'_>| !matches!(content, Content::Text(text) if text.is_blank());
-    message.role != Role::Tool && !message.parts.iter().any(|part| says(&part.content))
+    let has_text = |content: &Content<'_>| !matches!(content, Content::Text(text) if text.is_blank());
+    message.role != Role::Tool && !message.parts.iter().any(|part| has_text(&part.content))
 }
 
 pub(super) static INVALID_ARGUMENTS: Rule = Rule {
