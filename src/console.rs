@@ -49,9 +49,9 @@ pub(crate) fn hide(secret: &str) {
 }
 
 /// Prints one message on standard error. What it quotes cannot break its line.
-pub(crate) fn message(style: Style, what: &impl Display) {
-    let what = what.to_string();
-    err(&format!("{style}curtail:{style:#} {}\n", one_line(&what)));
+pub(crate) fn message(style: Style, message: &impl Display) {
+    let message = message.to_string();
+    err(&format!("{style}curtail:{style:#} {}\n", one_line(&message)));
 }
 
 /// Prints text for people on standard error.

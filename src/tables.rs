@@ -35,11 +35,11 @@ impl Table {
         _: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, FileError> {
         let name = format.name();
-        let what = format!(
+        let reason = format!(
             "this build cannot read {name} files; use a release's archive or `pip install curtail-cli`, or install with \
              `cargo install curtail --features parquet`"
         );
-        Err(FileError::new(ErrorKind::Usage, &source.name, what))
+        Err(FileError::new(ErrorKind::Usage, &source.name, reason))
     }
 }
 

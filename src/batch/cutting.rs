@@ -287,15 +287,15 @@ impl Cutting {
     /// Writes every window to a file of its own; none if one cannot be written, or if the program is to end before all are.
     fn write_parts(&self, opened: &Opened, out: &CutOutput) -> Result<(), FileError> {
         if self.targets.is_in_place() {
-            let what =
+            let reason =
                 format!("becomes {} transcripts, and --in-place writes one; pass --output-dir", out.windows.len());
-            return Err(FileError::new(ErrorKind::Usage, &opened.source.name, what));
+            return Err(FileError::new(ErrorKind::Usage, &opened.source.name, reason));
         }
         let mut files = Vec::with_capacity(out.windows.len());
         for window in &out.windows {
             if self.stop.load(Ordering::Relaxed) {
-                let what = "interrupted before all of its parts were written; none of them is left";
-                return Err(FileError::new(ErrorKind::System, &opened.source.name, what));
+                let reason = "interrupted before all of its parts were written; none of them is left";
+                return Err(FileError::new(ErrorKind::System, &opened.source.name, reason));
             }
             if let Some(mut sink) = self.targets.open_part(&opened.source, window.number)? {
                 sink.write(&out.text.as_bytes()[window.written.clone()])?;
@@ -463,14 +463,14 @@ fn kept_elements(before: &str, after: &str, changed: bool) -> Result<RowResult, 
 fn refuse_name(path: &Path, format: TableFormat) -> Result<(), FileError> {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     let name = format.name();
-    let what = if Packing::of_name(path) != Packing::Plain {
+    let reason = if Packing::of_name(path) != Packing::Plain {
         format!("this format ({name}) is compressed inside; name the output without this ending")
     } else if format.fits(&extension.to_ascii_lowercase()) {
         return Ok(());
     } else {
         format!("the output has the format of the input, {name}; name it accordingly")
     };
-    Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), what))
+    Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), reason))
 }
 
 // Records that are dropped because of findings. Most rules need only the record itself; copies are found once the results are
@@ -522,9 +522,9 @@ impl DropRecords {
     fn examine(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<Examined, ReadError> {
         if unit.row.is_none() && unit.opened.reading.framing != Framing::Records {
             let framing = unit.opened.reading.framing.name();
-            let what =
+            let reason =
                 format!("--drop-records-with takes records, one per line, and this file has the framing `{framing}`");
-            return Err(ReadError { offset: 0, what });
+            return Err(ReadError { offset: 0, what: reason });
         }
         let verdicts = self.checking.verdicts(unit, &mut out.verdicts);
         self.checking.examine(&unit.opened.reading, &verdicts, unit.text)

@@ -254,11 +254,11 @@ impl<W: Work> Worker<'_, W> {
         };
         let Err(read_error) = result else { return true };
         let offset = read_error.offset;
-        let (mut locator, what) = match row {
+        let (mut locator, reason) = match row {
             Some(row) => (Locator::for_row(record, line), format!("{} ({row})", read_error.what)),
             None => (Locator::new(record, line), described(read_error, record, line)),
         };
-        let error = FileError::new(ErrorKind::Content, &opened.source.name, what).at(locator.place(offset));
+        let error = FileError::new(ErrorKind::Content, &opened.source.name, reason).at(locator.place(offset));
         self.fail(opened, record, error, done);
         false
     }

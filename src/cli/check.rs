@@ -358,8 +358,8 @@ impl<'a> CheckReporter<'a> {
         let Some(path) = &opened.source.path else { return Flow::Continue };
         if let Some(table) = &opened.table {
             let name = table.format().name();
-            let what = format!("--fix cannot write {name} files; use `curtail repair --in-place`");
-            self.fail(&FileError::new(ErrorKind::Usage, &opened.source.name, what));
+            let reason = format!("--fix cannot write {name} files; use `curtail repair --in-place`");
+            self.fail(&FileError::new(ErrorKind::Usage, &opened.source.name, reason));
             return self.drop_sink();
         }
         if let Err(error) = self.sink(opened, path).and_then(|sink| sink.write(text.as_bytes())) {

@@ -81,7 +81,7 @@ impl Config {
         variables: &Variables,
     ) -> Result<Self, FileError> {
         let file = path.display().to_string();
-        let unusable = |what: String| FileError::new(ErrorKind::Content, &file, what);
+        let unusable = |reason: String| FileError::new(ErrorKind::Content, &file, reason);
         let text = if choice.is_trusted() {
             std::fs::read_to_string(path).map_err(|error| unusable(system_message(&error)))?
         } else {
@@ -109,9 +109,9 @@ impl Config {
         if self.choice.is_trusted() || paths <= MAX_FOUND_PATHS {
             return Ok(());
         }
-        let what =
+        let reason =
             format!("a file that was found may have at most {MAX_FOUND_PATHS} `check.paths` tables; {NAMING_ADVICE}");
-        Err(self.source().whole(what))
+        Err(self.source().whole(reason))
     }
 
     /// The file that applies to `folder`: the closest one in it or above it, up to the root of the repository. Other people
@@ -172,11 +172,11 @@ impl Config {
     /// The first such key, with its place.
     pub(crate) fn refuse_untrusted(&self, steps: &[Step<'_>]) -> Result<(), FileError> {
         let Some((key, place)) = steps.iter().flat_map(|step| &step.entry.need_trust).next() else { return Ok(()) };
-        let what = format!(
+        let reason = format!(
             "`{key}` is not allowed in a file that was found, because it can run a program, open a file or your store, or send \
              your data; read the file, then name it with -c or pass --trust"
         );
-        Err(self.source().whole(what).at(*place))
+        Err(self.source().whole(reason).at(*place))
     }
 
     /// The files that a run of `steps` reads: this one, and those of its processors.
@@ -262,23 +262,23 @@ struct TableReader<'r> {
 
 impl ConfigSource<'_> {
     /// An error of the whole file.
-    fn whole(self, what: impl Display) -> FileError {
-        FileError::new(ErrorKind::Content, self.file, what.to_string())
+    fn whole(self, reason: impl Display) -> FileError {
+        FileError::new(ErrorKind::Content, self.file, reason.to_string())
     }
 
     /// An error at `span`.
-    fn error(self, span: Range<usize>, what: impl Display) -> FileError {
-        self.whole(what).at(self.place(span.start))
+    fn error(self, span: Range<usize>, reason: impl Display) -> FileError {
+        self.whole(reason).at(self.place(span.start))
     }
 
     /// The error of the TOML parser.
     fn syntax(self, error: &toml::de::Error) -> FileError {
         let message = error.message().trim().replace('\n', "; ");
-        let what = match message.contains("recursion depth") {
+        let reason = match message.contains("recursion depth") {
             true => String::from("arrays or tables are nested too deeply; no setting needs more than four levels"),
             false => message,
         };
-        self.error(error.span().unwrap_or_default(), what)
+        self.error(error.span().unwrap_or_default(), reason)
     }
 
     fn place(self, offset: usize) -> TextPlace {
@@ -319,8 +319,8 @@ impl TableReader<'_> {
                 "processors" => network.processors = self.processors(value)?,
                 "agents" => network.agents = self.named_tables(key, value, TableReader::agent)?,
                 other => {
-                    let what = unknown("a network has no key", other, &["processors", "agents"]);
-                    return Err(self.source.error(key.span(), what));
+                    let reason = unknown("a network has no key", other, &["processors", "agents"]);
+                    return Err(self.source.error(key.span(), reason));
                 }
             }
         }
@@ -331,8 +331,8 @@ impl TableReader<'_> {
         let mut processors = Vec::new();
         for (key, value) in self.members(name, value)? {
             if key.get_ref() != "processors" {
-                let what = unknown(&format!("`{}` has no key", name.get_ref()), key.get_ref(), &["processors"]);
-                return Err(self.source.error(key.span(), what));
+                let reason = unknown(&format!("`{}` has no key", name.get_ref()), key.get_ref(), &["processors"]);
+                return Err(self.source.error(key.span(), reason));
             }
             processors = self.processors(value)?;
         }
@@ -403,9 +403,9 @@ impl ProcessorEntry {
 fn read_processor(reader: TableReader<'_>, table: &Item<'_>) -> Result<ProcessorEntry, FileError> {
     let TableReader { source, folder, specs, variables, remaining } = reader;
     let Some(rest) = remaining.get().checked_sub(1) else {
-        let what =
+        let reason =
             format!("a file that was found may contain at most {MAX_FOUND_PROCESSORS} processors; {NAMING_ADVICE}");
-        return Err(source.error(table.span(), what));
+        return Err(source.error(table.span(), reason));
     };
     remaining.set(rest);
     let DeValue::Table(members) = table.get_ref() else {
@@ -443,8 +443,8 @@ fn spec(
         return Err(source.error(span, format!("a processor needs a `type`: one of {}", names.join(", "))));
     };
     let Some(name) = value.get_ref().as_str() else {
-        let what = format!("`type` takes a string, found {}", found(value.get_ref()));
-        return Err(source.error(value.span(), what));
+        let reason = format!("`type` takes a string, found {}", found(value.get_ref()));
+        return Err(source.error(value.span(), reason));
     };
     specs
         .iter()
@@ -464,12 +464,12 @@ fn key<'k>(
     }
     let names = keys.iter().flat_map(|key| std::iter::once(&key.name).chain(&key.aliases));
     let known: Vec<&str> = std::iter::once("type").chain(names.map(String::as_str)).collect();
-    let mut what = unknown(&format!("a `{}` has no key", spec.name), wanted, &known);
+    let mut reason = unknown(&format!("a `{}` has no key", spec.name), wanted, &known);
     let elsewhere = reader.specs.iter().find(|other| other.keys().iter().any(|key| key.is_called(wanted)));
     if let Some(other) = elsewhere {
-        what = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, spec.name, known.join(", "));
+        reason = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, spec.name, known.join(", "));
     }
-    Err(reader.source.error(name.span(), what))
+    Err(reader.source.error(name.span(), reason))
 }
 
 /// Refuses a key that is also given under another name, or together with its opposite.
@@ -481,8 +481,8 @@ fn refuse_repeated(
 ) -> Result<(), FileError> {
     let same = |other: &&Given| other.key.name == key.name || key.opposite.as_ref() == Some(&other.key.name);
     given.iter().find(same).map_or(Ok(()), |other| {
-        let what = format!("`{}` and `{}` set the same option; keep one of them", other.name, name.get_ref());
-        Err(source.error(name.span(), what))
+        let reason = format!("`{}` and `{}` set the same option; keep one of them", other.name, name.get_ref());
+        Err(source.error(name.span(), reason))
     })
 }
 
@@ -495,12 +495,12 @@ fn flag_values(
 ) -> Result<Vec<String>, FileError> {
     let DeValue::Array(values) = value.get_ref() else { return Ok(vec![flag_value(source, name, key, value)?]) };
     if !key.is_list {
-        let what = format!("`{name}` takes {}, found an array", key.shape.description());
-        return Err(source.error(value.span(), what));
+        let reason = format!("`{name}` takes {}, found an array", key.shape.description());
+        return Err(source.error(value.span(), reason));
     }
     if values.is_empty() {
-        let what = format!("`{name}` is empty; give at least one value, or remove the key");
-        return Err(source.error(value.span(), what));
+        let reason = format!("`{name}` is empty; give at least one value, or remove the key");
+        return Err(source.error(value.span(), reason));
     }
     values.iter().map(|value| flag_value(source, name, key, value)).collect()
 }
@@ -517,8 +517,8 @@ fn flag_value(source: ConfigSource<'_>, name: &str, key: &OptionKey, value: &Ite
     };
     let listed = if key.is_list { ", or several in an array" } else { "" };
     let word = word.ok_or_else(|| {
-        let what = format!("`{name}` takes {}{listed}, found {}", key.shape.description(), found(value.get_ref()));
-        source.error(value.span(), what)
+        let reason = format!("`{name}` takes {}{listed}, found {}", key.shape.description(), found(value.get_ref()));
+        source.error(value.span(), reason)
     })?;
     if let Shape::Choice(choices) = &key.shape {
         let known: Vec<&str> = choices.iter().map(String::as_str).collect();
@@ -570,7 +570,7 @@ fn flag_error(
     let name_in_file = |name: &str| {
         given.iter().find(|given| given.key.name == name).map_or(name.to_owned(), |given| given.name.clone())
     };
-    let what = match error.kind() {
+    let reason = match error.kind() {
         FlagErrorKind::ArgumentConflict if !wrong.is_empty() => {
             let prior = flags_in(ContextKind::PriorArg);
             let names: Vec<String> =
@@ -589,7 +589,7 @@ fn flag_error(
             culprit.map_or_else(|| message.clone(), |culprit| format!("`{}`: {message}", culprit.name))
         }
     };
-    source.error(culprit.map_or(table, |culprit| culprit.span.clone()), what)
+    source.error(culprit.map_or(table, |culprit| culprit.span.clone()), reason)
 }
 
 /// A name in quotes. A group of flags, `<--a <N>|--b>`, is each of its names.

@@ -201,8 +201,9 @@ pub(crate) fn schema(specs: &[ProcessorSpec], check: &Value) -> Value {
     let level = json!({"type": "object", "additionalProperties": false, "properties": {"processors": processors}});
     let agents = json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/level"}});
     let shared = [("level", level), ("processor", any_processor(specs))];
-    let own = specs.iter().map(|spec| (spec.name, processor(spec)));
-    let definitions: Map<_, _> = shared.into_iter().chain(own).map(|(name, value)| (name.to_owned(), value)).collect();
+    let kinds = specs.iter().map(|spec| (spec.name, processor(spec)));
+    let definitions: Map<_, _> =
+        shared.into_iter().chain(kinds).map(|(name, value)| (name.to_owned(), value)).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "curtail.toml",

@@ -198,7 +198,7 @@ fn number_error(error: &clap::Error, command: &clap::Command, given: &[String]) 
     let short = arg.get_short().map(|short| format!("-{short}"));
     let named = short.filter(|short| given.iter().any(|word| word.starts_with(short.as_str())));
     let named = named.as_deref().unwrap_or(long);
-    let what = if message.starts_with("must be") {
+    let expected = if message.starts_with("must be") {
         message
     } else if value.parse::<f64>().is_ok_and(|number| number < 0.0) {
         String::from("must not be negative")
@@ -209,7 +209,7 @@ fn number_error(error: &clap::Error, command: &clap::Command, given: &[String]) 
     } else {
         return None;
     };
-    Some(clap::Error::raw(error.kind(), format!("{named} {what}\n")))
+    Some(clap::Error::raw(error.kind(), format!("{named} {expected}\n")))
 }
 
 /// The subcommand of `program` that `arguments` name.

@@ -264,8 +264,8 @@ impl CutFlags {
         let mut paths = self.input.paths.iter();
         let Some(path) = paths.find(|path| Manifest::is_like_record(path)) else { return Ok(()) };
         let name = path.to_string_lossy();
-        let what = format!("not an input; to keep the record of --resume there, pass --resume={name}");
-        Err(FileError::new(ErrorKind::Usage, name, what))
+        let reason = format!("not an input; to keep the record of --resume there, pass --resume={name}");
+        Err(FileError::new(ErrorKind::Usage, name, reason))
     }
 
     /// Refuses `-i .bak FILE`, which is how BSD sed takes a suffix. Here `.bak` would be a missing input, and
@@ -281,13 +281,13 @@ impl CutFlags {
         let Some(path) = paths.find(|path| curtail_io::is_like_suffix(path)) else { return Ok(()) };
         let suffix = path.to_string_lossy();
         let record = if names_record { format!("; to name the record, --resume={suffix}") } else { String::new() };
-        let what = match suffix.is_empty() {
+        let reason = match suffix.is_empty() {
             true => "an input has an empty name; pass -i alone to keep no backup".to_owned(),
             false => {
                 format!("there is no such file, and nothing was replaced; to keep backups, pass -i={suffix}{record}")
             }
         };
-        Err(FileError::new(ErrorKind::Usage, suffix, what))
+        Err(FileError::new(ErrorKind::Usage, suffix, reason))
     }
 }
 

@@ -196,8 +196,8 @@ impl<'f> CutReporter<'f> {
             )),
             None => None,
         };
-        if let Some(what) = refusal {
-            return Err(FileError::new(ErrorKind::Usage, &opened.source.name, what));
+        if let Some(reason) = refusal {
+            return Err(FileError::new(ErrorKind::Usage, &opened.source.name, reason));
         }
         self.stdout.append(&text).map_err(|error| FileError::system("standard output", &error))
     }
@@ -446,8 +446,8 @@ impl LineFile {
         let continues = flags.output.resume.is_some();
         let has_content = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
         if has_content && !flags.output.force && !continues {
-            let what = "already exists (not overwritten); pass --force";
-            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), what));
+            let reason = "already exists (not overwritten); pass --force";
+            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), reason));
         }
         let is_new = !path.exists();
         let inputs = sources.iter().filter_map(|source| source.path.as_deref());

@@ -245,8 +245,8 @@ fn examples_of(path: &str, styles: &Styles) -> StyledStr {
     let width = examples.iter().map(|(_, line, _)| line.len()).max().unwrap_or_default();
     // Writing to a styled string cannot fail.
     let _ = write!(text, "{header}Examples:{header:#}");
-    for (_, line, what) in examples {
-        let _ = write!(text, "\n  {line:width$}  # {what}");
+    for (_, line, purpose) in examples {
+        let _ = write!(text, "\n  {line:width$}  # {purpose}");
     }
     text
 }

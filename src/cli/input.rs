@@ -319,8 +319,8 @@ fn find_inputs(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
         error.what.push_str(&format!("; a number needs a flag, such as -n {}", error.name));
     }
     if found.sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
-        let what = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
-        return Err(FileError::new(ErrorKind::Usage, "", what));
+        let reason = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
+        return Err(FileError::new(ErrorKind::Usage, "", reason));
     }
     Ok(found)
 }

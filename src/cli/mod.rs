@@ -168,8 +168,8 @@ pub fn main() -> ExitCode {
         }
     });
     report::finish();
-    if let Some(what) = unencoded_text().filter(|_| !cli.global.quiet) {
-        report::warning(&what);
+    if let Some(refusal) = unencoded_text().filter(|_| !cli.global.quiet) {
+        report::warning(&refusal);
     }
     done.unwrap_or_else(|error| failed(&error))
 }

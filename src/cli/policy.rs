@@ -96,8 +96,8 @@ pub(super) fn files_of(commands: &[PolicyCommand]) -> Reads {
 /// The commands of `text`, which may be the name of a preset.
 pub(super) fn parse(text: &str) -> anyhow::Result<Vec<PolicyCommand>> {
     let text = preset_named(text.trim()).map_or(text, |preset| preset.command);
-    let wrong = |what: String| anyhow!("--policy `{text}`: {what}");
-    let commands = split(text).map_err(|what| wrong(what.to_owned()))?;
+    let wrong = |reason: String| anyhow!("--policy `{text}`: {reason}");
+    let commands = split(text).map_err(|reason| wrong(reason.to_owned()))?;
     commands
         .into_iter()
         .map(|words| PolicyCommand::from_words(words).map_err(|error| wrong(error.to_string())))

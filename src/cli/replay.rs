@@ -264,7 +264,7 @@ struct PolicySettings<'c> {
 fn policy(text: &str, swept: bool, settings: &PolicySettings<'_>) -> anyhow::Result<Policy> {
     let name = text.trim().to_owned();
     let commands = policy::parse(&name)?;
-    let wrong = |what: String| anyhow!("--policy `{name}`: {what}");
+    let wrong = |reason: String| anyhow!("--policy `{name}`: {reason}");
     let commands: Vec<PolicyCommand> = commands.into_iter().map(with_summary_cache).collect();
     let is_scaled = commands.iter().flat_map(|command| &command.flags).any(|word| share(word).is_some());
     // A usage error is reported before any input is read.

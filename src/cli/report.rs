@@ -17,8 +17,8 @@ use curtail_core::processors::Counting;
 use curtail_core::visible::number_of;
 
 /// Prints an error.
-pub(super) fn error(what: &impl Display) {
-    console::message(AnsiColor::Red.on_default().bold(), what);
+pub(super) fn error(message: &impl Display) {
+    console::message(AnsiColor::Red.on_default().bold(), message);
 }
 
 /// The errors of chat templates that were printed, each with what became of the record, and with the number of repetitions
@@ -41,27 +41,27 @@ pub(super) fn record_error(error: &FileError, fate: Option<&'static str>, global
 /// Prints how many errors were not printed because they repeated another one.
 pub(super) fn finish() {
     let known = std::mem::take(&mut *TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
-    for ((what, fate), repeated) in known.into_iter().filter(|(_, repeated)| *repeated > 0) {
+    for ((message, fate), repeated) in known.into_iter().filter(|(_, repeated)| *repeated > 0) {
         let more = number_of(repeated, "more transcript");
-        error_with_fate(&format!("{more}: {what} (--verbose lists them)"), fate);
+        error_with_fate(&format!("{more}: {message} (--verbose lists them)"), fate);
     }
 }
 
-fn error_with_fate(what: &impl Display, fate: Option<&str>) {
+fn error_with_fate(message: &impl Display, fate: Option<&str>) {
     match fate {
-        Some(fate) => warning(&format!("{what} ({fate})")),
-        None => error(what),
+        Some(fate) => warning(&format!("{message} ({fate})")),
+        None => error(message),
     }
 }
 
 /// Prints a warning.
-pub(super) fn warning(what: &impl Display) {
-    console::message(AnsiColor::Yellow.on_default().bold(), what);
+pub(super) fn warning(message: &impl Display) {
+    console::message(AnsiColor::Yellow.on_default().bold(), message);
 }
 
 /// Prints a note.
-pub(super) fn note(what: &impl Display) {
-    console::message(Style::new(), what);
+pub(super) fn note(message: &impl Display) {
+    console::message(Style::new(), message);
 }
 
 /// What fails while a command only reads its inputs: it is reported, and the command goes on.

@@ -359,8 +359,8 @@ impl Figures {
     ) -> Result<Counting, &'static str> {
         let base = Counting { reserve: 0, ..counting.clone() };
         let counted = |index: usize| base.message(&transcript.messages[index]) as u64;
-        let figures = Self::from_transcript(dialect, transcript, &base, counted).ok_or(NO_FIGURES)?;
-        Ok(figures.calibrate(counting))
+        let usage = Self::from_transcript(dialect, transcript, &base, counted).ok_or(NO_FIGURES)?;
+        Ok(usage.calibrate(counting))
     }
 
     /// `counting` with this calibration.

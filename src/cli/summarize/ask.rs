@@ -276,8 +276,8 @@ impl Provider {
     /// The key of the environment is sent to the provider's own host and to an endpoint that the user named. A configuration file
     /// that was found cannot name an endpoint.
     fn endpoint_and_key(&self, flags: &AskFlags) -> anyhow::Result<(Endpoint, Option<ApiKey>)> {
-        let own = self.api.endpoint();
-        let default: Endpoint = own.parse()?;
+        let providers_own = self.api.endpoint();
+        let default: Endpoint = providers_own.parse()?;
         let endpoint = match (&flags.endpoint, variable(self.base_variable)) {
             (Some(named), _) => named.parse()?,
             (None, Some(base)) => base.parse::<Endpoint>().context(self.base_variable)?,
@@ -286,7 +286,7 @@ impl Provider {
         let key = self.key(flags)?;
         if key.is_none() && endpoint.is_same_host(&default) {
             let variable = self.key_variable;
-            bail!("{own} needs a key: set {variable}, or pass a file that contains it with --api-key-file");
+            bail!("{providers_own} needs a key: set {variable}, or pass a file that contains it with --api-key-file");
         }
         let secret = match &key {
             Some((_, origin)) => Some(format!("the key of {origin}")),

@@ -254,9 +254,9 @@ impl<T: Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync> Work for Tex
             let (transcript, on_summary) = (&transcript, &self.on_summary);
             match (self.text)(&TranscriptAt { dialect, transcript, place, on_summary }) {
                 Ok(text) => out.push_str(&text),
-                Err(what) => {
+                Err(reason) => {
                     out.truncate(if self.whole_records { before } else { out.len() });
-                    return Err(ReadError { offset, what });
+                    return Err(ReadError { offset, what: reason });
                 }
             }
         }

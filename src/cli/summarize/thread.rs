@@ -175,9 +175,9 @@ fn reading(input: &Input, text: &str) -> anyhow::Result<Reading> {
 /// The error with the name of the input, and its place there if it has one.
 fn at_input(name: &str, text: &str, error: ThreadError) -> anyhow::Error {
     match error {
-        ThreadError::Input(offset, what) => {
+        ThreadError::Input(offset, reason) => {
             let TextPlace { line, column } = TextPlace::locate(text.as_bytes(), offset, 1);
-            anyhow!("{name}:{line}:{column}: {what}")
+            anyhow!("{name}:{line}:{column}: {reason}")
         }
         ThreadError::Store(error) => anyhow!(error),
         error => anyhow!("{name}: {error}"),

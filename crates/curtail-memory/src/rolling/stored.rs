@@ -90,8 +90,8 @@ pub(super) fn line_kinds(values: &[Value<'_>], layout: &Layout<'_>) -> Vec<LineK
         kinds[at] = match (slot.kind, kinds[at]) {
             (SlotKind::Message(_), LineKind::Nested(count)) => LineKind::Nested(count + 1),
             (_, LineKind::Nested(count)) => LineKind::Nested(count),
-            (what, _) if slot.span != values[at].span() => {
-                LineKind::Nested(usize::from(matches!(what, SlotKind::Message(_))))
+            (kind, _) if slot.span != values[at].span() => {
+                LineKind::Nested(usize::from(matches!(kind, SlotKind::Message(_))))
             }
             (SlotKind::Message(index), _) => LineKind::Message(index),
             (SlotKind::With(index), _) => LineKind::With(index),

@@ -226,7 +226,7 @@ impl Compiled {
         let context = Value::from_pairs(parts.into_iter().chain(special));
         let mut text = BoundedText(Vec::new());
         let rendered = template.render_captured_to(context, &mut text).map(|_| ());
-        let wrong = |what: &str| TemplateError::new(format!("{}: its text is {what}", self.sources.origin));
+        let wrong = |fault: &str| TemplateError::new(format!("{}: its text is {fault}", self.sources.origin));
         if text.0.len() >= LONGEST_TEXT {
             return Err(wrong(&format!("longer than {LONGEST_TEXT} bytes")));
         }

@@ -106,9 +106,9 @@ impl HuggingFace {
     /// instead of a backtrace: [`tokenizer_panic`](super::tokenizer_panic) returns it.
     fn guarded<T>(&self, count: impl FnOnce() -> T) -> T {
         catch_panic(count).unwrap_or_else(|panic| {
-            let what = "cannot be used as a tokenizer.json: its numbers contradict each other";
+            let reason = "cannot be used as a tokenizer.json: its numbers contradict each other";
             // Only the first error is kept.
-            let _ = super::PANIC.set(format!("{}: {what}", self.path));
+            let _ = super::PANIC.set(format!("{}: {reason}", self.path));
             resume_unwind(panic)
         })
     }
