@@ -53,14 +53,28 @@ fn chat(seconds: [usize; 3]) -> String {
         .collect()
 }
 
-fn replay_named(name: &str, log: &str, arguments: &[&str]) -> Value {
+/// A folder with a log and with [`PRICES`].
+fn place_with(name: &str, log: &str) -> Place {
     let place = Place::new();
     place.write(name, log.as_bytes());
     place.write("prices.toml", PRICES.as_bytes());
-    let fixed = ["replay", name, "--price", "prices.toml", "--output-format", "json"];
-    let done = place.curtail(&[&fixed, arguments].concat()).output().unwrap();
+    place
+}
+
+/// What `curtail replay` prints with these arguments.
+fn printed(place: &Place, arguments: &[&str]) -> String {
+    let done = place.curtail(&[&["replay"], arguments].concat()).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-    serde_json::from_slice(&done.stdout).unwrap()
+    text(&done.stdout)
+}
+
+/// The report as JSON.
+fn reported(place: &Place, arguments: &[&str]) -> Value {
+    serde_json::from_str(&printed(place, &[&["--output-format", "json"], arguments].concat())).unwrap()
+}
+
+fn replay_named(name: &str, log: &str, arguments: &[&str]) -> Value {
+    reported(&place_with(name, log), &[&[name, "--price", "prices.toml"], arguments].concat())
 }
 
 fn replay(log: &str, arguments: &[&str]) -> Value {
@@ -280,14 +294,8 @@ fn pruning_that_costs_more_than_it_saves_is_reported() {
     let policy = |nth: usize| &report["sessions"][0]["policies"][nth];
     let figure = |nth: usize, name: &str| policy(nth)[name].as_f64().unwrap();
     assert!(figure(1, "tokens_sent") < figure(0, "tokens_sent") && figure(1, "cost") > figure(0, "cost"));
-    let place = Place::new();
-    place.write("chat.jsonl", calling(8).as_bytes());
-    place.write("prices.toml", PRICES.as_bytes());
-    let done = place
-        .curtail(&["replay", "chat.jsonl", "--price", "prices.toml", "-p", "filter --keep-last-results 1"])
-        .output()
-        .unwrap();
-    let table = text(&done.stdout);
+    let place = place_with("chat.jsonl", &calling(8));
+    let table = printed(&place, &["chat.jsonl", "--price", "prices.toml", "-p", "filter --keep-last-results 1"]);
     assert!(
         table.contains("filter --keep-last-results 1 sends less and costs more: 0 of 7 prefix breaks are"),
         "{table}"
@@ -380,13 +388,8 @@ fn with_replies(model: &str, cached: u64) -> String {
 
 #[test]
 fn figures_beside_a_message_calibrate_and_choose_the_cache() {
-    let built_in = |log: &str| {
-        let place = Place::new();
-        place.write("chat.jsonl", log.as_bytes());
-        let done =
-            place.curtail(&["replay", "chat.jsonl", "-p", "window", "--output-format", "json"]).output().unwrap();
-        serde_json::from_slice::<Value>(&done.stdout).unwrap()["sessions"][0].clone()
-    };
+    let built_in =
+        |log: &str| reported(&place_with("chat.jsonl", log), &["chat.jsonl", "-p", "window"])["sessions"][0].clone();
     let session = built_in(&with_replies("deepseek-chat", 64));
     assert_eq!(
         session["calibration"],
@@ -427,15 +430,8 @@ fn rewarded(reward: f64, rounds: usize) -> String {
 
 #[test]
 fn a_verdict_names_the_cheapest_policy_that_keeps_enough() {
-    let place = Place::new();
-    let chats = rewarded(0.0, 8) + &rewarded(1.0, 8);
-    place.write("chats.jsonl", chats.as_bytes());
-    place.write("prices.toml", PRICES.as_bytes());
-    let fixed = ["replay", "chats.jsonl", "--price", "prices.toml"];
-    let run = |arguments: &[&str]| {
-        let done = place.curtail(&[&fixed, arguments].concat()).output().unwrap();
-        text(&done.stdout)
-    };
+    let place = place_with("chats.jsonl", &(rewarded(0.0, 8) + &rewarded(1.0, 8)));
+    let run = |arguments: &[&str]| printed(&place, &[&["chats.jsonl", "--price", "prices.toml"], arguments].concat());
     let window = ["-p", "window --strategy sliding -n 1", "-p", "filter --keep-last-results 1"];
     let report = run(&window);
     for outcome in [0, 1] {
@@ -475,22 +471,18 @@ fn a_session_that_no_fit_explains_is_left_out() {
         (&json!(0), &json!(1))
     );
     assert_eq!(kept["total"]["policies"][0]["tokens_sent"], kept["sessions"][0]["policies"][0]["tokens_sent"]);
-    let place = Place::new();
-    place.write("chat.jsonl", log.as_bytes());
+    let place = place_with("chat.jsonl", &log);
     for format in ["text", "csv", "html"] {
-        let done =
-            place.curtail(&["replay", "chat.jsonl", "-p", "window", "--output-format", format]).output().unwrap();
-        assert!(text(&done.stdout).contains("inaccurate"), "{format}");
+        let report = printed(&place, &["chat.jsonl", "-p", "window", "--output-format", format]);
+        assert!(report.contains("inaccurate"), "{format}");
     }
 }
 
 #[test]
 fn columns_are_chosen() {
-    let place = Place::new();
-    place.write("chat.jsonl", chat([0, 1, 2]).as_bytes());
+    let place = place_with("chat.jsonl", &chat([0, 1, 2]));
     let heading = |arguments: &[&str]| {
-        let done = place.curtail(&[&["replay", "chat.jsonl", "-p", "window"], arguments].concat()).output().unwrap();
-        let lines = text(&done.stdout);
+        let lines = printed(&place, &[&["chat.jsonl", "-p", "window"], arguments].concat());
         lines.lines().next().unwrap().split("  ").map(str::trim).filter(|cell| !cell.is_empty()).count()
     };
     assert_eq!(heading(&[]), 7);
@@ -576,27 +568,20 @@ fn what_cannot_be_replayed_is_an_error() {
 /// A summarizer that runs a program is refused, until the user allows it.
 #[test]
 fn a_summarizer_that_is_allowed_is_replayed() {
-    let place = Place::new();
-    place.write("chat.jsonl", chat([0, 1, 2]).as_bytes());
+    let place = place_with("chat.jsonl", &chat([0, 1, 2]));
     let policy = "summarize -n 1 --summarizer-cmd 'sh -c \"touch ran; cat > /dev/null; echo short\"'";
-    let done = place.curtail(&["replay", "--allow-summarizer", "-p", policy, "chat.jsonl"]).output().unwrap();
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    printed(&place, &["--allow-summarizer", "-p", policy, "chat.jsonl"]);
     assert!(place.list().contains(&String::from("ran")));
 }
 
 /// The same request is counted once, is paid for, and is not made again by a second replay.
 #[test]
 fn summaries_are_paid_for_once() {
-    let place = Place::new();
-    place.write("chat.jsonl", chat([0, 1, 2]).as_bytes());
-    place.write("prices.toml", PRICES.as_bytes());
+    let place = place_with("chat.jsonl", &chat([0, 1, 2]));
     let policy = "summarize -n 1 --summarizer-cmd 'sh -c \"echo x >> asked; cat > /dev/null; echo short\"'";
-    let run = || {
-        let fixed = ["replay", "chat.jsonl", "--allow-summarizer", "--price", "prices.toml", "--output-format", "json"];
-        let done = place.curtail(&[&fixed[..], &["-p", policy, "-p", "summarize -n 1"]].concat()).output().unwrap();
-        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-        serde_json::from_slice::<Value>(&done.stdout).unwrap()
-    };
+    let policies = ["-p", policy, "-p", "summarize -n 1"];
+    let run =
+        || reported(&place, &[&["chat.jsonl", "--allow-summarizer", "--price", "prices.toml"], &policies[..]].concat());
     let report = run();
     let asked = text(&place.read("asked"));
     let figure = |policy: usize, name: &str| report["sessions"][0]["policies"][policy][name].as_f64().unwrap();
@@ -616,15 +601,13 @@ fn summaries_are_paid_for_once() {
 #[test]
 fn a_policy_that_fails_leaves_the_others() {
     let system = entry("system", &tokens('s', 50), 0);
-    let report = replay(&(system + &chat([0, 1, 2])), &["-p", "limit -t 20", "-p", "window -n 1000"]);
+    let log = system + &chat([0, 1, 2]);
+    let report = replay(&log, &["-p", "limit -t 20", "-p", "window -n 1000"]);
     let policy = |nth: usize| &report["sessions"][0]["policies"][nth];
     assert!(policy(1)["error"].as_str().unwrap().contains("20"), "{}", policy(1)["error"]);
     assert_eq!(policy(2)["tokens_sent"], policy(0)["tokens_sent"]);
     assert_eq!(report["total"]["policies"][1]["failed_sessions"], 1);
-    let place = Place::new();
-    place.write("chat.jsonl", (entry("system", &tokens('s', 50), 0) + &chat([0, 1, 2])).as_bytes());
-    let done = place.curtail(&["replay", "chat.jsonl", "-p", "limit -t 20", "--price", "gpt-4o"]).output().unwrap();
-    let table = text(&done.stdout);
+    let table = printed(&place_with("chat.jsonl", &log), &["chat.jsonl", "-p", "limit -t 20", "--price", "gpt-4o"]);
     assert!(table.contains("not compared: limit -t 20 fails in 1 of 1 session: chat.jsonl: "), "{table}");
     assert!(table.contains("limit -t 20            -"), "{table}");
 }

@@ -658,7 +658,7 @@ mod tests {
         (verdict, runner, failed, error)
     }
 
-    pub(super) fn failing(output: &str, runner: &'static str, names: &[&str]) {
+    fn failing(output: &str, runner: &'static str, names: &[&str]) {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         assert_eq!(outcome_of(output), (Verdict::Failed, runner, names, None), "{output}");
     }
