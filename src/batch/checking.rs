@@ -246,7 +246,7 @@ fn remove_repeated(findings: &mut Vec<Finding>, first: usize) {
 }
 
 fn token_counts(counting: &Counting, transcript: &Transcript<'_>) -> Result<TokenCounts, ReadError> {
-    let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+    let view = View::of_layout(&transcript.layout, &transcript.messages);
     let messages = view.messages.iter().map(|message| counting.message(message)).collect();
     let offset = transcript.layout.span.start as usize;
     let total = counting.total(&view).map_err(|error| ReadError { offset, what: format!("{REFUSED}: {error}") })?;

@@ -118,7 +118,7 @@ impl<'a> Conversation<'a> {
         let provided = provided(dialect, &transcript);
         let Transcript { layout, messages } = transcript;
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
-        let outside = counting.outside(&View::new(&messages, &layout.preamble, layout.pairing_rules));
+        let outside = counting.outside(&View::of_layout(&layout, &messages));
         let requests = requests(&messages, &costs, outside);
         let times = times(dialect, &layout);
         let model = layout.elements.iter().find_map(|item| dialect.model(*item));
@@ -427,7 +427,7 @@ impl<'a> Effect<'a> {
 }
 
 fn outside(layout: &Layout<'_>, counting: &Counting) -> usize {
-    counting.outside(&View::new(&[], &layout.preamble, layout.pairing_rules))
+    counting.outside(&View::of_layout(layout, &[]))
 }
 
 fn fates_and_drafts<'a>(

@@ -136,7 +136,7 @@ impl Counter {
         if self.live || is_calibrated {
             each = transcript.messages.iter().map(|message| counting.message(message)).collect();
         }
-        let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+        let view = View::of_layout(&transcript.layout, &transcript.messages);
         let tokens = match counting.template {
             Some(_) => {
                 counting.total(&view).map_err(|error| ReadError { offset, what: format!("{REFUSED}: {error}") })?

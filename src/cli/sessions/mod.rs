@@ -471,7 +471,7 @@ impl SessionSums {
         let document = reading.parse(&text).ok()?;
         let mut sums = Self { messages: 0, tokens: 0 };
         for (_, transcript) in reading.transcripts_or_none(&document).ok()? {
-            let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+            let view = View::of_layout(&transcript.layout, &transcript.messages);
             sums.messages += transcript.messages.len();
             sums.tokens += counting.outside(&view);
             sums.tokens += transcript.messages.iter().map(|message| counting.message(message)).sum::<usize>();
