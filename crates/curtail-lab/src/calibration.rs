@@ -334,7 +334,7 @@ impl Figures {
         let sessions = sessions(dialect, transcript);
         let main = sessions.iter().find(|session| session.thread == 0 && counted_requests(session) > 0);
         let session = main.or_else(|| sessions.iter().max_by_key(|session| counted_requests(session)))?;
-        let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+        let view = View::of_layout(&transcript.layout, &transcript.messages);
         let outside = counting.outside(&view) as u64;
         let mut sums = vec![0];
         for (position, &index) in session.messages.iter().enumerate() {

@@ -114,7 +114,7 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
             |at: PartRef| messages[at.message].parts[at.part].content.result().is_some_and(|r| r.id.is_none());
         let positional = pairs.pairs().filter(|(_, result)| nameless(*result));
         seen.positional.extend(positional.map(|(call, result)| (written(call), written(result))));
-        let view = View::new(messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+        let view = View::of_layout(&transcript.layout, messages);
         seen.items.extend(seen.written[seen.items.len()..].iter().map(|message| message.text.clone()));
         seen.tokens += counting.total_until(&view, usize::MAX).unwrap_or(usize::MAX);
     }

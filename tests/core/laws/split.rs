@@ -53,7 +53,7 @@ fn cut(split: &Split, reading: &Reading, text: &str) -> Result<(Cut, String), St
 }
 
 fn view<'v, 'a>(transcript: &'v Transcript<'a>) -> View<'v, 'a> {
-    View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules)
+    View::of_layout(&transcript.layout, &transcript.messages)
 }
 
 /// Whether an assistant message or a result is the first after the instructions.

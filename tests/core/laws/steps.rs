@@ -151,7 +151,7 @@ fn due(dialect: &str, items: &[String], stepped: &Stepped) -> Vec<Option<usize>>
         let (_, transcript) = transcripts.first()?;
         // What a log rolls back is sent no longer, in whatever steps it is cut.
         transcript.messages.iter().all(|message| message.standing.is_read()).then_some(())?;
-        (stepped.due)(&View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules))
+        (stepped.due)(&View::of_layout(&transcript.layout, &transcript.messages))
     };
     (1..=items.len()).map(after).collect()
 }

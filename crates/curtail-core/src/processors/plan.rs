@@ -28,17 +28,11 @@ pub struct View<'v, 'a> {
 }
 
 impl<'v, 'a> View<'v, 'a> {
-    /// A view without an observer.
-    #[must_use]
-    pub const fn new(messages: &'v [Message<'a>], preamble: &'v [Text<'a>], pairing_rules: PairingRules) -> Self {
-        let context = ContextPlace { joins: false, system: true };
-        Self { messages, preamble, pairing_rules, context, on_summary: None }
-    }
-
     /// A view of messages of a transcript with this layout, without an observer.
     #[must_use]
     pub fn of_layout(layout: &'v Layout<'a>, messages: &'v [Message<'a>]) -> Self {
-        Self { context: layout.context, ..Self::new(messages, &layout.preamble, layout.pairing_rules) }
+        let Layout { preamble, pairing_rules, context, .. } = layout;
+        Self { messages, preamble, pairing_rules: *pairing_rules, context: *context, on_summary: None }
     }
 
     /// The same view, with an observer of summaries.

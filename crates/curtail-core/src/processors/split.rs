@@ -26,7 +26,7 @@ use crate::transcript::{Message, Pairs, Part, PartRef, Role, Standing, first_pro
 /// let document = reading.parse(chat)?;
 /// let (_, transcript) = &reading.transcripts(&document)?[0];
 /// let split = Split::new(5, Counting::new(tokenizers::tokenizer_by_name("o200k_base")?));
-/// let view = View::new(&transcript.messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+/// let view = View::of_layout(&transcript.layout, &transcript.messages);
 /// let own: Vec<_> = split.windows(&view)?.into_iter().map(|window| window.own).collect();
 /// assert_eq!(own, [0..2, 2..4]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -106,12 +106,6 @@ pub struct ContextPlace {
     pub system: bool,
 }
 
-impl Default for ContextPlace {
-    fn default() -> Self {
-        Self { joins: false, system: true }
-    }
-}
-
 /// Whether messages of one role may follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Turns {

@@ -62,7 +62,7 @@ impl<'a> History<'a> {
     ) -> Self {
         let messages: Vec<Message<'a>> =
             session.messages.iter().map(|&at| as_new(&transcript.messages[at], live)).collect();
-        let view = View::new(&messages, &transcript.layout.preamble, transcript.layout.pairing_rules);
+        let view = View::of_layout(&transcript.layout, &messages);
         let outside = counting.outside(&view) as u64;
         let mut index = Index::default();
         let mut stats = Vec::with_capacity(messages.len());

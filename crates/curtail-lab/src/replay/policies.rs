@@ -407,7 +407,7 @@ struct Newest {
 
 impl Newest {
     fn new(budget: Budget<'_>, history: &History<'_>, layout: &Layout<'_>) -> Self {
-        let view = View::new(&history.messages, &layout.preamble, layout.pairing_rules);
+        let view = View::of_layout(layout, &history.messages);
         let mut sums = vec![[0; 2]];
         let mut originals = history.originals.iter().copied().peekable();
         for (at, message) in history.messages.iter().enumerate() {
