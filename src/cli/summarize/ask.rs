@@ -13,7 +13,7 @@ use crate::cli::report;
 use crate::console;
 use curtail_memory::summarizers::{
     Api, ApiKey, Authorities, Bounded, Budget, Cached, Command, Endpoint, Extractive, Failure, Fallback, Http, Model,
-    Patience, Prompt, Request, Summarizer, Utterance, clip,
+    Prompt, Request, RequestLimits, Summarizer, Utterance, clip,
 };
 
 /// Default time limit of one request or one run of a command, in seconds.
@@ -201,9 +201,9 @@ impl AskFlags {
         if let Some(file) = &self.ca_file {
             authorities.add_file(file)?;
         }
-        let defaults = Patience::default();
+        let defaults = RequestLimits::default();
         let retries = self.retries.unwrap_or(defaults.retries);
-        Ok(Http::new(Patience { total, retries, ..defaults }, authorities))
+        Ok(Http::new(RequestLimits { total, retries, ..defaults }, authorities))
     }
 
     fn prompt(&self) -> anyhow::Result<Prompt> {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::server::{Reply, Server, nobody};
 use curtail_memory::summarizers::{
-    Api, ApiKey, Authorities, Budget, Failure, Http, Model, Patience, Prompt, Speaker, Summarizer, Utterance,
+    Api, ApiKey, Authorities, Budget, Failure, Http, Model, Prompt, RequestLimits, Speaker, Summarizer, Utterance,
 };
 use serde_json::{Map, Value, json};
 
@@ -16,8 +16,8 @@ struct Wire(Api);
 impl Wire {
     fn summarizer(self, address: &str, total: Duration, extra: Map<String, Value>) -> Box<dyn Summarizer> {
         let (first_wait, longest_wait) = (Duration::from_millis(10), Duration::from_secs(3));
-        let patience = Patience { total, retries: 2, first_wait, longest_wait, ..Patience::default() };
-        let http = Http::new(patience, Authorities::default());
+        let limits = RequestLimits { total, retries: 2, first_wait, longest_wait, ..RequestLimits::default() };
+        let http = Http::new(limits, Authorities::default());
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), "sk-secret\n").expect("a temporary file");
         let key = Some(ApiKey::from_file(file.path()).expect("the key can be read"));

@@ -30,7 +30,7 @@ impl Dialect for AgentKit {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let Some(kind) = item.get_text("type") else { return Item::Unknown(Unknown::NoType) };
         let role = item.get_text("role").map(Text::into_decoded);
-        let content = || blocks::said(item.get("content"));
+        let content = || blocks::plain_parts(item.get("content"));
         let (role, parts) = match (&*kind.decode(), role.as_deref()) {
             ("tool_result", _) => (Role::Tool, vec![read_result(item)]),
             ("tool_call", Some("user")) => (Role::User, read_calls(item)),
@@ -65,7 +65,7 @@ impl DialectWriter for AgentKit {
 impl LogHabits for AgentKit {}
 
 fn read_calls(item: Value<'_>) -> Vec<Part<'_>> {
-    let mut parts = blocks::said(item.some("content"));
+    let mut parts = blocks::plain_parts(item.some("content"));
     let calls = item.items_under("tools");
     parts.extend(calls.map(|call| blocks::in_shell(call, blocks::call_in(call, ["id", "name", "input"]))));
     parts

@@ -116,7 +116,7 @@ fn is_own_part(part: Value<'_>) -> bool {
 fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
     match content {
         Some(list) if list.is_array() => list.items().map(|part| read_part(list, part)).collect(),
-        said => blocks::said(said),
+        value => blocks::plain_parts(value),
     }
 }
 

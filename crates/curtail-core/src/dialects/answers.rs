@@ -103,12 +103,12 @@ fn prompt(record: Value<'_>) -> Option<Value<'_>> {
 /// A row whose answers are whole conversations: what they begin with, equally, is cut.
 fn repeated<'a>(record: Value<'a>, one: Value<'a>, other: Value<'a>) -> Row<'a> {
     let (first, second) = if one.span().start <= other.span().start { (one, other) } else { (other, one) };
-    let [own, others]: [Vec<Value<'a>>; 2] = [first.items().collect(), second.items().collect()];
-    let most = own.len().min(others.len()).saturating_sub(1);
+    let [items, others]: [Vec<Value<'a>>; 2] = [first.items().collect(), second.items().collect()];
+    let most = items.len().min(others.len()).saturating_sub(1);
     let until = |list: Value<'a>, last: Value<'a>| Span::new(list.span().start, last.span().end).slice(list.source());
-    let same = |at: &usize| until(first, own[*at]) == until(second, others[*at]);
+    let same = |at: &usize| until(first, items[*at]) == until(second, others[*at]);
     let shared = (0..most).take_while(same).count();
-    let branches = vec![own[shared..].to_vec(), others[shared..].to_vec()];
+    let branches = vec![items[shared..].to_vec(), others[shared..].to_vec()];
     let answers = Answers { branches, mirror: Some(second) };
     first_of(Row { answers, ..Row::of_list(first, Some(record)) }, shared)
 }
@@ -148,13 +148,13 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
 pub(super) fn texts<'a>(dialect: &dyn Dialect, answers: &Answers<'a>) -> Vec<Text<'a>> {
     let read = |branch: &Vec<Value<'a>>| -> Vec<Text<'a>> {
         let messages = dialect.read_all(branch).into_iter().filter_map(super::Item::into_message);
-        messages.flat_map(|message| message.parts).flat_map(|part| said(part.content)).collect()
+        messages.flat_map(|message| message.parts).flat_map(|part| texts_of(part.content)).collect()
     };
     let length = |texts: &Vec<Text<'a>>| texts.iter().map(|text| text.decode().len()).sum::<usize>();
     answers.branches.iter().map(read).max_by_key(length).unwrap_or_default()
 }
 
-fn said(content: Content<'_>) -> Vec<Text<'_>> {
+fn texts_of(content: Content<'_>) -> Vec<Text<'_>> {
     match content {
         Content::Text(text) | Content::Reasoning(text) | Content::Media(text) | Content::Unknown(text) => vec![text],
         Content::ToolCall(call) => vec![call.name, call.arguments],

@@ -28,10 +28,10 @@ impl Dialect for Antigravity {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let kind = item.word("type");
         let by_model = item.member_is("source", "MODEL");
-        let said = || blocks::said(item.get("content"));
+        let parts = || blocks::plain_parts(item.get("content"));
         match &*kind {
             // The last two are messages from the program to the model.
-            "USER_INPUT" | "CHECKPOINT" | "SYSTEM_MESSAGE" => blocks::message(Role::User, item, None, said()),
+            "USER_INPUT" | "CHECKPOINT" | "SYSTEM_MESSAGE" => blocks::message(Role::User, item, None, parts()),
             "PLANNER_RESPONSE" => blocks::message(Role::Assistant, item, None, read_plan(item)),
             _ if by_model && item.get("content").is_some() => {
                 let content = item.get("content");
@@ -74,5 +74,5 @@ fn read_plan<'a>(item: Value<'a>) -> Vec<Part<'a>> {
     let thought = item.get("thinking").map(|value| blocks::whole(value, thought(value)));
     let call = |call: Value<'a>| blocks::call(None, call.get_text("name"), call.get("args"));
     let calls = item.items_under("tool_calls").map(|value| blocks::in_shell(value, call(value)));
-    thought.into_iter().chain(blocks::said(item.get("content"))).chain(calls).collect()
+    thought.into_iter().chain(blocks::plain_parts(item.get("content"))).chain(calls).collect()
 }

@@ -38,7 +38,7 @@ impl Dialect for Atif {
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         blocks::read_message(item, item.some_text("source"), role_of, |message| {
             message.parts.extend(blocks::text_beside(item, "reasoning_content", Content::Reasoning));
-            message.parts.extend(blocks::said(item.get("message")));
+            message.parts.extend(blocks::plain_parts(item.get("message")));
             message.parts.extend(calls(item));
             observe(item, message);
         })
@@ -158,12 +158,12 @@ impl LogHabits for Atif {
     }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = item.some("metrics").filter(|metrics| metrics.some("prompt_tokens").is_some())?;
+        let counts = item.some("metrics").filter(|metrics| metrics.some("prompt_tokens").is_some())?;
         Some(Usage {
-            input: figures.number("prompt_tokens"),
-            cache_read: figures.number("cached_tokens"),
-            cache_write: figures.some("extra").map_or(0, |extra| extra.number("cache_creation_input_tokens")),
-            output: figures.number("completion_tokens"),
+            input: counts.number("prompt_tokens"),
+            cache_read: counts.number("cached_tokens"),
+            cache_write: counts.some("extra").map_or(0, |extra| extra.number("cache_creation_input_tokens")),
+            output: counts.number("completion_tokens"),
             ..Usage::default()
         })
     }
@@ -207,8 +207,8 @@ fn source_call(result: Value<'_>) -> Option<Text<'_>> {
 fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
     let (named, nameless): (Vec<_>, Vec<_>) =
         results(step).into_iter().partition(|result| source_call(*result).is_some());
-    let said = message.parts.iter().any(|part| part.content.has_text());
-    if message.role != Role::Assistant && !said && named.len() + nameless.len() > 0 {
+    let observation = message.parts.iter().any(|part| part.content.has_text());
+    if message.role != Role::Assistant && !observation && named.len() + nameless.len() > 0 {
         // An observation of the program is not an instruction.
         message.role = if nameless.is_empty() { Role::Tool } else { Role::User };
         message.automatic = true;
@@ -218,10 +218,10 @@ fn observe<'a>(step: Value<'a>, message: &mut Message<'a>) {
     if message.calls().next().is_some() && !nameless.is_empty() {
         return answer_together(message, nameless);
     }
-    for said in nameless {
-        match said.get("content") {
+    for observation in nameless {
+        match observation.get("content") {
             Some(content) if message.role == Role::Assistant => message.attached.extend(blocks::texts(Some(content))),
-            Some(content) => message.parts.extend(blocks::said(Some(content))),
+            Some(content) => message.parts.extend(blocks::plain_parts(Some(content))),
             None => {}
         }
     }

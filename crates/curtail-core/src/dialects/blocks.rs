@@ -125,7 +125,7 @@ pub(super) fn content<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> 
 }
 
 /// The parts of a `content` that is a string or a list of the blocks that most formats share.
-pub(super) fn said(content: Option<Value<'_>>) -> Vec<Part<'_>> {
+pub(super) fn plain_parts(content: Option<Value<'_>>) -> Vec<Part<'_>> {
     self::content(content, plain_block)
 }
 
@@ -133,7 +133,7 @@ pub(super) fn said(content: Option<Value<'_>>) -> Vec<Part<'_>> {
 pub(super) fn text_or_parts<'a>(value: Option<Value<'a>>, read: impl Fn(Value<'a>) -> Part<'a>) -> Vec<Part<'a>> {
     match value {
         Some(list) if list.is_array() => list.items().map(read).collect(),
-        value => said(value),
+        value => plain_parts(value),
     }
 }
 

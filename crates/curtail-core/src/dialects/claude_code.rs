@@ -85,7 +85,7 @@ impl Dialect for ClaudeCode {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
-        let [kind, said, uuid, copy, meta] = item.get_each(["type", "message", "uuid", "toolUseResult", "isMeta"]);
+        let [kind, body, uuid, copy, meta] = item.get_each(["type", "message", "uuid", "toolUseResult", "isMeta"]);
         let kind = kind.and_then(Value::text).unwrap_or(Text::Escaped(""));
         let role = match &*kind.decode() {
             "user" => Role::User,
@@ -94,9 +94,9 @@ impl Dialect for ClaudeCode {
             kind if METADATA.contains(&kind) => return Item::Metadata,
             kind => return Item::Unknown(Unknown::kind(kind.to_owned())),
         };
-        let Some(said) = said.filter(|said| said.is_object()) else { return Item::Metadata };
+        let Some(body) = body.filter(|body| body.is_object()) else { return Item::Metadata };
         let mut message = Message::from_source(role, item);
-        let [id, content] = said.get_each(["id", "content"]);
+        let [id, content] = body.get_each(["id", "content"]);
         let own_id = if role == Role::Assistant { id } else { None };
         message.id = own_id.and_then(Value::text).or_else(|| uuid.and_then(Value::text));
         message.parts = anthropic::read_content(content);

@@ -81,8 +81,8 @@ impl Dialect for Codex {
     fn instructions<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
         // A resumed session repeats them.
         let sessions = items.iter().rev().filter(|item| item.member_is("type", "session_meta"));
-        let mut said = sessions.filter_map(|item| item.get("payload")?.get("base_instructions"));
-        let base = said.next().and_then(|said| said.get_text("text").or_else(|| said.text()));
+        let mut bases = sessions.filter_map(|item| item.get("payload")?.get("base_instructions"));
+        let base = bases.next().and_then(|bases| bases.get_text("text").or_else(|| bases.text()));
         base.into_iter().collect()
     }
 }

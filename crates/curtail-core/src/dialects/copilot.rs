@@ -42,8 +42,8 @@ impl Dialect for Copilot {
         let Some(data) = item.get("data") else { return blocks::unknown_kind(kind) };
         let id = item.get_text("id");
         match &*kind {
-            "system.message" => blocks::message(Role::System, item, id, said(data)),
-            "user.message" => blocks::message(Role::User, item, id, said(data)),
+            "system.message" => blocks::message(Role::System, item, id, content_parts(data)),
+            "user.message" => blocks::message(Role::User, item, id, content_parts(data)),
             "assistant.message" => blocks::message(Role::Assistant, item, id, read_reply(data)),
             "tool.execution_complete" => blocks::message(Role::Tool, item, id, vec![read_result(item, data)]),
             // What is said from here on is kept by the compaction.
@@ -122,7 +122,7 @@ fn summary_of(item: Value<'_>) -> Option<Value<'_>> {
 
 /// A compaction. It runs while the agent goes on, so it can end between a call that it keeps and the result.
 fn boundary(item: Value<'_>) -> Message<'_> {
-    let summary = blocks::notice(item, item.get_text("id"), blocks::said(summary_of(item)));
+    let summary = blocks::notice(item, item.get_text("id"), blocks::plain_parts(summary_of(item)));
     Message { kind: MessageKind::Boundary, ..summary }
 }
 
@@ -151,8 +151,8 @@ fn first_kept(before: &[Value<'_>]) -> Option<usize> {
 }
 
 /// The text that the user typed, and the text that was sent, with additions of the program.
-fn said(data: Value<'_>) -> Vec<Part<'_>> {
-    let mut parts = blocks::said(data.get("content"));
+fn content_parts(data: Value<'_>) -> Vec<Part<'_>> {
+    let mut parts = blocks::plain_parts(data.get("content"));
     if let (Some(copy), [part]) = (data.get("transformedContent"), parts.as_mut_slice()) {
         part.add_copy(copy);
     }
@@ -166,7 +166,7 @@ fn read_reply(data: Value<'_>) -> Vec<Part<'_>> {
     let calls = data
         .items_under("toolRequests")
         .map(|call| blocks::whole(call, blocks::call_in(call, ["toolCallId", "name", "arguments"])));
-    thought.into_iter().chain(said(data)).chain(calls).collect()
+    thought.into_iter().chain(content_parts(data)).chain(calls).collect()
 }
 
 fn read_result<'a>(item: Value<'a>, data: Value<'a>) -> Part<'a> {

@@ -29,7 +29,7 @@ impl Dialect for Cursor {
             None if item.member_is("type", "turn_ended") => Item::Metadata,
             None => blocks::unknown_kind(item.word("type")),
             name => blocks::read_message(item, name, blocks::speaker_of, |message| {
-                let content = item.get("message").and_then(|said| said.get("content"));
+                let content = item.get("message").and_then(|body| body.get("content"));
                 message.parts = blocks::content(content, read_block);
             }),
         }

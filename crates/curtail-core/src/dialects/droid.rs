@@ -58,7 +58,7 @@ impl Dialect for Droid {
                 let result = blocks::result(call_id, item.get_text("toolId"), value);
                 blocks::message(Role::Tool, item, id, vec![blocks::rewritable(item, result, value)])
             }
-            "completion" => blocks::message(Role::Assistant, item, id, blocks::said(item.get("finalText"))),
+            "completion" => blocks::message(Role::Assistant, item, id, blocks::plain_parts(item.get("finalText"))),
             kind if METADATA.contains(&kind) => Item::Metadata,
             _ => blocks::unknown_kind(kind),
         }
@@ -107,10 +107,10 @@ fn fit_message(message: Value<'_>) -> Fit {
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {
-    let said = item.get("message").unwrap_or(item);
-    blocks::read_message(item, said.some_text("role"), blocks::speaker_of, |message| {
+    let body = item.get("message").unwrap_or(item);
+    blocks::read_message(item, body.some_text("role"), blocks::speaker_of, |message| {
         message.id = item.get_text("id");
-        message.parts = anthropic::read_content(said.get("content").or_else(|| said.get("text")));
+        message.parts = anthropic::read_content(body.get("content").or_else(|| body.get("text")));
     })
 }
 

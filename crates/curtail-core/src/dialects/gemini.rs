@@ -157,7 +157,7 @@ impl LogHabits for Gemini {
         usage.map_or_else(|| usage_of_record(item), provenance::gemini_usage)
     }
 
-    /// A reply that was written again says its figures again.
+    /// A reply that was written again repeats its usage.
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         let mut usages: Vec<Option<Usage>> = items.iter().map(|&item| self.usage(item)).collect();
         if items.iter().any(|item| is_record(*item)) {
@@ -447,7 +447,7 @@ fn fit_record(item: Value<'_>) -> Fit {
     }
 }
 
-/// The figures of a reply. The input includes cached tokens.
+/// The usage of a reply. The input includes cached tokens.
 fn usage_of_record(item: Value<'_>) -> Option<Usage> {
     let tokens = item.some("tokens")?;
     let (input, output) = (tokens.number("input"), tokens.number("output") + tokens.number("thoughts"));
@@ -507,8 +507,8 @@ fn read_answer(result: Value<'_>) -> (Vec<Text<'_>>, Option<Rewrite>) {
         return answer(only.some("response"));
     }
     let texts = result.items().filter_map(|part| part.get_text("text"));
-    let said = responses.iter().flat_map(|response| answer(response.some("response")).0).chain(texts);
-    let content = if result.is_array() { said.collect() } else { blocks::texts(Some(result)) };
+    let answers = responses.iter().flat_map(|response| answer(response.some("response")).0).chain(texts);
+    let content = if result.is_array() { answers.collect() } else { blocks::texts(Some(result)) };
     (content, Some(Rewrite::of_text(result)))
 }
 
@@ -676,14 +676,14 @@ fn stand(history: &History, read: &mut [Item<'_>], inner: bool) {
 /// What was rolled back is kept or dropped with the first of it, and so is the event: without its target, it would roll back
 /// everything. An event that reaches into a list stays, and names another target if that one goes.
 fn roll_back(rewind: &Rewind, read: &mut [Item<'_>], inner: bool) {
-    let own = || rewind.records.iter().copied().filter(|at| *at < read.len());
-    let Some(first) = own().find(|at| matches!(read[*at], Item::Message(_))) else {
+    let rewound = || rewind.records.iter().copied().filter(|at| *at < read.len());
+    let Some(first) = rewound().find(|at| matches!(read[*at], Item::Message(_))) else {
         if let (Some(event), true) = (read.get_mut(rewind.event), rewind.reaches_into_list) {
             *event = Item::Pinned;
         }
         return;
     };
-    let records: Vec<usize> = own().collect();
+    let records: Vec<usize> = rewound().collect();
     for at in records {
         if let Item::Message(message) = &mut read[at] {
             message.dropped_with = (at > first && !rewind.reaches_into_list).then_some(first);
@@ -716,7 +716,7 @@ fn unite_results<'a>(read: &mut [Item<'a>]) {
         let calls: Vec<Cow<'a, str>> =
             message.calls().filter_map(|(_, call)| Some(call.id.clone()?.into_decoded())).collect();
         for id in &calls {
-            places.said.remove(id);
+            places.in_lines.remove(id);
             places.beside.remove(id);
         }
 
@@ -741,21 +741,21 @@ struct Places<'a> {
     /// Beside their calls.
     beside: HashMap<Cow<'a, str>, ReadAt>,
     /// In lines of the user.
-    said: HashMap<Cow<'a, str>, ReadAt>,
+    in_lines: HashMap<Cow<'a, str>, ReadAt>,
     /// Those beside a call that a line of the user repeats.
     moved: Vec<ReadAt>,
 }
 
 /// Reads a line with results: the ones of an earlier line, or ones that stand beside their calls as well.
 fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, str>)>, places: &mut Places<'a>) {
-    let texts = &mut places.said;
-    let first = results.first().and_then(|(_, id)| texts.get(id)).map(|place| place.item);
-    let repeats = |id: &Cow<'a, str>| texts.get(id).is_some_and(|place| Some(place.item) == first);
+    let in_lines = &mut places.in_lines;
+    let first = results.first().and_then(|(_, id)| in_lines.get(id)).map(|place| place.item);
+    let repeats = |id: &Cow<'a, str>| in_lines.get(id).is_some_and(|place| Some(place.item) == first);
     let only = matches!(&read[at], Item::Message(message) if message.parts.len() == results.len());
     if only && first.is_some() && results.iter().all(|(_, id)| repeats(id)) {
         for (part, id) in &results {
             let Some(copy) = part_of(read, ReadAt { item: at, part: *part }) else { continue };
-            if let Some(&place) = texts.get(id) {
+            if let Some(&place) = in_lines.get(id) {
                 add_twin(read, place, &copy, true);
             }
         }
@@ -770,7 +770,7 @@ fn read_line<'a>(read: &mut [Item<'a>], at: usize, results: Vec<(usize, Cow<'a, 
             add_twin(read, line, &copy, false);
             places.moved.push(place);
         }
-        texts.insert(id, line);
+        in_lines.insert(id, line);
     }
 }
 
@@ -787,10 +787,10 @@ fn add_twin<'a>(read: &mut [Item<'a>], place: ReadAt, copy: &Part<'a>, goes: boo
         Some(part.content.result()?.content.iter().map(|text| text.decode().into_owned()).collect())
     };
     let same = text(part) == text(copy);
-    if let (PartOrigin::Source(own), Some(other)) = (&mut part.origin, copy.place()) {
-        own.rare_mut().twins.extend(other.rewrite.filter(|_| same));
+    if let (PartOrigin::Source(first), Some(other)) = (&mut part.origin, copy.place()) {
+        first.rare_mut().twins.extend(other.rewrite.filter(|_| same));
         if goes {
-            own.rare_mut().copies_cut.push(other.element);
+            first.rare_mut().copies_cut.push(other.element);
         }
     }
 }

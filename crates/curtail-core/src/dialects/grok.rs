@@ -37,14 +37,14 @@ impl Dialect for Grok {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let kind = item.word("type");
-        let said = || blocks::said(item.get("content"));
+        let parts = || blocks::plain_parts(item.get("content"));
         match &*kind {
-            "system" => blocks::message(Role::System, item, None, said()),
-            "user" => blocks::message(Role::User, item, None, said()),
+            "system" => blocks::message(Role::System, item, None, parts()),
+            "user" => blocks::message(Role::User, item, None, parts()),
             "assistant" => {
                 let read_call = |call| blocks::in_shell(call, blocks::call_in(call, ["id", "name", "arguments"]));
                 let calls = item.items_under("tool_calls").map(read_call);
-                blocks::message(Role::Assistant, item, None, said().into_iter().chain(calls).collect())
+                blocks::message(Role::Assistant, item, None, parts().into_iter().chain(calls).collect())
             }
             "tool_result" => {
                 let content = item.get("content");

@@ -41,7 +41,7 @@ impl Dialect for Inspect {
             message.parts = match message.role {
                 // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
                 Role::Tool => vec![read_result(item)],
-                _ => said(item).into_iter().chain(calls(item)).collect(),
+                _ => content_parts(item).into_iter().chain(calls(item)).collect(),
             };
         })
     }
@@ -64,10 +64,10 @@ impl LogHabits for Inspect {
         blocks::model(item).or_else(replied).or_else(evaluated)
     }
 
-    /// The figures are in the events of the sample, which name the message of each reply; in older logs they do not.
+    /// The usage is in the events of the sample, which name the message of each reply; in older logs they do not.
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         let replies = replies(items);
-        let own = |nth: usize, item: Value<'_>| {
+        let reply_to = |nth: usize, item: Value<'_>| {
             let named =
                 |reply: &ModelReply<'_>| item.get_text("id").is_some_and(|id| reply.message.as_ref() == Some(&id));
             replies.iter().find(|reply| named(reply)).or(replies.get(nth).filter(|reply| reply.message.is_none()))
@@ -81,7 +81,7 @@ impl LogHabits for Inspect {
                 return None;
             }
             nth += 1;
-            own(if in_order { nth - 1 } else { usize::MAX }, *item).map(|reply| reply.usage)
+            reply_to(if in_order { nth - 1 } else { usize::MAX }, *item).map(|reply| reply.usage)
         });
         usages.collect()
     }
@@ -126,13 +126,13 @@ fn is_own_block(block: Value<'_>) -> bool {
     }
 }
 
-fn said(item: Value<'_>) -> Vec<Part<'_>> {
+fn content_parts(item: Value<'_>) -> Vec<Part<'_>> {
     // In older logs, the reasoning is beside the content.
     let mut parts: Vec<Part<'_>> = blocks::text_beside(item, "reasoning", Content::Reasoning).into_iter().collect();
     let claude = item.get_text("model").is_none_or(|model| model.decode().contains("claude"));
     match item.get("content") {
         Some(list) if list.is_array() => parts.extend(list.items().flat_map(|block| read_block(block, claude))),
-        content => parts.extend(blocks::said(content)),
+        content => parts.extend(blocks::plain_parts(content)),
     }
     parts
 }

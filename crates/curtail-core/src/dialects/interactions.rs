@@ -37,7 +37,7 @@ impl Dialect for Interactions {
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
         let kind = item.word("type");
-        let content = || blocks::said(item.get("content"));
+        let content = || blocks::plain_parts(item.get("content"));
         let (role, parts) = match &*kind {
             "user_input" => (Role::User, content()),
             "model_output" => (Role::Assistant, content()),
@@ -84,7 +84,7 @@ impl DialectWriter for Interactions {
 }
 
 impl LogHabits for Interactions {
-    /// The figures are those of the whole reply.
+    /// The usage is that of the whole reply.
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         let mut usages: Vec<Option<Usage>> = items.iter().map(|_| None).collect();
         if let (Some(last), Some(record)) = (usages.last_mut(), blocks::record_of(items)) {

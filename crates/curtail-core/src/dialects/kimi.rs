@@ -34,7 +34,7 @@ impl Dialect for Kimi {
             "context.append_message" => read_message(item),
             "context.append_loop_event" => item.get("event").map_or(Item::Metadata, |event| read_event(item, event)),
             "context.apply_compaction" => {
-                let mut read = blocks::message(Role::User, item, None, blocks::said(item.get("summary")));
+                let mut read = blocks::message(Role::User, item, None, blocks::plain_parts(item.get("summary")));
                 read.message_mut().into_iter().for_each(Message::begin_context);
                 read
             }
@@ -86,7 +86,7 @@ impl LogHabits for Kimi {
     }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        // `usage.record` repeats the figures of a step, and has those of requests that are not part of the conversation.
+        // `usage.record` repeats the usage of a step, and has that of requests that are not part of the conversation.
         let usage = item.get("event").filter(|event| event.member_is("type", "step.end"))?;
         let usage = usage.some("usage")?;
         let (cache_read, cache_write) = (usage.number("inputCacheRead"), usage.number("inputCacheCreation"));
@@ -100,10 +100,10 @@ impl LogHabits for Kimi {
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {
-    let Some(said) = item.get("message") else { return Item::Metadata };
-    blocks::read_message(item, said.some_text("role"), blocks::speaker_of, |message| {
-        message.parts = blocks::said(said.get("content"));
-        message.parts.extend(said.items_under("toolCalls").map(|call| {
+    let Some(body) = item.get("message") else { return Item::Metadata };
+    blocks::read_message(item, body.some_text("role"), blocks::speaker_of, |message| {
+        message.parts = blocks::plain_parts(body.get("content"));
+        message.parts.extend(body.items_under("toolCalls").map(|call| {
             let inner = call.get("function").unwrap_or(call);
             blocks::whole(call, blocks::call(call.get_text("id"), inner.get_text("name"), inner.get("arguments")))
         }));

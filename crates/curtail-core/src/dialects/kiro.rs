@@ -128,7 +128,8 @@ fn read_block(block: Value<'_>) -> Part<'_> {
             Part::from_source(call, place)
         }
         ("toolResult", Some(result)) => {
-            let content = blocks::result_of(result.get_text("toolUseId"), None, said(result.get("content")), 0);
+            let content =
+                blocks::result_of(result.get_text("toolUseId"), None, content_texts(result.get("content")), 0);
             let place = match result.get("content") {
                 Some(list) if list.is_array() => place.with_text_in(list, "[{\"kind\":\"text\",\"data\":", "}]"),
                 content => place.with_text(content),
@@ -141,7 +142,7 @@ fn read_block(block: Value<'_>) -> Part<'_> {
 }
 
 /// The texts of a result: blocks with `data`, or any JSON.
-fn said(content: Option<Value<'_>>) -> Vec<Text<'_>> {
+fn content_texts(content: Option<Value<'_>>) -> Vec<Text<'_>> {
     match content {
         Some(list) if list.is_array() => list
             .items()
@@ -173,10 +174,10 @@ fn read_entry<'a>(item: Value<'a>) -> Item<'a> {
     let results = results.into_iter().flat_map(Value::items);
     message.parts.extend(results.map(|result| answer(item, result)));
     let reply = item.some("assistant").and_then(|reply| reply.some("Response").or_else(|| reply.some("ToolUse")));
-    let said = reply.and_then(|reply| reply.get("content"));
+    let spoken = reply.and_then(|reply| reply.get("content"));
     let answered = message.parts.len();
-    if let Some((said, text)) = said.and_then(written) {
-        message.parts.push(blocks::rewritable(item, Content::Text(text), Some(said)));
+    if let Some((spoken, text)) = spoken.and_then(written) {
+        message.parts.push(blocks::rewritable(item, Content::Text(text), Some(spoken)));
     }
     let calls = reply.and_then(|reply| reply.get("tool_uses")).into_iter().flat_map(Value::items);
     message.parts.extend(calls.map(|call| {

@@ -151,7 +151,7 @@ fn read_parts<'a>(role: Role, item: Value<'a>, body: Value<'a>) -> Vec<Part<'a>>
     let mut parts = reasoning(body);
     parts.extend(match content {
         Some(list) if list.is_array() => list.items().filter(|block| !is_call(*block)).map(read_block).collect(),
-        text => blocks::said(text),
+        text => blocks::plain_parts(text),
     });
     parts.extend(call_parts(body));
     parts
@@ -193,7 +193,7 @@ fn is_call(block: Value<'_>) -> bool {
 
 /// The calls of a message: those of `tool_calls` and `invalid_tool_calls`, and those that are only in other places.
 fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
-    let mut calls: Vec<(Value<'a>, Vec<Value<'a>>)> = own(body).map(|value| (value, Vec::new())).collect();
+    let mut calls: Vec<(Value<'a>, Vec<Value<'a>>)> = message_calls(body).map(|value| (value, Vec::new())).collect();
     for value in elsewhere(body) {
         match calls.iter_mut().find(|(first, _)| same_call(*first, value)) {
             Some((_, copies)) => copies.push(value),
@@ -219,7 +219,7 @@ fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
     calls.into_iter().enumerate().map(part).collect()
 }
 
-fn own(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+fn message_calls(body: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     body.items_under("tool_calls").chain(body.items_under("invalid_tool_calls"))
 }
 

@@ -333,7 +333,7 @@ pub trait LogHabits {
         None
     }
 
-    /// What the provider counted, by item of a transcript: what [`usage`](Self::usage) says of each, unless the figures are
+    /// What the provider counted, by item of a transcript: what [`usage`](Self::usage) says of each, unless the counts are
     /// elsewhere in the record or have to be compared with earlier ones.
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         items.iter().map(|&item| self.usage(item)).collect()

@@ -137,7 +137,7 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
 
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
-    parts.extend(blocks::said(item.get("content")));
+    parts.extend(blocks::plain_parts(item.get("content")));
     parts.extend(blocks::text_beside(item, "refusal", Content::Text));
     parts
 }

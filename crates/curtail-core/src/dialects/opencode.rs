@@ -63,7 +63,7 @@ impl DialectWriter for OpenCode {
         let id = id_text(DraftId(first_id(draft, anchor)));
         let texts = draft.parts.iter().map(|part| match part {
             DraftPart::Verbatim(raw) => raw,
-            said => said.text().unwrap_or_default(),
+            value => value.text().unwrap_or_default(),
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         match anchor {
@@ -234,7 +234,7 @@ fn is_tool(block: Value<'_>) -> bool {
 fn read_version2(item: Value<'_>) -> Item<'_> {
     let kind = item.word("type");
     let (role, parts): (_, Vec<Part<'_>>) = match &*kind {
-        "user" => (Role::User, blocks::said(item.get("text"))),
+        "user" => (Role::User, blocks::plain_parts(item.get("text"))),
         "assistant" => (Role::Assistant, item.items_under("content").flat_map(read_block).collect()),
         _ => return blocks::unknown_kind(kind),
     };
@@ -374,15 +374,16 @@ fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 fn write_version1(role: Role, id: &str, text: &str, anchor: Option<Value<'_>>) -> String {
     let info = anchor.and_then(|anchor| anchor.get("info"));
     let session = info.and_then(|info| info.get("sessionID")).map_or("\"\"", Value::raw);
-    let (time, own) = (Json(created(info)), format!("msg_{id}"));
+    let (time, message_id) = (Json(created(info)), format!("msg_{id}"));
     let is_reply = role == Role::Assistant;
     let times = object! { "created": time, "completed": is_reply.then_some(&time) };
-    let message = ObjectWriter::new().member("id", &own).member("sessionID", &Json(session)).member("time", &times);
+    let message =
+        ObjectWriter::new().member("id", &message_id).member("sessionID", &Json(session)).member("time", &times);
     let message = if is_reply { assistant(message, info) } else { user(message, info) };
     let part = object! {
         "id": format!("prt_{id}"),
         "sessionID": Json(session),
-        "messageID": own,
+        "messageID": message_id,
         "type": "text",
         "text": text,
     };

@@ -166,7 +166,9 @@ fn read_event<'a>(event: Value<'a>, kind: &str) -> Item<'a> {
         "Condensation" => {
             Condensation::from_event(event).map_or(Item::Metadata, |condensation| condensation.summary(event))
         }
-        "CondensationSummaryEvent" => Item::Message(blocks::notice(event, None, blocks::said(event.get("summary")))),
+        "CondensationSummaryEvent" => {
+            Item::Message(blocks::notice(event, None, blocks::plain_parts(event.get("summary"))))
+        }
         kind if METADATA.contains(&kind) => Item::Metadata,
         kind => Item::Unknown(Unknown::kind(kind.to_owned())),
     }
@@ -189,16 +191,16 @@ fn read_prompt(event: Value<'_>) -> Item<'_> {
 /// A text that cannot be cut without the rest of its event.
 fn whole_text<'a>(event: Value<'a>, text: Value<'a>) -> Option<Part<'a>> {
     let place = PartPlace::element(event).with_text(Some(text));
-    text.text().map(|said| Part::from_source(Content::Text(said), place).read_at(event.span().end))
+    text.text().map(|whole| Part::from_source(Content::Text(whole), place).read_at(event.span().end))
 }
 
 fn read_message(event: Value<'_>) -> Item<'_> {
-    let Some(said) = event.get("llm_message") else { return Item::Unknown(Unknown::NoMessage) };
-    blocks::read_message(event, said.some_text("role"), blocks::speaker_of, |message| {
+    let Some(body) = event.get("llm_message") else { return Item::Unknown(Unknown::NoMessage) };
+    blocks::read_message(event, body.some_text("role"), blocks::speaker_of, |message| {
         message.id = reply_id(event).or_else(|| event.get_text("id"));
-        message.parts = thoughts(said);
-        message.parts.extend(blocks::said(said.get("content")));
-        message.parts.extend(blocks::said(event.some("extended_content")));
+        message.parts = thoughts(body);
+        message.parts.extend(blocks::plain_parts(body.get("content")));
+        message.parts.extend(blocks::plain_parts(event.some("extended_content")));
         // A hook or the program itself can send a text that the model reads as a user message.
         message.automatic = message.role == Role::User && !event.member_is("source", "user");
     })
@@ -355,7 +357,7 @@ impl<'a> Condensation<'a> {
 
     /// The boundary, with its summary if there is one.
     fn summary(&self, event: Value<'a>) -> Item<'a> {
-        let mut message = blocks::notice(event, event.get_text("id"), blocks::said(self.summary));
+        let mut message = blocks::notice(event, event.get_text("id"), blocks::plain_parts(self.summary));
         message.set_boundary();
         if message.parts.is_empty() {
             message.parts.push(blocks::whole(event, Content::Other));
@@ -450,7 +452,7 @@ fn renumber(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     patches
 }
 
-// The provider's figures of version 1: sums over the conversation in updates of its state, and in some logs a list by reply.
+// The provider's usage of version 1: sums over the conversation in updates of its state, and in some logs a list by reply.
 
 /// What the provider counted, by event.
 ///
@@ -465,10 +467,10 @@ fn usages(events: &[Value<'_>]) -> Vec<Option<Usage>> {
             replies.push(id);
         }
         let Some(metrics) = metrics(event) else { continue };
-        for figures in metrics.items_under("token_usages") {
-            by_reply(figures, &events[..at], &mut found);
+        for counts in metrics.items_under("token_usages") {
+            by_reply(counts, &events[..at], &mut found);
         }
-        let Some(now) = metrics.some("accumulated_token_usage").map(figures).filter(|now| *now != sums) else {
+        let Some(now) = metrics.some("accumulated_token_usage").map(usage_of).filter(|now| *now != sums) else {
             continue;
         };
         let added = difference(now, sums).filter(|added| added.input > 0 && replies.len() <= 1);
@@ -489,7 +491,7 @@ fn model(event: Value<'_>) -> Option<Text<'_>> {
     metrics(event)?.get_text("model_name").filter(|name| name.len_bound() > 0 && !name.is("default"))
 }
 
-/// The figures of the agent, not those of the model that condenses the history.
+/// The usage of the agent, not that of the model that condenses the history.
 fn metrics(event: Value<'_>) -> Option<Value<'_>> {
     event.get("kind").filter(|kind| kind.is("ConversationStateUpdateEvent"))?;
     let value = event.some("value")?;
@@ -497,7 +499,7 @@ fn metrics(event: Value<'_>) -> Option<Value<'_>> {
     ["agent", "default"].iter().find_map(|name| all.some(name))
 }
 
-fn figures(usage: Value<'_>) -> Usage {
+fn usage_of(usage: Value<'_>) -> Usage {
     Usage {
         input: usage.number("prompt_tokens"),
         cache_read: usage.number("cache_read_tokens"),
@@ -507,12 +509,12 @@ fn figures(usage: Value<'_>) -> Usage {
     }
 }
 
-/// Gives the figures of a reply to its events.
+/// Gives the usage of a reply to its events.
 fn by_reply(usage: Value<'_>, events: &[Value<'_>], found: &mut [Option<Usage>]) {
     let Some(id) = usage.get_text("response_id") else { return };
     for (event, found) in events.iter().zip(found) {
         if reply_id(*event).is_some_and(|name| name == id) {
-            *found = Some(figures(usage)).filter(|usage| usage.input > 0);
+            *found = Some(usage_of(usage)).filter(|usage| usage.input > 0);
         }
     }
 }
@@ -564,7 +566,7 @@ fn model_version0(event: Value<'_>) -> Option<Text<'_>> {
     response(event)?.get_text("model")
 }
 
-/// The figures of a reply, in the fields that OpenAI uses.
+/// The usage of a reply, in the fields that OpenAI uses.
 fn usage_version0(event: Value<'_>) -> Option<Usage> {
     provenance::chat_usage(event.get("action").and_then(|_| response(event)?.some("usage"))?)
 }
@@ -590,17 +592,17 @@ fn read_action_version0<'a>(event: Value<'a>, action: &str) -> Item<'a> {
     match action {
         "message" => Item::Message(read_message_version0(event, role, &source)),
         "system" => {
-            let (parts, attached) = (blocks::said(arg("content")), blocks::texts(arg("tools")));
+            let (parts, attached) = (blocks::plain_parts(arg("content")), blocks::texts(arg("tools")));
             Item::Message(Message { parts, attached, ..Message::from_source(Role::System, event) })
         }
         // The model reads the final thought as a separate text.
         "finish" | "reject" => {
             let texts = ["thought", "final_thought"].into_iter().filter_map(arg).filter(|text| !text.is(""));
-            let mut said: Vec<Part<'_>> = texts.flat_map(|text| blocks::said(Some(text))).collect();
-            if said.is_empty() {
-                said.extend(args.map(|args| blocks::whole(args, Content::Other)));
+            let mut spoken: Vec<Part<'_>> = texts.flat_map(|text| blocks::plain_parts(Some(text))).collect();
+            if spoken.is_empty() {
+                spoken.extend(args.map(|args| blocks::whole(args, Content::Other)));
             }
-            blocks::message(role, event, reply_id_version0(event), said)
+            blocks::message(role, event, reply_id_version0(event), spoken)
         }
         "condensation" => {
             Condensation::from_event(event).map_or(Item::Metadata, |condensation| condensation.summary(event))
@@ -616,7 +618,7 @@ fn read_message_version0<'a>(event: Value<'a>, role: Role, source: &str) -> Mess
     message.id = reply_id_version0(event);
     message.automatic = role == Role::User && source != "user";
     let content = args.and_then(|args| args.get("content"));
-    message.parts = blocks::said(content);
+    message.parts = blocks::plain_parts(content);
     // The event repeats the text for the screen.
     let shown = event.get("message").filter(|shown| shown.text() == content.and_then(Value::text));
     if let (Some(part), Some(shown)) = (message.parts.first_mut(), shown) {
@@ -668,7 +670,7 @@ fn arguments(args: Value<'_>) -> Text<'_> {
 fn read_observation_version0(event: Value<'_>) -> Item<'_> {
     let content = event.get("content");
     let Some(cause) = event.some("cause") else {
-        return Item::Message(blocks::notice(event, None, blocks::said(content)));
+        return Item::Message(blocks::notice(event, None, blocks::plain_parts(content)));
     };
     let name = event.some("tool_call_metadata").and_then(|made| made.get_text("function_name"));
     let result = blocks::result(Some(id_of(cause)), name, content);
@@ -681,7 +683,7 @@ fn recalled(event: Value<'_>) -> Vec<Text<'_>> {
     let Some(extras) = event.some("extras") else { return Vec::new() };
     let known = extras.items_under("microagent_knowledge");
     let known = known.filter_map(|known| known.get_text("content"));
-    let set = RECALLED.iter().filter_map(|key| extras.some(key)).flat_map(|said| blocks::texts(Some(said)));
+    let set = RECALLED.iter().filter_map(|key| extras.some(key)).flat_map(|member| blocks::texts(Some(member)));
     set.filter(|text| text.len_bound() > 2).chain(known).collect()
 }
 
@@ -691,7 +693,7 @@ fn write_version0(draft: &Draft, anchor: Value<'_>) -> String {
         let id = result.call_id();
         let made = anchor
             .some("tool_call_metadata")
-            .filter(|_| anchor.get("id").is_some_and(|own| *id_of(own).decode() == *id));
+            .filter(|_| anchor.get("id").is_some_and(|event_id| *id_of(event_id).decode() == *id));
         let cause = id.parse::<u64>().map_or_else(|_| quote(id), |number| number.to_string());
         let event = object! {
             "source": "environment",

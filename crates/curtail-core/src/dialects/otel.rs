@@ -45,12 +45,12 @@ impl Dialect for Otel {
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         let attributes = record.some("attributes").filter(|attributes| attributes.is_object());
         let holders = std::iter::once(record).chain(attributes);
-        let said = holders.flat_map(|holder| {
+        let preambles = holders.flat_map(|holder| {
             let parts = holder.items_under("gen_ai.system_instructions");
             let texts = parts.filter_map(|part| part.get_text("content")).collect::<Vec<_>>();
             texts.into_iter().chain(blocks::texts(holder.some("gen_ai.tool.definitions")))
         });
-        said.collect()
+        preambles.collect()
     }
 }
 
@@ -101,10 +101,10 @@ fn answer(part: Value<'_>) -> Option<Value<'_>> {
 fn read_part(part: Value<'_>) -> Part<'_> {
     let id = part.get_text("id");
     let text = part.get("content").filter(|content| content.text().is_some());
-    let said = || text.and_then(Value::text).unwrap_or(Text::Escaped(""));
+    let spoken = || text.and_then(Value::text).unwrap_or(Text::Escaped(""));
     let content = match &*part.word("type") {
-        "text" => return blocks::rewritable(part, Content::Text(said()), text),
-        "reasoning" => Content::Reasoning(said()),
+        "text" => return blocks::rewritable(part, Content::Text(spoken()), text),
+        "reasoning" => Content::Reasoning(spoken()),
         "tool_call" => blocks::call(id, part.get_text("name"), part.get("arguments")),
         "tool_call_response" => {
             let result = blocks::result(id, part.get_text("name"), answer(part));

@@ -148,8 +148,9 @@ impl LogHabits for Pi {
 fn is_tree(entries: &[Value<'_>]) -> bool {
     let is_session = |entry: &&Value<'_>| entry.member_is("type", "session");
     let session = entries.iter().find(is_session).and_then(|entry| entry.get_text("id")).map(Text::into_decoded);
-    let names =
-        |entry: &Value<'_>| entry.get_text("parentId").zip(session.as_ref()).is_some_and(|(id, own)| id.is(own));
+    let names = |entry: &Value<'_>| {
+        entry.get_text("parentId").zip(session.as_ref()).is_some_and(|(id, session_id)| id.is(session_id))
+    };
     !entries.iter().any(names)
 }
 
@@ -209,30 +210,30 @@ fn fit_message(message: Value<'_>) -> Fit {
 }
 
 fn read_message(item: Value<'_>) -> Item<'_> {
-    let Some(said) = item.get("message") else { return Item::Unknown(Unknown::NoMessage) };
-    let role = said.word("role");
+    let Some(body) = item.get("message") else { return Item::Unknown(Unknown::NoMessage) };
+    let role = body.word("role");
     let (role, parts) = match &*role {
-        "user" => (Role::User, content(said)),
-        "system" => (Role::System, content(said)),
+        "user" => (Role::User, content(body)),
+        "system" => (Role::System, content(body)),
         "assistant" => {
-            let parts = traced_thought(said).into_iter().chain(content(said));
-            (Role::Assistant, parts.chain(traced_calls(said)).collect())
+            let parts = traced_thought(body).into_iter().chain(content(body));
+            (Role::Assistant, parts.chain(traced_calls(body)).collect())
         }
-        "tool" => (Role::Tool, vec![traced_result(item, said)]),
-        "toolResult" => (Role::Tool, vec![read_result(item, said)]),
+        "tool" => (Role::Tool, vec![traced_result(item, body)]),
+        "toolResult" => (Role::Tool, vec![read_result(item, body)]),
         // `!!` runs a command without showing it to the model.
-        "bashExecution" if said.is_true("excludeFromContext") => {
+        "bashExecution" if body.is_true("excludeFromContext") => {
             return Item::Metadata;
         }
-        "bashExecution" => (Role::User, read_shell(said)),
+        "bashExecution" => (Role::User, read_shell(body)),
         "custom" | "branchSummary" | "compactionSummary" | "hookMessage" => {
-            let text = said.get("content").or_else(|| said.get("summary"));
+            let text = body.get("content").or_else(|| body.get("summary"));
             return said_to_model(item, text);
         }
         _ => return Item::Unknown(Unknown::role(role.into_owned())),
     };
     let mut read = blocks::message(role, item, item.get_text("id"), parts);
-    if let Some(message) = read.message_mut().filter(|_| failed(said)) {
+    if let Some(message) = read.message_mut().filter(|_| failed(body)) {
         message.standing = Standing::RolledBack;
     }
     read
@@ -245,7 +246,7 @@ fn failed(message: Value<'_>) -> bool {
 
 /// An entry whose text the model reads as a user message.
 fn said_to_model<'a>(item: Value<'a>, text: Option<Value<'a>>) -> Item<'a> {
-    let parts = blocks::said(text);
+    let parts = blocks::plain_parts(text);
     if parts.is_empty() { Item::Metadata } else { blocks::message(Role::User, item, item.get_text("id"), parts) }
 }
 
@@ -279,7 +280,7 @@ fn read_result<'a>(item: Value<'a>, message: Value<'a>) -> Part<'a> {
 /// A command that the user ran: the model reads the command and its output.
 fn read_shell(message: Value<'_>) -> Vec<Part<'_>> {
     let texts = ["command", "output"].into_iter().filter_map(|key| message.get(key));
-    texts.flat_map(|text| blocks::said(Some(text))).collect()
+    texts.flat_map(|text| blocks::plain_parts(Some(text))).collect()
 }
 
 /// Whether a record beside `anchor` has links.

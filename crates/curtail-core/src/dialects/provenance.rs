@@ -84,9 +84,9 @@ pub fn iso_8601(milliseconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}Z")
 }
 
-// The provider's figures of a reply, in the spellings that several formats share.
+// The provider's usage of a reply, in the fields that several formats share.
 
-/// The figures in the fields of OpenAI's chat completions, which `LiteLLM` writes for every provider. The input includes
+/// The usage in the fields of OpenAI's chat completions, which `LiteLLM` writes for every provider. The input includes
 /// cached tokens.
 pub(super) fn chat_usage(usage: Value<'_>) -> Option<Usage> {
     let details = usage.some("prompt_tokens_details");
@@ -178,9 +178,9 @@ mod tests {
         assert_eq!(iso_8601(1_234), "1970-01-01T00:00:01.234Z");
     }
 
-    fn read(json: &str, figures: fn(Value<'_>) -> Option<Usage>) -> Option<[u64; 4]> {
+    fn read(json: &str, usage_in: fn(Value<'_>) -> Option<Usage>) -> Option<[u64; 4]> {
         let document = Document::parse_all(json).unwrap();
-        let usage = document.roots().next().and_then(figures)?;
+        let usage = document.roots().next().and_then(usage_in)?;
         Some([usage.input, usage.cache_read, usage.cache_write, usage.output])
     }
 

@@ -95,13 +95,13 @@ impl LogHabits for PydanticAi {
     }
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let figures = item.some("usage")?;
+        let counts = item.some("usage")?;
         let usage = Usage {
-            input: figures.number("input_tokens"),
-            cache_read: figures.number("cache_read_tokens"),
-            cache_write: figures.number("cache_write_tokens"),
-            cache_write_long: figures.number("cache_write_1h_tokens"),
-            output: figures.number("output_tokens"),
+            input: counts.number("input_tokens"),
+            cache_read: counts.number("cache_read_tokens"),
+            cache_write: counts.number("cache_write_tokens"),
+            cache_write_long: counts.number("cache_write_1h_tokens"),
+            output: counts.number("output_tokens"),
         };
         (usage.input > 0).then_some(usage)
     }
@@ -144,7 +144,7 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
     let content = part.get("content");
     let text = || content.and_then(Value::text).unwrap_or(Text::Escaped(""));
     let content = match &*part.word("part_kind") {
-        "user-prompt" => return said(part, content),
+        "user-prompt" => return prompt_parts(part, content),
         "text" => return vec![blocks::rewritable(part, Content::Text(text()), content)],
         "retry-feedback" => return tried(part, content),
         kind if kind == "system-prompt" || kind.starts_with("instruction") => return vec![instructing(part, content)],
@@ -166,7 +166,7 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
 }
 
 /// Text and media of a user: a string, or a list of strings and of objects with a `kind`.
-fn said<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
+fn prompt_parts<'a>(part: Value<'a>, content: Option<Value<'a>>) -> Vec<Part<'a>> {
     let read = |value: Value<'a>| match value.text().or_else(|| value.get_text("content")) {
         Some(text) => {
             let place = if value.text().is_some() { Some(value) } else { value.get("content") };

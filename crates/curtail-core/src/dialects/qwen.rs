@@ -40,7 +40,7 @@ impl Dialect for Qwen {
             }
             _ => return blocks::unknown_kind(kind),
         };
-        let list = item.get("message").and_then(|said| said.get("parts"));
+        let list = item.get("message").and_then(|body| body.get("parts"));
         let mut message = Message::from_source(role, item);
         // Records with the same id belong to one message.
         message.id = item.get_text("uuid");

@@ -150,9 +150,9 @@ pub(super) fn read_item<'a>(item: Value<'a>, whole: Value<'a>) -> Item<'a> {
             "message" => {
                 let named = item.word("role");
                 let Some(role) = role_of(&named) else { return Item::Unknown(Unknown::role(named.into_owned())) };
-                (role, blocks::said(item.get("content")))
+                (role, blocks::plain_parts(item.get("content")))
             }
-            "agent_message" => (addressed(item), blocks::said(item.get("content"))),
+            "agent_message" => (addressed(item), blocks::plain_parts(item.get("content"))),
             // Definitions of tools that are added during a conversation: counted, never rewritten.
             "additional_tools" => {
                 let text = |tools: Value<'a>| blocks::whole(tools, Content::Text(Text::Json(tools.raw())));

@@ -55,7 +55,7 @@ impl Dialect for ShareGpt {
             ("function_call" | "tool_call", _) => read_calls(content, item),
             (_, Role::Tool) => vec![read_result(item, content.map(text_value))],
             (_, Role::User) if let Some(pieces) = content.and_then(blocks::pieces) => pieces,
-            _ => typed_blocks(item).map_or_else(|| blocks::said(content), read_blocks),
+            _ => typed_blocks(item).map_or_else(|| blocks::plain_parts(content), read_blocks),
         };
         message.call_rules.indivisible = message.calls().count() > 1 && typed_blocks(item).is_none();
         Item::Message(message)
@@ -173,7 +173,7 @@ fn read_pair(item: Value<'_>) -> Item<'_> {
     if !is_pair(item) {
         return Item::Unknown(Unknown::NoTexts);
     }
-    let mut parts = blocks::said(Some(item));
+    let mut parts = blocks::plain_parts(Some(item));
     parts.retain(|part| part.content.has_text());
     Item::Message(Message { kind: MessageKind::Exchange, parts, ..Message::from_source(Role::User, item) })
 }

@@ -37,7 +37,7 @@ impl Dialect for Simple {
             let named = SPEAKERS.iter().find_map(|key| item.get_text(key));
             return Item::Unknown(named.map_or(Unknown::NoRole, |name| Unknown::Named(name.decode().into_owned())));
         };
-        blocks::message(role, item, item.get_text("id"), blocks::said(text(item).map(|(_, text)| text)))
+        blocks::message(role, item, item.get_text("id"), blocks::plain_parts(text(item).map(|(_, text)| text)))
     }
 }
 

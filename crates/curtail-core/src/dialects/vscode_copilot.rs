@@ -40,7 +40,7 @@ impl Dialect for VsCodeCopilot {
             return blocks::message(Role::Assistant, item, None, item.items().flat_map(read_part).collect());
         }
         if item.is_object() || item.text().is_some() {
-            return blocks::message(Role::User, item, None, said(item));
+            return blocks::message(Role::User, item, None, text_parts(item));
         }
         Item::Unknown(Unknown::NoRole)
     }
@@ -77,11 +77,11 @@ fn messages(request: Value<'_>) -> Vec<Value<'_>> {
 }
 
 /// What the user typed: a text, or the texts of its parts.
-fn said(message: Value<'_>) -> Vec<Part<'_>> {
+fn text_parts(message: Value<'_>) -> Vec<Part<'_>> {
     match message.get_text("text") {
         Some(text) => vec![blocks::rewritable(message, Content::Text(text), message.get("text"))],
-        None if message.is_object() => blocks::said(message.get("parts")),
-        None => blocks::said(Some(message)),
+        None if message.is_object() => blocks::plain_parts(message.get("parts")),
+        None => blocks::plain_parts(Some(message)),
     }
 }
 
@@ -89,8 +89,8 @@ fn said(message: Value<'_>) -> Vec<Part<'_>> {
 fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
     let content = match part.get_text("kind").as_ref().map(Text::decode).as_deref() {
         None | Some("markdownContent") => {
-            let said = part.get_text("value").or_else(|| part.some("content")?.get_text("value"));
-            said.map_or_else(|| blocks::unknown(part), Content::Text)
+            let spoken = part.get_text("value").or_else(|| part.some("content")?.get_text("value"));
+            spoken.map_or_else(|| blocks::unknown(part), Content::Text)
         }
         Some("thinking") => {
             let thoughts = part.get_text("value").into_iter().chain(part.items_under("value").filter_map(Value::text));

@@ -187,18 +187,19 @@ const SECTIONS: &[Section] = &[
     Section { write: commits, least: 8, most: 20, rank: 1 },
     Section { write: checks, least: 9, most: 20, rank: 0 },
     Section { write: open, least: 10, most: 30, rank: 2 },
-    Section { write: said, least: 9, most: 15, rank: 4 },
+    Section { write: last_reply, least: 9, most: 15, rank: 4 },
 ];
 
 /// The assistant's last text. If it ends with an unanswered question, the question gets a line of its own.
-fn said(ledger: &Ledger, room: Room<'_>) -> Written {
+fn last_reply(ledger: &Ledger, room: Room<'_>) -> Written {
     let question = room.quote(UNANSWERED, ledger.question.as_ref(), 7);
     let asked = ledger.question.as_ref().map_or("", |question| question.text.as_str());
-    let before = ledger.said.as_ref().map(|said| Quote {
-        text: said.text.strip_suffix(asked).unwrap_or(&said.text).trim_end().to_owned(),
-        ..said.clone()
+    let before = ledger.said.as_ref().map(|last_reply| Quote {
+        text: last_reply.text.strip_suffix(asked).unwrap_or(&last_reply.text).trim_end().to_owned(),
+        ..last_reply.clone()
     });
-    let last = room.beside(&question.text).quote(SAID, before.as_ref().filter(|said| !said.text.is_empty()), 4);
+    let last =
+        room.beside(&question.text).quote(SAID, before.as_ref().filter(|last_reply| !last_reply.text.is_empty()), 4);
     question.and(&last)
 }
 

@@ -21,7 +21,7 @@ const LARGEST_ANSWER: u64 = 16 << 20;
 
 /// Time limits and retries.
 #[derive(Clone, Debug)]
-pub struct Patience {
+pub struct RequestLimits {
     /// Time limit for a connection.
     pub connect: Duration,
     /// Time limit for one request, from its start to the last byte of the answer.
@@ -34,7 +34,7 @@ pub struct Patience {
     pub longest_wait: Duration,
 }
 
-impl Default for Patience {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -48,7 +48,7 @@ impl Default for Patience {
 
 /// A client that posts JSON to one server.
 pub struct Http {
-    patience: Patience,
+    limits: RequestLimits,
     authorities: Authorities,
     /// Made when the first request is sent.
     connection: OnceLock<Connection>,
@@ -81,8 +81,8 @@ impl Post<'_> {
 impl Http {
     /// A client with these limits that trusts these certificate authorities. It uses the proxies of the environment
     /// (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`), except for servers on this machine.
-    pub const fn new(patience: Patience, authorities: Authorities) -> Self {
-        Self { patience, authorities, connection: OnceLock::new() }
+    pub const fn new(limits: RequestLimits, authorities: Authorities) -> Self {
+        Self { limits, authorities, connection: OnceLock::new() }
     }
 
     /// Posts a request, with retries, and returns the body of an answer whose status is 2xx. Secrets that the server repeats
@@ -126,8 +126,8 @@ impl Http {
         let (proxy, shown) = if to.is_loopback { None } else { proxy_of_environment(&to.url)? }.unzip();
         // A redirect would send the key to another address.
         let mut settings = ureq::Agent::config_builder()
-            .timeout_connect(Some(self.patience.connect))
-            .timeout_global(Some(self.patience.total))
+            .timeout_connect(Some(self.limits.connect))
+            .timeout_global(Some(self.limits.total))
             .max_redirects(0)
             .http_status_as_error(false)
             .proxy(proxy)
@@ -139,7 +139,7 @@ impl Http {
     }
 
     fn attempt(&self, agent: &ureq::Agent, post: &Post<'_>, secrets: &Secrets) -> Result<Answer, NoAnswer> {
-        let deadline = Instant::now() + self.patience.total;
+        let deadline = Instant::now() + self.limits.total;
         let mut request = agent.post(&post.to.url).header("content-type", "application/json");
         for (name, value) in post.headers {
             request = request.header(*name, value);
@@ -160,7 +160,7 @@ impl Http {
 
     /// Whether to retry after this outcome, and after how long.
     fn next_step(&self, outcome: &Result<Answer, NoAnswer>, retries: u32) -> NextStep {
-        let longest = self.patience.longest_wait;
+        let longest = self.limits.longest_wait;
         let retryable = match outcome {
             Ok(answer) => is_retryable(answer.status) && !is_overflow(answer.status, &answer.body),
             Err(error) => error.retryable,
@@ -169,7 +169,7 @@ impl Http {
         match requested {
             _ if !retryable => NextStep::Stop(""),
             Some(wait) if wait > longest => NextStep::Stop("; the wait it asks for is too long"),
-            _ if retries >= self.patience.retries => NextStep::Stop(""),
+            _ if retries >= self.limits.retries => NextStep::Stop(""),
             Some(wait) => NextStep::Wait(wait),
             None => NextStep::Wait(self.backoff(retries)),
         }
@@ -179,7 +179,7 @@ impl Http {
     /// were refused together do not retry together.
     fn backoff(&self, retries: u32) -> Duration {
         let longest =
-            self.patience.first_wait.saturating_mul(2_u32.saturating_pow(retries)).min(self.patience.longest_wait);
+            self.limits.first_wait.saturating_mul(2_u32.saturating_pow(retries)).min(self.limits.longest_wait);
         let random = RandomState::new().hash_one(retries) % 1000;
         longest.mul_f64(1.0 - 0.0005 * f64::from(u32::try_from(random).unwrap_or(0)))
     }
@@ -464,7 +464,7 @@ mod tests {
     use std::time::{Duration, Instant, SystemTime};
 
     use super::{
-        Authorities, Http, LARGEST_ANSWER, Patience, Secrets, hidden_error, is_overflow, read_bounded, retry_after,
+        Authorities, Http, LARGEST_ANSWER, RequestLimits, Secrets, hidden_error, is_overflow, read_bounded, retry_after,
     };
 
     /// The size and time limits apply to the decompressed bytes, not only to those that were sent.
@@ -510,7 +510,7 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_a_bound() {
-        let http = Http::new(Patience::default(), Authorities::default());
+        let http = Http::new(RequestLimits::default(), Authorities::default());
         for (tries, whole) in [(0, 500), (1, 1000), (3, 4000), (40, 60_000)] {
             let wait = http.backoff(tries).as_millis();
             assert!((whole / 2..=whole).contains(&wait), "{wait} ms of {whole} ms");

@@ -11,7 +11,7 @@ mod wrappers;
 pub use command::{Command, stop_flag};
 pub use endpoint::{ApiKey, Endpoint, shown_endpoint};
 pub use extractive::Extractive;
-pub use http::{Authorities, Http, Patience};
+pub use http::{Authorities, Http, RequestLimits};
 pub use models::{Api, Model, Prompt};
 pub use wrappers::{Bounded, Cached, Fallback, RememberedSummaries};
 
