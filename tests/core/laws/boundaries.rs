@@ -64,16 +64,16 @@ pub const BOUNDED: &[Bounded] = &[
         )]
     }),
     ("codex", codex::serialize, |nth| {
-        let said = |role: &str, kind: &str, text: &str| {
+        let message = |role: &str, kind: &str, text: &str| {
             format!(
                 "{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"{text} {nth}\"}}]}}"
             )
         };
         let history = [
-            said("user", "input_text", "What is the key?"),
+            message("user", "input_text", "What is the key?"),
             String::from("{\"type\":\"function_call\",\"call_id\":\"call_k\",\"name\":\"bash\",\"arguments\":\"{}\"}"),
             String::from("{\"type\":\"function_call_output\",\"call_id\":\"call_k\",\"output\":\"42\"}"),
-            said("user", "input_text", "Summary: the key is 42."),
+            message("user", "input_text", "Summary: the key is 42."),
         ];
         vec![format!(
             "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{}]}}}}",

@@ -191,16 +191,20 @@ fn a_chain_drops_a_thought_that_a_model_reads_again() {
 /// was read as a header.
 #[test]
 fn a_snapshot_is_dropped_with_its_message() {
-    let line = |parent: &str, own: &str, role: &str, text: &str| {
+    let line = |parent: &str, uuid: &str, role: &str, text: &str| {
         format!(
-            r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":"{text}"}},"uuid":"{own}"}}"#
+            r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":"{text}"}},"uuid":"{uuid}"}}"#
         )
     };
     let snapshot = r#"{"type":"file-history-snapshot","messageId":"u3","snapshot":{}}"#.to_owned();
-    let [asks, says] = [line("null", "u1", "user", "One."), line("\"u1\"", "u2", "assistant", "First.")];
-    let [again, then] = [line("\"u2\"", "u3", "user", "Two."), line("\"u3\"", "u4", "assistant", "Second.")];
+    let [question, reply] = [line("null", "u1", "user", "One."), line("\"u1\"", "u2", "assistant", "First.")];
+    let [second_question, second_reply] =
+        [line("\"u2\"", "u3", "user", "Two."), line("\"u3\"", "u4", "assistant", "Second.")];
     // Directly before its message, and one line earlier.
-    for lines in [[&asks, &says, &snapshot, &again, &then], [&asks, &snapshot, &says, &again, &then]] {
+    for lines in [
+        [&question, &reply, &snapshot, &second_question, &second_reply],
+        [&question, &snapshot, &reply, &second_question, &second_reply],
+    ] {
         let text: String = lines.into_iter().map(|line| format!("{line}\n")).collect();
         let piece = Piece { dialect: "claude-code", framing: Framing::Lines, text: &text };
         let range = |from| move || Chain::default().then(MessageRange { from, to: None, pins: Pins::default() });

@@ -229,7 +229,7 @@ fn calls(id: &str, tool: &str) -> String {
     format!(r#"assistant [{{"type":"tool_use","id":"{id}","name":"{tool}","input":{{}}}}]"#)
 }
 
-fn says_and_calls(id: &str, tool: &str) -> String {
+fn text_and_call(id: &str, tool: &str) -> String {
     calls(id, tool).replace('[', r#"[{"type":"text","text":"One moment"},"#)
 }
 
@@ -262,7 +262,7 @@ fn a_note_of_a_later_stage_takes_no_id() {
 /// A note beside a note of an earlier stage has the id that it would have beside a message that was read.
 #[test]
 fn a_note_beside_a_note_has_an_id_of_its_own() {
-    let entries = ["user \"Now?\"".into(), says_and_calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
+    let entries = ["user \"Now?\"".into(), text_and_call("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
     let text = claude_code(&[&entries[..], &["assistant \"Done.\"".into()]].concat());
     chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(|| persist("search"))], &text);
 }

@@ -445,9 +445,9 @@ impl Signed {
         let (mut reader, mut valid, mut invalid) = (Reader::NEW, 0, 0);
         for item in &mut items[begin..] {
             reader.read(self, item, |signature, digest, last| {
-                let own = signature.as_str().unwrap_or_default();
-                let linked = last.is_none_or(|last| own.ends_with(&format!("{:016x}", fnv(last, 7))));
-                let holds = invalid == 0 && linked && own.starts_with(&format!("{digest:016x}"));
+                let written = signature.as_str().unwrap_or_default();
+                let linked = last.is_none_or(|last| written.ends_with(&format!("{:016x}", fnv(last, 7))));
+                let holds = invalid == 0 && linked && written.starts_with(&format!("{digest:016x}"));
                 *(if holds { &mut valid } else { &mut invalid }) += 1;
             });
             if let Some(held) = item["content"][0]["encrypted_content"].as_str() {

@@ -198,7 +198,7 @@ fn check_written(reading: &Reading, text: &str, cut: &Cut, out: &str) {
             });
             assert!(known, "new fault {fault:?}\nin  {text}\nout {part}");
         }
-        // A half of a broken pair can become an orphan in its window, and is dropped there.
+        // A call or result of a broken pair can become an orphan in its window, and is dropped there.
         if !before.faults.is_empty() {
             continue;
         }

@@ -52,10 +52,10 @@ pub fn serialize_session(script: &[Turn]) -> Vec<String> {
         let mut parent = caller.or(leaf);
         for (block, (kind, message)) in records(turn, nth).into_iter().enumerate() {
             let beside = beside_message(turn, parent.as_deref());
-            let own =
+            let uuid =
                 push(&mut items, parent.as_deref(), &format!("\"type\":\"{kind}\",\"message\":{message}{beside}"));
-            call_of(turn, block).map(|call| callers.insert(call, own.clone()));
-            parent = Some(own);
+            call_of(turn, block).map(|call| callers.insert(call, uuid.clone()));
+            parent = Some(uuid);
         }
         if calls_sub_agent(turn) {
             sub_agent(&mut items, nth.is_multiple_of(2));
