@@ -19,7 +19,7 @@ fn result(id: &str, name: &str) -> Turn {
     Turn::Result { id: id.to_owned(), name: name.to_owned(), text: format!("what {name} found") }
 }
 
-fn says(text: &str) -> Turn {
+fn assistant_text(text: &str) -> Turn {
     Turn::Assistant { reasoning: None, text: Some(text.to_owned()), calls: Vec::new() }
 }
 
@@ -38,11 +38,11 @@ fn clean() -> Vec<Turn> {
         calls(vec![call("call-a", "search"), call("call-b", "fetch")]),
         result("call-a", "search"),
         result("call-b", "fetch"),
-        says("It is sunny."),
+        assistant_text("It is sunny."),
         user("And tomorrow?"),
         calls(vec![call("call-c", "forecast")]),
         result("call-c", "forecast"),
-        says("It will rain."),
+        assistant_text("It will rain."),
     ]
 }
 

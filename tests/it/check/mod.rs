@@ -409,17 +409,20 @@ fn a_filter_leaves_no_pending_call_behind_a_round_that_is_over() {
             r#"{{"parentUuid":"{parent}","isSidechain":false,"sessionId":"s","type":"assistant","message":{{"id":"{reply}","role":"assistant","content":[{block}]}},"uuid":"{id}"}}"#
         )
     };
-    let ask = r#"{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Is it raining?"},"uuid":"u"}"#;
-    let waits = record("a", "u", "m1", r#"{"type":"tool_use","id":"t1","name":"weather","input":{}}"#);
-    let says = record("b", "a", "m2", r#"{"type":"text","text":"I look."}"#);
-    let looks = record("c", "b", "m2", r#"{"type":"tool_use","id":"t2","name":"look","input":{}}"#);
+    let question = r#"{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Is it raining?"},"uuid":"u"}"#;
+    let pending_call = record("a", "u", "m1", r#"{"type":"tool_use","id":"t1","name":"weather","input":{}}"#);
+    let text_line = record("b", "a", "m2", r#"{"type":"text","text":"I look."}"#);
+    let second_call = record("c", "b", "m2", r#"{"type":"tool_use","id":"t2","name":"look","input":{}}"#);
     let folder = tempfile::tempdir().unwrap();
-    let left = |tool: &str| {
-        fs::write(folder.path().join("a.jsonl"), lines(&[ask, &waits, &says, &looks])).unwrap();
+    let filtered = |tool: &str| {
+        fs::write(folder.path().join("a.jsonl"), lines(&[question, &pending_call, &text_line, &second_call])).unwrap();
         String::from_utf8(curtail(folder.path(), &["filter", "-x", tool, "a.jsonl"]).stdout).unwrap()
     };
-    assert_eq!(left("look"), lines(&[ask, &says.replace("\"parentUuid\":\"a\"", "\"parentUuid\":\"u\"")]));
-    assert_eq!(left("other"), lines(&[ask, &waits, &says, &looks]));
+    assert_eq!(
+        filtered("look"),
+        lines(&[question, &text_line.replace("\"parentUuid\":\"a\"", "\"parentUuid\":\"u\"")])
+    );
+    assert_eq!(filtered("other"), lines(&[question, &pending_call, &text_line, &second_call]));
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn content_under_the_key_of_another_dialect_is_estimated_and_said() {
     }
 }
 
-/// An item with a role or type that the dialect does not define may be read by a model: in a log, if it names who speaks.
+/// An item with a role or type that the dialect does not define may be read by a model: in a log, if it names a role or author.
 #[test]
 fn items_of_unknown_role_count_as_an_estimate() {
     let long = "High water is at 05:12, and the ferry leaves an hour later. ".repeat(40);

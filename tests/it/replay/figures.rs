@@ -1,4 +1,4 @@
-//! The provider's figures in the spellings of the programs that write them, and the times that a cache depends on.
+//! The provider's usage as the programs write it, and the times that a cache depends on.
 
 use serde_json::{Value, json};
 
@@ -48,8 +48,12 @@ fn kimi_counts_at_the_end_of_a_step() {
     let report = replay(&log, &["-p", "window", "--cache", "marked"]);
     assert_eq!(recorded(&report), [Some([120, 0, 0]), Some([250, 100, 0])]);
     // Both steps are one request each, at times in milliseconds: after 999 seconds nothing is in the cache.
-    let times: Vec<&Value> =
-        report["sessions"][0]["policies"][0]["requests"].as_array().unwrap().iter().map(|own| &own["time"]).collect();
+    let times: Vec<&Value> = report["sessions"][0]["policies"][0]["requests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|request| &request["time"])
+        .collect();
     assert_eq!(times, ["2026-08-01T19:50:01.000Z", "2026-08-01T20:06:40.000Z"]);
     assert_eq!((&report["sessions"][0]["times"], figures(&report, 0, "cache_read")[1]), (&json!(true), 0));
 }

@@ -37,8 +37,8 @@ fn without(lines: &[String], tool: &str) -> Vec<String> {
         let Some(at) = line.find("\"tool_calls\":[") else { return Some(line.clone()) };
         let (head, list) = line.split_at(at + "\"tool_calls\":[".len());
         let list = list.strip_suffix("]}").expect("calls are last");
-        let left: Vec<&str> = list.split(", {\"id\"").filter(|call| !names(call, tool)).collect();
-        (!left.is_empty()).then(|| format!("{head}{}]}}", left.join(", {\"id\"")))
+        let kept_calls: Vec<&str> = list.split(", {\"id\"").filter(|call| !names(call, tool)).collect();
+        (!kept_calls.is_empty()).then(|| format!("{head}{}]}}", kept_calls.join(", {\"id\"")))
     });
     kept.collect()
 }

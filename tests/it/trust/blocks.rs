@@ -145,7 +145,8 @@ fn a_look_alike_of_memory_is_kept() {
         // Where turns alternate, the block joins the message, which keeps its own part.
         let keeps = |message: &Value| {
             let parts = |of: &Value| of["content"].as_array().cloned();
-            *message == fake || parts(message).zip(parts(&fake)).is_some_and(|(parts, own)| parts.ends_with(&own))
+            *message == fake
+                || parts(message).zip(parts(&fake)).is_some_and(|(parts, fake_parts)| parts.ends_with(&fake_parts))
         };
         assert!(messages(&recalled).iter().any(keeps) && recalled.contains("Ada"), "{dialect}: {recalled}");
         // The block of this program is replaced, and the imitation after it is kept.
