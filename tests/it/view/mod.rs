@@ -117,22 +117,23 @@ fn a_log_without_times_shows_none() {
     assert!(!page.contains("<time") && !page.contains("data-fact=\"cost\"") && !page.contains(" later</p>"));
 }
 
+/// A line of a log of pi.
+fn pi_message(role: &str, text: &str) -> String {
+    let content = serde_json::json!([{"type": "text", "text": text}]);
+    let message = serde_json::json!({"role": role, "content": content, "api": "x"});
+    serde_json::json!({"type": "message", "id": text, "message": message}).to_string() + "\n"
+}
+
 /// What a compaction had removed before is not an effect of the policy.
 #[test]
 fn the_effect_of_a_policy_is_that_on_what_is_read() {
-    let message = |role: &str, words: &str| {
-        let content = serde_json::json!([{"type": "text", "text": words}]);
-        serde_json::json!({"type": "message", "id": words, "message": {"role": role, "content": content, "api": "x"}})
-            .to_string()
-            + "\n"
-    };
     let compaction = "{\"type\":\"compaction\",\"id\":\"c\",\"summary\":\"short\",\"tokensBefore\":9}\n".to_owned();
     let log = [
-        message("user", &"old ".repeat(500)),
-        message("assistant", "two"),
+        pi_message("user", &"old ".repeat(500)),
+        pi_message("assistant", "two"),
         compaction,
-        message("user", "five"),
-        message("assistant", "six"),
+        pi_message("user", "five"),
+        pi_message("assistant", "six"),
     ]
     .concat();
     let page = page(&log, &["--policy", "filter -x nothing"]);
@@ -276,21 +277,15 @@ fn errors_say_what_to_do() {
 /// A compaction that a later request made says nothing about the requests before it.
 #[test]
 fn a_policy_is_drawn_as_it_was_before_a_later_boundary() {
-    let message = |role: &str, words: &str| {
-        let content = serde_json::json!([{"type": "text", "text": words}]);
-        serde_json::json!({"type": "message", "id": words, "message": {"role": role, "content": content, "api": "x"}})
-            .to_string()
-            + "\n"
-    };
     let long = "word ".repeat(50);
     let log = [
-        message("user", &format!("{long}one")),
-        message("assistant", "two"),
-        message("user", &format!("{long}three")),
-        message("assistant", "four"),
+        pi_message("user", &format!("{long}one")),
+        pi_message("assistant", "two"),
+        pi_message("user", &format!("{long}three")),
+        pi_message("assistant", "four"),
         "{\"type\":\"compaction\",\"id\":\"c\",\"summary\":\"short\",\"tokensBefore\":9}\n".to_owned(),
-        message("user", "five"),
-        message("assistant", "six"),
+        pi_message("user", "five"),
+        pi_message("assistant", "six"),
     ]
     .concat();
     let page = page(&log, &["--policy", "limit -t 70"]);
