@@ -176,12 +176,11 @@ fn a_note_before_a_boundary_breaks_no_thought_behind_it() {
 #[test]
 fn a_note_of_a_side_conversation_stays_in_it() {
     let thought = "{\"type\":\"thinking\",\"thinking\":\"go on\",\"signature\":\"c2lnMg==\"}";
-    let aside = |line: String| line.replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a\"");
     let log = [
         record("q", "", "user", &text_block("Go.")),
-        aside(record("a1", "", "user", &text_block("Look."))),
-        aside(record("m1", "a1", "assistant", &format!("{},{}", text_block("Well."), call("t1", "Bash")))),
-        aside(record("r1", "m1", "user", &answer("t1"))),
+        aside(&record("a1", "", "user", &text_block("Look."))),
+        aside(&record("m1", "a1", "assistant", &format!("{},{}", text_block("Well."), call("t1", "Bash")))),
+        aside(&record("r1", "m1", "user", &answer("t1"))),
         record("m2.1", "q", "assistant", thought),
         record("m2.2", "m2.1", "assistant", &text_block("Done.")),
     ];
@@ -459,15 +458,17 @@ fn what_a_sub_agent_says_is_not_the_conversation() {
     ];
     let log = log.concat();
     let keep = |start_on_user| Keep { start_on_user, ..Keep::default() };
-    let by = |unit, step, start_on_user| {
+    let cut_by = |unit, step, start_on_user| {
         let keep = keep(start_on_user);
         let window = HistoryWindow { size: 1, unit, max_expansion: None, cap_in_flight: false, keep, step };
         cut(Chain::default().then(window), &log)
     };
-    for out in [by(WindowUnit::Items, 1, false), by(WindowUnit::Items, 2, false), by(WindowUnit::Items, 1, true)] {
+    for out in
+        [cut_by(WindowUnit::Items, 1, false), cut_by(WindowUnit::Items, 2, false), cut_by(WindowUnit::Items, 1, true)]
+    {
         assert!(out.contains("With beets.") && out.contains("It is full.") && !out.contains("Fill the jar."), "{out}");
     }
-    let turn = by(WindowUnit::Turns, 1, false);
+    let turn = cut_by(WindowUnit::Turns, 1, false);
     assert!(turn.contains("With beets.") && turn.contains("Look for a lid."), "{turn}");
     // Of sub-agents alone, the conversation is the sub-agent's.
     let alone: String = log.lines().skip(4).map(|line| format!("{line}\n")).collect();
