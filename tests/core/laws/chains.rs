@@ -148,11 +148,11 @@ fn a_chain_drops_a_thought_that_is_in_flight_no_more() {
         r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"f","content":"h"}]}]"#
     );
     let piece = Piece { dialect: "anthropic", framing: Framing::Document, text };
-    let thinks = |out: Option<String>| out.expect("it can be cut").contains("\"thinking\"");
+    let has_thought = |out: Option<String>| out.expect("it can be cut").contains("\"thinking\"");
     let first = || Chain::default().then(MessageRange { from: 2, to: None, pins: Pins::default() });
-    let then = MessageRange { from: 0, to: Some(2), pins: Pins::default() };
-    assert!(thinks(piece.cut(first(), text)) && piece.cut_first(first()).is_some_and(|once| once.keeps_broken));
-    assert!(!thinks(piece.cut(first().then(then), text)));
+    let last_stage = MessageRange { from: 0, to: Some(2), pins: Pins::default() };
+    assert!(has_thought(piece.cut(first(), text)) && piece.cut_first(first()).is_some_and(|once| once.keeps_broken));
+    assert!(!has_thought(piece.cut(first().then(last_stage), text)));
 }
 
 /// So is one that a compaction replaced, by the stage that drops the compaction.

@@ -398,16 +398,16 @@ impl Signed {
                 reader = Reader::NEW;
             }
             (self.claim)(&mut item);
-            let mut thinks = false;
+            let mut has_thought = false;
             reader.read(self, &mut item, |signature, digest, last| {
-                thinks = true;
+                has_thought = true;
                 *signature = Value::from(format!("{digest:016x} {:016x}", fnv(last.unwrap_or_default(), 7)));
             });
             if is_on_demand(&item) {
                 item["content"][0]["encrypted_content"] = json!(format!("{before:016x}"));
                 reader.digest = before;
             }
-            if let (Some(model), Name::Reply(name), true) = (model, &self.name, thinks || is_reply(&item)) {
+            if let (Some(model), Name::Reply(name), true) = (model, &self.name, has_thought || is_reply(&item)) {
                 name(&mut item, model);
             }
             format!("{item}\n")

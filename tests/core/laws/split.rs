@@ -171,8 +171,8 @@ fn check_greedy(
     }
     let has_text =
         |range: &std::ops::Range<usize>| messages[range.clone()].iter().any(|message| message.role == Role::Assistant);
-    let mut behind = segments.iter().filter(|segment| segment.start >= window.own.end);
-    let end = behind.find(|segment| has_text(segment)).map_or(messages.len(), |segment| segment.end);
+    let mut later_segments = segments.iter().filter(|segment| segment.start >= window.own.end);
+    let end = later_segments.find(|segment| has_text(segment)).map_or(messages.len(), |segment| segment.end);
     let more: Vec<usize> = window.messages().into_iter().chain(window.own.end..end).collect();
     assert!(
         window.note.is_some() || tokens(&more, &window.instructions) > split.max_tokens,

@@ -264,9 +264,9 @@ fn a_change_behind_a_compaction_block_takes_the_thoughts_behind_it() {
     use curtail_core::processors::{DropMessages, Pins};
     let signed = &SIGNED[0];
     let user = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
-    let thinks = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":""},{"type":"text","text":"At nine."}]}"#;
+    let thinking_reply = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":""},{"type":"text","text":"At nine."}]}"#;
     let reply = r#"{"role":"assistant","content":"Well."}"#;
-    let items = [user("When?"), reply.into(), ON_DEMAND.into(), user("And now?"), thinks.into(), user("Good.")];
+    let items = [user("When?"), reply.into(), ON_DEMAND.into(), user("And now?"), thinking_reply.into(), user("Good.")];
     let text = signed.text(&items, Some(CHECKING));
     let all = signed.count(&text);
     assert_eq!((all > 0, signed.verify(&text)), (true, (all, 0)), "{text}");

@@ -150,8 +150,9 @@ fn findings(dialect: &str, texts: &[String]) -> Vec<Vec<serde_json::Value>> {
     let out = curtail(folder.path(), &args);
     let report: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
     let all = report["findings"].as_array().unwrap();
-    let of = |nth: usize| all.iter().filter(move |one| one["file"] == format!("./{nth}.jsonl")).cloned().collect();
-    let each: Vec<Vec<_>> = (0..texts.len()).map(of).collect();
+    let findings_of =
+        |nth: usize| all.iter().filter(move |one| one["file"] == format!("./{nth}.jsonl")).cloned().collect();
+    let each: Vec<Vec<_>> = (0..texts.len()).map(findings_of).collect();
     assert_eq!(each.iter().map(Vec::len).sum::<usize>(), all.len(), "every finding belongs to a file");
     each
 }

@@ -362,11 +362,12 @@ fn the_order_of_findings_does_not_depend_on_the_jobs() {
             (0..600).map(|nth| if nth % (7 + file) == 0 { broken.as_str() } else { filler.as_str() }).collect();
         fs::write(folder.path().join(format!("{file}.jsonl")), text).unwrap();
     }
-    let with = |jobs: &str| curtail(folder.path(), &["check", "--jobs", jobs, "--output-format", "json", "."]).stdout;
-    let one = with("1");
+    let report_with =
+        |jobs: &str| curtail(folder.path(), &["check", "--jobs", jobs, "--output-format", "json", "."]).stdout;
+    let one = report_with("1");
     let report: Value = serde_json::from_slice(&one).unwrap();
     assert!(report["summary"]["denied"].as_u64().unwrap() > 200);
-    assert_eq!(with("8"), one);
+    assert_eq!(report_with("8"), one);
     // Every place is the place in its file, whatever block it came in.
     for finding in report["findings"].as_array().unwrap().iter().step_by(17) {
         let text = fs::read_to_string(folder.path().join(finding["file"].as_str().unwrap())).unwrap();

@@ -143,12 +143,12 @@ fn a_look_alike_of_memory_is_kept() {
         run(folder.path(), &["memory", "update", "--store", "s.db", "--resource", dialect, "{\"name\":\"Ada\"}"]);
         let recalled = run(folder.path(), &recall);
         // Where turns alternate, the block joins the message, which keeps its own part.
-        let keeps = |message: &Value| {
+        let keeps_parts = |message: &Value| {
             let parts = |of: &Value| of["content"].as_array().cloned();
             *message == fake
                 || parts(message).zip(parts(&fake)).is_some_and(|(parts, fake_parts)| parts.ends_with(&fake_parts))
         };
-        assert!(messages(&recalled).iter().any(keeps) && recalled.contains("Ada"), "{dialect}: {recalled}");
+        assert!(messages(&recalled).iter().any(keeps_parts) && recalled.contains("Ada"), "{dialect}: {recalled}");
         // The block of this program is replaced, and the imitation after it is kept.
         std::fs::write(folder.path().join("again.jsonl"), &recalled).expect("it can be written");
         run(folder.path(), &["memory", "update", "--store", "s.db", "--resource", dialect, "{\"name\":\"Eve\"}"]);
