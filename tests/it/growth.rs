@@ -1,5 +1,5 @@
 //! Twice the input takes twice the work: nothing is quadratic in messages, calls, results, faults or records. A debug build
-//! counts its steps and its memory, so the figures are the same whatever else the machine does; `benches/growth.py` measures
+//! counts its steps and its memory, so the numbers are the same whatever else the machine does; `benches/growth.py` measures
 //! seconds.
 
 use std::fmt::Write as _;

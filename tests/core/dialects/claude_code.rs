@@ -431,7 +431,7 @@ fn the_task_is_that_of_the_main_conversation() {
     assert!(out.contains("Fill the jar.") && !out.contains("Look for the jar."), "{out}");
 }
 
-/// What a sub-agent says does not end the round of the call that it works for.
+/// A message of a sub-agent does not end the round of the call that it works for.
 #[test]
 fn a_round_is_in_flight_while_a_sub_agent_works_for_it() {
     let call = r#"{"type":"tool_use","id":"toolu_1","name":"Task","input":{}}"#;

@@ -343,7 +343,7 @@ proptest! {
         }
     }
 
-    /// What is said while Copilot writes a summary is kept, and a cut changes none of that.
+    /// Messages that arrive while Copilot writes a summary are kept, and a cut changes none of that.
     #[test]
     fn what_is_said_during_a_compaction_stays_kept(
         script in sound_script(),

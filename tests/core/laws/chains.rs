@@ -240,7 +240,7 @@ fn instructions_that_one_stage_left_alone_are_instructions_to_the_next() {
     assert_eq!(chain, apart);
 }
 
-/// What a later stage decides is said of the messages as they were read first.
+/// The decisions of a later stage refer to the messages as they were read first.
 #[test]
 fn a_stage_after_notes_names_messages_as_they_were_read() {
     let lines = [

@@ -53,7 +53,7 @@ fn a_text_beside_a_repeated_result_is_not_in_flight() {
     holds("anthropic", &[question, &first, &answer, reply, question, reply, &again, &last, &result("", "c")]);
 }
 
-/// A window that has to start on a user does not start inside the round in flight, on what a person said beside a result.
+/// A window that has to start on a user does not start inside the round in flight, on what a person wrote beside a result.
 #[test]
 fn a_window_starts_on_no_user_in_flight() {
     let reply = r#"{"role":"assistant","content":[{"type":"text","text":"One moment."},{"type":"tool_use","id":"a","name":"search","input":{}}]}"#;
@@ -353,7 +353,7 @@ fn a_record_has_one_home_however_its_ancestors_are_dropped() {
     }
 }
 
-/// A result that an earlier stage shortened is as long as what it says now: the placeholder has to be shorter than that.
+/// A result that an earlier stage shortened is as long as its current text: the placeholder has to be shorter than that.
 #[test]
 fn a_shortened_result_is_cleared_as_if_it_were_read_again() {
     let entries = [calls("s0", "search"), results(&["s0"]), calls("s1", "search"), results(&["s1"])];
@@ -377,7 +377,7 @@ fn a_prompt_that_loses_its_result_begins_a_turn() {
     holds("pydantic-ai", &[question, reply, call, question, both, reply, call, both]);
 }
 
-/// Of two settings in a row, the first says nothing that the second does not: both are dropped with the turn.
+/// Of two settings in a row, the first sets nothing that the second does not: both are dropped with the turn.
 #[test]
 fn settings_in_a_row_are_dropped_together() {
     let line =

@@ -58,7 +58,7 @@ const MORE: &[LawCase] = &[
 ];
 
 /// What holds for one case on one transcript, given as signed by a checking model, by a tolerant one, and by none that is
-/// named. `instructs` says whether there are instructions among the messages.
+/// named. `instructs` is whether there are instructions among the messages.
 fn hold(case: &LawCase, signed: &Signed, texts: [&str; 3], instructs: bool) -> Result<(), TestCaseError> {
     let [checked, unchecked, unnamed] = texts;
     let (name, dialect) = (case.name, signed.dialect);

@@ -125,7 +125,7 @@ fn push(items: &mut Vec<String>, parent: Option<&str>, rest: &str) -> String {
     push_in(items, "false", parent, rest)
 }
 
-/// Writes a record; `side` says whether a sub-agent's conversation contains it. Returns its id.
+/// Writes a record; `side` is whether a sub-agent's conversation contains it. Returns its id.
 fn push_in(items: &mut Vec<String>, side: &str, parent: Option<&str>, rest: &str) -> String {
     let id = uuid(items.len());
     let parent = parent.map_or_else(|| String::from("null"), json);

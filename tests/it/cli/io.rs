@@ -1,4 +1,4 @@
-//! One input, one output: what is read, what is written where, and what is said when it cannot be.
+//! One input, one output: what is read, what is written where, and which errors are reported.
 
 use std::fs;
 
@@ -442,7 +442,7 @@ fn a_byte_order_mark_takes_no_column_of_a_finding() {
     assert!(text(&done.stdout).contains("\n  | ^^^"), "{}", text(&done.stdout));
 }
 
-/// What is said about a command that cannot do what was asked, so that its user knows what to do.
+/// Errors of a command that cannot do what was asked tell its user what to do.
 #[test]
 fn wrong_input_is_explained() {
     let place = Place::new();

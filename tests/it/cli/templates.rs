@@ -232,7 +232,7 @@ fn a_long_message_of_a_template_is_cut() {
     assert!(stderr.len() < 1200, "{}", stderr.len());
 }
 
-/// What is wrong with the template is said once: the name of what is undefined, the file and the line.
+/// An error of the template is reported once: the name of what is undefined, the file and the line.
 #[test]
 fn an_undefined_name_of_a_template_is_named_once() {
     let place = Place::new();
@@ -255,7 +255,7 @@ fn an_undefined_name_of_a_template_is_named_once() {
     assert_eq!(text(&all.stderr).matches("is undefined").count(), 40);
 }
 
-/// The tip about a command that does not exist says what does.
+/// The tip about a command that does not exist names one that does.
 #[test]
 fn a_command_of_other_programs_is_answered() {
     let place = Place::new();

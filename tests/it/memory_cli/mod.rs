@@ -18,9 +18,9 @@ use crate::program;
 /// A folder of its own, whose store every command uses.
 struct Place(TempDir);
 
-/// What a command said, and how it went.
+/// The output of a command, and its exit status.
 #[derive(Debug)]
-struct Said {
+struct CommandOutput {
     out: String,
     err: String,
     code: i32,
@@ -51,17 +51,17 @@ impl Place {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Said {
+    fn run(&self, args: &[&str]) -> CommandOutput {
         self.pipe(args, "")
     }
 
-    fn pipe(&self, args: &[&str], input: &str) -> Said {
+    fn pipe(&self, args: &[&str], input: &str) -> CommandOutput {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // A command that reads nothing may be gone before all is written.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        Said::from(child.wait_with_output().unwrap())
+        CommandOutput::from(child.wait_with_output().unwrap())
     }
 
     /// What the command writes, where it must succeed and has nothing to complain of.
@@ -74,17 +74,17 @@ impl Place {
     }
 }
 
-impl Said {
+impl CommandOutput {
     fn quietly(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
         self.out
     }
 }
 
-impl From<Output> for Said {
-    fn from(output: Output) -> Said {
+impl From<Output> for CommandOutput {
+    fn from(output: Output) -> CommandOutput {
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Said { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+        CommandOutput { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
     }
 }
 

@@ -116,7 +116,7 @@ fn gemini_langchain_and_atif_count_beside_a_reply() {
     }
 }
 
-/// A sample of `inspect_ai` with two replies, and the events of a model; `id` says whether replies have ids.
+/// A sample of `inspect_ai` with two replies, and the events of a model; `id` is whether replies have ids.
 fn sample(id: bool, events: &[Value]) -> String {
     let message = |role: &str, number: &str| match id {
         true => {

@@ -193,7 +193,7 @@ fn codex_sends_the_history_that_a_compaction_wrote() {
     let report = replay(&log, &["-p", "window -n 1000"]);
     assert_eq!(per_request(&report, 0, "tokens_sent"), [100, 220, 230, 340]);
     assert_eq!(report["sessions"][0]["compacted_before"], json!([2, 3]));
-    // What was said, without the lists that repeat and sum it up.
+    // The text of the messages, without the lists that repeat and sum it up.
     assert_eq!(per_request(&report, 1, "tokens_sent"), [100, 210, 320, 430]);
     let live = replay(&log, &["-p", "window -n 1000", "--live"]);
     assert_eq!(per_request(&live, 1, "tokens_sent"), [100, 220, 230, 340]);
@@ -247,7 +247,7 @@ fn pi_sends_the_messages_that_a_compaction_kept() {
     assert_eq!(per_request(&report, 0, "tokens_sent"), [100, 210, 230]);
     assert_eq!(per_request(&report, 0, "messages_sent"), [1, 3, 4]);
     assert_eq!(per_request(&report, 1, "tokens_sent"), [100, 210, 320]);
-    // The table does not know the model, but the log says whose it is.
+    // The table does not know the model, but the log names its provider.
     assert_eq!(replay(&log, &[])["sessions"][0]["cache"], json!("marked"));
 }
 
@@ -397,7 +397,7 @@ fn figures_beside_a_message_calibrate_and_choose_the_cache() {
     assert_eq!((&session["accuracy"]["requests"], &session["accuracy"]["p90_error"]), (&json!(8), &json!(0.0)));
     assert_eq!(session["cache"], "deepseek");
     assert_eq!(built_in(&with_replies("llama", 64))["cache"], "openai");
-    // A dialect that any provider may be behind: what the log says of its cache tells.
+    // A dialect that any provider may be behind: the usage in the log decides.
     let pi = |write: u64, read: u64| {
         let usage = json!({"input": 5, "output": 5, "cacheRead": read, "cacheWrite": write});
         let message = |role: &str, usage: &Value| {
@@ -420,7 +420,7 @@ fn a_sweep_marks_what_nothing_beats() {
     assert!(policies[0].get("pareto").is_none() && policies[1..].iter().all(|policy| policy["pareto"] == true));
 }
 
-/// A chat whose record says how it ended, and whose calls have long results that nobody needs again.
+/// A chat whose record contains how it ended, and whose calls have long results that nobody needs again.
 fn rewarded(reward: f64, rounds: usize) -> String {
     let lines = calling(rounds);
     let messages: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -65,7 +65,7 @@ fn a_look_alike_of_summaries_is_what_somebody_said() {
     }
 }
 
-/// A user who sends the very block back, as any writer of JSON writes it, is a user who says so.
+/// A user who sends the very block back, as any writer of JSON writes it, is a user who wrote it.
 #[test]
 fn a_block_that_is_quoted_is_not_the_block() {
     let folder = folder();

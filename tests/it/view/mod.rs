@@ -274,7 +274,7 @@ fn errors_say_what_to_do() {
     assert_eq!(place.read("page.html"), b"mine");
 }
 
-/// A compaction that a later request made says nothing about the requests before it.
+/// A compaction that a later request made does not apply to the requests before it.
 #[test]
 fn a_policy_is_drawn_as_it_was_before_a_later_boundary() {
     let long = "word ".repeat(50);
@@ -323,7 +323,7 @@ fn a_replay_is_a_page_without_script() {
     let page = text(&done.stdout);
     assert!(page.contains("&lt;b&gt;chat.jsonl") && !page.contains("<b>chat") && !page.contains("<script"), "{page}");
     assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"), "no script is allowed");
-    // A curve for each policy, a row for each in both tables, and what the figures are.
+    // A curve for each policy, a row for each in both tables, and what the numbers mean.
     assert_eq!(page.matches("<path class=\"c").count(), 4);
     assert_eq!(page.matches("<th scope=\"row\">").count(), 8);
     for words in [
@@ -356,7 +356,7 @@ fn records_are_listed_and_each_can_have_a_page() {
     }
 }
 
-/// The list of transcripts says what each is about.
+/// The list of transcripts shows what each is about.
 #[test]
 fn an_index_has_a_row_for_each_session() {
     let place = Place::new();
