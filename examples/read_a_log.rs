@@ -1,4 +1,4 @@
-//! Reads a log in any dialect: who speaks, which tools are called, and which calls were answered.
+//! Reads a log in any dialect: the role of each message, which tools are called, and which calls were answered.
 //!
 //! `cargo run --example read_a_log -- session.jsonl`
 

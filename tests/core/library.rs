@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 type Refusal = Box<dyn std::error::Error + Send + Sync>;
 
 /// A policy that is a function.
-struct Own<F>(F);
+struct ClosurePolicy<F>(F);
 
-impl<F: Fn(&TranscriptView<'_>) -> Result<Vec<Action>, Refusal> + Send + Sync> Policy for Own<F> {
+impl<F: Fn(&TranscriptView<'_>) -> Result<Vec<Action>, Refusal> + Send + Sync> Policy for ClosurePolicy<F> {
     fn name(&self) -> &'static str {
         "own"
     }
@@ -37,9 +37,9 @@ fn round() -> Vec<Value> {
 
 #[test]
 fn values_that_are_kept_are_those_that_were_given() {
-    let same = Cutter::builder().window(WindowPolicy::last(40)).build().unwrap();
-    assert_eq!(same.cut_values(round()).unwrap(), round());
-    assert_eq!(same.cut_values(Vec::new()).unwrap(), Vec::<Value>::new());
+    let window_of_40 = Cutter::builder().window(WindowPolicy::last(40)).build().unwrap();
+    assert_eq!(window_of_40.cut_values(round()).unwrap(), round());
+    assert_eq!(window_of_40.cut_values(Vec::new()).unwrap(), Vec::<Value>::new());
     let without_weather = Cutter::builder().tools(ToolPolicy::drop_named(["weather"])).build().unwrap();
     let cut = without_weather.cut_values(round()).unwrap();
     let mut expected = round();
@@ -62,7 +62,7 @@ fn equal_values_and_new_ones_keep_their_order() {
         let count = transcript.messages().len();
         Ok((0..count).map(|at| if count == 3 { action(at) } else { Action::Keep }).collect())
     };
-    let cutter = Cutter::builder().policy(Own(replace)).build().unwrap();
+    let cutter = Cutter::builder().policy(ClosurePolicy(replace)).build().unwrap();
     assert_eq!(cutter.cut_values(values).unwrap(), [json!({"role": "user", "content": "yes"}), ok()]);
 }
 
@@ -99,14 +99,17 @@ fn an_error_says_where_and_whose_it_is() {
         Error::Read { at, .. } => assert_eq!(at.line, 6, "the number of the value"),
         other => panic!("{other:?}"),
     }
-    let few = Cutter::builder().policy(Own(|_: &TranscriptView<'_>| Ok(Vec::new()))).build().unwrap();
-    assert_eq!(few.cut(long).unwrap_err().to_string(), "1:1: own: it decided about 0 of 1 messages");
-    let refuses = Cutter::builder().policy(Own(|_: &TranscriptView<'_>| Err("not today".into()))).build().unwrap();
-    let error = refuses.cut(long).unwrap_err();
+    let no_decisions =
+        Cutter::builder().policy(ClosurePolicy(|_: &TranscriptView<'_>| Ok(Vec::new()))).build().unwrap();
+    assert_eq!(no_decisions.cut(long).unwrap_err().to_string(), "1:1: own: it decided about 0 of 1 messages");
+    let refusing =
+        Cutter::builder().policy(ClosurePolicy(|_: &TranscriptView<'_>| Err("not today".into()))).build().unwrap();
+    let error = refusing.cut(long).unwrap_err();
     assert_eq!(std::error::Error::source(&error).map(ToString::to_string).as_deref(), Some("not today"));
     let cut = Action::Cut { parts: vec![7], reason: String::new() };
-    let wrong = Cutter::builder().policy(Own(move |_: &TranscriptView<'_>| Ok(vec![cut.clone()]))).build().unwrap();
-    assert_eq!(wrong.cut(long).unwrap_err().to_string(), "1:1: own: message 0 has no part 7");
+    let missing_part =
+        Cutter::builder().policy(ClosurePolicy(move |_: &TranscriptView<'_>| Ok(vec![cut.clone()]))).build().unwrap();
+    assert_eq!(missing_part.cut(long).unwrap_err().to_string(), "1:1: own: message 0 has no part 7");
     let glob = Cutter::builder().tools(ToolPolicy::drop_named(["[a"])).build();
     assert!(matches!(glob, Err(Error::InvalidGlob { glob, .. }) if glob == "[a"));
 }

@@ -146,13 +146,13 @@ fn figures_add_up(session: &SessionReport) -> Result<(), TestCaseError> {
 /// No policy that writes nothing sends more than was recorded.
 fn sends_no_more(session: &SessionReport, cases: &[PolicyCase]) -> Result<(), TestCaseError> {
     for (policy, case) in session.policies[1..].iter().zip(cases).filter(|(_, case)| case.2) {
-        for (own, recorded) in policy.requests.iter().zip(&session.policies[0].requests) {
+        for (request, recorded) in policy.requests.iter().zip(&session.policies[0].requests) {
             prop_assert!(
-                own.tokens_sent <= recorded.tokens_sent,
+                request.tokens_sent <= recorded.tokens_sent,
                 "{}: request {} sends {}, recorded {}",
                 case.0,
-                own.number,
-                own.tokens_sent,
+                request.number,
+                request.tokens_sent,
                 recorded.tokens_sent
             );
         }
@@ -168,13 +168,13 @@ fn requests(policy: &PolicyReport) -> (&[curtail_lab::replay::RequestReport], &[
 fn sends_the_same(items: &[String], dialect: &str, drawn: Drawn) -> Result<(), TestCaseError> {
     let text: String = items.iter().map(|item| format!("{item}\n")).collect();
     let cases = tried(CASES.iter().filter(|case| (case.1)().stages.len() == 1), drawn);
-    let own = cases.iter().map(|case| policy(case.0, (case.1)())).collect();
+    let incremental = cases.iter().map(|case| policy(case.0, (case.1)())).collect();
     let whole = cases.iter().map(|case| policy(case.0, Chain::default().then(Whole((case.1)())))).collect();
-    let own = replayed(own, Apply::View, false, dialect, &text);
+    let incremental = replayed(incremental, Apply::View, false, dialect, &text);
     let whole = replayed(whole, Apply::View, false, dialect, &text);
-    for (own, whole) in own.iter().zip(&whole) {
-        for (own, whole) in own.policies.iter().zip(&whole.policies) {
-            prop_assert_eq!(requests(own), requests(whole), "{} in {}", &own.name, &text);
+    for (incremental, whole) in incremental.iter().zip(&whole) {
+        for (incremental, whole) in incremental.policies.iter().zip(&whole.policies) {
+            prop_assert_eq!(requests(incremental), requests(whole), "{} in {}", &incremental.name, &text);
         }
     }
     Ok(())
@@ -255,9 +255,17 @@ fn a_system_prompt_beside_a_question_is_sent_the_same() {
     let message = |kind: &str, part: &str, text: &str| {
         format!(r#"{{"parts":[{{"content":"{text}","part_kind":"{part}"}}],"kind":"{kind}"}}"#)
     };
-    let (asks, says) = (message("request", "user-prompt", "Now?"), message("response", "text", "Soon."));
-    let asks_first = r#"{"parts":[{"content":"Be brief.","part_kind":"system-prompt"},{"content":"Go.","part_kind":"user-prompt"}],"kind":"request"}"#;
-    let items = [asks_first.to_owned(), asks.clone(), asks.clone(), says.clone(), says.clone(), asks.clone(), says];
+    let (question, answer) = (message("request", "user-prompt", "Now?"), message("response", "text", "Soon."));
+    let prompt_and_question = r#"{"parts":[{"content":"Be brief.","part_kind":"system-prompt"},{"content":"Go.","part_kind":"user-prompt"}],"kind":"request"}"#;
+    let items = [
+        prompt_and_question.to_owned(),
+        question.clone(),
+        question.clone(),
+        answer.clone(),
+        answer.clone(),
+        question.clone(),
+        answer,
+    ];
     sends_the_same(&items, "pydantic-ai", None).unwrap();
 }
 
@@ -276,19 +284,19 @@ fn a_round_that_lost_a_result_is_decided_again() {
         )
     };
     let prompt = r#"{"content":"Now?","part_kind":"user-prompt"}"#;
-    let asks = format!(r#"{{"parts":[{prompt}],"kind":"request"}}"#);
-    let says = r#"{"parts":[{"content":"Soon.","part_kind":"text"}],"kind":"response"}"#.to_owned();
+    let question = format!(r#"{{"parts":[{prompt}],"kind":"request"}}"#);
+    let answer = r#"{"parts":[{"content":"Soon.","part_kind":"text"}],"kind":"response"}"#.to_owned();
     let items = [
-        asks.clone(),
+        question.clone(),
         call("a"),
-        asks.clone(),
-        says.clone(),
-        asks,
+        question.clone(),
+        answer.clone(),
+        question,
         call("b"),
         returned("a", &format!(",{prompt}")),
         call("c"),
         returned("c", ""),
-        says,
+        answer,
     ];
     sends_the_same(&items, "pydantic-ai", None).unwrap();
 }

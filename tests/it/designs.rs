@@ -2,7 +2,7 @@
 
 use crate::program::run;
 
-/// The exit status, what the program writes and what it says, when it reads `input`.
+/// The exit status, standard output and standard error, when it reads `input`.
 fn curtail(args: &[&str], input: &str) -> (i32, String, String) {
     let output = run(args, input);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");

@@ -137,11 +137,11 @@ fn files_that_prose_names_exist() {
     for page in pages() {
         let text = std::fs::read_to_string(&page).expect("a page");
         let names = text.split('`').skip(1).step_by(2).filter(|name| !name.contains(char::is_whitespace));
-        let own = names.filter(|name| {
+        let paths = names.filter(|name| {
             ["src/", "tests/", "fixtures/", "docs/", "benches/"].iter().any(|top| name.starts_with(top))
         });
-        let gone = own.filter(|name| !name.contains(['<', '*', '{']) && !root().join(name).exists());
-        missing.extend(gone.map(|name| format!("{}: {name}", page.display())));
+        let missing_paths = paths.filter(|name| !name.contains(['<', '*', '{']) && !root().join(name).exists());
+        missing.extend(missing_paths.map(|name| format!("{}: {name}", page.display())));
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }

@@ -1,5 +1,5 @@
 //! Twice the input takes twice the work: nothing is quadratic in messages, calls, results, faults or records. A debug build
-//! counts its steps and its memory, so the figures are the same whatever else the machine does; `benches/growth.py` measures
+//! counts its steps and its memory, so the numbers are the same whatever else the machine does; `benches/growth.py` measures
 //! seconds.
 
 use std::fmt::Write as _;
@@ -50,14 +50,14 @@ fn detached(calls: usize) -> String {
 /// Calls whose results come three calls later, each beside a text: a window that drops a call takes a text out of the round in
 /// flight, reaches less far back, and drops the next call.
 pub fn retreating(calls: usize) -> String {
-    let asks = "{\"role\":\"user\",\"content\":\"go\"}\n";
-    let mut text = String::from(asks);
+    let question = "{\"role\":\"user\",\"content\":\"go\"}\n";
+    let mut text = String::from(question);
     for nth in 0..calls {
         let call = format!(r#"{{"type":"tool_use","id":"c{nth}","name":"f","input":{{}}}}"#);
         let _ = writeln!(text, r#"{{"role":"assistant","content":[{{"type":"text","text":"so"}},{call}]}}"#);
         if nth == 0 {
-            let says = "{\"role\":\"assistant\",\"content\":\"well\"}\n";
-            text.push_str(&[says, asks, says].concat());
+            let answer = "{\"role\":\"assistant\",\"content\":\"well\"}\n";
+            text.push_str(&[answer, question, answer].concat());
         }
         if let Some(answered) = nth.checked_sub(3) {
             let result = format!(r#"{{"type":"tool_result","tool_use_id":"c{answered}","content":"ok"}}"#);
@@ -124,7 +124,7 @@ fn chat(messages: usize) -> String {
     exchange.repeat(messages / 2)
 }
 
-/// Call number `nth` with its result; the model says `said` beside it, as JSON.
+/// Call number `nth` with its result; the assistant message has `text`, which is JSON.
 fn round(nth: usize, text: &str) -> String {
     let called = call(&format!("c{nth}"));
     format!(
@@ -133,7 +133,7 @@ fn round(nth: usize, text: &str) -> String {
     )
 }
 
-/// A question, and calls with their results; the model speaks beside every call whose number is a multiple of `every`, and
+/// A question, and calls with their results; the model writes text beside every call whose number is a multiple of `every`, and
 /// names the same file.
 fn agent(messages: usize, every: usize) -> String {
     let begin = "{\"role\":\"system\",\"content\":\"be brief\"}\n{\"role\":\"user\",\"content\":\"go\"}\n";
@@ -250,11 +250,11 @@ fn work(place: &Place, arguments: &[&str], name: &str, text: &[u8]) -> Option<Wo
 /// input takes twice the work, 220 with a logarithm, 400 if it takes four times the work.
 const LINEAR: u64 = 225;
 
-fn assert_linear(name: &str, what: &str, [small, middle, large]: [u64; 3]) {
+fn assert_linear(name: &str, unit: &str, [small, middle, large]: [u64; 3]) {
     let (first, second) = (middle.saturating_sub(small).max(1), large.saturating_sub(middle));
     assert!(
         second * 100 <= first * LINEAR,
-        "{name}: {what} {small}, {middle}, {large}: the second doubling adds {} % of the first",
+        "{name}: {unit} {small}, {middle}, {large}: the second doubling adds {} % of the first",
         second * 100 / first
     );
 }
@@ -264,8 +264,8 @@ fn assert_linear(name: &str, what: &str, [small, middle, large]: [u64; 3]) {
 fn twice_the_input_takes_twice_the_work() {
     let most: usize = std::env::var("CURTAIL_GROWTH").ok().and_then(|size| size.parse().ok()).unwrap_or(1_600);
     let place = Place::new();
-    for (name, says) in [("brief.jinja", "and "), ("long.jinja", "and then more ")] {
-        let template = format!("{{% for m in messages if m.content == 'mark' %}}{says}{{% endfor %}}");
+    for (name, text) in [("brief.jinja", "and "), ("long.jinja", "and then more ")] {
+        let template = format!("{{% for m in messages if m.content == 'mark' %}}{text}{{% endfor %}}");
         place.write(name, template.as_bytes());
     }
     for (name, arguments, input) in CASES {

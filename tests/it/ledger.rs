@@ -16,7 +16,7 @@ struct Log {
 }
 
 impl Log {
-    fn says(mut self, role: &str, text: &str) -> Self {
+    fn message(mut self, role: &str, text: &str) -> Self {
         self.lines += &(json!({"role": role, "content": text}).to_string() + "\n");
         self
     }
@@ -82,7 +82,7 @@ fn files_are_counted_and_reverted_ones_leave() {
 #[test]
 fn what_a_script_writes_is_changed_and_the_script_is_listed_apart() {
     let log = Log::default()
-        .says("user", "Fix it")
+        .message("user", "Fix it")
         .runs("cat > fix.py <<'E'\nopen('src/a.py', 'w').write(x)\nE", "")
         .calls(
             "Write",
@@ -94,7 +94,7 @@ fn what_a_script_writes_is_changed_and_the_script_is_listed_apart() {
         .calls("Write", &json!({"file_path": "/tmp/gone.py", "content": "open('d.py', 'w').write(x)"}), "ok")
         .runs("rm /tmp/gone.py", "")
         .edits("src/c.py", "x", "y")
-        .says("assistant", "Done.");
+        .message("assistant", "Done.");
     let ledger = log.whole();
     let files: Vec<&str> =
         ledger.changed.iter().filter(|change| !change.is_script()).map(|change| change.path.as_str()).collect();
@@ -164,25 +164,25 @@ fn commits_have_a_hash_and_a_subject() {
 fn items_and_questions_are_open_until_they_are_done() {
     let list = |state: &str| json!({"todos": [{"content": "One", "status": "completed"}, {"content": "Two", "status": state}]});
     let log = Log::default()
-        .says("user", "Fix it")
+        .message("user", "Fix it")
         .calls("TodoWrite", &list("pending"), "ok")
         .calls("TodoWrite", &list("in_progress"), "ok")
-        .says("assistant", "It is done. Shall I commit it?");
+        .message("assistant", "It is done. Shall I commit it?");
     let ledger = log.whole();
     assert_eq!(ledger.open().map(|todo| todo.text.as_str()).collect::<Vec<_>>(), ["Two"]);
     assert_eq!(ledger.question.map(|question| question.text).as_deref(), Some("Shall I commit it?"));
-    assert_eq!(log.says("user", "No, wait.").whole().question, None);
+    assert_eq!(log.message("user", "No, wait.").whole().question, None);
 }
 
 fn long() -> Log {
-    let mut log = Log::default().says("user", "Make the export faster.");
+    let mut log = Log::default().message("user", "Make the export faster.");
     for n in 0..12 {
         log = log
-            .says("assistant", &format!("Step {n}."))
+            .message("assistant", &format!("Step {n}."))
             .edits(&format!("/r/src/part{n}/file{n}.rs"), "x", &format!("y{n}"))
             .runs("cargo test", &format!("test a::t{n} ... FAILED\ntest result: FAILED. 0 passed; 1 failed"))
             .runs("git commit -am x", &format!("[main 1a2b3c{n:x}] Step {n}"))
-            .says("user", &format!("No, use number {n} instead."));
+            .message("user", &format!("No, use number {n} instead."));
     }
     log.calls("update_plan", &json!({"plan": [{"step": "Measure", "status": "pending"}]}), "ok")
 }
@@ -215,7 +215,7 @@ fn a_text_keeps_its_budget_and_is_read_back() {
 
 #[test]
 fn a_talk_has_no_facts_but_its_goal() {
-    let talk = Log::default().says("user", "Is it raining?").says("assistant", "No.").whole();
+    let talk = Log::default().message("user", "Is it raining?").message("assistant", "No.").whole();
     let count = |text: &str| text.split_whitespace().count();
     assert_eq!(talk.text(100, false, &count), "");
     assert_eq!(talk.text(100, true, &count), "Goal [m0]: Is it raining?");
@@ -301,7 +301,7 @@ fn a_pointer_leads_to_the_message() {
 #[test]
 fn a_page_for_the_next_session_has_all_sections() {
     let place = Place::new();
-    place.write("log.jsonl", long().says("assistant", "Shall I push it?").lines.as_bytes());
+    place.write("log.jsonl", long().message("assistant", "Shall I push it?").lines.as_bytes());
     let page = stdout_of(&place, &["summarize", "--handoff", "log.jsonl"]);
     for part in [
         "# Handoff\n",

@@ -13,10 +13,10 @@ use assert_cmd::Command;
 pub const GUARD: Duration = Duration::from_mins(10);
 
 /// Waits until `done`.
-pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+pub fn wait_until(event: &str, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
-        assert!(begun.elapsed() < GUARD, "{what}: waited in vain");
+        assert!(begun.elapsed() < GUARD, "{event}: waited in vain");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -140,7 +140,7 @@ impl Place {
         let counted = text(&self.read("work"));
         let figure = |name: &str| {
             let mut lines = counted.lines().filter_map(|line| line.split_once(' '));
-            lines.find(|(own, _)| *own == name).and_then(|(_, figure)| figure.parse().ok()).expect(name)
+            lines.find(|(label, _)| *label == name).and_then(|(_, figure)| figure.parse().ok()).expect(name)
         };
         Some(Work { steps: figure("steps"), allocated: figure("allocated"), peak: figure("peak") })
     }

@@ -66,7 +66,7 @@ struct Facts {
     commits: Vec<String>,
     open: Vec<String>,
     asked: Vec<String>,
-    said: String,
+    last_text: String,
     /// Lines of files that tools showed.
     source: Vec<String>,
     /// Code in the arguments of edits.
@@ -165,10 +165,10 @@ impl Session {
         }
     }
 
-    /// The assistant speaks, and calls a tool if there is one: its name, its arguments and its result.
+    /// The assistant writes text, and calls a tool if there is one: its name, its arguments and its result.
     fn say(&mut self, text: &str, call: Option<(&str, Value, &str)>) {
         self.spoken += 1;
-        text.clone_into(&mut self.facts.said);
+        text.clone_into(&mut self.facts.last_text);
         let Some((name, arguments, result)) = call else {
             self.messages.push(json!({"role": "assistant", "content": text}));
             return;
@@ -388,7 +388,7 @@ fn measure(scores: &mut Scores, facts: &Facts, summary: &str) {
     scores.add("commits", count(&mut facts.commits.iter().map(String::as_str).map(holds)), facts.commits.len());
     scores.add("open", count(&mut facts.open.iter().map(|item| holds(&start(item, 40)))), facts.open.len());
     scores.add("asked", count(&mut facts.asked.iter().map(|text| holds(&start(text, 40)))), facts.asked.len());
-    scores.add("said", usize::from(holds(&end(&facts.said, 40))), 1);
+    scores.add("said", usize::from(holds(&end(&facts.last_text, 40))), 1);
     scores.add("false errors", usize::from(facts.source.iter().any(|line| line.len() > 12 && holds(line))), 1);
     scores.add("code", usize::from(facts.code.iter().any(|line| holds(line))), 1);
     let cut = |word: &str| word.contains('/') && word.trim_end_matches([',', ')']).ends_with('…');

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::program::root;
 
-/// What a file of `tests/readers` says of itself.
+/// The description at the top of a file of `tests/readers`.
 struct Reader {
     name: String,
     dialects: Vec<String>,

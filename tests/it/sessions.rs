@@ -53,12 +53,13 @@ fn sessions_are_listed_newest_first() {
     let place = machine();
     let json: serde_json::Value =
         serde_json::from_str(&printed(&place, &["sessions", "--format", "json", "--tokens"])).unwrap();
-    let of = |key: &str| json["sessions"].as_array().unwrap().iter().map(|one| one[key].clone()).collect::<Vec<_>>();
-    assert_eq!(of("name"), ["@claude", "@codex", "@claude:2"]);
-    assert_eq!(of("project"), ["/work/kiln/cups", "/work/mill", "/work/kiln"]);
-    assert_eq!(of("prompt"), ["Glaze the cups.", "Grind the rye.", "Fire the \u{1b}[31mkiln."]);
-    assert_eq!(of("messages"), [1, 2, 1]);
-    assert!(of("tokens").iter().all(|tokens| tokens.as_u64() > Some(0)), "{json}");
+    let values =
+        |key: &str| json["sessions"].as_array().unwrap().iter().map(|one| one[key].clone()).collect::<Vec<_>>();
+    assert_eq!(values("name"), ["@claude", "@codex", "@claude:2"]);
+    assert_eq!(values("project"), ["/work/kiln/cups", "/work/mill", "/work/kiln"]);
+    assert_eq!(values("prompt"), ["Glaze the cups.", "Grind the rye.", "Fire the \u{1b}[31mkiln."]);
+    assert_eq!(values("messages"), [1, 2, 1]);
+    assert!(values("tokens").iter().all(|tokens| tokens.as_u64() > Some(0)), "{json}");
     let table = printed(&place, &["sessions"]);
     assert!(table.contains("Fire the ⟨U+001B⟩[31mkiln.") && !table.contains('\u{1b}'), "{table}");
     assert!(

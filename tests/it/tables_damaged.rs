@@ -1,4 +1,4 @@
-//! Damaged Parquet files: whatever their bytes are, the program says which file is damaged, in bounded memory.
+//! Damaged Parquet files: whatever their bytes are, the program reports which file is damaged, in bounded memory.
 
 use std::process::{Command, Stdio};
 

@@ -94,19 +94,19 @@ fn what_is_written_stands_on_the_way_up_from_the_last_record() {
 }
 
 /// A line of a log: its id, the id of its parent, and its role and content.
-fn record(own: &str, parent: &str, role: &str, content: &str) -> String {
+fn record(uuid: &str, parent: &str, role: &str, content: &str) -> String {
     let id = if role == "assistant" {
-        format!("\"id\":\"{}\",\"model\":\"claude-opus-5-5\",", &own[..2])
+        format!("\"id\":\"{}\",\"model\":\"claude-opus-5-5\",", &uuid[..2])
     } else {
         String::new()
     };
     let parent = if parent.is_empty() { String::from("null") } else { format!("\"{parent}\"") };
     format!(
-        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{{id}\"role\":\"{role}\",\"content\":[{content}]}},\"uuid\":\"{own}\"}}\n"
+        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"{role}\",\"message\":{{{id}\"role\":\"{role}\",\"content\":[{content}]}},\"uuid\":\"{uuid}\"}}\n"
     )
 }
 
-fn said(text: &str) -> String {
+fn text_block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":\"{text}\"}}")
 }
 
@@ -132,19 +132,19 @@ fn parents(log: &str) -> Vec<(String, Option<String>)> {
 #[test]
 fn a_reply_of_several_lines_has_one_note() {
     let log = [
-        record("q", "", "user", &said("Go.")),
+        record("q", "", "user", &text_block("Go.")),
         record("m1.1", "q", "assistant", &call("t1", "Read")),
         record("m1.2", "m1.1", "assistant", &call("t2", "Bash")),
         record("m1.3", "m1.2", "assistant", &call("t3", "Bash")),
         record("r1", "m1.1", "user", &answer("t1")),
         record("r2", "m1.2", "user", &answer("t2")),
         record("r3", "m1.3", "user", &answer("t3")),
-        record("m2", "r3", "assistant", &said("Done.")),
+        record("m2", "r3", "assistant", &text_block("Done.")),
     ];
     let out = cut(without("Bash"), &log.concat());
     assert_eq!(out.matches("Used Bash tool").count(), 1, "{out}");
     let links = parents(&out);
-    let parent = |own: &str| links.iter().find(|(id, _)| id == own).and_then(|(_, parent)| parent.as_deref());
+    let parent = |uuid: &str| links.iter().find(|(id, _)| id == uuid).and_then(|(_, parent)| parent.as_deref());
     let note = links[1].0.as_str();
     assert_eq!(
         [parent(note), parent("m1.1"), parent("r1"), parent("m2")],
@@ -157,15 +157,15 @@ fn a_reply_of_several_lines_has_one_note() {
 fn a_note_before_a_boundary_breaks_no_thought_behind_it() {
     let thought = "{\"type\":\"thinking\",\"thinking\":\"go on\",\"signature\":\"c2lnMg==\"}";
     let boundary = "{\"parentUuid\":null,\"logicalParentUuid\":\"r1\",\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"b\"}\n";
-    for first in [call("t1", "Edit"), format!("{},{}", said("Well."), call("t1", "Edit"))] {
+    for first in [call("t1", "Edit"), format!("{},{}", text_block("Well."), call("t1", "Edit"))] {
         let log = [
-            record("q", "", "user", &said("Fix it.")),
+            record("q", "", "user", &text_block("Fix it.")),
             record("m1", "q", "assistant", &first),
             record("r1", "m1", "user", &answer("t1")),
             boundary.to_owned(),
-            record("s", "b", "user", &said("Summary.")).replacen('{', "{\"isCompactSummary\":true,", 1),
+            record("s", "b", "user", &text_block("Summary.")).replacen('{', "{\"isCompactSummary\":true,", 1),
             record("m2.1", "s", "assistant", thought),
-            record("m2.2", "m2.1", "assistant", &said("Done.")),
+            record("m2.2", "m2.1", "assistant", &text_block("Done.")),
         ];
         let out = cut(without("Edit"), &log.concat());
         assert!(out.contains("Used Edit tool") && out.contains("go on"), "{out}");
@@ -176,14 +176,13 @@ fn a_note_before_a_boundary_breaks_no_thought_behind_it() {
 #[test]
 fn a_note_of_a_side_conversation_stays_in_it() {
     let thought = "{\"type\":\"thinking\",\"thinking\":\"go on\",\"signature\":\"c2lnMg==\"}";
-    let aside = |line: String| line.replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a\"");
     let log = [
-        record("q", "", "user", &said("Go.")),
-        aside(record("a1", "", "user", &said("Look."))),
-        aside(record("m1", "a1", "assistant", &format!("{},{}", said("Well."), call("t1", "Bash")))),
-        aside(record("r1", "m1", "user", &answer("t1"))),
+        record("q", "", "user", &text_block("Go.")),
+        aside(&record("a1", "", "user", &text_block("Look."))),
+        aside(&record("m1", "a1", "assistant", &format!("{},{}", text_block("Well."), call("t1", "Bash")))),
+        aside(&record("r1", "m1", "user", &answer("t1"))),
         record("m2.1", "q", "assistant", thought),
-        record("m2.2", "m2.1", "assistant", &said("Done.")),
+        record("m2.2", "m2.1", "assistant", &text_block("Done.")),
     ];
     let out = cut(without("Bash"), &log.concat());
     let note = out.lines().find(|line| line.contains("Used Bash tool")).expect("a note");
@@ -299,15 +298,15 @@ fn a_cut_begins_no_second_tree() {
 #[test]
 fn an_older_tree_does_not_become_the_newest() {
     let log = [
-        record("a1", "", "user", &said("old")),
-        record("b1", "", "user", &said("new")),
-        record("b2", "b1", "assistant", &said("newer")),
-        record("a2", "a1", "assistant", &said("older")),
-        record("b3", "b2", "user", &said("newest")),
+        record("a1", "", "user", &text_block("old")),
+        record("b1", "", "user", &text_block("new")),
+        record("b2", "b1", "assistant", &text_block("newer")),
+        record("a2", "a1", "assistant", &text_block("older")),
+        record("b3", "b2", "user", &text_block("newest")),
     ];
     let replies = Strip { roles: vec![Role::Assistant], ..Strip::default() };
-    let left = cut(Chain::default().then(replies), &log.concat());
-    assert!(left.contains("newer") && !left.contains("older"), "{left}");
+    let out = cut(Chain::default().then(replies), &log.concat());
+    assert!(out.contains("newer") && !out.contains("older"), "{out}");
 }
 
 /// A boundary is in the tree of the record that it names, also behind a record of another tree.
@@ -315,41 +314,41 @@ fn an_older_tree_does_not_become_the_newest() {
 fn a_boundary_stays_in_its_tree() {
     let boundary = r#"{"parentUuid":null,"logicalParentUuid":"a1","sessionId":"s","type":"system","subtype":"compact_boundary","uuid":"c1"}"#;
     let log = [
-        record("a1", "", "user", &said("one")),
-        record("b1", "", "user", &said("another")),
+        record("a1", "", "user", &text_block("one")),
+        record("b1", "", "user", &text_block("another")),
         format!("{boundary}\n"),
-        record("c2", "c1", "user", &said("Summary.")),
-        record("a2", "c2", "assistant", &said("two")),
+        record("c2", "c1", "user", &text_block("Summary.")),
+        record("a2", "c2", "assistant", &text_block("two")),
     ];
-    let left = cut(Chain::default().then(Live), &log.concat());
-    assert!(left.contains("Summary.") && !left.contains("another"), "{left}");
+    let out = cut(Chain::default().then(Live), &log.concat());
+    assert!(out.contains("Summary.") && !out.contains("another"), "{out}");
 }
 
 /// A user who goes back to an earlier message undoes what followed it, a compaction included. The results of parallel calls
 /// hang off records of their own and are sent.
 #[test]
 fn what_a_rewind_left_is_history() {
-    let left = cut(Chain::default().then(Live), &fixture("rewind.jsonl"));
-    assert!(!left.contains("vinegar"), "{left}");
+    let out = cut(Chain::default().then(Live), &fixture("rewind.jsonl"));
+    assert!(!out.contains("vinegar"), "{out}");
     let sent =
         ["What is ripe?", "\"content\":\"beets\"", "\"content\":\"beans\"", "Beets and beans.", "Dry the beans."];
-    assert!(sent.iter().all(|text| left.contains(text)), "{left}");
+    assert!(sent.iter().all(|text| out.contains(text)), "{out}");
 }
 
 /// A cut that drops a result leaves what was beside it. Parallel calls fork there, and the user went back to nothing.
 #[test]
 fn what_was_beside_a_result_begins_no_branch() {
     let call = |id: &str| format!(r#"{{"type":"tool_use","id":"{id}","name":"Read","input":{{}}}}"#);
-    let beside = record("a4", "a2", "user", &said("Look at the lid."));
+    let beside = record("a4", "a2", "user", &text_block("Look at the lid."));
     let log = [
-        record("a1", "", "user", &said("Which jar?")),
+        record("a1", "", "user", &text_block("Which jar?")),
         record("a2", "a1", "assistant", &call("t1")),
         record("a3", "a2", "assistant", &call("t2")),
         beside.replace("\"uuid\"", "\"sourceToolAssistantUUID\":\"a2\",\"uuid\""),
         record("a5", "a3", "user", r#"{"type":"tool_result","tool_use_id":"t2","content":"glass"}"#),
     ];
-    let left = cut(Chain::default().then(Live), &log.concat());
-    assert_eq!(left, log.concat());
+    let out = cut(Chain::default().then(Live), &log.concat());
+    assert_eq!(out, log.concat());
 }
 
 /// Without what both hang off, the path does not go on from the branch.
@@ -358,17 +357,17 @@ fn a_path_does_not_join_the_branch_before_it() {
     let newest = Chain::default().then(MessageRange { from: 6, to: None, pins: Pins::default() });
     let once = cut(newest, &fixture("rewind.jsonl"));
     assert!(once.contains("Pickle the beets."), "{once}");
-    let left = cut(Chain::default().then(Live), &once);
-    assert!(left.starts_with("{\"parentUuid\":null") && left.contains("Dry the beans."), "{left}");
-    assert_eq!(left.lines().count(), 2, "{left}");
+    let out = cut(Chain::default().then(Live), &once);
+    assert!(out.starts_with("{\"parentUuid\":null") && out.contains("Dry the beans."), "{out}");
+    assert_eq!(out.lines().count(), 2, "{out}");
 }
 
 /// A branch is known by the prompt that it begins with.
 #[test]
 fn a_branch_is_dropped_with_its_prompt() {
     let prompt = DropMessages { messages: std::iter::once(6..7).collect(), turns: Vec::new(), pins: Pins::default() };
-    let left = cut(Chain::default().then(prompt), &fixture("rewind.jsonl"));
-    assert!(!left.contains("vinegar") && left.contains("The beans are dry."), "{left}");
+    let out = cut(Chain::default().then(prompt), &fixture("rewind.jsonl"));
+    assert!(!out.contains("vinegar") && out.contains("The beans are dry."), "{out}");
 }
 
 fn faults(log: &str) -> Vec<String> {
@@ -401,11 +400,11 @@ proptest! {
     #[test]
     fn links_of_any_tree_are_mended(log in log(), size in 1..12_usize) {
         for chain in [window(size), sliding(size), without_tools(), stubbed(), cleared()] {
-            let left = cut(chain, &log);
-            prop_assert_eq!(broken_links(&left), Vec::<String>::new(), "in {}", log);
+            let out = cut(chain, &log);
+            prop_assert_eq!(broken_links(&out), Vec::<String>::new(), "in {}", log);
         }
-        let left = cut(stubbed(), &log);
-        prop_assert_eq!(faults(&left), Vec::<String>::new(), "in {}\nout {}", log, left);
+        let out = cut(stubbed(), &log);
+        prop_assert_eq!(faults(&out), Vec::<String>::new(), "in {}\nout {}", log, out);
     }
 }
 
@@ -418,73 +417,72 @@ fn aside(line: &str) -> String {
 #[test]
 fn the_task_is_that_of_the_main_conversation() {
     let log = [
-        aside(&record("s1", "", "user", &said("Look for the jar."))),
-        aside(&record("s2", "s1", "assistant", &said("It is there."))),
-        record("m1", "", "user", &said("Fill the jar.")),
-        record("m2", "m1", "assistant", &said("With what?")),
-        record("m3", "m2", "user", &said("With beets.")),
-        record("m4", "m3", "assistant", &said("It is full.")),
+        aside(&record("s1", "", "user", &text_block("Look for the jar."))),
+        aside(&record("s2", "s1", "assistant", &text_block("It is there."))),
+        record("m1", "", "user", &text_block("Fill the jar.")),
+        record("m2", "m1", "assistant", &text_block("With what?")),
+        record("m3", "m2", "user", &text_block("With beets.")),
+        record("m4", "m3", "assistant", &text_block("It is full.")),
     ];
     let keep = Keep { first_user: true, ..Keep::default() };
     let window =
         HistoryWindow { size: 2, unit: WindowUnit::Items, max_expansion: None, cap_in_flight: false, keep, step: 1 };
-    let left = cut(Chain::default().then(window), &log.concat());
-    assert!(left.contains("Fill the jar.") && !left.contains("Look for the jar."), "{left}");
+    let out = cut(Chain::default().then(window), &log.concat());
+    assert!(out.contains("Fill the jar.") && !out.contains("Look for the jar."), "{out}");
 }
 
-/// What a sub-agent says does not end the round of the call that it works for.
+/// A message of a sub-agent does not end the round of the call that it works for.
 #[test]
 fn a_round_is_in_flight_while_a_sub_agent_works_for_it() {
     let call = r#"{"type":"tool_use","id":"toolu_1","name":"Task","input":{}}"#;
     let log = [
-        record("m1", "", "user", &said("Fill the jar.")),
+        record("m1", "", "user", &text_block("Fill the jar.")),
         record("m2", "m1", "assistant", call),
-        aside(&record("s1", "", "user", &said("Look for beets."))),
-        aside(&record("s2", "s1", "assistant", &said("There are some."))),
+        aside(&record("s1", "", "user", &text_block("Look for beets."))),
+        aside(&record("s2", "s1", "assistant", &text_block("There are some."))),
     ];
-    let left = cut(window(1), &log.concat());
-    assert!(left.contains("toolu_1"), "{left}");
+    let out = cut(window(1), &log.concat());
+    assert!(out.contains("toolu_1"), "{out}");
 }
 
 /// A sub-agent's conversation is no exchange of a window, no turn, and nothing that a person wrote.
 #[test]
 fn what_a_sub_agent_says_is_not_the_conversation() {
     let log = [
-        record("m1", "", "user", &said("Fill the jar.")),
-        record("m2", "m1", "assistant", &said("With what?")),
-        record("m3", "m2", "user", &said("With beets.")),
-        record("m4", "m3", "assistant", &said("It is full.")),
-        aside(&record("s1", "", "user", &said("Look for a lid."))),
-        aside(&record("s2", "s1", "assistant", &said("There is one."))),
+        record("m1", "", "user", &text_block("Fill the jar.")),
+        record("m2", "m1", "assistant", &text_block("With what?")),
+        record("m3", "m2", "user", &text_block("With beets.")),
+        record("m4", "m3", "assistant", &text_block("It is full.")),
+        aside(&record("s1", "", "user", &text_block("Look for a lid."))),
+        aside(&record("s2", "s1", "assistant", &text_block("There is one."))),
     ];
     let log = log.concat();
     let keep = |start_on_user| Keep { start_on_user, ..Keep::default() };
-    let by = |unit, step, start_on_user| {
+    let cut_by = |unit, step, start_on_user| {
         let keep = keep(start_on_user);
         let window = HistoryWindow { size: 1, unit, max_expansion: None, cap_in_flight: false, keep, step };
         cut(Chain::default().then(window), &log)
     };
-    for left in [by(WindowUnit::Items, 1, false), by(WindowUnit::Items, 2, false), by(WindowUnit::Items, 1, true)] {
-        assert!(
-            left.contains("With beets.") && left.contains("It is full.") && !left.contains("Fill the jar."),
-            "{left}"
-        );
+    for out in
+        [cut_by(WindowUnit::Items, 1, false), cut_by(WindowUnit::Items, 2, false), cut_by(WindowUnit::Items, 1, true)]
+    {
+        assert!(out.contains("With beets.") && out.contains("It is full.") && !out.contains("Fill the jar."), "{out}");
     }
-    let turn = by(WindowUnit::Turns, 1, false);
+    let turn = cut_by(WindowUnit::Turns, 1, false);
     assert!(turn.contains("With beets.") && turn.contains("Look for a lid."), "{turn}");
     // Of sub-agents alone, the conversation is the sub-agent's.
     let alone: String = log.lines().skip(4).map(|line| format!("{line}\n")).collect();
     assert_eq!(cut(window(1), &alone), alone);
 }
 
-/// A compaction of the main conversation is not kept for what a sub-agent said after it.
+/// A compaction of the main conversation is not kept for the messages that a sub-agent wrote after it.
 #[test]
 fn a_boundary_is_not_kept_for_a_sub_agent() {
     let compaction = |id: &str, before: &str, text: &str| {
         let boundary = format!(
             "{{\"parentUuid\":null,\"logicalParentUuid\":\"{before}\",\"isSidechain\":false,\"sessionId\":\"s\",\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"{id}\"}}\n"
         );
-        let summary = record(&format!("{id}s"), id, "user", &said(text));
+        let summary = record(&format!("{id}s"), id, "user", &text_block(text));
         [
             boundary,
             summary.replace("\"type\":\"user\",\"message\"", "\"type\":\"user\",\"isCompactSummary\":true,\"message\""),
@@ -492,18 +490,18 @@ fn a_boundary_is_not_kept_for_a_sub_agent() {
         .concat()
     };
     let log = [
-        record("m1", "", "user", &said("Fill the jar.")),
-        record("m2", "m1", "assistant", &said("With what?")),
+        record("m1", "", "user", &text_block("Fill the jar.")),
+        record("m2", "m1", "assistant", &text_block("With what?")),
         compaction("b1", "m2", "A jar is empty."),
-        aside(&record("s1", "", "user", &said("Look for beets."))),
-        aside(&record("s2", "s1", "assistant", &said("There are some."))),
-        record("m3", "b1s", "user", &said("With beets.")),
-        record("m4", "m3", "assistant", &said("It is full.")),
+        aside(&record("s1", "", "user", &text_block("Look for beets."))),
+        aside(&record("s2", "s1", "assistant", &text_block("There are some."))),
+        record("m3", "b1s", "user", &text_block("With beets.")),
+        record("m4", "m3", "assistant", &text_block("It is full.")),
         compaction("b2", "m4", "A jar is full."),
-        record("m5", "b2s", "user", &said("Close it.")),
-        record("m6", "m5", "assistant", &said("It is closed.")),
+        record("m5", "b2s", "user", &text_block("Close it.")),
+        record("m6", "m5", "assistant", &text_block("It is closed.")),
     ];
-    let left = cut(Chain::default().then(Live), &log.concat());
-    assert!(!left.contains("A jar is empty.") && !left.contains("With beets."), "{left}");
-    assert!(left.contains("There are some.") && left.contains("A jar is full."), "{left}");
+    let out = cut(Chain::default().then(Live), &log.concat());
+    assert!(!out.contains("A jar is empty.") && !out.contains("With beets."), "{out}");
+    assert!(out.contains("There are some.") && out.contains("A jar is full."), "{out}");
 }

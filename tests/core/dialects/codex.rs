@@ -64,34 +64,34 @@ fn instructions_count() {
 
 #[test]
 fn settings_stay_and_mirrors_go_with_what_they_mirror() {
-    let left = cut(last(1), "minimal.jsonl");
-    assert!(left.contains("session_meta") && left.contains("turn_context"), "{left}");
-    assert!(left.contains("\"agent_message\"") && left.contains("Only the blue one."), "{left}");
-    assert!(!left.contains("\"user_message\"") && !left.contains("call_1a"), "{left}");
+    let out = cut(last(1), "minimal.jsonl");
+    assert!(out.contains("session_meta") && out.contains("turn_context"), "{out}");
+    assert!(out.contains("\"agent_message\"") && out.contains("Only the blue one."), "{out}");
+    assert!(!out.contains("\"user_message\"") && !out.contains("call_1a"), "{out}");
 }
 
 #[test]
 fn older_settings_go_with_their_turn() {
-    let left = cut(last(2), "settings.jsonl");
-    let kept = |words: &str| left.contains(words);
-    assert!(!kept(r#""cwd":"/one""#) && kept(r#""cwd":"/two""#) && kept(r#""cwd":"/three""#), "{left}");
+    let out = cut(last(2), "settings.jsonl");
+    let kept = |words: &str| out.contains(words);
+    assert!(!kept(r#""cwd":"/one""#) && kept(r#""cwd":"/two""#) && kept(r#""cwd":"/three""#), "{out}");
     // Changes mean nothing without the state that they change.
-    assert!(kept(r#""full":true"#) && kept(r#""full":false"#), "{left}");
+    assert!(kept(r#""full":true"#) && kept(r#""full":false"#), "{out}");
     assert_eq!(cut(last(1), "settings.jsonl").matches("turn_context").count(), 1);
 }
 
 #[test]
 fn thoughts_mirrored_ahead_go_with_the_call_they_led_to() {
     let tools = ToolFilter { tools: ToolGlobs::All, persist_results: false };
-    let left = cut(Chain::default().then(tools), "reasoning.jsonl");
-    assert!(!left.contains("Looking for the tear") && left.contains("**Mended**"), "{left}");
+    let out = cut(Chain::default().then(tools), "reasoning.jsonl");
+    assert!(!out.contains("Looking for the tear") && out.contains("**Mended**"), "{out}");
 }
 
 #[test]
 fn a_compaction_is_cut_inside_and_stays() {
-    let left = cut(last(4), "compacted.jsonl");
+    let out = cut(last(4), "compacted.jsonl");
     let text = fixture("compacted.jsonl");
-    let (before, after): (Vec<&str>, Vec<&str>) = (text.lines().collect(), left.lines().collect());
+    let (before, after): (Vec<&str>, Vec<&str>) = (text.lines().collect(), out.lines().collect());
     // What it replaced is older than what is left.
     assert_eq!(before[..1], after[..1]);
     assert!(after[1].contains("\"replacement_history\":[{") && !after[1].contains("Weave a scarf."), "{}", after[1]);
@@ -100,6 +100,6 @@ fn a_compaction_is_cut_inside_and_stays() {
 
 #[test]
 fn a_torn_line_stays() {
-    let left = cut(last(1), "torn.jsonl");
-    assert!(left.ends_with("\"role\":\"assi"), "{left}");
+    let out = cut(last(1), "torn.jsonl");
+    assert!(out.ends_with("\"role\":\"assi"), "{out}");
 }

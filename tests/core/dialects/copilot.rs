@@ -31,7 +31,7 @@ fn what_is_written_is_sent() {
     assert!(written.contains(r#""success":false,"error":{"message":"[interrupted"#), "{written}");
 }
 
-/// What a sub-agent says is not sent with the main conversation.
+/// A message of a sub-agent is not sent with the main conversation.
 #[test]
 fn a_sub_agent_has_a_conversation_of_its_own() {
     let event = |kind: &str, data: &str| format!("{{\"type\":\"{kind}\",\"data\":{{{data}}}}}\n");

@@ -131,14 +131,14 @@ fn arguments_are_cleared_in_every_copy_of_a_call() {
     let out = cut(Chain::default().then(clear), &format!("{chunk}\n{result}\n"));
     assert!(out.contains("[cleared]") && !out.contains("very/long"), "{out}");
     let chunk: serde_json::Value = serde_json::from_str(out.lines().next().expect("a chunk")).expect("JSON");
-    let own = &chunk["kwargs"];
-    assert_eq!(own["tool_calls"][0]["args"], serde_json::json!({}));
+    let kwargs = &chunk["kwargs"];
+    assert_eq!(kwargs["tool_calls"][0]["args"], serde_json::json!({}));
     assert_eq!(
-        (&own["tool_call_chunks"][0]["args"], &own["tool_call_chunks"][0]["id"]),
+        (&kwargs["tool_call_chunks"][0]["args"], &kwargs["tool_call_chunks"][0]["id"]),
         (&"{}".into(), &"call_1".into())
     );
-    assert_eq!(own["response_metadata"]["output"][0]["arguments"], "{}");
-    assert_eq!(own["additional_kwargs"]["__openai_function_call_ids__"]["call_1"], "fc_1");
+    assert_eq!(kwargs["response_metadata"]["output"][0]["arguments"], "{}");
+    assert_eq!(kwargs["additional_kwargs"]["__openai_function_call_ids__"]["call_1"], "fc_1");
 }
 
 /// Programs resume with what the newest record leads back to, whatever a cut leaves of it.

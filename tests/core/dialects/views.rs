@@ -51,15 +51,15 @@ fn lines(transcript: &Transcript<'_>, words: fn(&Part<'_>) -> String, out: &mut 
     let pairs = Pairs::from_messages(&transcript.messages);
     for at in 0..=transcript.messages.len() {
         for item in transcript.layout.non_messages.iter().filter(|item| item.after == at) {
-            let what = item.unknown.as_ref().map_or(String::from("metadata"), |name| format!("unknown `{name}`"));
-            let _ = writeln!(out, "   {what}");
+            let label = item.unknown.as_ref().map_or(String::from("metadata"), |name| format!("unknown `{name}`"));
+            let _ = writeln!(out, "   {label}");
         }
         let Some(message) = transcript.messages.get(at) else { break };
         let _ = writeln!(out, "{at:2} {}{}", message.role.name(), flags(message));
-        for (part, what) in message.parts.iter().enumerate() {
+        for (part, content) in message.parts.iter().enumerate() {
             let other = pairs.counterpart(PartRef { message: at, part });
             let other = other.map_or_else(String::new, |at| format!(" <-> {}.{}", at.message, at.part));
-            let _ = writeln!(out, "     {part} {}{other}", words(what));
+            let _ = writeln!(out, "     {part} {}{other}", words(content));
         }
     }
 }

@@ -35,7 +35,7 @@ fn raw(message: &Message<'_>) -> String {
 }
 
 /// Whether `one` and `other`, two messages of the user in a row, are a block of the program and what it must not stand beside.
-/// Results that answer no call are no neighbors of a block: joined to it, they would count as said by the user.
+/// Results that answer no call are no neighbors of a block: joined to it, they would count as text of the user.
 fn is_block_beside(one: &Message<'_>, other: &Message<'_>) -> bool {
     own_blocks(one) > 0 && !other.parts.iter().all(|part| part.content.result().is_some())
 }

@@ -64,16 +64,16 @@ pub const BOUNDED: &[Bounded] = &[
         )]
     }),
     ("codex", codex::serialize, |nth| {
-        let said = |role: &str, kind: &str, text: &str| {
+        let message = |role: &str, kind: &str, text: &str| {
             format!(
                 "{{\"type\":\"message\",\"role\":\"{role}\",\"content\":[{{\"type\":\"{kind}\",\"text\":\"{text} {nth}\"}}]}}"
             )
         };
         let history = [
-            said("user", "input_text", "What is the key?"),
+            message("user", "input_text", "What is the key?"),
             String::from("{\"type\":\"function_call\",\"call_id\":\"call_k\",\"name\":\"bash\",\"arguments\":\"{}\"}"),
             String::from("{\"type\":\"function_call_output\",\"call_id\":\"call_k\",\"output\":\"42\"}"),
-            said("user", "input_text", "Summary: the key is 42."),
+            message("user", "input_text", "Summary: the key is 42."),
         ];
         vec![format!(
             "{{\"timestamp\":\"t\",\"type\":\"compacted\",\"payload\":{{\"message\":\"\",\"replacement_history\":[{}]}}}}",
@@ -343,7 +343,7 @@ proptest! {
         }
     }
 
-    /// What is said while Copilot writes a summary is kept, and a cut changes none of that.
+    /// Messages that arrive while Copilot writes a summary are kept, and a cut changes none of that.
     #[test]
     fn what_is_said_during_a_compaction_stays_kept(
         script in sound_script(),

@@ -47,7 +47,7 @@ impl Written {
         let places: Vec<&PartPlace<'_>> = message.parts.iter().filter_map(Part::place).collect();
         let removable = places.iter().filter(|place| place.piece.is_none()).flat_map(|place| removable(place));
         let results = message.parts.iter().filter(|part| part.content.result().is_some());
-        let own = results.filter_map(|part| part.place()?.rewrite);
+        let rewrites = results.filter_map(|part| part.place()?.rewrite);
         let places_of_all = messages.iter().flat_map(|message| &message.parts).filter_map(Part::place);
         let inside = |span: &Span| span.start >= value.span().start && span.end <= value.span().end;
         let twins = places_of_all
@@ -56,7 +56,7 @@ impl Written {
             .filter(|twin| inside(&twin.span))
             .copied();
         let arguments = message.parts.iter().filter_map(without_arguments).flatten().map(|one| range(one.span));
-        let rewritten = own.chain(twins).map(|rewrite| range(rewrite.span)).chain(arguments);
+        let rewritten = rewrites.chain(twins).map(|rewrite| range(rewrite.span)).chain(arguments);
         Some(Self {
             removable: removable.map(|value| range(value.span())).collect(),
             pieces: places.iter().filter_map(|place| place.piece).map(range).collect(),
@@ -109,8 +109,8 @@ impl Written {
             }
             // A member goes with the last one under its key, in whose place it would count.
             let namesake = before.values[at + 1..].iter().rev().find(|(other, _)| !key.is_empty() && other == key);
-            let left = namesake.is_some() && after.values.iter().any(|(other, _)| other == key);
-            if left || !self.is_removable(namesake.map_or(*value, |(_, last)| *last)) {
+            let is_left = namesake.is_some() && after.values.iter().any(|(other, _)| other == key);
+            if is_left || !self.is_removable(namesake.map_or(*value, |(_, last)| *last)) {
                 return false;
             }
         }

@@ -148,11 +148,11 @@ fn a_chain_drops_a_thought_that_is_in_flight_no_more() {
         r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"f","content":"h"}]}]"#
     );
     let piece = Piece { dialect: "anthropic", framing: Framing::Document, text };
-    let thinks = |out: Option<String>| out.expect("it can be cut").contains("\"thinking\"");
+    let has_thought = |out: Option<String>| out.expect("it can be cut").contains("\"thinking\"");
     let first = || Chain::default().then(MessageRange { from: 2, to: None, pins: Pins::default() });
-    let then = MessageRange { from: 0, to: Some(2), pins: Pins::default() };
-    assert!(thinks(piece.cut(first(), text)) && piece.cut_first(first()).is_some_and(|once| once.keeps_broken));
-    assert!(!thinks(piece.cut(first().then(then), text)));
+    let last_stage = MessageRange { from: 0, to: Some(2), pins: Pins::default() };
+    assert!(has_thought(piece.cut(first(), text)) && piece.cut_first(first()).is_some_and(|once| once.keeps_broken));
+    assert!(!has_thought(piece.cut(first().then(last_stage), text)));
 }
 
 /// So is one that a compaction replaced, by the stage that drops the compaction.
@@ -191,16 +191,20 @@ fn a_chain_drops_a_thought_that_a_model_reads_again() {
 /// was read as a header.
 #[test]
 fn a_snapshot_is_dropped_with_its_message() {
-    let line = |parent: &str, own: &str, role: &str, text: &str| {
+    let line = |parent: &str, uuid: &str, role: &str, text: &str| {
         format!(
-            r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":"{text}"}},"uuid":"{own}"}}"#
+            r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":"{text}"}},"uuid":"{uuid}"}}"#
         )
     };
     let snapshot = r#"{"type":"file-history-snapshot","messageId":"u3","snapshot":{}}"#.to_owned();
-    let [asks, says] = [line("null", "u1", "user", "One."), line("\"u1\"", "u2", "assistant", "First.")];
-    let [again, then] = [line("\"u2\"", "u3", "user", "Two."), line("\"u3\"", "u4", "assistant", "Second.")];
+    let [question, reply] = [line("null", "u1", "user", "One."), line("\"u1\"", "u2", "assistant", "First.")];
+    let [second_question, second_reply] =
+        [line("\"u2\"", "u3", "user", "Two."), line("\"u3\"", "u4", "assistant", "Second.")];
     // Directly before its message, and one line earlier.
-    for lines in [[&asks, &says, &snapshot, &again, &then], [&asks, &snapshot, &says, &again, &then]] {
+    for lines in [
+        [&question, &reply, &snapshot, &second_question, &second_reply],
+        [&question, &snapshot, &reply, &second_question, &second_reply],
+    ] {
         let text: String = lines.into_iter().map(|line| format!("{line}\n")).collect();
         let piece = Piece { dialect: "claude-code", framing: Framing::Lines, text: &text };
         let range = |from| move || Chain::default().then(MessageRange { from, to: None, pins: Pins::default() });
@@ -236,7 +240,7 @@ fn instructions_that_one_stage_left_alone_are_instructions_to_the_next() {
     assert_eq!(chain, apart);
 }
 
-/// What a later stage decides is said of the messages as they were read first.
+/// The decisions of a later stage refer to the messages as they were read first.
 #[test]
 fn a_stage_after_notes_names_messages_as_they_were_read() {
     let lines = [

@@ -37,7 +37,7 @@ pub fn cut_with_notes(
     let mut out = String::new();
     let done = TextCutter { chain, explain: true, counting: None }.cut(&reading, text, &mut out);
     match done.map_err(ReadError::from) {
-        // Where no message is left, there is nothing to cut again: every command says so.
+        // Where no message is left, there is nothing to cut again: every command reports that.
         Err(error) if error.what.starts_with("no message was read") => Ok((text.to_owned(), Vec::new())),
         Err(error) => Err(error),
         Ok(cut) => Ok((out, cut.notes.into_iter().map(|(_, note)| note).collect())),
@@ -92,7 +92,7 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
         speaking: 0,
     };
     let counting = Counting::new(tokenizer());
-    // What is left can be an item that is no message: every command says so.
+    // What is left can be an item that is no message: every command reports that.
     for (_, transcript) in reading.transcripts_or_none(&document).expect("what we write is a transcript") {
         let messages = &transcript.messages;
         let written = |at: PartRef| Written::among(&messages[at.message], messages).expect("it was read");

@@ -40,7 +40,7 @@ fn a_result_is_not_handed_to_another_call() {
 /// A repeated result is dropped with the call that it names: the text beside it is not in flight.
 #[test]
 fn a_text_beside_a_repeated_result_is_not_in_flight() {
-    let asks = r#"{"role":"user","content":[{"type":"text","text":"Key?"}]}"#;
+    let question = r#"{"role":"user","content":[{"type":"text","text":"Key?"}]}"#;
     let reply = r#"{"role":"assistant","content":[{"type":"text","text":"One moment."}]}"#;
     let calls = |id: &str| {
         format!(r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"search","input":{{}}}}]}}"#)
@@ -50,10 +50,10 @@ fn a_text_beside_a_repeated_result_is_not_in_flight() {
     };
     let (first, last) = (calls("a"), calls("c"));
     let (answer, again) = (result("", "a"), result(r#"{"type":"text","text":"Still there."},"#, "a"));
-    holds("anthropic", &[asks, &first, &answer, reply, asks, reply, &again, &last, &result("", "c")]);
+    holds("anthropic", &[question, &first, &answer, reply, question, reply, &again, &last, &result("", "c")]);
 }
 
-/// A window that has to start on a user does not start inside the round in flight, on what a person said beside a result.
+/// A window that has to start on a user does not start inside the round in flight, on what a person wrote beside a result.
 #[test]
 fn a_window_starts_on_no_user_in_flight() {
     let reply = r#"{"role":"assistant","content":[{"type":"text","text":"One moment."},{"type":"tool_use","id":"a","name":"search","input":{}}]}"#;
@@ -72,9 +72,10 @@ fn a_block_joins_a_path_that_begins_outside_the_log() {
             r#"{{"type":"message","id":"{id}","parentId":{parent},"message":{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}}}"#
         )
     };
-    let [asks, reply] = [entry("b1", "null", "user", "Which jug?"), entry("b2", "\"b1\"", "assistant", "Blue.")];
-    let [again, done] = [entry("b8", "\"b7\"", "user", "Green."), entry("b9", "\"b8\"", "assistant", "Mixed.")];
-    let items = [&*asks, &reply, &again, &done];
+    let [question, reply] = [entry("b1", "null", "user", "Which jug?"), entry("b2", "\"b1\"", "assistant", "Blue.")];
+    let [second_question, second_reply] =
+        [entry("b8", "\"b7\"", "user", "Green."), entry("b9", "\"b8\"", "assistant", "Mixed.")];
+    let items = [&*question, &reply, &second_question, &second_reply];
     holds("pi", &items);
     let text = items.map(|item| format!("{item}\n")).concat();
     let case = CASES.iter().find(|case| case.name == "memory").expect("a case");
@@ -119,13 +120,13 @@ fn a_result_that_gets_a_neighbor_answers_one_call() {
 /// A step of a tool without a call does not become the result of a call that a cut brings next to it.
 #[test]
 fn a_step_without_a_call_stays_one() {
-    let asks = r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","content":"Now?"}"#;
+    let question = r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","content":"Now?"}"#;
     let calls = r#"{"step_index":1,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","content":"","tool_calls":[{"name":"search","args":{}}]}"#;
     let step = r#"{"step_index":2,"source":"MODEL","type":"GENERIC","status":"DONE","content":"found"}"#;
     let reply = r#"{"step_index":3,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","content":"Done."}"#;
-    holds("antigravity", &[asks, calls, asks, step, reply, step, asks, reply]);
-    holds("antigravity", &[calls, asks, asks, step, asks, reply, asks, reply]);
-    holds("antigravity", &[asks, calls, reply, step, step, calls, step, step, asks]);
+    holds("antigravity", &[question, calls, question, step, reply, step, question, reply]);
+    holds("antigravity", &[calls, question, question, step, question, reply, question, reply]);
+    holds("antigravity", &[question, calls, reply, step, step, calls, step, step, question]);
 }
 
 /// A thought binds the calls of its reply. Where the cut drops the thought, the calls are decided on as a second run would.
@@ -193,8 +194,8 @@ fn what_is_left_of_a_round_in_flight_counts() {
             r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c1","content":[{{"type":"text","text":"found"}}]}},{rule}]}}"#
         )
     };
-    let asks = r#"{"role":"user","content":"Now?"}"#.to_owned();
-    let items = [calls.clone(), calls, result("rule 0"), asks, result("rule 1")];
+    let question = r#"{"role":"user","content":"Now?"}"#.to_owned();
+    let items = [calls.clone(), calls, result("rule 0"), question, result("rule 1")];
     holds("anthropic", &items.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
@@ -202,11 +203,11 @@ fn what_is_left_of_a_round_in_flight_counts() {
 #[test]
 fn instructions_alone_are_not_said_by_the_user() {
     let rule = r#"{"type":"mid_conv_system","content":[{"type":"text","text":"The pier closes at nine."}]}"#;
-    let asks = r#"{"role":"user","content":"Where is the ferry?"}"#;
+    let question = r#"{"role":"user","content":"Where is the ferry?"}"#;
     let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"ferry","input":{}}]}"#;
     let result =
         format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c","content":"there"}},{rule}]}}"#);
-    holds("anthropic", &[asks, call, &result, r#"{"role":"assistant","content":"At the pier."}"#]);
+    holds("anthropic", &[question, call, &result, r#"{"role":"assistant","content":"At the pier."}"#]);
 }
 
 /// The lines of a log of Claude Code, each with the line before it as its parent.
@@ -229,7 +230,7 @@ fn calls(id: &str, tool: &str) -> String {
     format!(r#"assistant [{{"type":"tool_use","id":"{id}","name":"{tool}","input":{{}}}}]"#)
 }
 
-fn says_and_calls(id: &str, tool: &str) -> String {
+fn text_and_call(id: &str, tool: &str) -> String {
     calls(id, tool).replace('[', r#"[{"type":"text","text":"One moment"},"#)
 }
 
@@ -262,7 +263,7 @@ fn a_note_of_a_later_stage_takes_no_id() {
 /// A note beside a note of an earlier stage has the id that it would have beside a message that was read.
 #[test]
 fn a_note_beside_a_note_has_an_id_of_its_own() {
-    let entries = ["user \"Now?\"".into(), says_and_calls("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
+    let entries = ["user \"Now?\"".into(), text_and_call("s0", "search"), calls("b0", "bash"), results(&["s0", "b0"])];
     let text = claude_code(&[&entries[..], &["assistant \"Done.\"".into()]].concat());
     chain_is_its_stages(&[Box::new(|| persist("bash")), Box::new(|| persist("search"))], &text);
 }
@@ -352,7 +353,7 @@ fn a_record_has_one_home_however_its_ancestors_are_dropped() {
     }
 }
 
-/// A result that an earlier stage shortened is as long as what it says now: the placeholder has to be shorter than that.
+/// A result that an earlier stage shortened is as long as its current text: the placeholder has to be shorter than that.
 #[test]
 fn a_shortened_result_is_cleared_as_if_it_were_read_again() {
     let entries = [calls("s0", "search"), results(&["s0"]), calls("s1", "search"), results(&["s1"])];
@@ -369,14 +370,14 @@ fn a_shortened_result_is_cleared_as_if_it_were_read_again() {
 fn a_prompt_that_loses_its_result_begins_a_turn() {
     let call =
         r#"{"parts":[{"tool_name":"look","args":{},"tool_call_id":"a","part_kind":"tool-call"}],"kind":"response"}"#;
-    let asks = r#"{"parts":[{"content":"Now?","part_kind":"user-prompt"}],"kind":"request"}"#;
+    let question = r#"{"parts":[{"content":"Now?","part_kind":"user-prompt"}],"kind":"request"}"#;
     let reply = r#"{"parts":[{"content":"Soon.","part_kind":"text"}],"kind":"response"}"#;
     let both = r#"{"parts":[{"tool_name":"look","content":"a lamp","tool_call_id":"a","part_kind":"tool-return"},{"content":"And?","part_kind":"user-prompt"}],"kind":"request"}"#;
-    holds("pydantic-ai", &[call, asks, reply, both, reply]);
-    holds("pydantic-ai", &[asks, reply, call, asks, both, reply, call, both]);
+    holds("pydantic-ai", &[call, question, reply, both, reply]);
+    holds("pydantic-ai", &[question, reply, call, question, both, reply, call, both]);
 }
 
-/// Of two settings in a row, the first says nothing that the second does not: both are dropped with the turn.
+/// Of two settings in a row, the first sets nothing that the second does not: both are dropped with the turn.
 #[test]
 fn settings_in_a_row_are_dropped_together() {
     let line =
@@ -455,12 +456,12 @@ fn a_window_does_not_count_words_that_are_dropped_with_a_thought() {
             r#""source":"environment","tool_name":"terminal","tool_call_id":"c2","observation":{noted},"action_id":"c2","kind":"ObservationEvent""#
         ),
     );
-    let thinks = event(
+    let thought = event(
         "m1",
         r#""source":"agent","llm_message":{"role":"assistant","content":[],"reasoning_content":"Eighty rings.","thinking_blocks":[]},"llm_response_id":"r3","kind":"MessageEvent""#,
     );
-    holds("openhands", &[&first, &first, &second, &result, &result, &thinks]);
-    holds("openhands", &[&first, &second, &first, &second, &result, &thinks]);
+    holds("openhands", &[&first, &first, &second, &result, &result, &thought]);
+    holds("openhands", &[&first, &second, &first, &second, &result, &thought]);
 }
 
 /// A text in place of an image, and an empty object in place of arguments, are changes that a signature covers.
@@ -522,14 +523,14 @@ fn a_round_in_flight_retreats_until_it_is_whole() {
 /// Calls whose results come three calls later, each beside a text: a window that drops a call takes a text out of the round in
 /// flight, reaches less far back, and drops the next call.
 fn retreating(calls: usize) -> String {
-    let asks = "{\"role\":\"user\",\"content\":\"go\"}\n";
-    let mut text = String::from(asks);
+    let question = "{\"role\":\"user\",\"content\":\"go\"}\n";
+    let mut text = String::from(question);
     for nth in 0..calls {
         let call = format!(r#"{{"type":"tool_use","id":"c{nth}","name":"f","input":{{}}}}"#);
         let _ = writeln!(text, r#"{{"role":"assistant","content":[{{"type":"text","text":"so"}},{call}]}}"#);
         if nth == 0 {
             let reply = "{\"role\":\"assistant\",\"content\":\"well\"}\n";
-            text.push_str(&[reply, asks, reply].concat());
+            text.push_str(&[reply, question, reply].concat());
         }
         if let Some(answered) = nth.checked_sub(3) {
             let result = format!(r#"{{"type":"tool_result","tool_use_id":"c{answered}","content":"ok"}}"#);

@@ -13,7 +13,7 @@ enum Unit {
     /// A thought; the place of its signature in the item.
     Thought(String),
     /// Anything else.
-    Said(String),
+    Content(String),
 }
 
 /// A dialect that carries signed thoughts.
@@ -227,15 +227,15 @@ fn signature(block: &Value) -> Option<&'static str> {
 
 /// The blocks under `key` of the object at `base`, or the text there.
 fn blocks(item: &Value, base: &str, key: &str) -> Vec<Unit> {
-    let Some(holder) = item.pointer(base) else { return vec![Unit::Said(item.to_string())] };
+    let Some(holder) = item.pointer(base) else { return vec![Unit::Content(item.to_string())] };
     let (role, content) = (holder["role"].to_string(), &holder[key]);
     let Some(list) = content.as_array() else {
         let text = if content.is_string() { json!({"type": "text", "text": content}) } else { content.clone() };
-        return vec![Unit::Said(format!("{role}{text}"))];
+        return vec![Unit::Content(format!("{role}{text}"))];
     };
     let unit = |(nth, block): (usize, &Value)| match signature(block) {
         Some(place) => Unit::Thought(format!("{base}/{key}/{nth}{place}")),
-        None => Unit::Said(format!("{role}{block}")),
+        None => Unit::Content(format!("{role}{block}")),
     };
     list.iter().enumerate().map(unit).collect()
 }
@@ -244,8 +244,8 @@ fn blocks(item: &Value, base: &str, key: &str) -> Vec<Unit> {
 fn texts(item: &Value, places: &[&str]) -> Vec<Unit> {
     let values = places.iter().filter_map(|place| item.pointer(place)).filter(|value| !value.is_null());
     let units = values.flat_map(|value| match value.as_array() {
-        Some(list) => list.iter().map(|value| Unit::Said(value.to_string())).collect(),
-        None => vec![Unit::Said(value.to_string())],
+        Some(list) => list.iter().map(|value| Unit::Content(value.to_string())).collect(),
+        None => vec![Unit::Content(value.to_string())],
     });
     units.collect()
 }
@@ -257,11 +257,11 @@ fn thoughts(item: &Value, list: &str) -> Vec<Unit> {
 
 /// A call is a block of the content, or only in `tool_calls`.
 fn langchain_units(item: &Value) -> Vec<Unit> {
-    let mut units = vec![Unit::Said(item["id"].to_string())];
+    let mut units = vec![Unit::Content(item["id"].to_string())];
     units.extend(blocks(item, "/kwargs", "content"));
     let calls = texts(item, &["/kwargs/tool_calls"]);
     let content = item["kwargs"]["content"].to_string();
-    let shown = |unit: &Unit| matches!(unit, Unit::Said(call) if content.contains(&serde_json::from_str::<Value>(call).expect("JSON")["id"].to_string()));
+    let shown = |unit: &Unit| matches!(unit, Unit::Content(call) if content.contains(&serde_json::from_str::<Value>(call).expect("JSON")["id"].to_string()));
     units.extend(calls.into_iter().filter(|unit| !shown(unit)));
     units.extend(texts(item, &["/kwargs/tool_call_id"]));
     units
@@ -349,7 +349,7 @@ impl Reader {
         }
         for unit in (signed.units)(item) {
             match unit {
-                Unit::Said(text) => self.digest = fnv(&text, self.digest),
+                Unit::Content(text) => self.digest = fnv(&text, self.digest),
                 Unit::Thought(place) => {
                     if item.pointer(&place).is_none() {
                         // The object around it is there.
@@ -398,16 +398,16 @@ impl Signed {
                 reader = Reader::NEW;
             }
             (self.claim)(&mut item);
-            let mut thinks = false;
+            let mut has_thought = false;
             reader.read(self, &mut item, |signature, digest, last| {
-                thinks = true;
+                has_thought = true;
                 *signature = Value::from(format!("{digest:016x} {:016x}", fnv(last.unwrap_or_default(), 7)));
             });
             if is_on_demand(&item) {
                 item["content"][0]["encrypted_content"] = json!(format!("{before:016x}"));
                 reader.digest = before;
             }
-            if let (Some(model), Name::Reply(name), true) = (model, &self.name, thinks || is_reply(&item)) {
+            if let (Some(model), Name::Reply(name), true) = (model, &self.name, has_thought || is_reply(&item)) {
                 name(&mut item, model);
             }
             format!("{item}\n")
@@ -445,9 +445,9 @@ impl Signed {
         let (mut reader, mut valid, mut invalid) = (Reader::NEW, 0, 0);
         for item in &mut items[begin..] {
             reader.read(self, item, |signature, digest, last| {
-                let own = signature.as_str().unwrap_or_default();
-                let linked = last.is_none_or(|last| own.ends_with(&format!("{:016x}", fnv(last, 7))));
-                let holds = invalid == 0 && linked && own.starts_with(&format!("{digest:016x}"));
+                let written = signature.as_str().unwrap_or_default();
+                let linked = last.is_none_or(|last| written.ends_with(&format!("{:016x}", fnv(last, 7))));
+                let holds = invalid == 0 && linked && written.starts_with(&format!("{digest:016x}"));
                 *(if holds { &mut valid } else { &mut invalid }) += 1;
             });
             if let Some(held) = item["content"][0]["encrypted_content"].as_str() {

@@ -171,8 +171,8 @@ fn check_greedy(
     }
     let has_text =
         |range: &std::ops::Range<usize>| messages[range.clone()].iter().any(|message| message.role == Role::Assistant);
-    let mut behind = segments.iter().filter(|segment| segment.start >= window.own.end);
-    let end = behind.find(|segment| has_text(segment)).map_or(messages.len(), |segment| segment.end);
+    let mut later_segments = segments.iter().filter(|segment| segment.start >= window.own.end);
+    let end = later_segments.find(|segment| has_text(segment)).map_or(messages.len(), |segment| segment.end);
     let more: Vec<usize> = window.messages().into_iter().chain(window.own.end..end).collect();
     assert!(
         window.note.is_some() || tokens(&more, &window.instructions) > split.max_tokens,
@@ -198,7 +198,7 @@ fn check_written(reading: &Reading, text: &str, cut: &Cut, out: &str) {
             });
             assert!(known, "new fault {fault:?}\nin  {text}\nout {part}");
         }
-        // A half of a broken pair can become an orphan in its window, and is dropped there.
+        // A call or result of a broken pair can become an orphan in its window, and is dropped there.
         if !before.faults.is_empty() {
             continue;
         }

@@ -58,7 +58,7 @@ const MORE: &[LawCase] = &[
 ];
 
 /// What holds for one case on one transcript, given as signed by a checking model, by a tolerant one, and by none that is
-/// named. `instructs` says whether there are instructions among the messages.
+/// named. `instructs` is whether there are instructions among the messages.
 fn hold(case: &LawCase, signed: &Signed, texts: [&str; 3], instructs: bool) -> Result<(), TestCaseError> {
     let [checked, unchecked, unnamed] = texts;
     let (name, dialect) = (case.name, signed.dialect);
@@ -142,8 +142,9 @@ pub fn threads(
     for text in pieces {
         let taken = Taken { text, reading: &reading, from: None, now: "2026-11-01T00:00:00Z", rewind: false };
         let known: Vec<String> = marks.clone();
-        let (after, fresh) = Thread::after(thread.take(), summary, taken, &|mark| known.iter().any(|own| own == mark))
-            .map_err(|error| error.to_string())?;
+        let (after, fresh) =
+            Thread::after(thread.take(), summary, taken, &|mark| known.iter().any(|other| other == mark))
+                .map_err(|error| error.to_string())?;
         marks.extend(fresh);
         let context = after.render(summary, Shown::Context { thinking }, Framing::Lines);
         shown.push(context.map_err(|error| error.to_string())?);
@@ -263,9 +264,9 @@ fn a_change_behind_a_compaction_block_takes_the_thoughts_behind_it() {
     use curtail_core::processors::{DropMessages, Pins};
     let signed = &SIGNED[0];
     let user = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
-    let thinks = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":""},{"type":"text","text":"At nine."}]}"#;
-    let says = r#"{"role":"assistant","content":"Well."}"#;
-    let items = [user("When?"), says.into(), ON_DEMAND.into(), user("And now?"), thinks.into(), user("Good.")];
+    let thinking_reply = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":""},{"type":"text","text":"At nine."}]}"#;
+    let reply = r#"{"role":"assistant","content":"Well."}"#;
+    let items = [user("When?"), reply.into(), ON_DEMAND.into(), user("And now?"), thinking_reply.into(), user("Good.")];
     let text = signed.text(&items, Some(CHECKING));
     let all = signed.count(&text);
     assert_eq!((all > 0, signed.verify(&text)), (true, (all, 0)), "{text}");

@@ -52,10 +52,10 @@ pub fn serialize_session(script: &[Turn]) -> Vec<String> {
         let mut parent = caller.or(leaf);
         for (block, (kind, message)) in records(turn, nth).into_iter().enumerate() {
             let beside = beside_message(turn, parent.as_deref());
-            let own =
+            let uuid =
                 push(&mut items, parent.as_deref(), &format!("\"type\":\"{kind}\",\"message\":{message}{beside}"));
-            call_of(turn, block).map(|call| callers.insert(call, own.clone()));
-            parent = Some(own);
+            call_of(turn, block).map(|call| callers.insert(call, uuid.clone()));
+            parent = Some(uuid);
         }
         if calls_sub_agent(turn) {
             sub_agent(&mut items, nth.is_multiple_of(2));
@@ -125,7 +125,7 @@ fn push(items: &mut Vec<String>, parent: Option<&str>, rest: &str) -> String {
     push_in(items, "false", parent, rest)
 }
 
-/// Writes a record; `side` says whether a sub-agent's conversation contains it. Returns its id.
+/// Writes a record; `side` is whether a sub-agent's conversation contains it. Returns its id.
 fn push_in(items: &mut Vec<String>, side: &str, parent: Option<&str>, rest: &str) -> String {
     let id = uuid(items.len());
     let parent = parent.map_or_else(|| String::from("null"), json);

@@ -205,7 +205,7 @@ fn rename(turn: &mut Turn) {
     }
 }
 
-/// `json` with white space between its tokens, as `seed` says: proven values must not care.
+/// `json` with white space between its tokens, chosen by `seed`: proven values must not care.
 pub fn respace(json: &str, seed: u64) -> String {
     let mut state = seed | 1;
     let mut out = String::with_capacity(json.len() * 2);

@@ -26,8 +26,8 @@ fn events(turn: &Turn, nth: usize) -> Vec<String> {
             vec![event(&id, "agent", &prompt, "SystemPromptEvent")]
         }
         Turn::User(text) => {
-            let said = format!("\"llm_message\":{{\"role\":\"user\",\"content\":[{}]}}", block(text));
-            vec![event(&id, "user", &said, "MessageEvent")]
+            let members = format!("\"llm_message\":{{\"role\":\"user\",\"content\":[{}]}}", block(text));
+            vec![event(&id, "user", &members, "MessageEvent")]
         }
         Turn::Result { id: call, name, text } => {
             let members = format!(
@@ -40,12 +40,12 @@ fn events(turn: &Turn, nth: usize) -> Vec<String> {
         }
         Turn::Assistant { reasoning, text, calls } if calls.is_empty() => {
             let thought = reasoning.iter().map(|text| format!(",\"reasoning_content\":{}", json(text)));
-            let said = text.iter().map(|text| block(text)).collect::<Vec<_>>().join(",");
-            let said = format!(
-                "\"llm_message\":{{\"role\":\"assistant\",\"content\":[{said}]{}}},\"llm_response_id\":\"r{nth}\"",
+            let content = text.iter().map(|text| block(text)).collect::<Vec<_>>().join(",");
+            let members = format!(
+                "\"llm_message\":{{\"role\":\"assistant\",\"content\":[{content}]{}}},\"llm_response_id\":\"r{nth}\"",
                 thought.collect::<String>()
             );
-            vec![event(&id, "agent", &said, "MessageEvent")]
+            vec![event(&id, "agent", &members, "MessageEvent")]
         }
         Turn::Assistant { reasoning, text, calls } => {
             let action = |at: usize, call: &Call| action(at, call, nth, (at == 0).then_some((reasoning, text)));
@@ -54,7 +54,7 @@ fn events(turn: &Turn, nth: usize) -> Vec<String> {
     }
 }
 
-/// The first call of a reply holds what the model thought and said.
+/// The first call of a reply contains its reasoning and text.
 fn action(at: usize, call: &Call, nth: usize, reply: Option<(&Option<String>, &Option<String>)>) -> String {
     let (reasoning, text) = reply.map_or((None, None), |(reasoning, text)| (reasoning.as_deref(), text.as_deref()));
     let signed = |text: &str| {

@@ -49,9 +49,9 @@ fn message(turn: &Turn) -> String {
 /// Scripts as lines of a session trace.
 pub fn serialize_trace(script: &[Turn]) -> Vec<String> {
     let line = |turn: &Turn| {
-        let said = match turn {
-            Turn::System(said) => format!("{{\"role\":\"system\",\"content\":{}}}", json(said)),
-            Turn::User(said) => format!("{{\"role\":\"user\",\"content\":{}}}", json(said)),
+        let message = match turn {
+            Turn::System(text) => format!("{{\"role\":\"system\",\"content\":{}}}", json(text)),
+            Turn::User(text) => format!("{{\"role\":\"user\",\"content\":{}}}", json(text)),
             Turn::Result { id, text, .. } => {
                 format!("{{\"role\":\"tool\",\"toolCallId\":{},\"content\":{}}}", json(id), json(text))
             }
@@ -66,11 +66,11 @@ pub fn serialize_trace(script: &[Turn]) -> Vec<String> {
                     .collect();
                 let calls =
                     if calls.is_empty() { String::new() } else { format!(",\"toolCalls\":[{}]", calls.join(",")) };
-                let said = json(text.as_deref().unwrap_or_default());
-                format!("{{\"role\":\"assistant\",\"content\":{said}{}{calls}}}", thought.collect::<String>())
+                let content = json(text.as_deref().unwrap_or_default());
+                format!("{{\"role\":\"assistant\",\"content\":{content}{}{calls}}}", thought.collect::<String>())
             }
         };
-        format!("{{\"type\":\"message\",\"message\":{said}}}")
+        format!("{{\"type\":\"message\",\"message\":{message}}}")
     };
     script.iter().map(line).collect()
 }

@@ -1,4 +1,4 @@
-//! Scripts as ShareGPT turns: what is said and what is called are turns of their own, thoughts have no place.
+//! Scripts as ShareGPT turns: texts and calls are separate turns, thoughts have no place.
 
 use super::{Turn, json};
 

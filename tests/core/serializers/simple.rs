@@ -1,4 +1,4 @@
-//! Scripts as plain chats: what is said, and nothing else.
+//! Scripts as plain chats: text, and nothing else.
 
 use super::{Turn, json};
 

@@ -87,7 +87,7 @@ fn takes_blocks(dialect: &str) -> bool {
     matches!(dialect, "openai" | "anthropic" | "claude-code" | "inspect" | "simple" | "langchain" | "grok" | "agentkit")
 }
 
-/// The items with unknown parts in their messages and unknown items between them, as `seed` says.
+/// The items with unknown parts in their messages and unknown items between them, chosen by `seed`.
 pub fn with_unknown(dialect: &str, items: &[String], seed: u64) -> Vec<String> {
     let mut maker = Maker { dialect, state: seed };
     let mut out = Vec::with_capacity(items.len());

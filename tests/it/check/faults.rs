@@ -19,7 +19,7 @@ fn result(id: &str, name: &str) -> Turn {
     Turn::Result { id: id.to_owned(), name: name.to_owned(), text: format!("what {name} found") }
 }
 
-fn says(text: &str) -> Turn {
+fn assistant_text(text: &str) -> Turn {
     Turn::Assistant { reasoning: None, text: Some(text.to_owned()), calls: Vec::new() }
 }
 
@@ -38,11 +38,11 @@ fn clean() -> Vec<Turn> {
         calls(vec![call("call-a", "search"), call("call-b", "fetch")]),
         result("call-a", "search"),
         result("call-b", "fetch"),
-        says("It is sunny."),
+        assistant_text("It is sunny."),
         user("And tomorrow?"),
         calls(vec![call("call-c", "forecast")]),
         result("call-c", "forecast"),
-        says("It will rain."),
+        assistant_text("It will rain."),
     ]
 }
 
@@ -150,8 +150,9 @@ fn findings(dialect: &str, texts: &[String]) -> Vec<Vec<serde_json::Value>> {
     let out = curtail(folder.path(), &args);
     let report: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
     let all = report["findings"].as_array().unwrap();
-    let of = |nth: usize| all.iter().filter(move |one| one["file"] == format!("./{nth}.jsonl")).cloned().collect();
-    let each: Vec<Vec<_>> = (0..texts.len()).map(of).collect();
+    let findings_of =
+        |nth: usize| all.iter().filter(move |one| one["file"] == format!("./{nth}.jsonl")).cloned().collect();
+    let each: Vec<Vec<_>> = (0..texts.len()).map(findings_of).collect();
     assert_eq!(each.iter().map(Vec::len).sum::<usize>(), all.len(), "every finding belongs to a file");
     each
 }

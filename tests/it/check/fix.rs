@@ -147,10 +147,10 @@ fn a_result_before_its_call_is_moved_behind_it_in_every_form() {
         let (status, printed, fixed) = checked("", &transcript, &["--fix"]);
         assert_eq!(status, 0, "{transcript}{printed}");
         for id in ["t1", "t2", "call_1"].into_iter().filter(|id| transcript.contains(id)) {
-            let of =
+            let position =
                 |key: &str| fixed.find(&format!("\"{key}\":\"{id}\"")).unwrap_or_else(|| panic!("{key} {id}: {fixed}"));
-            let result = if id == "call_1" { of("tool_call_id") } else { of("tool_use_id") };
-            assert!(of("id") < result, "{fixed}");
+            let result = if id == "call_1" { position("tool_call_id") } else { position("tool_use_id") };
+            assert!(position("id") < result, "{fixed}");
         }
         assert_eq!(checked("", &fixed, &["--fix"]).2, fixed);
     }

@@ -362,11 +362,12 @@ fn the_order_of_findings_does_not_depend_on_the_jobs() {
             (0..600).map(|nth| if nth % (7 + file) == 0 { broken.as_str() } else { filler.as_str() }).collect();
         fs::write(folder.path().join(format!("{file}.jsonl")), text).unwrap();
     }
-    let with = |jobs: &str| curtail(folder.path(), &["check", "--jobs", jobs, "--output-format", "json", "."]).stdout;
-    let one = with("1");
+    let report_with =
+        |jobs: &str| curtail(folder.path(), &["check", "--jobs", jobs, "--output-format", "json", "."]).stdout;
+    let one = report_with("1");
     let report: Value = serde_json::from_slice(&one).unwrap();
     assert!(report["summary"]["denied"].as_u64().unwrap() > 200);
-    assert_eq!(with("8"), one);
+    assert_eq!(report_with("8"), one);
     // Every place is the place in its file, whatever block it came in.
     for finding in report["findings"].as_array().unwrap().iter().step_by(17) {
         let text = fs::read_to_string(folder.path().join(finding["file"].as_str().unwrap())).unwrap();
@@ -409,17 +410,20 @@ fn a_filter_leaves_no_pending_call_behind_a_round_that_is_over() {
             r#"{{"parentUuid":"{parent}","isSidechain":false,"sessionId":"s","type":"assistant","message":{{"id":"{reply}","role":"assistant","content":[{block}]}},"uuid":"{id}"}}"#
         )
     };
-    let ask = r#"{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Is it raining?"},"uuid":"u"}"#;
-    let waits = record("a", "u", "m1", r#"{"type":"tool_use","id":"t1","name":"weather","input":{}}"#);
-    let says = record("b", "a", "m2", r#"{"type":"text","text":"I look."}"#);
-    let looks = record("c", "b", "m2", r#"{"type":"tool_use","id":"t2","name":"look","input":{}}"#);
+    let question = r#"{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"Is it raining?"},"uuid":"u"}"#;
+    let pending_call = record("a", "u", "m1", r#"{"type":"tool_use","id":"t1","name":"weather","input":{}}"#);
+    let text_line = record("b", "a", "m2", r#"{"type":"text","text":"I look."}"#);
+    let second_call = record("c", "b", "m2", r#"{"type":"tool_use","id":"t2","name":"look","input":{}}"#);
     let folder = tempfile::tempdir().unwrap();
-    let left = |tool: &str| {
-        fs::write(folder.path().join("a.jsonl"), lines(&[ask, &waits, &says, &looks])).unwrap();
+    let filtered = |tool: &str| {
+        fs::write(folder.path().join("a.jsonl"), lines(&[question, &pending_call, &text_line, &second_call])).unwrap();
         String::from_utf8(curtail(folder.path(), &["filter", "-x", tool, "a.jsonl"]).stdout).unwrap()
     };
-    assert_eq!(left("look"), lines(&[ask, &says.replace("\"parentUuid\":\"a\"", "\"parentUuid\":\"u\"")]));
-    assert_eq!(left("other"), lines(&[ask, &waits, &says, &looks]));
+    assert_eq!(
+        filtered("look"),
+        lines(&[question, &text_line.replace("\"parentUuid\":\"a\"", "\"parentUuid\":\"u\"")])
+    );
+    assert_eq!(filtered("other"), lines(&[question, &pending_call, &text_line, &second_call]));
 }
 
 #[test]

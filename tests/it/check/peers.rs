@@ -29,7 +29,7 @@ const KEPT: &[Kept] = &[
         ],
         &[0, 2, 3, 4, 5],
     ),
-    // Reasoning by itself is nobody's half.
+    // Reasoning by itself has no counterpart.
     ("responses", &["--mode", "drop"], &[r#"{"type":"reasoning","id":"rs_1","summary":[]}"#], &[0]),
     // A program's calls belong to it.
     (

@@ -134,7 +134,7 @@ fn the_command_prints_a_page_or_the_list() {
     assert!(message.contains("did you mean `orphan-result`?"), "{message}");
 }
 
-/// A rule that can never have a finding in a dialect says so.
+/// The page of a rule names the dialects in which it can never have a finding.
 #[test]
 fn the_page_of_detached_results_names_the_dialects_without_them() {
     use curtail_core::transcript::ResultPlace;

@@ -99,11 +99,11 @@ fn a_labelled_reply_stays_whole() {
     }
 }
 
-/// A row that only asks lacks no answer; one whose answer says nothing does.
+/// A row with only a prompt lacks no answer; one whose answer has no text does.
 #[test]
 fn a_prompt_alone_lacks_no_answer() {
-    let asks = format!("{}\n", serde_json::json!({"prompt": [message("one")]}));
-    let output = run(&["check", "-D", "dataset"], &asks);
+    let prompt_row = format!("{}\n", serde_json::json!({"prompt": [message("one")]}));
+    let output = run(&["check", "-D", "dataset"], &prompt_row);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     let unanswered = format!("{}\n", serde_json::json!({"messages": [message("one")]}));
     let output = run(&["check", "-D", "dataset"], &unanswered);

@@ -237,12 +237,12 @@ fn killed_at_random(arguments: &[&str], outputs: &str, times: u32) {
         child.wait().unwrap();
         for nth in 0..200 {
             let name = format!("{outputs}/{nth}.jsonl");
-            let Ok(now) = fs::read(place.path(&name)) else {
+            let Ok(content) = fs::read(place.path(&name)) else {
                 assert_ne!(outputs, "data", "{name} is lost");
                 continue;
             };
-            let old = place.path("data") == place.path(outputs) && now == chats(2 + nth % 7).as_bytes();
-            assert!(old || now == whole.read(&name), "{name} is torn after kill {time}");
+            let old = place.path("data") == place.path(outputs) && content == chats(2 + nth % 7).as_bytes();
+            assert!(old || content == whole.read(&name), "{name} is torn after kill {time}");
         }
     }
     place.curtail(arguments).arg("--resume").assert().success();

@@ -120,7 +120,7 @@ fn a_window_is_cut_after_the_repair() {
     assert_eq!(run(&arguments, &once), once);
 }
 
-/// A log writes one reply in several lines: only a reply that says nothing in any of them is empty.
+/// A log writes one reply in several lines: only a reply without text in all of them is empty.
 #[test]
 fn a_reply_in_several_lines_is_not_empty() {
     let line = |text: &str, uuid: u32| {

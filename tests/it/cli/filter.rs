@@ -320,9 +320,9 @@ fn the_records_that_are_left_are_cut_as_well() {
     assert_eq!(left, record("one", "") + &record("two", ""));
     let whole = filter(&["--drop-records-with", "D003"], &records.concat());
     assert_eq!(whole, [&records[0][..], &records[1], &records[3]].concat(), "no call is dropped without another flag");
-    let told = run(&["filter", "--drop-records-with", "pairing", "--stats=json"], &records.concat());
-    assert!(text(&told.stderr).contains("stdin:2:1: dropped: P001 orphan-result: "), "{}", text(&told.stderr));
-    assert!(text(&told.stderr).contains("\"dropped_records\":1,"), "{}", text(&told.stderr));
+    let output = run(&["filter", "--drop-records-with", "pairing", "--stats=json"], &records.concat());
+    assert!(text(&output.stderr).contains("stdin:2:1: dropped: P001 orphan-result: "), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("\"dropped_records\":1,"), "{}", text(&output.stderr));
     let changes = run(&["filter", "--drop-records-with", "D003", "--fail-on-change", "-q"], &records.concat());
     assert_eq!(changes.status.code(), Some(1), "a record is missing");
 }

@@ -1,4 +1,4 @@
-//! One input, one output: what is read, what is written where, and what is said when it cannot be.
+//! One input, one output: what is read, what is written where, and which errors are reported.
 
 use std::fs;
 
@@ -392,13 +392,13 @@ fn show_reads_what_every_command_reads() {
 #[test]
 fn show_counts_offsets_from_the_beginning_of_the_file() {
     let place = Place::new();
-    let many = format!("\u{feff}{}", chats(9));
-    place.write("many.jsonl", many.as_bytes());
+    let transcripts = format!("\u{feff}{}", chats(9));
+    place.write("many.jsonl", transcripts.as_bytes());
     let done = place.curtail(&["show", "--output-format", "json", "many.jsonl"]).output().unwrap();
     for line in text(&done.stdout).lines() {
         let shown: serde_json::Value = serde_json::from_str(line).unwrap();
         let span = |end: usize| usize::try_from(shown["items"][0]["span"][end].as_u64().unwrap()).unwrap();
-        assert_eq!(&many[span(0)..span(1)], r#"{"role": "system", "content": "be brief"}"#);
+        assert_eq!(&transcripts[span(0)..span(1)], r#"{"role": "system", "content": "be brief"}"#);
     }
 }
 
@@ -442,7 +442,7 @@ fn a_byte_order_mark_takes_no_column_of_a_finding() {
     assert!(text(&done.stdout).contains("\n  | ^^^"), "{}", text(&done.stdout));
 }
 
-/// What is said about a command that cannot do what was asked, so that its user knows what to do.
+/// Errors of a command that cannot do what was asked tell its user what to do.
 #[test]
 fn wrong_input_is_explained() {
     let place = Place::new();

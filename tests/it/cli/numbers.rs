@@ -1,4 +1,4 @@
-//! Numbers out of bounds: what the program says.
+//! Numbers out of bounds: the errors of the program.
 
 use crate::program::{Place, text};
 
@@ -90,7 +90,7 @@ fn the_first_messages_are_counted_without_those_that_are_kept_anyway() {
     }
 }
 
-/// The help says when the first summary is made, and of what.
+/// The help tells when the first summary is made, and of what.
 #[test]
 fn summaries_cover_what_the_help_says() {
     let place = Place::new();

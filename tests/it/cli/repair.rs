@@ -97,9 +97,9 @@ proptest! {
     ) {
         let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
         let mended = repaired(serializer.0, mode, pending, &text);
-        let left = inspect(serializer.0, &mended, |_, _, faults| faults.to_vec());
+        let faults = inspect(serializer.0, &mended, |_, _, faults| faults.to_vec());
         let tolerated = |fault: &Fault| fault.kind == FaultKind::PendingCall && !pending;
-        prop_assert!(left.iter().all(tolerated), "{left:?} left by {mode}\nin  {text}\nout {mended}");
+        prop_assert!(faults.iter().all(tolerated), "{faults:?} left by {mode}\nin  {text}\nout {mended}");
         prop_assert_eq!(&repaired(serializer.0, mode, pending, &mended), &mended, "twice is not once, in {}", text);
         prop_assert!(mode == "stub" || mended.len() <= text.len(), "{mode} made it bigger");
         if mode != "drop" {

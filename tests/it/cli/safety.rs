@@ -147,8 +147,8 @@ fn files_of_a_run() -> Place {
     let limit = "type = \"limit\"\nmax-tokens = 40\ntemplate = \"t.jinja\"\ntokenizer = \"./tokenizer.json\"";
     place.write("model.toml", format!("[[history.processors]]\n{limit}\n").as_bytes());
     let server = "summarizer = \"openai\"\nsummary-model = \"m\"\nendpoint = \"http://127.0.0.1:9\"";
-    let asks = format!("type = \"summarize\"\nprompt = \"prompt\"\napi-key-file = \"key\"\n{server}\nretries = 0");
-    place.write("asks.toml", format!("[[history.processors]]\n{asks}\n").as_bytes());
+    let config = format!("type = \"summarize\"\nprompt = \"prompt\"\napi-key-file = \"key\"\n{server}\nretries = 0");
+    place.write("asks.toml", format!("[[history.processors]]\n{config}\n").as_bytes());
     place.write("curtail.toml", b"[[history.processors]]\ntype = \"window\"\nsize = 2\n");
     fs::hard_link(place.path("t.jsonl"), place.path("hard.jsonl")).unwrap();
     #[cfg(unix)]

@@ -54,8 +54,8 @@ fn the_map_and_the_marks_agree_with_the_output() {
         let messages: Vec<&Value> = numbers.map(|nth| &source["messages"][nth]).collect();
         assert_eq!(json!(messages), row["messages"], "{entry}");
         assert_eq!(entry["targets"], row["train"]);
-        let own: usize = entry["own"].as_array().unwrap().iter().map(|r| number(&r[1]) - number(&r[0])).sum();
-        let first = messages.len() - own;
+        let owned: usize = entry["own"].as_array().unwrap().iter().map(|r| number(&r[1]) - number(&r[0])).sum();
+        let first = messages.len() - owned;
         let targets: Vec<usize> = (first..messages.len()).filter(|&at| messages[at]["role"] == "assistant").collect();
         assert_eq!(json!(targets), row["train"]);
         let suffix = if entry["windows"] == 1 { String::new() } else { format!("#{}", entry["window"]) };

@@ -152,8 +152,8 @@ fn calls_and_results_travel_with_what_was_said() {
     assert!(reported.contains("Goal [m0]: Look at a.rs"), "the first message stays: {reported}");
     let done = &state["interactions"][0];
     assert_eq!((&done["aiResponse"]["content"], done["rest"].as_array().map(Vec::len)), (&json!("Done."), Some(2)));
-    let waits = &state["pending"][0]["tool_calls"][0]["id"];
-    assert_eq!(waits, "c4", "what waits for a result is no interaction yet");
+    let pending_id = &state["pending"][0]["tool_calls"][0]["id"];
+    assert_eq!(pending_id, "c4", "what waits for a result is no interaction yet");
     let context = good(folder.path(), &["-n", "2", name(&path)]);
     let kept: Vec<&str> = context.lines().skip(1).collect();
     assert_eq!(kept, TOOLS.lines().skip(5).collect::<Vec<_>>());

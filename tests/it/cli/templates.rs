@@ -124,16 +124,16 @@ fn tokens_under(template: &str, chat: &str) -> u64 {
 /// Templates ask for the length of the tools if there are any, and `transformers` passes `None` where there are none.
 #[test]
 fn no_tools_are_not_iterable() {
-    let asks = "{% if tools is iterable and tools | length > 0 %}many tools{% endif %}{% if messages[0].content is iterable %}x{% endif %}";
-    assert_eq!(tokens_under(asks, r#"{"role": "user", "content": "Hi."}"#), 1, "only the x is rendered");
+    let template = "{% if tools is iterable and tools | length > 0 %}many tools{% endif %}{% if messages[0].content is iterable %}x{% endif %}";
+    assert_eq!(tokens_under(template, r#"{"role": "user", "content": "Hi."}"#), 1, "only the x is rendered");
 }
 
 /// `transformers` leaves out the members of a message that are null: a template would write `None`, or fail.
 #[test]
 fn null_in_a_message_is_nothing() {
     let chat = r#"{"messages": [{"role": "assistant", "content": null, "tool_calls": null, "name": "x"}]}"#;
-    let asks = "{% for m in messages %}{% if 'content' in m or m.tool_calls is defined %}never never{% endif %}{{ m.name }}{% endfor %}";
-    assert_eq!(tokens_under(asks, chat), 1, "only the x is rendered");
+    let template = "{% for m in messages %}{% if 'content' in m or m.tool_calls is defined %}never never{% endif %}{{ m.name }}{% endfor %}";
+    assert_eq!(tokens_under(template, chat), 1, "only the x is rendered");
 }
 
 #[test]
@@ -199,16 +199,16 @@ fn a_hostile_template_is_an_error() {
 fn a_template_that_nests_too_deeply_is_an_error() {
     let place = Place::new();
     place.write("in.jsonl", chats(1).as_bytes());
-    let many = |text: &str| text.repeat(20_000);
+    let repeated = |text: &str| text.repeat(20_000);
     for source in [
-        format!("{{{{ {}1 }}}}", many("not ")),
-        format!("{{{{ {}1 }}}}", many("-")),
-        format!("{{{{ 1{} }}}}", many("|abs")),
-        format!("{{{{ 1{} }}}}", many("~1")),
-        format!("{{{{ a{} }}}}", many(".b")),
-        format!("{{{{ {}1 }}}}", many("1 if 1 else ")),
-        format!("{{{{ {}1{} }}}}", many("("), many(")")),
-        format!("{}{}", many("{% if 1 %}"), many("{% endif %}")),
+        format!("{{{{ {}1 }}}}", repeated("not ")),
+        format!("{{{{ {}1 }}}}", repeated("-")),
+        format!("{{{{ 1{} }}}}", repeated("|abs")),
+        format!("{{{{ 1{} }}}}", repeated("~1")),
+        format!("{{{{ a{} }}}}", repeated(".b")),
+        format!("{{{{ {}1 }}}}", repeated("1 if 1 else ")),
+        format!("{{{{ {}1{} }}}}", repeated("("), repeated(")")),
+        format!("{}{}", repeated("{% if 1 %}"), repeated("{% endif %}")),
     ] {
         place.write("t.jinja", source.as_bytes());
         for command in [&["count"][..], &["limit", "-t", "9"]] {
@@ -232,7 +232,7 @@ fn a_long_message_of_a_template_is_cut() {
     assert!(stderr.len() < 1200, "{}", stderr.len());
 }
 
-/// What is wrong with the template is said once: the name of what is undefined, the file and the line.
+/// An error of the template is reported once: the name of what is undefined, the file and the line.
 #[test]
 fn an_undefined_name_of_a_template_is_named_once() {
     let place = Place::new();
@@ -255,7 +255,7 @@ fn an_undefined_name_of_a_template_is_named_once() {
     assert_eq!(text(&all.stderr).matches("is undefined").count(), 40);
 }
 
-/// The tip about a command that does not exist says what does.
+/// The tip about a command that does not exist names one that does.
 #[test]
 fn a_command_of_other_programs_is_answered() {
     let place = Place::new();

@@ -68,9 +68,9 @@ fn session(rounds: usize) -> Vec<String> {
         let (user, reply) = (format!("u{round}"), format!("a{round}"));
         lines.push(format!(r#"{{"type":"mode","mode":"mode {}","sessionId":"s"}}"#, round / 3));
         lines.push(line("user", &user, &parent, &format!(r#"{{"role":"user","content":"question {round}"}}"#)));
-        let said =
+        let message =
             format!(r#"{{"id":"m{round}","role":"assistant","content":[{{"type":"text","text":"answer {round}"}}]}}"#);
-        lines.push(line("assistant", &reply, &format!("\"{user}\""), &said));
+        lines.push(line("assistant", &reply, &format!("\"{user}\""), &message));
         parent = format!("\"{reply}\"");
     }
     lines.into_iter().map(|line| line + "\n").collect()
@@ -190,16 +190,16 @@ fn instructions_in_the_middle_stay_in_a_thread() {
     let rule = |nth: usize| {
         format!("{{\"type\":\"mid_conv_system\",\"content\":[{{\"type\":\"text\",\"text\":\"Rule {nth}.\"}}]}}")
     };
-    let asks = |nth: usize, rule: &str| {
+    let question = |nth: usize, rule: &str| {
         format!("{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":\"Question {nth}?\"}}{rule}]}}\n")
     };
-    let says = |nth: usize| {
+    let answer = |nth: usize| {
         format!("{{\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":\"Answer {nth}.\"}}]}}\n")
     };
     let mut lines = Vec::new();
     for nth in 1..=5 {
         let beside = if nth % 2 == 1 { format!(",{}", rule(nth)) } else { String::new() };
-        lines.extend([asks(nth, &beside), says(nth)]);
+        lines.extend([question(nth, &beside), answer(nth)]);
     }
     lines.insert(4, format!("{{\"role\":\"user\",\"content\":[{}]}}\n", rule(9)));
     let place = Place::new();

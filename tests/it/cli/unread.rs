@@ -83,7 +83,7 @@ fn content_under_the_key_of_another_dialect_is_estimated_and_said() {
     }
 }
 
-/// An item with a role or type that the dialect does not define may be read by a model: in a log, if it names who speaks.
+/// An item with a role or type that the dialect does not define may be read by a model: in a log, if it names a role or author.
 #[test]
 fn items_of_unknown_role_count_as_an_estimate() {
     let long = "High water is at 05:12, and the ferry leaves an hour later. ".repeat(40);
@@ -156,7 +156,7 @@ fn formats_that_cannot_be_read_are_refused_by_name() {
     }
 }
 
-/// The same for graphs and rows of texts, which would have no messages: what to do is said, for a document on many lines as
+/// The same for graphs and rows of texts, without messages: the error tells what to do, for a document on many lines as
 /// well.
 #[test]
 fn formats_without_messages_are_refused_with_what_to_do() {
@@ -194,7 +194,7 @@ fn only_read() -> [(&'static str, String); 3] {
     ]
 }
 
-/// Chats of editors are looked at, counted and checked, and no command writes them: each says what to do instead.
+/// Chats of editors are looked at, counted and checked, and no command writes them: each error tells what to do instead.
 #[test]
 fn chats_of_editors_are_read_and_never_written() {
     for (dialect, input) in only_read() {

@@ -1,4 +1,4 @@
-//! Counts and budgets that are calibrated by the provider's printed figures.
+//! Counts and budgets that are calibrated by the provider's usage.
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn count_shows_the_figures_beside_its_own() {
     place.write("chat.jsonl", chat(6).as_bytes());
     let printed = report(&place, &["--usage", "chat.jsonl"]);
     assert_eq!(printed["tokens"], json!(660));
-    // Nobody pays for figures that were not asked for.
+    // Nobody pays for usage that was not asked for.
     assert_eq!(report(&place, &["chat.jsonl"])["usage"], Value::Null);
     // The last request: 650 of ours.
     let expected = json!({"transcripts": 1, "provider": 6_300, "calibrated": 6_300, "hidden": 5_000, "counted": 650, "dropped": 0});

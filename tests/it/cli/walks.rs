@@ -1,4 +1,4 @@
-//! Which files of a directory are read, and what is said about those that are not.
+//! Which files of a directory are read, and what is reported about those that are not.
 
 use std::io::Write as _;
 

@@ -94,7 +94,7 @@ fn schemas_that_refer_to_themselves_end() {
     let deep = format!("{}{{}}{}", "{\"k\":".repeat(100), "}".repeat(100));
     assert_eq!(apply(&mut pad, &deep), Outcome::Applied);
     assert!(matches!(apply(&mut pad, "{\"k\":1}"), Outcome::Refused(_)));
-    // One that says nothing but itself may be taken or not, but must be answered.
+    // One that only refers to itself may be accepted or not, but must be answered.
     if let Ok(schema) = Schema::parse(r##"{"$ref":"#"}"##) {
         let mut pad = Scratchpad::new(State::empty_object(), Some(&schema), false);
         assert!(matches!(apply(&mut pad, "{\"k\":1}"), Outcome::Applied | Outcome::Refused(_)));

@@ -18,9 +18,9 @@ use crate::program;
 /// A folder of its own, whose store every command uses.
 struct Place(TempDir);
 
-/// What a command said, and how it went.
+/// The output of a command, and its exit status.
 #[derive(Debug)]
-struct Said {
+struct CommandOutput {
     out: String,
     err: String,
     code: i32,
@@ -51,17 +51,17 @@ impl Place {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Said {
+    fn run(&self, args: &[&str]) -> CommandOutput {
         self.pipe(args, "")
     }
 
-    fn pipe(&self, args: &[&str], input: &str) -> Said {
+    fn pipe(&self, args: &[&str], input: &str) -> CommandOutput {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // A command that reads nothing may be gone before all is written.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        Said::from(child.wait_with_output().unwrap())
+        CommandOutput::from(child.wait_with_output().unwrap())
     }
 
     /// What the command writes, where it must succeed and has nothing to complain of.
@@ -74,17 +74,17 @@ impl Place {
     }
 }
 
-impl Said {
+impl CommandOutput {
     fn quietly(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
         self.out
     }
 }
 
-impl From<Output> for Said {
-    fn from(output: Output) -> Said {
+impl From<Output> for CommandOutput {
+    fn from(output: Output) -> CommandOutput {
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Said { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+        CommandOutput { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
     }
 }
 
@@ -139,10 +139,10 @@ fn refuses(place: &Place, words: &str, also_to_read: bool) {
     let write: &[&[&str]] =
         &[&["update", "--thread", "t", "{\"n\":1}"], &["set", "--thread", "t", "x"], &["clear", "--thread", "t"]];
     for command in read.iter().filter(|_| also_to_read).chain(write) {
-        let said = place.run(&[&["memory"], *command].concat());
-        assert!(said.code == 2 && said.out.is_empty(), "{command:?}: {said:?}");
+        let output = place.run(&[&["memory"], *command].concat());
+        assert!(output.code == 2 && output.out.is_empty(), "{command:?}: {output:?}");
         let expected = format!("curtail: store {}: ", place.store().display());
-        assert!(said.err.starts_with(&expected) && said.err.contains(words), "{command:?}: {}", said.err);
+        assert!(output.err.starts_with(&expected) && output.err.contains(words), "{command:?}: {}", output.err);
         assert_eq!(fs::read(place.store()).unwrap(), bytes, "{command:?} touched it");
     }
     let names = fs::read_dir(place.0.path()).unwrap().count();
@@ -206,8 +206,8 @@ fn a_read_only_store() {
 #[test]
 fn a_folder_that_takes_no_file_is_told_once() {
     let place = Place::new();
-    let said = place.run(&["memory", "set", "--thread", "t", "--store", "/proc/state.db", "x"]);
-    assert_eq!((said.code, said.err.as_str()), (2, "curtail: store /proc/state.db: no such file or directory\n"));
+    let output = place.run(&["memory", "set", "--thread", "t", "--store", "/proc/state.db", "x"]);
+    assert_eq!((output.code, output.err.as_str()), (2, "curtail: store /proc/state.db: no such file or directory\n"));
 }
 
 // Many processes at once, and processes killed at any point.
@@ -255,20 +255,20 @@ fn the_last_acknowledged_update_survives_every_kill() {
         let mut child =
             place.command(&["memory", "update", "--thread", "t", &update]).stdout(Stdio::piped()).spawn().unwrap();
         let mut out = child.stdout.take().unwrap();
-        let mut said = String::new();
-        // Every fifth is killed once it has said all, however slow it is.
+        let mut printed = String::new();
+        // Every fifth is killed once it has printed everything, however slow it is.
         if round % 5 == 0 {
-            out.read_to_string(&mut said).unwrap();
+            out.read_to_string(&mut printed).unwrap();
         } else {
             thread::sleep(Duration::from_micros(whole * (round * 37 % 125) / 100));
         }
         child.kill().unwrap();
-        out.read_to_string(&mut said).unwrap();
+        out.read_to_string(&mut printed).unwrap();
         killed += u32::from(!child.wait().unwrap().success());
-        acknowledged += u32::from(!said.is_empty());
+        acknowledged += u32::from(!printed.is_empty());
         let found = if place.has_store() { state(&place)["round"].as_u64().unwrap_or(0) } else { 0 };
         // A change is there whole or not at all; where it was acknowledged, it is there.
-        assert!(found == round || (found == kept && said.is_empty()), "round {round}: {found} after {kept}");
+        assert!(found == round || (found == kept && printed.is_empty()), "round {round}: {found} after {kept}");
         kept = found;
     }
     assert!(acknowledged > 0, "{killed} killed, {acknowledged} acknowledged of {rounds}");

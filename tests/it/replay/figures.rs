@@ -1,8 +1,8 @@
-//! The provider's figures in the spellings of the programs that write them, and the times that a cache depends on.
+//! The provider's usage as the programs write it, and the times that a cache depends on.
 
 use serde_json::{Value, json};
 
-use super::{codex, figures, item, replay, replay_named, tokens};
+use super::{codex, codex_message, per_request, replay, replay_named, tokens};
 
 /// Input, tokens read from and written to the cache, as the log has them, of every request of `as recorded`.
 fn recorded(report: &Value) -> Vec<Option<[u64; 3]>> {
@@ -48,10 +48,14 @@ fn kimi_counts_at_the_end_of_a_step() {
     let report = replay(&log, &["-p", "window", "--cache", "marked"]);
     assert_eq!(recorded(&report), [Some([120, 0, 0]), Some([250, 100, 0])]);
     // Both steps are one request each, at times in milliseconds: after 999 seconds nothing is in the cache.
-    let times: Vec<&Value> =
-        report["sessions"][0]["policies"][0]["requests"].as_array().unwrap().iter().map(|own| &own["time"]).collect();
+    let times: Vec<&Value> = report["sessions"][0]["policies"][0]["requests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|request| &request["time"])
+        .collect();
     assert_eq!(times, ["2026-08-01T19:50:01.000Z", "2026-08-01T20:06:40.000Z"]);
-    assert_eq!((&report["sessions"][0]["times"], figures(&report, 0, "cache_read")[1]), (&json!(true), 0));
+    assert_eq!((&report["sessions"][0]["times"], per_request(&report, 0, "cache_read")[1]), (&json!(true), 0));
 }
 
 #[test]
@@ -67,7 +71,7 @@ fn seconds_since_1970_are_times() {
     };
     for (pause, read) in [(200.0, 100), (400.0, 0)] {
         let report = replay(&chat(pause), &["-p", "window"]);
-        assert_eq!(figures(&report, 0, "cache_read"), [0, read]);
+        assert_eq!(per_request(&report, 0, "cache_read"), [0, read]);
         assert_eq!(report["sessions"][0]["times"], json!(true));
     }
 }
@@ -112,7 +116,7 @@ fn gemini_langchain_and_atif_count_beside_a_reply() {
     }
 }
 
-/// A sample of `inspect_ai` with two replies, and the events of a model; `id` says whether replies have ids.
+/// A sample of `inspect_ai` with two replies, and the events of a model; `id` is whether replies have ids.
 fn sample(id: bool, events: &[Value]) -> String {
     let message = |role: &str, number: &str| match id {
         true => {
@@ -197,27 +201,26 @@ fn openhands_counts_in_updates_of_its_state() {
 
 #[test]
 fn a_turn_is_sent_until_the_event_that_takes_it_back() {
-    let message = |role, letter, count| codex("response_item", &item(role, letter, count));
     let back = |turns: u64| codex("event_msg", &json!({"type": "thread_rolled_back", "num_turns": turns}));
     let log = [
         codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
-        message("user", 'a', 100),
-        message("assistant", 'b', 10),
-        message("user", 'c', 100),
-        message("assistant", 'd', 10),
-        message("user", 'e', 100),
-        message("assistant", 'f', 10),
+        codex_message("user", 'a', 100),
+        codex_message("assistant", 'b', 10),
+        codex_message("user", 'c', 100),
+        codex_message("assistant", 'd', 10),
+        codex_message("user", 'e', 100),
+        codex_message("assistant", 'f', 10),
         back(1),
-        message("user", 'g', 50),
-        message("assistant", 'h', 10),
+        codex_message("user", 'g', 50),
+        codex_message("assistant", 'h', 10),
         // Rolls back the turn before it, and the one before the turn that was rolled back first.
         back(2),
-        message("user", 'i', 30),
-        message("assistant", 'j', 10),
+        codex_message("user", 'i', 30),
+        codex_message("assistant", 'j', 10),
     ]
     .concat();
     let report = replay(&log, &["-p", "window -n 1000"]);
     for policy in 0..2 {
-        assert_eq!(figures(&report, policy, "tokens_sent"), [100, 210, 320, 270, 140], "{policy}");
+        assert_eq!(per_request(&report, policy, "tokens_sent"), [100, 210, 320, 270, 140], "{policy}");
     }
 }

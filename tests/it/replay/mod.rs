@@ -81,19 +81,19 @@ fn replay(log: &str, arguments: &[&str]) -> Value {
     replay_named("chat.jsonl", log, arguments)
 }
 
-/// A figure of every request of the policy with this number, `as recorded` being 0.
-fn figures(report: &Value, policy: usize, figure: &str) -> Vec<u64> {
+/// The value of every request of the policy with this number, `as recorded` being 0.
+fn per_request(report: &Value, policy: usize, key: &str) -> Vec<u64> {
     let requests = report["sessions"][0]["policies"][policy]["requests"].as_array().unwrap();
-    requests.iter().map(|request| request[figure].as_u64().unwrap()).collect()
+    requests.iter().map(|request| request[key].as_u64().unwrap()).collect()
 }
 
 #[test]
 fn an_append_only_session_reads_the_request_before() {
     let report = replay(&chat([0, 10, 20]), &["-p", "window -n 1000"]);
     for policy in [0, 1] {
-        assert_eq!(figures(&report, policy, "tokens_sent"), [100, 210, 320]);
-        assert_eq!(figures(&report, policy, "cache_read"), [0, 100, 210]);
-        assert_eq!(figures(&report, policy, "cache_write"), [100, 110, 110]);
+        assert_eq!(per_request(&report, policy, "tokens_sent"), [100, 210, 320]);
+        assert_eq!(per_request(&report, policy, "cache_read"), [0, 100, 210]);
+        assert_eq!(per_request(&report, policy, "cache_write"), [100, 110, 110]);
         // (0.1 × 310 read + 1.25 × 320 written) dollars for a million.
         let cost = report["sessions"][0]["policies"][policy]["cost"].as_f64().unwrap();
         assert!((cost - 431e-6).abs() < 1e-12, "{cost}");
@@ -103,16 +103,16 @@ fn an_append_only_session_reads_the_request_before() {
 #[test]
 fn a_cut_at_each_turn_reads_nothing() {
     let report = replay(&chat([0, 10, 20]), &["-p", "window --strategy sliding -n 1"]);
-    assert_eq!(figures(&report, 1, "tokens_sent"), [100, 100, 100]);
-    assert_eq!(figures(&report, 1, "cache_read"), [0, 0, 0]);
+    assert_eq!(per_request(&report, 1, "tokens_sent"), [100, 100, 100]);
+    assert_eq!(per_request(&report, 1, "cache_read"), [0, 0, 0]);
     assert_eq!(report["sessions"][0]["policies"][1]["prefix_breaks"], 2);
 }
 
 #[test]
 fn a_trigger_breaks_the_prefix_only_when_it_fires() {
     let report = replay(&chat([0, 10, 20]), &["-p", "limit -t 120 --trigger 250"]);
-    assert_eq!(figures(&report, 1, "tokens_sent"), [100, 210, 110]);
-    assert_eq!(figures(&report, 1, "cache_read"), [0, 100, 0]);
+    assert_eq!(per_request(&report, 1, "tokens_sent"), [100, 210, 110]);
+    assert_eq!(per_request(&report, 1, "cache_read"), [0, 100, 0]);
     let policy = &report["sessions"][0]["policies"][1];
     assert_eq!(
         (&policy["prefix_breaks"], &policy["breaks_paid_back"], &policy["pays_back_after"]),
@@ -124,7 +124,7 @@ fn a_trigger_breaks_the_prefix_only_when_it_fires() {
 fn a_break_at_a_change_of_the_model_costs_nothing_more() {
     let pays_back = |log: &str| {
         let report = replay(log, &["-p", "limit -t 250"]);
-        assert_eq!(figures(&report, 1, "tokens_sent"), [100, 210, 220]);
+        assert_eq!(per_request(&report, 1, "tokens_sent"), [100, 210, 220]);
         report["sessions"][0]["policies"][1]["pays_back_after"].clone()
     };
     // The cut writes 220 tokens; without it, 210 are read and 110 written. It saves 100 to read in each later request.
@@ -139,8 +139,8 @@ fn a_break_at_a_change_of_the_model_costs_nothing_more() {
 fn nothing_is_read_after_a_pause_longer_than_the_lifetime() {
     let report = replay(&chat([0, 400, 410]), &["-p", "window -n 1000"]);
     assert_eq!(report["sessions"][0]["paused_before"], json!([2]));
-    assert_eq!(figures(&report, 0, "cache_read"), [0, 0, 210]);
-    assert_eq!(figures(&report, 0, "cache_write"), [100, 210, 110]);
+    assert_eq!(per_request(&report, 0, "cache_read"), [0, 0, 210]);
+    assert_eq!(per_request(&report, 0, "cache_write"), [100, 210, 110]);
 }
 
 /// A Claude Code session: a question, an answer, a compaction to 20 tokens, a question, an answer.
@@ -166,16 +166,20 @@ fn compacted() -> String {
 #[test]
 fn what_was_recorded_begins_anew_at_a_compaction_and_policies_do_not() {
     let report = replay(&compacted(), &["-p", "window -n 1000"]);
-    assert_eq!(figures(&report, 0, "tokens_sent"), [100, 120]);
-    assert_eq!(figures(&report, 1, "tokens_sent"), [100, 210]);
+    assert_eq!(per_request(&report, 0, "tokens_sent"), [100, 120]);
+    assert_eq!(per_request(&report, 1, "tokens_sent"), [100, 210]);
     assert_eq!(report["sessions"][0]["compacted_before"], json!([2]));
     let live = replay(&compacted(), &["-p", "window -n 1000", "--live"]);
-    assert_eq!(figures(&live, 1, "tokens_sent"), [100, 120]);
+    assert_eq!(per_request(&live, 1, "tokens_sent"), [100, 120]);
 }
 
 /// A line of a Codex log.
 fn codex(kind: &str, payload: &Value) -> String {
     json!({"timestamp": "2026-01-01T00:00:00Z", "type": kind, "payload": payload}).to_string() + "\n"
+}
+
+fn codex_message(role: &str, letter: char, count: usize) -> String {
+    codex("response_item", &item(role, letter, count))
 }
 
 fn item(role: &str, letter: char, count: usize) -> Value {
@@ -185,51 +189,49 @@ fn item(role: &str, letter: char, count: usize) -> Value {
 
 #[test]
 fn codex_sends_the_history_that_a_compaction_wrote() {
-    let message = |role, letter, count| codex("response_item", &item(role, letter, count));
     let compacted = |history: Value| codex("compacted", &json!({"message": "", "replacement_history": history}));
     let log = [
         codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
-        message("user", 'a', 100),
-        message("assistant", 'b', 10),
+        codex_message("user", 'a', 100),
+        codex_message("assistant", 'b', 10),
         compacted(json!([item("user", 'a', 100), item("user", 's', 20)])),
-        message("user", 'c', 100),
-        message("assistant", 'd', 10),
+        codex_message("user", 'c', 100),
+        codex_message("assistant", 'd', 10),
         compacted(json!([item("user", 'c', 100), item("user", 't', 30)])),
-        message("user", 'e', 100),
-        message("assistant", 'f', 10),
-        message("user", 'g', 100),
-        message("assistant", 'h', 10),
+        codex_message("user", 'e', 100),
+        codex_message("assistant", 'f', 10),
+        codex_message("user", 'g', 100),
+        codex_message("assistant", 'h', 10),
     ]
     .concat();
     let report = replay(&log, &["-p", "window -n 1000"]);
-    assert_eq!(figures(&report, 0, "tokens_sent"), [100, 220, 230, 340]);
+    assert_eq!(per_request(&report, 0, "tokens_sent"), [100, 220, 230, 340]);
     assert_eq!(report["sessions"][0]["compacted_before"], json!([2, 3]));
-    // What was said, without the lists that repeat and sum it up.
-    assert_eq!(figures(&report, 1, "tokens_sent"), [100, 210, 320, 430]);
+    // The text of the messages, without the lists that repeat and sum it up.
+    assert_eq!(per_request(&report, 1, "tokens_sent"), [100, 210, 320, 430]);
     let live = replay(&log, &["-p", "window -n 1000", "--live"]);
-    assert_eq!(figures(&live, 1, "tokens_sent"), [100, 220, 230, 340]);
+    assert_eq!(per_request(&live, 1, "tokens_sent"), [100, 220, 230, 340]);
 }
 
 #[test]
 fn codex_sends_no_turns_that_were_rolled_back() {
-    let message = |role, letter, count| codex("response_item", &item(role, letter, count));
     let log = [
         codex("session_meta", &json!({"id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"})),
-        message("user", 'a', 100),
-        message("assistant", 'b', 10),
-        message("user", 'c', 100),
-        message("assistant", 'd', 10),
+        codex_message("user", 'a', 100),
+        codex_message("assistant", 'b', 10),
+        codex_message("user", 'c', 100),
+        codex_message("assistant", 'd', 10),
         codex("event_msg", &json!({"type": "thread_rolled_back", "num_turns": 1})),
-        message("user", 'e', 50),
-        message("assistant", 'f', 10),
+        codex_message("user", 'e', 50),
+        codex_message("assistant", 'f', 10),
     ]
     .concat();
     let report = replay(&log, &["-p", "window -n 1000", "-p", "limit -t 1000"]);
     for policy in 0..3 {
-        assert_eq!(figures(&report, policy, "tokens_sent"), [100, 210, 160], "{policy}");
+        assert_eq!(per_request(&report, policy, "tokens_sent"), [100, 210, 160], "{policy}");
     }
     let rewrite = replay(&log, &["-p", "window -n 1000", "--apply", "rewrite"]);
-    assert_eq!(figures(&rewrite, 1, "tokens_sent"), [100, 210, 160]);
+    assert_eq!(per_request(&rewrite, 1, "tokens_sent"), [100, 210, 160]);
 }
 
 #[test]
@@ -256,10 +258,10 @@ fn pi_sends_the_messages_that_a_compaction_kept() {
     ]
     .concat();
     let report = replay(&log, &["-p", "window -n 1000", "--cache", "marked"]);
-    assert_eq!(figures(&report, 0, "tokens_sent"), [100, 210, 230]);
-    assert_eq!(figures(&report, 0, "messages_sent"), [1, 3, 4]);
-    assert_eq!(figures(&report, 1, "tokens_sent"), [100, 210, 320]);
-    // The table does not know the model, but the log says whose it is.
+    assert_eq!(per_request(&report, 0, "tokens_sent"), [100, 210, 230]);
+    assert_eq!(per_request(&report, 0, "messages_sent"), [1, 3, 4]);
+    assert_eq!(per_request(&report, 1, "tokens_sent"), [100, 210, 320]);
+    // The table does not know the model, but the log names its provider.
     assert_eq!(replay(&log, &[])["sessions"][0]["cache"], json!("marked"));
 }
 
@@ -267,7 +269,7 @@ fn pi_sends_the_messages_that_a_compaction_kept() {
 fn a_policy_sees_what_a_later_compaction_superseded() {
     let report = replay(&compacted(), &["-p", "limit -t 105", "-p", "limit -t 105 | window -n 9"]);
     for policy in [1, 2] {
-        assert_eq!(figures(&report, policy, "tokens_sent"), [100, 100], "{policy}");
+        assert_eq!(per_request(&report, policy, "tokens_sent"), [100, 100], "{policy}");
     }
 }
 
@@ -305,9 +307,9 @@ fn pruning_that_costs_more_than_it_saves_is_reported() {
 #[test]
 fn an_automatic_cache_reads_up_to_the_first_change() {
     let report = replay(&calling(4), &["-p", "filter --keep-last-results 1", "--cache", "automatic"]);
-    let (read, common) = (figures(&report, 1, "cache_read"), figures(&report, 1, "common_prefix"));
+    let (read, common) = (per_request(&report, 1, "cache_read"), per_request(&report, 1, "common_prefix"));
     assert!(read == common && read[1..].iter().all(|read| *read >= 1000), "{read:?}");
-    assert_eq!(figures(&report, 1, "cache_write"), [0; 5]);
+    assert_eq!(per_request(&report, 1, "cache_write"), [0; 5]);
 }
 
 #[test]
@@ -321,9 +323,9 @@ fn references_of_the_continuation_are_kept_or_missing() {
     .concat();
     let report = replay(&log, &["-p", "window --strategy sliding -n 1", "--missing"]);
     // config.yaml is in the request's own message and src/new.rs is new: neither is needed.
-    assert_eq!(figures(&report, 0, "needed_references"), [0, 1]);
-    assert_eq!(figures(&report, 0, "kept_references"), [0, 1]);
-    assert_eq!(figures(&report, 1, "kept_references"), [0, 0]);
+    assert_eq!(per_request(&report, 0, "needed_references"), [0, 1]);
+    assert_eq!(per_request(&report, 0, "kept_references"), [0, 1]);
+    assert_eq!(per_request(&report, 1, "kept_references"), [0, 0]);
     let missing = &report["sessions"][0]["policies"][1]["missing"];
     let expected = json!([{"reference": "src/alpha.rs", "request": 2, "message": 1, "role": "user", "dropped_at": 2}]);
     assert_eq!(*missing, expected);
@@ -331,22 +333,22 @@ fn references_of_the_continuation_are_kept_or_missing() {
 
 #[test]
 fn calls_that_repeat_a_dropped_one_are_counted() {
-    let twice = r#"{"path":"notes.txt"}"#;
+    let arguments = r#"{"path":"notes.txt"}"#;
     let log = [
         entry("user", "Read it.", 0),
-        call("c1", twice),
+        call("c1", arguments),
         result("c1", "first"),
         entry("assistant", "Read.", 0),
         entry("user", "Again.", 0),
-        call("c2", twice),
+        call("c2", arguments),
         result("c2", "first"),
         entry("assistant", "Done.", 0),
     ]
     .concat();
     let report = replay(&log, &["-p", "window --strategy sliding -n 1"]);
-    assert_eq!(figures(&report, 0, "repeated_calls"), [0; 4]);
-    assert_eq!(figures(&report, 1, "repeated_calls"), [0, 0, 1, 0]);
-    assert_eq!(figures(&report, 1, "files_read_again"), [0, 0, 1, 0]);
+    assert_eq!(per_request(&report, 0, "repeated_calls"), [0; 4]);
+    assert_eq!(per_request(&report, 1, "repeated_calls"), [0, 0, 1, 0]);
+    assert_eq!(per_request(&report, 1, "files_read_again"), [0, 0, 1, 0]);
 }
 
 #[test]
@@ -371,7 +373,7 @@ fn figures_of_the_provider_calibrate_and_test() {
         (&accuracy["requests"], &accuracy["median_error"], &accuracy["p90_error"]),
         (&json!(8), &json!(0.0), &json!(0.0))
     );
-    assert_eq!(figures(&report, 0, "tokens_sent"), figures(&report, 1, "tokens_sent"));
+    assert_eq!(per_request(&report, 0, "tokens_sent"), per_request(&report, 1, "tokens_sent"));
 }
 
 /// A chat whose messages carry the reply of the provider, with so many tokens read from its cache.
@@ -398,7 +400,7 @@ fn figures_beside_a_message_calibrate_and_choose_the_cache() {
     assert_eq!((&session["accuracy"]["requests"], &session["accuracy"]["p90_error"]), (&json!(8), &json!(0.0)));
     assert_eq!(session["cache"], "deepseek");
     assert_eq!(built_in(&with_replies("llama", 64))["cache"], "openai");
-    // A dialect that any provider may be behind: what the log says of its cache tells.
+    // A dialect that any provider may be behind: the usage in the log decides.
     let pi = |write: u64, read: u64| {
         let usage = json!({"input": 5, "output": 5, "cacheRead": read, "cacheWrite": write});
         let message = |role: &str, usage: &Value| {
@@ -421,7 +423,7 @@ fn a_sweep_marks_what_nothing_beats() {
     assert!(policies[0].get("pareto").is_none() && policies[1..].iter().all(|policy| policy["pareto"] == true));
 }
 
-/// A chat whose record says how it ended, and whose calls have long results that nobody needs again.
+/// A chat whose record contains how it ended, and whose calls have long results that nobody needs again.
 fn rewarded(reward: f64, rounds: usize) -> String {
     let lines = calling(rounds);
     let messages: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -625,13 +627,13 @@ fn what_is_lost_is_told_apart() {
         + &entry("assistant", "Now parse_record in src/parser.rs.", 0);
     let report = replay(&log, &["-p", "window --strategy sliding -n 1"]);
     let policy = |nth: usize, figure: &str| report["sessions"][0]["policies"][nth][figure].clone();
-    let of = |nth| {
+    let references = |nth| {
         ["kept_references", "needed_references", "kept_in_calls", "needed_in_calls", "shown_again"]
             .map(|figure| policy(nth, figure).as_u64().unwrap())
     };
     // Needed: src/parser.rs by the call, then parse_record and src/parser.rs by the last reply.
-    assert_eq!(of(0), [3, 3, 1, 1, 0]);
-    let [kept, needed, kept_in_calls, needed_in_calls, shown_again] = of(1);
+    assert_eq!(references(0), [3, 3, 1, 1, 0]);
+    let [kept, needed, kept_in_calls, needed_in_calls, shown_again] = references(1);
     assert_eq!((needed, needed_in_calls, kept_in_calls), (3, 1, 0));
     assert!(kept < needed && shown_again >= 1, "{kept} {shown_again}");
     // The first request is a person's alone; afterwards a window of one loses it only when another begins.
@@ -647,7 +649,7 @@ fn another_model_has_a_cache_of_its_own() {
     for cache in ["marked", "automatic"] {
         let report = replay(&log, &["-p", "window -n 1000", "--cache", cache]);
         assert_eq!(report["sessions"][0]["model_changed_before"], json!([2, 3]), "{cache}");
-        assert_eq!(figures(&report, 0, "cache_read")[1], 0, "{cache}");
+        assert_eq!(per_request(&report, 0, "cache_read")[1], 0, "{cache}");
     }
     // Where the provider read from its cache, the other name is no other model.
     let read =

@@ -81,7 +81,7 @@ const SAME: &[(&[&str], &str)] = &[
     (&["memory", "recall", "--read-only"], "type = 'memory'\nread-only = true"),
 ];
 
-/// What a command writes below `to`, what it says, and its status.
+/// What a command writes below `to`, what it prints, and its status.
 fn written(folder: &Path, to: &str, args: &[&str]) -> (BTreeMap<PathBuf, Vec<u8>>, String, Option<i32>) {
     let fixtures = root().join("fixtures");
     let output = curtail(folder, args).args(["-O", to]).arg(&fixtures).output().expect("curtail runs");

@@ -31,14 +31,14 @@ fn calls(lines: &[String], tool: &str) -> Vec<String> {
 /// The fixture without `tool`: its results are dropped, a message that calls nothing else is dropped, and one that calls
 /// another tool, too, loses one call and one comma.
 fn without(lines: &[String], tool: &str) -> Vec<String> {
-    let gone = calls(lines, tool);
-    let answers = |line: &String| gone.iter().any(|id| line.contains(&format!("\"tool_call_id\":\"{id}\"")));
-    let kept = lines.iter().filter(|line| !answers(line)).filter_map(|line| {
+    let dropped_ids = calls(lines, tool);
+    let is_result = |line: &String| dropped_ids.iter().any(|id| line.contains(&format!("\"tool_call_id\":\"{id}\"")));
+    let kept = lines.iter().filter(|line| !is_result(line)).filter_map(|line| {
         let Some(at) = line.find("\"tool_calls\":[") else { return Some(line.clone()) };
         let (head, list) = line.split_at(at + "\"tool_calls\":[".len());
         let list = list.strip_suffix("]}").expect("calls are last");
-        let left: Vec<&str> = list.split(", {\"id\"").filter(|call| !names(call, tool)).collect();
-        (!left.is_empty()).then(|| format!("{head}{}]}}", left.join(", {\"id\"")))
+        let kept_calls: Vec<&str> = list.split(", {\"id\"").filter(|call| !names(call, tool)).collect();
+        (!kept_calls.is_empty()).then(|| format!("{head}{}]}}", kept_calls.join(", {\"id\"")))
     });
     kept.collect()
 }

@@ -2,7 +2,7 @@
 
 use super::{folder, stderr};
 
-/// A file, the flags of the run, and what is said after the file's name.
+/// A file, the flags of the run, and the error after the file's name.
 const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"filter\"\nexlude = [\"debug_tool\"]\n",

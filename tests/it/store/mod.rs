@@ -324,8 +324,8 @@ fn an_import_is_taken_in_whole_or_not_at_all() {
 fn a_clash_is_settled_as_the_caller_says() {
     let (_one, mut store) = with_every_kind();
     let text = exported(&store);
-    let said = fault(&mut store, &text);
-    assert!(said.contains("line 2") && said.contains("\"a\""), "{said}");
+    let error = fault(&mut store, &text);
+    assert!(error.contains("line 2") && error.contains("\"a\""), "{error}");
     write(&mut store, "a", "{\"n\":9}");
     assert_eq!(store.import(&mut text.as_bytes(), Clash::Keep).unwrap(), 0);
     assert_eq!(store.read_body(key("a")).unwrap().as_deref(), Some("{\"n\":9}"));
@@ -346,8 +346,8 @@ fn an_import_says_what_is_wrong_with_it() {
         (shelf, "unknown shelf or scope: x"),
     ];
     for (text, expected) in cases {
-        let said = fault(&mut store, text);
-        assert!(said.contains(expected), "{text:?}: {said}");
+        let error = fault(&mut store, text);
+        assert!(error.contains(expected), "{text:?}: {error}");
     }
 }
 

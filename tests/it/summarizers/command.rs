@@ -65,8 +65,8 @@ fn a_program_that_fails_is_quoted() {
 fn a_program_that_hangs_is_stopped() {
     let folder = tempfile::tempdir().expect("a folder");
     let end = folder.path().join("end");
-    let then = format!("sh -c 'echo slow >&2; sleep 60; touch {}'", end.display());
-    for line in ["sh -c 'echo slow >&2; exec sleep 60'", then.as_str()] {
+    let two_commands = format!("sh -c 'echo slow >&2; sleep 60; touch {}'", end.display());
+    for line in ["sh -c 'echo slow >&2; exec sleep 60'", two_commands.as_str()] {
         let why = run(line, Duration::from_millis(200)).expect_err(line).to_string();
         assert!(why.contains("stopped after 0.2 s"), "{why}");
     }

@@ -28,7 +28,7 @@ impl Wire {
     }
 
     /// A good answer, as this wire format writes it.
-    fn says(self, text: &str) -> String {
+    fn body(self, text: &str) -> String {
         match self.0 {
             Api::OpenAi => json!({"choices": [{"message": {"role": "assistant", "content": text}}]}),
             Api::Anthropic => json!({"content": [{"type": "text", "text": text}]}),
@@ -58,7 +58,7 @@ fn failure(outcome: Result<String, Failure>) -> String {
 #[test]
 fn a_request_carries_prompt_transcript_and_key() {
     for wire in BOTH {
-        let server = Server::with_replies(vec![Reply::ok(wire.says("fine"))]);
+        let server = Server::with_replies(vec![Reply::ok(wire.body("fine"))]);
         assert_eq!(wire.ask(&server).ok().as_deref(), Some("fine"));
         let request = &server.received()[0];
         let body: Value = serde_json::from_str(&request.body).expect("the body is JSON");
@@ -87,7 +87,7 @@ fn a_request_carries_prompt_transcript_and_key() {
 #[test]
 fn extra_members_reach_the_server() {
     for wire in BOTH {
-        let server = Server::with_replies(vec![Reply::ok(wire.says("fine"))]);
+        let server = Server::with_replies(vec![Reply::ok(wire.body("fine"))]);
         let extra = json!({"max_tokens": 7, "top_p": 0.5}).as_object().cloned().unwrap_or_default();
         let summarizer = wire.summarizer(&server.address, crate::program::GUARD, extra);
         let utterances = [Utterance::new(Speaker::User, "hi")];
@@ -104,7 +104,7 @@ fn extra_members_reach_the_server() {
 #[test]
 fn a_long_answer_is_brought_within_the_budget() {
     for wire in BOTH {
-        let server = Server::with_replies(vec![Reply::ok(wire.says(&"word ".repeat(100)))]);
+        let server = Server::with_replies(vec![Reply::ok(wire.body(&"word ".repeat(100)))]);
         let text = wire.ask(&server).expect("it answers");
         assert_eq!(text.split_whitespace().count(), 20, "{text}");
     }
@@ -132,8 +132,8 @@ fn what_cannot_help_is_not_tried_again() {
                 &["status 307", "redirects are not followed"],
             ),
             (Reply::ok("<html>hello</html>"), &["not JSON", "<html>hello"]),
-            (Reply::ok(wire.says("")), &["without text"]),
-            (Reply::ok(wire.says("<think>so much to do")), &["without text"]),
+            (Reply::ok(wire.body("")), &["without text"]),
+            (Reply::ok(wire.body("<think>so much to do")), &["without text"]),
             (Reply::Answer(429, &[("retry-after", "3600")], "later".to_owned()), &["status 429", "later", "too long"]),
         ] {
             let server = Server::with_replies(vec![reply.clone()]);
@@ -154,10 +154,10 @@ fn what_may_pass_is_tried_again() {
             Reply::status(408, ""),
             Reply::status(409, ""),
             Reply::status(429, ""),
-            Reply::Cut(wire.says("fine")),
+            Reply::Cut(wire.body("fine")),
             Reply::Close,
         ] {
-            let server = Server::with_replies(vec![first.clone(), Reply::ok(wire.says("fine"))]);
+            let server = Server::with_replies(vec![first.clone(), Reply::ok(wire.body("fine"))]);
             let outcome = wire.ask(&server);
             assert!(matches!(&outcome, Ok(text) if text == "fine"), "{first:?}: {outcome:?}");
             assert_eq!(server.received().len(), 2, "{first:?}");
@@ -169,7 +169,7 @@ fn what_may_pass_is_tried_again() {
 fn retry_after_is_honoured() {
     for wire in BOTH {
         let busy = Reply::Answer(429, &[("retry-after", "1")], "busy".to_owned());
-        let server = Server::with_replies(vec![busy, Reply::ok(wire.says("fine"))]);
+        let server = Server::with_replies(vec![busy, Reply::ok(wire.body("fine"))]);
         let start = Instant::now();
         assert!(wire.ask(&server).is_ok());
         let waited = start.elapsed();
@@ -180,7 +180,7 @@ fn retry_after_is_honoured() {
 #[test]
 fn tries_end() {
     for wire in BOTH {
-        let cut = Reply::Cut(wire.says("a reply that is long enough to break off"));
+        let cut = Reply::Cut(wire.body("a reply that is long enough to break off"));
         for (reply, part) in [(Reply::status(500, "oops"), "oops"), (cut, "closed")] {
             let server = Server::with_replies(vec![reply]);
             let why = failure(wire.ask(&server));
@@ -301,7 +301,7 @@ fn an_overflow_is_split_and_summarized_in_levels() {
                 let body: Value = serde_json::from_str(&request.body).expect("the body is JSON");
                 let reported = body["messages"].as_array().and_then(|all| all.last()).expect("a message");
                 match reported["content"].as_str().map_or(0, str::len) {
-                    0..1000 => Reply::ok(wire.says(&format!("part {nth}"))),
+                    0..1000 => Reply::ok(wire.body(&format!("part {nth}"))),
                     _ => Reply::status(status, error),
                 }
             });
@@ -340,14 +340,14 @@ fn a_key_that_the_server_repeats_is_masked() {
             Reply::status(400, "Bearer sk-secret"),
             Reply::status(400, &long),
             Reply::ok("sk-secret is no JSON"),
-            Reply::ok(wire.says("<think>sk-secret")),
+            Reply::ok(wire.body("<think>sk-secret")),
             Reply::Answer(500, &[], "oops sk-secret".to_owned()),
         ] {
             let server = Server::with_replies(vec![reply.clone()]);
             let why = failure(wire.ask(&server));
             assert!(!why.contains("sk-s"), "{reply:?}: {why}");
         }
-        let server = Server::with_replies(vec![Reply::ok(wire.says("the key is sk-secret"))]);
+        let server = Server::with_replies(vec![Reply::ok(wire.body("the key is sk-secret"))]);
         assert_eq!(wire.ask(&server).ok().as_deref(), Some("the key is ***"));
     }
 }

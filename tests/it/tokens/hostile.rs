@@ -188,7 +188,7 @@ fn a_note_says_why_the_library_counts() {
     }
 }
 
-/// A text that a `tokenizer.json` cannot encode is counted by its characters, which is said once.
+/// A text that a `tokenizer.json` cannot encode is counted by its characters, which is reported once.
 #[test]
 fn a_text_that_is_not_encoded_is_counted_and_named() {
     let place = crate::program::Place::new();

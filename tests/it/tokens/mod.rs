@@ -291,8 +291,8 @@ fn every_string_of_the_data_counts_the_same() {
     println!("{} strings", strings.len());
     std::thread::scope(|scope| {
         let strings = &strings;
-        for half in [&ALL[..1], &ALL[1..]] {
-            scope.spawn(move || half.iter().for_each(|encoding| equal_strings(*encoding, strings)));
+        for encodings in [&ALL[..1], &ALL[1..]] {
+            scope.spawn(move || encodings.iter().for_each(|encoding| equal_strings(*encoding, strings)));
         }
     });
 }

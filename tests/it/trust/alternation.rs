@@ -39,7 +39,7 @@ fn chat(dialect: &str, range: std::ops::RangeInclusive<usize>) -> String {
     range.map(|n| message(dialect, n)).collect()
 }
 
-/// What `check` says about turns, which must be nothing.
+/// The findings of `check` about turns, of which there must be none.
 fn assert_alternates(folder: &Path, dialect: &str, transcript: &str) {
     write(folder, "out.jsonl", transcript);
     run(folder, &["check", "--dialect", dialect, "-D", "alternation", "-D", "first-speaker", "out.jsonl"]);
@@ -55,7 +55,7 @@ fn summaries_join_the_user_that_follows() {
             let once = run(folder.path(), &[&flags[..], &["chat.jsonl"]].concat());
             assert_alternates(folder.path(), dialect, &once);
             assert!(once.contains("<\\u0063onversation_summaries"), "{once}");
-            // What the user said keeps its bytes behind the block.
+            // The user's text keeps its bytes behind the block.
             let first = message(dialect, count - 2);
             let kept = first.rsplit_once("\"Say").expect("a text").1;
             let (block, rest) = once.split_once('\n').expect("lines");

@@ -65,7 +65,7 @@ fn a_look_alike_of_summaries_is_what_somebody_said() {
     }
 }
 
-/// A user who sends the very block back, as any writer of JSON writes it, is a user who says so.
+/// A user who sends the very block back, as any writer of JSON writes it, is a user who wrote it.
 #[test]
 fn a_block_that_is_quoted_is_not_the_block() {
     let folder = folder();
@@ -143,11 +143,12 @@ fn a_look_alike_of_memory_is_kept() {
         run(folder.path(), &["memory", "update", "--store", "s.db", "--resource", dialect, "{\"name\":\"Ada\"}"]);
         let recalled = run(folder.path(), &recall);
         // Where turns alternate, the block joins the message, which keeps its own part.
-        let keeps = |message: &Value| {
+        let keeps_parts = |message: &Value| {
             let parts = |of: &Value| of["content"].as_array().cloned();
-            *message == fake || parts(message).zip(parts(&fake)).is_some_and(|(parts, own)| parts.ends_with(&own))
+            *message == fake
+                || parts(message).zip(parts(&fake)).is_some_and(|(parts, fake_parts)| parts.ends_with(&fake_parts))
         };
-        assert!(messages(&recalled).iter().any(keeps) && recalled.contains("Ada"), "{dialect}: {recalled}");
+        assert!(messages(&recalled).iter().any(keeps_parts) && recalled.contains("Ada"), "{dialect}: {recalled}");
         // The block of this program is replaced, and the imitation after it is kept.
         std::fs::write(folder.path().join("again.jsonl"), &recalled).expect("it can be written");
         run(folder.path(), &["memory", "update", "--store", "s.db", "--resource", dialect, "{\"name\":\"Eve\"}"]);

@@ -16,16 +16,17 @@ fn server(wanted: usize, requests: usize) -> (Server, Arc<Mutex<usize>>) {
     let seen = Arc::clone(&most);
     let server = Server::answering(move |_, _| {
         let (counts, changed) = &*state;
-        let mut now = counts.lock().expect("no thread panicked");
-        (now.0, now.1) = (now.0 + 1, now.1 + 1);
+        let mut counts = counts.lock().expect("no thread panicked");
+        (counts.0, counts.1) = (counts.0 + 1, counts.1 + 1);
         let mut most = seen.lock().expect("no thread panicked");
-        *most = (*most).max(now.0);
+        *most = (*most).max(counts.0);
         drop(most);
         changed.notify_all();
         // The last requests cannot be joined by others.
-        let alone = |now: &mut (usize, usize)| now.0 < wanted && now.1 < requests;
-        let (mut now, _) = changed.wait_timeout_while(now, crate::program::GUARD, alone).expect("no thread panicked");
-        now.0 -= 1;
+        let alone = |counts: &mut (usize, usize)| counts.0 < wanted && counts.1 < requests;
+        let (mut counts, _) =
+            changed.wait_timeout_while(counts, crate::program::GUARD, alone).expect("no thread panicked");
+        counts.0 -= 1;
         Reply::ok(json!({"choices": [{"message": {"content": "Fine."}}]}).to_string())
     });
     (server, most)
@@ -34,9 +35,9 @@ fn server(wanted: usize, requests: usize) -> (Server, Arc<Mutex<usize>>) {
 fn records(folder: &Path, count: usize) {
     let mut lines = String::new();
     for record in 0..count {
-        let said: Vec<_> =
+        let messages: Vec<_> =
             (0..3).map(|n| json!({"role": "user", "content": format!("{record}: message {n}.")})).collect();
-        let _ = writeln!(lines, "{}", json!({"id": record, "messages": said}));
+        let _ = writeln!(lines, "{}", json!({"id": record, "messages": messages}));
     }
     std::fs::write(folder.join("set.jsonl"), lines).expect("it can be written");
 }

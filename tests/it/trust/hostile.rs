@@ -180,8 +180,8 @@ fn no_name_is_obeyed_in_a_log() {
             for (stream, bytes) in [("out", &output.stdout), ("err", &output.stderr)] {
                 let printed = text(bytes);
                 shown += usize::from(printed.contains("U+001B") || printed.contains("u001b"));
-                if let Some(what) = obeyed(&printed, colors == "always") {
-                    let _ = writeln!(wrong, "{run:?} --color {colors}, std{stream}: {what}\n{printed:?}\n");
+                if let Some(control) = obeyed(&printed, colors == "always") {
+                    let _ = writeln!(wrong, "{run:?} --color {colors}, std{stream}: {control}\n{printed:?}\n");
                 }
             }
         }
@@ -201,8 +201,8 @@ fn no_name_is_obeyed_on_a_terminal() {
         [FILE, "session.jsonl"].map(|input| vec!["window".into(), "-n".into(), "40".into(), input.to_owned()]);
     for run in runs().into_iter().chain(transcripts) {
         let printed = on_terminal(folder.path(), &run);
-        if let Some(what) = obeyed(&printed, true) {
-            let _ = writeln!(wrong, "{run:?}: {what}\n{printed:?}\n");
+        if let Some(control) = obeyed(&printed, true) {
+            let _ = writeln!(wrong, "{run:?}: {control}\n{printed:?}\n");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

@@ -15,7 +15,7 @@ fn anthropic(text: &str) -> Reply {
     Reply::ok(json!({"content": [{"type": "text", "text": text}]}).to_string())
 }
 
-/// What a run that must fail says.
+/// The error of a run that must fail.
 fn refused(environment: &[(&str, &str)], arguments: &[&str]) -> String {
     let output = ask(folder().path(), environment, arguments);
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{arguments:?}");
@@ -81,7 +81,7 @@ fn the_query_of_an_endpoint_survives_and_a_whole_address_is_taken() {
     }
 }
 
-/// No look-alike of a provider's address is taken for the provider, and no key leaves this machine unencrypted.
+/// No address that merely looks like a provider's is taken for the provider's, and no key leaves this machine unencrypted.
 #[test]
 fn a_key_is_not_sent_without_encryption() {
     for (environment, flags, expected) in [

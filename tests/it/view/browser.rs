@@ -40,7 +40,7 @@ fn write(place: &Place, input: &str, output: &str, flags: &[&str]) {
     assert!(run.status.success(), "{input}: {}", text(&run.stderr));
 }
 
-/// What `count` says of a file.
+/// What `count` prints about a file.
 fn counted(place: &Place, input: &str) -> Value {
     let run = place.curtail(&["count", "--output-format", "json", input]).output().unwrap();
     serde_json::from_slice(&run.stdout).unwrap()

@@ -117,22 +117,23 @@ fn a_log_without_times_shows_none() {
     assert!(!page.contains("<time") && !page.contains("data-fact=\"cost\"") && !page.contains(" later</p>"));
 }
 
+/// A line of a log of pi.
+fn pi_message(role: &str, text: &str) -> String {
+    let content = serde_json::json!([{"type": "text", "text": text}]);
+    let message = serde_json::json!({"role": role, "content": content, "api": "x"});
+    serde_json::json!({"type": "message", "id": text, "message": message}).to_string() + "\n"
+}
+
 /// What a compaction had removed before is not an effect of the policy.
 #[test]
 fn the_effect_of_a_policy_is_that_on_what_is_read() {
-    let message = |role: &str, words: &str| {
-        let content = serde_json::json!([{"type": "text", "text": words}]);
-        serde_json::json!({"type": "message", "id": words, "message": {"role": role, "content": content, "api": "x"}})
-            .to_string()
-            + "\n"
-    };
     let compaction = "{\"type\":\"compaction\",\"id\":\"c\",\"summary\":\"short\",\"tokensBefore\":9}\n".to_owned();
     let log = [
-        message("user", &"old ".repeat(500)),
-        message("assistant", "two"),
+        pi_message("user", &"old ".repeat(500)),
+        pi_message("assistant", "two"),
         compaction,
-        message("user", "five"),
-        message("assistant", "six"),
+        pi_message("user", "five"),
+        pi_message("assistant", "six"),
     ]
     .concat();
     let page = page(&log, &["--policy", "filter -x nothing"]);
@@ -273,24 +274,18 @@ fn errors_say_what_to_do() {
     assert_eq!(place.read("page.html"), b"mine");
 }
 
-/// A compaction that a later request made says nothing about the requests before it.
+/// A compaction that a later request made does not apply to the requests before it.
 #[test]
 fn a_policy_is_drawn_as_it_was_before_a_later_boundary() {
-    let message = |role: &str, words: &str| {
-        let content = serde_json::json!([{"type": "text", "text": words}]);
-        serde_json::json!({"type": "message", "id": words, "message": {"role": role, "content": content, "api": "x"}})
-            .to_string()
-            + "\n"
-    };
     let long = "word ".repeat(50);
     let log = [
-        message("user", &format!("{long}one")),
-        message("assistant", "two"),
-        message("user", &format!("{long}three")),
-        message("assistant", "four"),
+        pi_message("user", &format!("{long}one")),
+        pi_message("assistant", "two"),
+        pi_message("user", &format!("{long}three")),
+        pi_message("assistant", "four"),
         "{\"type\":\"compaction\",\"id\":\"c\",\"summary\":\"short\",\"tokensBefore\":9}\n".to_owned(),
-        message("user", "five"),
-        message("assistant", "six"),
+        pi_message("user", "five"),
+        pi_message("assistant", "six"),
     ]
     .concat();
     let page = page(&log, &["--policy", "limit -t 70"]);
@@ -328,7 +323,7 @@ fn a_replay_is_a_page_without_script() {
     let page = text(&done.stdout);
     assert!(page.contains("&lt;b&gt;chat.jsonl") && !page.contains("<b>chat") && !page.contains("<script"), "{page}");
     assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"), "no script is allowed");
-    // A curve for each policy, a row for each in both tables, and what the figures are.
+    // A curve for each policy, a row for each in both tables, and what the numbers mean.
     assert_eq!(page.matches("<path class=\"c").count(), 4);
     assert_eq!(page.matches("<th scope=\"row\">").count(), 8);
     for words in [
@@ -361,7 +356,7 @@ fn records_are_listed_and_each_can_have_a_page() {
     }
 }
 
-/// The list of transcripts says what each is about.
+/// The list of transcripts shows what each is about.
 #[test]
 fn an_index_has_a_row_for_each_session() {
     let place = Place::new();
