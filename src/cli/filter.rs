@@ -208,15 +208,7 @@ pub(crate) struct FilterOptions {
 
 /// Tools of coding agents that return a file, or a part of one, whose path is an argument.
 const READ_TOOLS: &[&str] = &[
-    "Read",
-    "read",
-    "read_file",
-    "ReadFile",
-    "readFile",
-    "view",
-    "view_file",
-    "open_file",
-    "*read_text_file",
+    "Read", "read", "read_file", "ReadFile", "readFile", "view", "view_file", "open_file", "*read_text_file",
     "str_replace*edit*tool",
 ];
 

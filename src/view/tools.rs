@@ -150,16 +150,8 @@ pub(super) fn member_text(object: Value<'_>, names: &[&str]) -> Option<String> {
 }
 
 const PATHS: &[&str] = &[
-    "file_path",
-    "path",
-    "filePath",
-    "filename",
-    "file",
-    "target_file",
-    "absolute_path",
-    "relative_path",
-    "notebook_path",
-    "AbsolutePath",
+    "file_path", "path", "filePath", "filename", "file", "target_file", "absolute_path", "relative_path",
+    "notebook_path", "AbsolutePath",
 ];
 const COMMANDS: &[&str] = &["command", "cmd", "commands", "script", "CommandLine"];
 const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory"];

@@ -7,14 +7,8 @@ use curtail_core::transcript::{Message, Part, PartPlace, without_arguments};
 
 /// Members that link a message to others: they change with its neighbors.
 const LINKS: [&str; 8] = [
-    "parentUuid",
-    "parentId",
-    "logicalParentUuid",
-    "leafUuid",
-    "firstKeptEntryId",
-    "firstKeptEntryIndex",
-    "summary_offset",
-    "step_id",
+    "parentUuid", "parentId", "logicalParentUuid", "leafUuid", "firstKeptEntryId", "firstKeptEntryIndex",
+    "summary_offset", "step_id",
 ];
 
 /// A message: its bytes, with `null` for its links, and what a cut can remove or rewrite.

@@ -287,15 +287,8 @@ fn openai_units(item: &Value) -> Vec<Unit> {
 
 fn openhands_units(item: &Value) -> Vec<Unit> {
     const READ: &[&str] = &[
-        "/system_prompt",
-        "/llm_message/role",
-        "/llm_message/content",
-        "/thought",
-        "/tool_call",
-        "/observation",
-        "/tool_call_id",
-        "/error",
-        "/rejection_reason",
+        "/system_prompt", "/llm_message/role", "/llm_message/content", "/thought", "/tool_call", "/observation",
+        "/tool_call_id", "/error", "/rejection_reason",
     ];
     let mut units = thoughts(item, "/thinking_blocks");
     units.extend(thoughts(item, "/llm_message/thinking_blocks"));

@@ -42,15 +42,7 @@ fn truncating_never_makes_a_transcript_longer() {
     for tokens in 0..60 {
         let tokens = tokens.to_string();
         let arguments = [
-            "limit",
-            "-t",
-            &tokens,
-            "--on-overflow",
-            "truncate",
-            "--no-preserve-system",
-            "--dialect",
-            "anthropic",
-            "-q",
+            "limit", "-t", &tokens, "--on-overflow", "truncate", "--no-preserve-system", "--dialect", "anthropic", "-q",
         ];
         let output = run(&arguments, &input);
         assert!(output.len() <= input.len(), "{tokens} tokens: {output}");

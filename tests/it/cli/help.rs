@@ -10,16 +10,7 @@ const SCREEN: usize = 48;
 
 /// Commands that read no transcripts.
 const NO_TRANSCRIPTS: &[&str] = &[
-    "rule",
-    "schema",
-    "init",
-    "config",
-    "dialects",
-    "tokenizers",
-    "store",
-    "completions",
-    "man",
-    "memory list",
+    "rule", "schema", "init", "config", "dialects", "tokenizers", "store", "completions", "man", "memory list",
     "memory set",
 ];
 

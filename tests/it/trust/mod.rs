@@ -13,22 +13,9 @@ use std::process::{Command, Output, Stdio};
 
 /// Variables of the user's environment that decide where requests go.
 const HEEDED: [&str; 16] = [
-    "CURTAIL_STORE",
-    "CURTAIL_ENDPOINT",
-    "CURTAIL_API_KEY",
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_BASE_URL",
-    "HTTP_PROXY",
-    "http_proxy",
-    "HTTPS_PROXY",
-    "https_proxy",
-    "ALL_PROXY",
-    "all_proxy",
-    "NO_PROXY",
-    "no_proxy",
-    "SSL_CERT_FILE",
+    "CURTAIL_STORE", "CURTAIL_ENDPOINT", "CURTAIL_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL", "HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
+    "NO_PROXY", "no_proxy", "SSL_CERT_FILE",
 ];
 
 /// The program in a folder of its own, without the variables of the user's environment that it reads.

@@ -22,21 +22,8 @@ fn authority(folder: &Path) {
     let ca = ["req", "-x509", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Private authority", "-days", "30"];
     let request = ["req", "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost"];
     let issue = [
-        "x509",
-        "-req",
-        "-in",
-        "server.csr",
-        "-CA",
-        "ca.pem",
-        "-CAkey",
-        "ca.key",
-        "-CAcreateserial",
-        "-out",
-        "server.pem",
-        "-days",
-        "30",
-        "-extfile",
-        "names",
+        "x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out",
+        "server.pem", "-days", "30", "-extfile", "names",
     ];
     for arguments in [[&ca[..], &new].concat(), [&request[..], &new].concat(), issue.to_vec()] {
         let output = Command::new("openssl").args(&arguments).current_dir(folder).output();

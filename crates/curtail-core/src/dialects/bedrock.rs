@@ -12,18 +12,8 @@ pub(super) struct Bedrock;
 
 /// Keys that name a block.
 const BLOCKS: &[&str] = &[
-    "text",
-    "toolUse",
-    "toolResult",
-    "reasoningContent",
-    "image",
-    "document",
-    "video",
-    "audio",
-    "cachePoint",
-    "guardContent",
-    "citationsContent",
-    "searchResult",
+    "text", "toolUse", "toolResult", "reasoningContent", "image", "document", "video", "audio", "cachePoint",
+    "guardContent", "citationsContent", "searchResult",
 ];
 
 impl Dialect for Bedrock {

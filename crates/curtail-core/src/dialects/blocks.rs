@@ -235,17 +235,7 @@ pub(super) fn unknown(block: Value<'_>) -> Content<'_> {
 /// message of which nothing was read, this is what another dialect would have read.
 pub(super) fn content_of(item: Value<'_>) -> Option<Value<'_>> {
     const KEYS: &[&str] = &[
-        "content",
-        "parts",
-        "text",
-        "value",
-        "message",
-        "blocks",
-        "data",
-        "kwargs",
-        "tool_calls",
-        "arguments",
-        "input",
+        "content", "parts", "text", "value", "message", "blocks", "data", "kwargs", "tool_calls", "arguments", "input",
         "output",
     ];
     let is_text = |value: Value<'_>| value.text().is_some_and(|text| !text.is_blank());

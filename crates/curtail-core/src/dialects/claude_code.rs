@@ -30,25 +30,9 @@ const TREE: Tree = Tree {
 
 /// Types of records that are not messages.
 const METADATA: &[&str] = &[
-    "system",
-    "summary",
-    "progress",
-    "attachment",
-    "file-history-snapshot",
-    "queue-operation",
-    "pr-link",
-    "permission-mode",
-    "mode",
-    "custom-title",
-    "ai-title",
-    "agent-name",
-    "agent-color",
-    "agent-setting",
-    "last-prompt",
-    "tag",
-    "task-summary",
-    "worktree-state",
-    "result",
+    "system", "summary", "progress", "attachment", "file-history-snapshot", "queue-operation", "pr-link",
+    "permission-mode", "mode", "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "last-prompt",
+    "tag", "task-summary", "worktree-state", "result",
 ];
 
 impl Dialect for ClaudeCode {
@@ -180,12 +164,8 @@ impl LogHabits for ClaudeCode {
 
 /// Tags with which the program begins the user messages that it writes itself.
 const OWN_TAGS: &[&str] = &[
-    "<local-command-caveat>",
-    "<local-command-stdout>",
-    "<local-command-stderr>",
-    "<command-name>",
-    "<command-message>",
-    "<task-",
+    "<local-command-caveat>", "<local-command-stdout>", "<local-command-stderr>", "<command-name>",
+    "<command-message>", "<task-",
 ];
 
 fn begins_with_tag(message: &Message<'_>) -> bool {
@@ -339,20 +319,8 @@ const UNSEEN: &[&str] = &[
 
 /// The members whose text the model reads.
 const TEXTS: &[&str] = &[
-    "content",
-    "snippet",
-    "prompt",
-    "addedLines",
-    "addedBlocks",
-    "removedNames",
-    "planContent",
-    "skills",
-    "memories",
-    "files",
-    "response",
-    "blockingError",
-    "message",
-    "newDate",
+    "content", "snippet", "prompt", "addedLines", "addedBlocks", "removedNames", "planContent", "skills", "memories",
+    "files", "response", "blockingError", "message", "newDate",
 ];
 
 /// Reads an attachment as metadata, with the texts that the model reads.
@@ -576,14 +544,6 @@ impl<'a> Trees<'a> {
 
 /// The keys that a record copies from its anchor, in the order in which the program writes them.
 const ENVELOPE: &[&str] = &[
-    "isSidechain",
-    "agentId",
-    "userType",
-    "entrypoint",
-    "cwd",
-    "sessionId",
-    "session_id",
-    "version",
-    "gitBranch",
+    "isSidechain", "agentId", "userType", "entrypoint", "cwd", "sessionId", "session_id", "version", "gitBranch",
     "slug",
 ];

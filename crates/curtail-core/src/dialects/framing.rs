@@ -31,20 +31,10 @@ impl Framing {
 
 /// Keys under which records keep their messages, in the order in which they are looked for.
 const LIST_KEYS: &[&str] = &[
-    "messages",
-    "conversations",
-    "conversation",
-    "items",
-    "input",
-    "contents",
-    "history",
-    "trajectory",
-    "traj",
+    "messages", "conversations", "conversation", "items", "input", "contents", "history", "trajectory", "traj",
     // Sessions of the Agent Development Kit.
-    "events",
-    // The Agent Trajectory Interchange Format.
-    "steps",
-    INPUT_MESSAGES,
+    "events", // The Agent Trajectory Interchange Format.
+    "steps", INPUT_MESSAGES,
     // The Berkeley Function Calling Leaderboard: a list of turns, each a list of messages.
     "question",
 ];

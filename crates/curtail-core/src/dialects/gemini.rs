@@ -284,22 +284,9 @@ fn event(anchor: Value<'_>, role: &str, parts: &Json) -> String {
 
 /// Keys that make an object a part.
 const KEYS: &[&str] = &[
-    "text",
-    "functionCall",
-    "function_call",
-    "functionResponse",
-    "function_response",
-    "inlineData",
-    "inline_data",
-    "fileData",
-    "file_data",
-    "executableCode",
-    "executable_code",
-    "codeExecutionResult",
-    "code_execution_result",
-    "thought",
-    "thoughtSignature",
-    "thought_signature",
+    "text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData", "inline_data",
+    "fileData", "file_data", "executableCode", "executable_code", "codeExecutionResult", "code_execution_result",
+    "thought", "thoughtSignature", "thought_signature",
 ];
 
 /// A result as the Python SDKs and the Agent Development Kit write it.

@@ -102,15 +102,8 @@ fn usage(usage: Value<'_>) -> Option<Usage> {
 
 /// Tools that the provider runs: each has a step for the call and one for the result.
 const HOSTED: &[&str] = &[
-    "google_search",
-    "google_maps",
-    "url_context",
-    "code_execution",
-    "file_search",
-    "retrieval",
-    "processing",
-    "tool_search",
-    "mcp_server_tool",
+    "google_search", "google_maps", "url_context", "code_execution", "file_search", "retrieval", "processing",
+    "tool_search", "mcp_server_tool",
 ];
 
 fn is_hosted(kind: &str) -> bool {

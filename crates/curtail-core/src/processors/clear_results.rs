@@ -257,24 +257,8 @@ const PATHS: &[&str] =
 
 /// Arguments that select a part of the file.
 const RANGES: &[&str] = &[
-    "offset",
-    "limit",
-    "range",
-    "ranges",
-    "view_range",
-    "start",
-    "end",
-    "start_line",
-    "end_line",
-    "startLine",
-    "endLine",
-    "line_start",
-    "line_end",
-    "line",
-    "lines",
-    "head",
-    "tail",
-    "pages",
+    "offset", "limit", "range", "ranges", "view_range", "start", "end", "start_line", "end_line", "startLine",
+    "endLine", "line_start", "line_end", "line", "lines", "head", "tail", "pages",
 ];
 
 /// What a call reads: one file, and of it everything or a part.

@@ -12,17 +12,8 @@ use crate::json::{Member, Span, Text, Value, quote, repeated_members};
 
 /// The types of blocks that are images, audio or files, in most wire formats.
 pub(crate) const TYPES: &[&str] = &[
-    "image",
-    "image_url",
-    "input_image",
-    "input_audio",
-    "audio",
-    "audio_url",
-    "file",
-    "input_file",
-    "document",
-    "video",
-    "video_url",
+    "image", "image_url", "input_image", "input_audio", "audio", "audio_url", "file", "input_file", "document",
+    "video", "video_url",
 ];
 
 /// The same inside results of the AI SDK.

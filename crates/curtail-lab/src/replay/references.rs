@@ -13,28 +13,8 @@ use curtail_core::transcript::{Content, Message};
 
 /// Words that look like references but are not.
 const COMMON: &[&str] = &[
-    "and/or",
-    "e.g",
-    "i.e",
-    "etc",
-    "n/a",
-    "w/o",
-    "he/she",
-    "his/her",
-    "yes/no",
-    "i/o",
-    "true/false",
-    "on/off",
-    "either/or",
-    "input/output",
-    "read/write",
-    "a.m",
-    "p.m",
-    "vs",
-    "JavaScript",
-    "TypeScript",
-    "GitHub",
-    "README.md",
+    "and/or", "e.g", "i.e", "etc", "n/a", "w/o", "he/she", "his/her", "yes/no", "i/o", "true/false", "on/off",
+    "either/or", "input/output", "read/write", "a.m", "p.m", "vs", "JavaScript", "TypeScript", "GitHub", "README.md",
 ];
 
 /// The longest quoted string that is a reference, in bytes.

@@ -25,44 +25,15 @@ pub(super) enum Action {
 
 /// Names of arguments that contain the path of a file, in lower case without separators.
 const PATH_KEYS: &[&str] = &[
-    "filepath",
-    "path",
-    "filename",
-    "file",
-    "notebookpath",
-    "targetfile",
-    "absolutepath",
-    "relativeworkspacepath",
-    "target",
-    "uri",
+    "filepath", "path", "filename", "file", "notebookpath", "targetfile", "absolutepath", "relativeworkspacepath",
+    "target", "uri",
 ];
 
 /// Names of arguments that contain the text to write.
 const TEXT_KEYS: &[&str] = &[
-    "oldstring",
-    "newstring",
-    "oldtext",
-    "newtext",
-    "oldstr",
-    "newstr",
-    "filetext",
-    "content",
-    "contents",
-    "edits",
-    "codeedit",
-    "codecontent",
-    "replacement",
-    "replacementcontent",
-    "replacementchunks",
-    "replace",
-    "diff",
-    "patch",
-    "insertline",
-    "inserttext",
-    "newsource",
-    "newcontent",
-    "text",
-    "data",
+    "oldstring", "newstring", "oldtext", "newtext", "oldstr", "newstr", "filetext", "content", "contents", "edits",
+    "codeedit", "codecontent", "replacement", "replacementcontent", "replacementchunks", "replace", "diff", "patch",
+    "insertline", "inserttext", "newsource", "newcontent", "text", "data",
 ];
 
 /// Names of the arguments of an edit: the old text and the new text.

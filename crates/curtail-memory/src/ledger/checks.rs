@@ -28,18 +28,8 @@ type Reader = fn(&str) -> Option<RunOutcome>;
 
 /// The readers, the most specific first: the output of a build tool may contain that of any runner above it.
 const READERS: &[Reader] = &[
-    read_ctest,
-    read_phpunit,
-    read_rspec,
-    read_dotnet,
-    read_pytest,
-    read_cargo,
-    read_go,
-    read_jest,
-    read_junit,
-    read_tap,
-    read_unittest,
-    read_make,
+    read_ctest, read_phpunit, read_rspec, read_dotnet, read_pytest, read_cargo, read_go, read_jest, read_junit,
+    read_tap, read_unittest, read_make,
 ];
 
 /// The outcome in `output`, by the first reader that recognizes its lines.
@@ -608,16 +598,8 @@ fn read_make(output: &str) -> Option<RunOutcome> {
 
 /// Labels in front of an exit code.
 const EXIT_CODE_LABELS: &[&str] = &[
-    "<returncode>",
-    "Exit code: ",
-    "Exit code ",
-    "exit code: ",
-    "exit code ",
-    "exited with code ",
-    "exit status: ",
-    "exit status ",
-    "\"exit_code\":",
-    "returned exit code ",
+    "<returncode>", "Exit code: ", "Exit code ", "exit code: ", "exit code ", "exited with code ", "exit status: ",
+    "exit status ", "\"exit_code\":", "returned exit code ",
 ];
 
 /// The exit code that an output reports, in its first or its last lines.

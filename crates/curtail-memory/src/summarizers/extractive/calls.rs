@@ -15,25 +15,8 @@ const MAX_ARGUMENTS: usize = 200;
 
 /// Arguments that contain code or a file. If they are longer than `MAX_CODE` characters, only their size is shown.
 const CODE_KEYS: &[&str] = &[
-    "old_string",
-    "new_string",
-    "oldText",
-    "newText",
-    "old_str",
-    "new_str",
-    "file_text",
-    "content",
-    "contents",
-    "edits",
-    "code_edit",
-    "code",
-    "new_source",
-    "patch",
-    "diff",
-    "input",
-    "replacement",
-    "insert_text",
-    "text",
+    "old_string", "new_string", "oldText", "newText", "old_str", "new_str", "file_text", "content", "contents",
+    "edits", "code_edit", "code", "new_source", "patch", "diff", "input", "replacement", "insert_text", "text",
 ];
 const MAX_CODE: usize = 40;
 

@@ -227,13 +227,8 @@ mod tests {
             assert!(is_listing(line), "{line}");
         }
         for line in [
-            "12 items are left.",
-            "At noon (3:15)",
-            "10:30 is fine",
-            "2024-05-21 is the day",
-            "3. Do it",
-            "src/a.c:3:4: error: x",
-            "a.py:12: ValueError",
+            "12 items are left.", "At noon (3:15)", "10:30 is fine", "2024-05-21 is the day", "3. Do it",
+            "src/a.c:3:4: error: x", "a.py:12: ValueError",
         ] {
             assert!(!is_listing(line), "{line}");
         }

@@ -334,24 +334,8 @@ const COURTESIES: &[&str] = &[
 
 /// Wanting, in scripts without spaces.
 pub(super) const GOAL_SIGNS: &[&str] = &[
-    "请",
-    "需要",
-    "想要",
-    "希望",
-    "目标",
-    "必须",
-    "ください",
-    "たい",
-    "必要",
-    "目的",
-    "ต้องการ",
-    "อยาก",
-    "กรุณา",
-    "ช่วย",
-    "하고 싶",
-    "해주세요",
-    "해 주세요",
-    "필요",
+    "请", "需要", "想要", "希望", "目标", "必须", "ください", "たい", "必要", "目的", "ต้องการ", "อยาก", "กรุณา", "ช่วย",
+    "하고 싶", "해주세요", "해 주세요", "필요",
 ];
 /// Deciding, in scripts without spaces.
 pub(super) const DECISION_SIGNS: &[&str] =
