@@ -338,7 +338,7 @@ impl Checking {
         let allows = |code| rule_named(code).is_ok_and(|rule| verdicts.level_of(rule) == Level::Allow);
         let kinds = REPAIRED.iter().filter(|(code, _)| allows(code)).map(|(_, kind)| *kind);
         let profile = self.inspection.profile.map(|profile| profile.provider_rules);
-        let of_dialect = || found.dialect.and_then(dialect_named).map(Dialect::provider_rules);
+        let of_dialect = || found.dialect.and_then(dialect_named).map(<dyn Dialect>::provider_rules);
         let is_stored = self.inspection.stateful && profile.or_else(of_dialect).is_some_and(|rules| rules.server_state);
         let kinds = kinds.chain(is_stored.then_some(FaultKind::OrphanResult));
         let mut exempt = kinds.fold(Exempt::default(), Exempt::and);

@@ -166,7 +166,7 @@ impl CheckArgs {
 
     fn checking(&self, levels: Levels) -> anyhow::Result<Checking> {
         let profile = self.profile.as_deref().map(profile_named).transpose()?;
-        let repair = self.repair(profile.map(Dialect::pairing_rules));
+        let repair = self.repair(profile.map(<dyn Dialect>::pairing_rules));
         let profile = profile.map(|dialect| Profile {
             pairing_rules: dialect.pairing_rules(),
             provider_rules: dialect.provider_rules(),

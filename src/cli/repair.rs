@@ -56,6 +56,6 @@ pub(in crate::cli) fn profile_named(name: &str) -> anyhow::Result<&'static dyn D
 impl Options for RepairOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let profile = self.profile.as_deref().map(profile_named).transpose()?;
-        Ok(repairs(self.mode, self.pending, profile.map(Dialect::pairing_rules)))
+        Ok(repairs(self.mode, self.pending, profile.map(<dyn Dialect>::pairing_rules)))
     }
 }

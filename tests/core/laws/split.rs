@@ -182,7 +182,7 @@ fn check_greedy(
 
 /// What was written: every window is a transcript without new faults, whose own messages are those of the input.
 fn check_written(reading: &Reading, text: &str, cut: &Cut, out: &str) {
-    let dialect = reading.dialect.map(Dialect::name);
+    let dialect = reading.dialect.map(<dyn Dialect>::name);
     let before = read_seen(dialect, reading.framing, text);
     let mut owned = Vec::new();
     let mut targets = 0;
@@ -217,7 +217,7 @@ fn check_written(reading: &Reading, text: &str, cut: &Cut, out: &str) {
 
 /// Whether every part of every message was kept: formats that pair by position can lose a pair that a window separates.
 fn is_whole(windows: &[Window], written: &str, reading: &Reading, text: &str) -> bool {
-    let dialect = reading.dialect.map(Dialect::name);
+    let dialect = reading.dialect.map(<dyn Dialect>::name);
     let items = read_seen(dialect, reading.framing, text).items;
     let owned: usize = windows.iter().flat_map(|window| &window.own).map(ExactSizeIterator::len).sum();
     owned == items.len() && !written.is_empty()

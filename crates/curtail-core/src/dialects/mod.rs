@@ -164,43 +164,13 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
     /// What is true of it whatever its items contain.
     fn format(&self) -> &'static Format;
 
-    /// Its name, as `--dialect` takes it.
-    fn name(&self) -> &'static str {
-        self.format().name
-    }
-
-    /// The keys and values by which users recognize it, in one line.
-    fn signature(&self) -> &'static str {
-        self.format().signature
-    }
-
-    /// Whether programs append it line by line while they run.
-    fn is_log(&self) -> bool {
-        self.format().is_log
-    }
-
-    /// Whether transcripts in this format are written.
-    fn is_writable(&self) -> bool {
-        self.format().is_writable
-    }
-
-    /// The rules of the format for calls and results.
-    fn pairing_rules(&self) -> PairingRules {
-        self.format().pairing
-    }
-
-    /// Further constraints of the provider.
-    fn provider_rules(&self) -> ProviderRules {
-        self.format().provider
-    }
-
     /// What a model may read of `item`, although its role or type is unknown: by default its content, if it names who speaks. In
     /// a log, unknown lines are usually events.
     fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         if self.format().has_flat_items {
             return Some(Text::Json(item.raw()));
         }
-        let content = blocks::content_of(item).filter(|_| blocks::names_speaker(item, self.is_log()))?;
+        let content = blocks::content_of(item).filter(|_| blocks::names_speaker(item, self.format().is_log))?;
         Some(content.text().unwrap_or(Text::Json(content.raw())))
     }
 
@@ -223,13 +193,6 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
     /// Changes what was read of `items` where it depends on their neighbors.
     fn connect<'a>(&self, _items: &[Value<'a>], _read: &mut [Item<'a>]) {}
 
-    /// Reads the items of a transcript.
-    fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
-        self.connect(items, &mut read);
-        read
-    }
-
     /// Instructions and tool definitions of `record`, which a model reads in addition to the messages.
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         blocks::preamble(record, &["system", "system_prompt", "instructions", "tools", "functions"])
@@ -238,6 +201,52 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
     /// Instructions in items that are not messages, such as the header of a log.
     fn instructions<'a>(&self, _items: &[Value<'a>]) -> Vec<Text<'a>> {
         Vec::new()
+    }
+}
+
+impl dyn Dialect + '_ {
+    /// Its name, as `--dialect` takes it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.format().name
+    }
+
+    /// The keys and values by which users recognize it, in one line.
+    #[must_use]
+    pub fn signature(&self) -> &'static str {
+        self.format().signature
+    }
+
+    /// Whether programs append it line by line while they run.
+    #[must_use]
+    pub fn is_log(&self) -> bool {
+        self.format().is_log
+    }
+
+    /// Whether transcripts in this format are written.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        self.format().is_writable
+    }
+
+    /// The rules of the format for calls and results.
+    #[must_use]
+    pub fn pairing_rules(&self) -> PairingRules {
+        self.format().pairing
+    }
+
+    /// Further constraints of the provider.
+    #[must_use]
+    pub fn provider_rules(&self) -> ProviderRules {
+        self.format().provider
+    }
+
+    /// Reads the items of a transcript.
+    #[must_use]
+    pub fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
+        self.connect(items, &mut read);
+        read
     }
 }
 

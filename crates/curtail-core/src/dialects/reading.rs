@@ -77,7 +77,7 @@ pub struct Reading {
 
 impl std::fmt::Debug for Reading {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}, {}", self.framing.name(), self.dialect.map_or("dialect not detected yet", Dialect::name))
+        write!(f, "{}, {}", self.framing.name(), self.dialect.map_or("dialect not detected yet", <dyn Dialect>::name))
     }
 }
 

@@ -103,7 +103,7 @@ pub struct TranscriptView<'a> {
 
 impl<'a> TranscriptView<'a> {
     fn new(dialect: Option<&dyn Dialect>, messages: Messages<'a>) -> Self {
-        Self { dialect: dialect.map(Dialect::name), pairs: Pairs::from_messages(&messages), messages }
+        Self { dialect: dialect.map(<dyn Dialect>::name), pairs: Pairs::from_messages(&messages), messages }
     }
 
     pub(super) fn of_messages(messages: &'a [Message<'a>]) -> Self {
