@@ -28,6 +28,7 @@ pub use ::parquet as parquet_library;
 const STEP: usize = 16;
 
 /// An open table, and the column that contains its transcripts.
+#[derive(Debug)]
 pub struct Table {
     name: String,
     format: TableFormat,
@@ -168,7 +169,7 @@ struct Column {
 }
 
 /// A table of one format.
-trait TableFile: Send + Sync {
+trait TableFile: std::fmt::Debug + Send + Sync {
     /// Reads `column`.
     fn reader(self: Arc<Self>, column: &Column) -> Result<Box<dyn GroupReader>, FileError>;
 

@@ -59,6 +59,12 @@ struct ParquetFile {
     most: Option<usize>,
 }
 
+impl std::fmt::Debug for ParquetFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ParquetFile").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 /// Opens the Parquet file of `source`. Pages of more than `most` bytes are not decompressed.
 ///
 /// # Errors
