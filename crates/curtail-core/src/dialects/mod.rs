@@ -374,7 +374,7 @@ pub trait LogHabits {
         Vec::new()
     }
 
-    /// The provider that `item` says it was sent to: one that [`provider_rules`](Dialect::provider_rules) can name.
+    /// The provider that `item` says it was sent to: one that [`ProviderRules`] can name.
     fn provider(&self, _item: Value<'_>) -> Option<&'static str> {
         None
     }
