@@ -46,7 +46,12 @@ impl RuleArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct DialectsArgs {
     /// Format of the list
-    #[arg(long, value_parser = text_or_json("A table", "One JSON object per dialect"), value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_parser = text_or_json("A table", "One JSON object per dialect"),
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     output_format: TextOrJson,
 }
 
@@ -75,7 +80,12 @@ impl DialectsArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct TokenizersArgs {
     /// Format of the list
-    #[arg(long, value_parser = text_or_json("A table", "One JSON array"), value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_parser = text_or_json("A table", "One JSON array"),
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     output_format: TextOrJson,
 }
 

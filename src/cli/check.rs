@@ -63,7 +63,15 @@ pub(super) struct CheckArgs {
     config: ConfigFlags,
 
     /// Repair broken pairs that were found, in place (default: move), and report what remains
-    #[arg(long, value_parser = one_of(REPAIR_MODES), value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "move", help_heading = "Repair")]
+    #[arg(
+        long,
+        value_parser = one_of(REPAIR_MODES),
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "move",
+        help_heading = "Repair"
+    )]
     fix: Option<RepairMode>,
 
     /// Also repair calls that are pending at the end
@@ -79,7 +87,13 @@ pub(super) struct CheckArgs {
     follow_links: bool,
 
     /// Format of the report
-    #[arg(long, value_parser = report_format(), value_name = "FORMAT", default_value = FORMATS[0].name, help_heading = "Report")]
+    #[arg(
+        long,
+        value_parser = report_format(),
+        value_name = "FORMAT",
+        default_value = FORMATS[0].name,
+        help_heading = "Report"
+    )]
     output_format: &'static Format,
 
     /// Limit reported findings to N; all are counted

@@ -306,7 +306,7 @@ impl<'f> CutReporter<'f> {
         self.report_held_back();
         self.finish_files();
         self.report_unmatched_globs();
-        self.print_sums(start);
+        self.print_stats(start);
         self.report_nothing_to_do();
         let all_done = !self.failed && interrupted.is_none();
         if let Some(manifest) = self.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
@@ -376,7 +376,7 @@ impl<'f> CutReporter<'f> {
         }
     }
 
-    fn print_sums(&self, start: Instant) {
+    fn print_stats(&self, start: Instant) {
         let chain = &self.cutting.cutter.chain;
         let tokenizer = self.cutting.cutter.counting.as_ref().map_or_else(String::new, Counting::name);
         let text = match self.flags.stats {

@@ -95,7 +95,9 @@ const CAP_KEEPS: &[Choice<CapKeep>] =
 
 /// Drop tool calls with their results, strip parts, clear old results
 #[derive(Debug, Clone, clap::Args)]
-#[command(group = clap::ArgGroup::new("clearing").multiple(true).args(["keep_last_results", "protect_tokens", "supersede_reads", "dedupe_results"]))]
+#[command(
+    group = clap::ArgGroup::new("clearing").multiple(true).args(["keep_last_results", "protect_tokens", "supersede_reads", "dedupe_results"])
+)]
 pub(crate) struct FilterOptions {
     /// Drop only calls of tools that match GLOB
     #[arg(short = 'x', long, visible_alias = "exclude", value_name = "GLOB", conflicts_with = "include_tool")]

@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use anyhow::Context as _;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
@@ -58,7 +59,11 @@ const THINKING: &[Choice<Thinking>] = &[
 #[command(next_help_heading = "Input")]
 pub(super) struct Input {
     /// Files, directories, globs or sessions (`@last`); `-` or none for standard input
-    #[arg(value_name = "PATH", help_heading = None, value_parser = OsStringValueParser::new().try_map(|given| named_path(&given)))]
+    #[arg(
+        value_name = "PATH",
+        help_heading = None,
+        value_parser = OsStringValueParser::new().try_map(|given| named_path(&given))
+    )]
     pub(super) paths: Vec<PathBuf>,
 
     /// Find only files that match GLOB in directories
@@ -147,14 +152,29 @@ pub(super) struct CutFlags {
     /// `auto` drops these blocks if the transcript names such a model, and keeps them if it names another. If it names none,
     /// `auto` keeps them in datasets (a transcript per line) and in the in-flight round, and drops all others. Reasoning before
     /// the first change, and reasoning without a signature, is never touched.
-    #[arg(long, value_parser = one_of(THINKING), value_name = "HOW", default_value = "auto", hide_short_help = true, help_heading = "Repair")]
+    #[arg(
+        long,
+        value_parser = one_of(THINKING),
+        value_name = "HOW",
+        default_value = "auto",
+        hide_short_help = true,
+        help_heading = "Repair"
+    )]
     pub(super) thinking: Thinking,
 
     #[command(flatten)]
     pub(super) output: Output,
 
     /// Report every change and its reason on standard error
-    #[arg(long, value_parser = explain_format(), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
+    #[arg(
+        long,
+        value_parser = explain_format(),
+        value_name = "FORMAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text",
+        help_heading = "Report"
+    )]
     pub(super) explain: Option<TextOrJson>,
 
     /// Write no transcript; report what would change on standard error
@@ -162,7 +182,15 @@ pub(super) struct CutFlags {
     pub(super) dry_run: bool,
 
     /// Report totals before and after, and the time
-    #[arg(long, value_parser = text_or_json("A table", "One JSON object"), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Report")]
+    #[arg(
+        long,
+        value_parser = text_or_json("A table", "One JSON object"),
+        value_name = "FORMAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text",
+        help_heading = "Report"
+    )]
     pub(super) stats: Option<TextOrJson>,
 
     /// Exit with status 1 if anything changed or would change
@@ -227,7 +255,15 @@ pub(super) struct Output {
     pub(super) output_dir: Option<PathBuf>,
 
     /// Replace inputs atomically; SUFFIX keeps a backup as NAME+SUFFIX
-    #[arg(short, long, value_name = "SUFFIX", group = "place", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(
+        short,
+        long,
+        value_name = "SUFFIX",
+        group = "place",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ""
+    )]
     pub(super) in_place: Option<OsString>,
 
     /// With --in-place, also replace files that symbolic links in directories lead to
@@ -241,7 +277,15 @@ pub(super) struct Output {
     /// Skip inputs that an earlier run with the same options finished, as recorded in MANIFEST
     ///
     /// Without MANIFEST, the record is kept in the directory of --output-dir, or in the working directory with --in-place.
-    #[arg(long, value_name = "MANIFEST", requires = "place", num_args = 0..=1, require_equals = true, default_missing_value = "", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "MANIFEST",
+        requires = "place",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        hide_short_help = true
+    )]
     pub(super) resume: Option<OsString>,
 
     /// Do not wait until outputs are on the disk; after a power failure, some may be empty or missing
@@ -249,7 +293,14 @@ pub(super) struct Output {
     pub(super) no_sync: bool,
 
     /// How to handle records that fail
-    #[arg(long, value_parser = one_of(ERROR_POLICIES), value_name = "WHAT", default_value = "fail", env = "CURTAIL_ON_ERROR", hide_short_help = true)]
+    #[arg(
+        long,
+        value_parser = one_of(ERROR_POLICIES),
+        value_name = "WHAT",
+        default_value = "fail",
+        env = "CURTAIL_ON_ERROR",
+        hide_short_help = true
+    )]
     pub(super) on_error: OnError,
 
     /// Write records that fail or are dropped to FILE with the reason, one JSON object per line
@@ -374,29 +425,34 @@ impl CutFlags {
 }
 
 /// The environment variables that belong to no flag: read once when the program starts, and passed down.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Environment {
     /// Whether `CI` is set, so that no progress bars are shown.
     pub(super) is_ci: bool,
     /// `SOURCE_DATE_EPOCH`: the time to use as the current one, in seconds since 1970, for reproducible output
     /// (<https://reproducible-builds.org/specs/source-date-epoch/>).
-    pub(super) source_date_epoch: Option<u64>,
+    source_date_epoch: Option<String>,
 }
 
 impl Environment {
     /// The environment of this process.
     fn of_process() -> Self {
-        let seconds = std::env::var("SOURCE_DATE_EPOCH").ok();
+        let seconds = std::env::var_os("SOURCE_DATE_EPOCH").filter(|seconds| !seconds.is_empty());
         Self {
             is_ci: std::env::var_os("CI").is_some(),
-            source_date_epoch: seconds.and_then(|seconds| seconds.parse().ok()),
+            source_date_epoch: seconds.map(|seconds| seconds.to_string_lossy().into_owned()),
         }
     }
 
     /// The current time.
-    pub(super) fn now(self) -> SystemTime {
-        let fixed = self.source_date_epoch.and_then(|seconds| UNIX_EPOCH.checked_add(Duration::from_secs(seconds)));
-        fixed.unwrap_or_else(SystemTime::now)
+    ///
+    /// # Errors
+    /// `SOURCE_DATE_EPOCH` is no time.
+    pub(super) fn now(&self) -> anyhow::Result<SystemTime> {
+        let Some(seconds) = &self.source_date_epoch else { return Ok(SystemTime::now()) };
+        let since = seconds.parse().ok().map(Duration::from_secs);
+        let time = since.and_then(|since| UNIX_EPOCH.checked_add(since));
+        time.with_context(|| format!("`SOURCE_DATE_EPOCH` takes the seconds since 1970, not `{seconds}`"))
     }
 }
 

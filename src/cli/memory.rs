@@ -88,7 +88,14 @@ struct ApplyArgs {
     output: StateOutput,
 
     /// Report the outcome of every update on standard error
-    #[arg(long, value_parser = explain_format(), value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    #[arg(
+        long,
+        value_parser = explain_format(),
+        value_name = "FORMAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text"
+    )]
     explain: Option<TextOrJson>,
 
     #[command(flatten)]
@@ -357,7 +364,12 @@ struct ListArgs {
     older_than: Option<Duration>,
 
     /// Format of the list
-    #[arg(long, value_parser = text_or_json("A table", "One JSON object per state"), value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_parser = text_or_json("A table", "One JSON object per state"),
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     output_format: TextOrJson,
 }
 
@@ -376,7 +388,12 @@ struct PruneArgs {
     which: Selection,
 
     /// Format of the list
-    #[arg(long, value_parser = text_or_json("A table", "One JSON object per state"), value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_parser = text_or_json("A table", "One JSON object per state"),
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     output_format: TextOrJson,
 }
 
@@ -838,7 +855,12 @@ fn state(path: &Path, schema: Option<&Schema>) -> anyhow::Result<State> {
 #[derive(Debug, Clone, clap::Args)]
 struct StateOutput {
     /// Format of the state
-    #[arg(long, value_parser = text_or_json("Text unchanged, an object as indented JSON", "JSON on one line"), value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_parser = text_or_json("Text unchanged, an object as indented JSON", "JSON on one line"),
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     output_format: TextOrJson,
 }
 

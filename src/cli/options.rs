@@ -388,7 +388,14 @@ struct Flags {
     ///
     /// `curtail tokenizers` lists the encodings. `usage` calibrates the counts for each transcript with the provider's
     /// usage that its log contains; a transcript without it is an error.
-    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath, help_heading = "Counting")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = tokenizers::DEFAULT,
+        env = "CURTAIL_TOKENIZER",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Counting"
+    )]
     tokenizer: String,
 
     /// Count with this model's tokenizer
@@ -396,7 +403,13 @@ struct Flags {
     model: Option<String>,
 
     /// Tokens to add for the framing of messages
-    #[arg(long, value_parser = one_of(OVERHEADS), default_value = "none", hide_short_help = true, help_heading = "Counting")]
+    #[arg(
+        long,
+        value_parser = one_of(OVERHEADS),
+        default_value = "none",
+        hide_short_help = true,
+        help_heading = "Counting"
+    )]
     overhead: Overhead,
 
     /// Tokens to hold back for the reply
@@ -487,7 +500,13 @@ pub(in crate::cli) struct TokenizerFlag {
     /// Tokenizer: an encoding, `approx[:ENCODING]` or the path of a `tokenizer.json`
     ///
     /// `curtail tokenizers` lists the encodings.
-    #[arg(long, value_name = "NAME", default_value = tokenizers::DEFAULT, env = "CURTAIL_TOKENIZER", value_hint = ValueHint::FilePath)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = tokenizers::DEFAULT,
+        env = "CURTAIL_TOKENIZER",
+        value_hint = ValueHint::FilePath
+    )]
     tokenizer: String,
 }
 
@@ -520,7 +539,13 @@ pub(crate) struct TemplateOptions {
     ///
     /// Totals then equal the tokens of `apply_chat_template`, tools included, and budgets hold for them. With the folder of a
     /// model, its `tokenizer.json` counts unless another tokenizer is named.
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, hide_short_help = true, help_heading = "Counting")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        value_hint = ValueHint::AnyPath,
+        hide_short_help = true,
+        help_heading = "Counting"
+    )]
     template: Option<PathBuf>,
 
     /// Tools for the template, a JSON list, where a transcript contains none

@@ -38,7 +38,12 @@ pub(super) struct RunArgs {
     agent: Option<String>,
 
     /// Run a policy with a name instead of a configuration
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["network", "agent", "config", "no_config", "trust"], help_heading = "Chain")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["network", "agent", "config", "no_config", "trust"],
+        help_heading = "Chain"
+    )]
     preset: Option<String>,
 
     /// List the policies that have names, with their commands

@@ -121,11 +121,11 @@ fn with_names(sessions: Vec<Session>) -> Vec<ListedSession> {
 impl SessionsArgs {
     /// Lists the sessions.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let now = global.environment.now()?;
         let agents = self.agents()?;
         let FoundSessions { sessions, failed } = find_sessions(&agents);
         passed_over(failed.iter(), global);
         let mut listed = with_names(sessions);
-        let now = global.environment.now();
         if let Some(time) = self.since {
             listed.retain(|one| {
                 now.duration_since(one.session.modified).is_ok_and(|age| age <= time) || one.session.modified > now

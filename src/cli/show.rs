@@ -22,7 +22,12 @@ use curtail_core::visible::{number_of, one_line};
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
     /// Format of the outline
-    #[arg(long, value_parser = text_or_json("A table for each transcript", "One JSON object per transcript"), value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        long,
+        value_parser = text_or_json("A table for each transcript", "One JSON object per transcript"),
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     output_format: TextOrJson,
 
     /// Print this message, by its number or its id, byte for byte

@@ -138,12 +138,12 @@ impl SummarizeArgs {
             return write_texts(cutting, global, output, |of| Ok(requests(&summary, of)));
         }
         if self.thread.is_given() {
-            return self.thread.run(self, global.environment, &summary);
+            return self.thread.run(self, &global.environment, &summary);
         }
         if self.emit == Emit::Context {
             return cut::run_options(cutting, global, &self.options);
         }
-        let now = iso_time(global.environment.now());
+        let now = iso_time(global.environment.now()?);
         let output = TextOutput { whole_records: true, ..output };
         let line = |of: &TranscriptAt<'_, '_>| state_line(&summary, &now, of).map_err(|error| error.to_string());
         write_texts(cutting, global, output, line)

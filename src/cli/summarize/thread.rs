@@ -29,7 +29,13 @@ pub(super) struct ThreadFlags {
     thread: Option<String>,
 
     /// Number of the thread's message that the input begins with; known messages are skipped
-    #[arg(long, value_name = "N", requires = "thread", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "thread",
+        value_parser = clap::value_parser!(u64).range(1..),
+        hide_short_help = true
+    )]
     from: Option<u64>,
 
     /// Start the thread over with the input if it differs from what the thread took before
@@ -50,12 +56,13 @@ impl ThreadFlags {
     pub(super) fn run(
         &self,
         args: &SummarizeArgs,
-        environment: Environment,
+        environment: &Environment,
         summary: &RollingSummary,
     ) -> anyhow::Result<ExitCode> {
         let input = &args.cutting.input;
-        // An unknown dialect is an error before anything is read.
+        // An unknown dialect or time is an error before anything is read.
         input.input_options()?;
+        environment.now()?;
         let mut memory = ThreadMemory::open(self.thread.as_deref(), self.store.as_deref())?;
         let shown =
             if args.emit == Emit::State { Shown::State } else { Shown::Context { thinking: args.cutting.thinking } };
@@ -71,7 +78,7 @@ impl ThreadFlags {
         };
         let reading = reading(input, &text)?;
         let taken =
-            Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()), rewind: self.rewind };
+            Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()?), rewind: self.rewind };
         let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
         console::transcript(&thread.render(summary, shown, reading.framing)?)?;
         Ok(ExitCode::SUCCESS)
@@ -188,11 +195,11 @@ fn at_input(name: &str, text: &str, error: ThreadError) -> anyhow::Error {
 
 /// How a log is followed.
 #[derive(Debug, Clone, Copy)]
-struct Following {
+struct Following<'e> {
     /// The number of its first message in the thread.
     from: Option<usize>,
     /// Sets the time of messages without a timestamp.
-    environment: Environment,
+    environment: &'e Environment,
     /// What is written.
     shown: Shown,
     /// Whether a changed history starts the thread over.
@@ -204,7 +211,7 @@ struct Following {
 fn follow(
     input: &Input,
     memory: &mut ThreadMemory,
-    following: Following,
+    following: Following<'_>,
     summary: &RollingSummary,
 ) -> anyhow::Result<ExitCode> {
     let Following { mut from, environment, shown, rewind } = following;
@@ -226,7 +233,7 @@ fn follow(
             bail!("{name}: --follow reads one message per line, and this file is one JSON document");
         }
         reading.framing = Framing::Lines;
-        let taken = Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()), rewind };
+        let taken = Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()?), rewind };
         let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
         from = from.map(|from| from + messages(&reading, &text));
         let line = thread.render(summary, shown, Framing::Document)?;

@@ -34,6 +34,27 @@ fn a_number_out_of_bounds_is_named_with_its_bound() {
     }
 }
 
+/// The time of the reproducible-builds specification is used or refused, and never passed over.
+#[test]
+fn a_time_that_is_no_number_of_seconds_is_refused() {
+    for (seconds, words) in [
+        ("yesterday", "`SOURCE_DATE_EPOCH` takes the seconds since 1970, not `yesterday`"),
+        ("-5", "`SOURCE_DATE_EPOCH` takes the seconds since 1970, not `-5`"),
+        ("99999999999999999999", "not `99999999999999999999`"),
+        ("18446744073709551615", "not `18446744073709551615`"),
+    ] {
+        let summarize = ["summarize", "--emit", "state", "chat.jsonl"];
+        for command in [&summarize[..], &["summarize", "--follow", "chat.jsonl"], &["sessions"]] {
+            let place = Place::new();
+            place.write("chat.jsonl", b"{\"role\":\"user\",\"content\":\"Hi\"}\n");
+            let done = place.curtail(command).env("SOURCE_DATE_EPOCH", seconds).output().expect("it starts");
+            let stderr = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{command:?} {seconds}: {stderr}");
+            assert!(stderr.contains(words), "{command:?} {seconds}: {stderr}");
+        }
+    }
+}
+
 #[test]
 fn a_number_without_its_flag_is_answered_with_the_flag() {
     for (flags, words) in [

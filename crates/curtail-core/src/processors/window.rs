@@ -1,5 +1,5 @@
-//! The last N units, in two ways: with at least one user/assistant exchange, after Noetic's `historyWindow`, and at most N with
-//! system messages included, after `SlidingWindowTransformer`.
+//! The last N units, in two ways: [`HistoryWindow`], the default, with at least one user/assistant exchange, after Noetic's
+//! `historyWindow`; and [`SlidingWindow`], at most N with system messages included, after `SlidingWindowTransformer`.
 
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 //!
 //! The processor decides what to summarize and what to keep, and has no state of its own between two runs. Its state, which
 //! stands here, is written as JSON for a program, and as a block of text in the transcript for a model. The other files group
-//! messages into interactions and keep threads in the store.
+//! messages into interactions and keep threads in the store. [`RollingSummary::due`] says when a summary is due.
 
 mod interactions;
 mod rolling_summary;
