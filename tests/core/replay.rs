@@ -339,6 +339,24 @@ fn a_reference_of_a_branch_is_not_needed() {
     assert_eq!(sessions[0].policies[0].total.losses.needed_references, 0);
 }
 
+/// A memory that continues from its summaries drops what they cover, whether or not it has to make another one.
+#[test]
+fn a_continued_memory_knows_whether_it_changes_anything() {
+    let line = |nth: usize| format!("{{\"role\":\"{}\",\"content\":\"{nth}\"}}\n", ["user", "assistant"][nth % 2]);
+    let log: String = (0..20).map(line).collect();
+    let document = Document::parse_log(&log).unwrap();
+    let reading = Reading::new(Framing::Lines, Some("openai"), None).unwrap();
+    let (_, transcript) = reading.transcripts(&document).unwrap().pop().unwrap();
+    let view = View::of_layout(&transcript.layout, &transcript.messages);
+    let memory = rolling(4, 2, curtail_memory::rolling::Counted::default());
+    let (continued, from) = memory.resumed(&view, &|_| true).expect("all pairs are closed");
+    for end in from..=view.messages.len() {
+        let view = View::of_layout(&transcript.layout, &view.messages[from..end]);
+        let changes = !continued.decide(&view).unwrap().is_identity();
+        assert_eq!(continued.would_change(&view).unwrap(), changes, "messages {from} to {end}");
+    }
+}
+
 /// A memory of one process: the same summary is made once.
 #[test]
 fn summaries_are_made_once() {

@@ -109,9 +109,12 @@ impl Processor for RollingSummary {
         Some(Arc::new(Self { summarizer, ..self.clone() }))
     }
 
-    /// Makes no summary.
+    /// Makes no summary, unless it continues from a state: then it also drops what the summaries of that state cover.
     fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
-        Ok(!self.due(&self.own_view(view.messages)).is_empty())
+        match self.given {
+            Some(_) => Ok(!self.decide(view)?.is_identity()),
+            None => Ok(!self.due(&self.own_view(view.messages)).is_empty()),
+        }
     }
 
     /// The returned processor continues from an interaction before the window; summaries cover everything before that
