@@ -250,7 +250,7 @@ impl CountedTranscript<'_> {
         let (estimates, main) = (estimates(&self.transcript, &self.counting), main_thread(messages));
         let amounts = messages.iter().zip(&self.each).enumerate().map(|(at, (message, &tokens))| CountRow {
             transcripts: 0,
-            turns: usize::from(message.thread == main && message.begins_turn()),
+            turns: usize::from(message.counts_in(main) && message.begins_turn()),
             messages: 1,
             calls: message.calls().count(),
             tokens,

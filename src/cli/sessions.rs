@@ -472,7 +472,7 @@ fn reading(session: &Session) -> Option<Reading> {
 
 /// What a person typed in a message, on one line.
 fn prompt(message: &Message<'_>) -> Option<String> {
-    if !message.begins_turn() {
+    if !message.begins_turn() || message.standing.is_rolled_back() {
         return None;
     }
     let texts = message.parts.iter().filter(|part| !part.instructs()).filter_map(|part| match &part.content {

@@ -68,7 +68,9 @@ impl ThreadFlags {
             if args.emit == Emit::State { Shown::State } else { Shown::Context { thinking: args.cutting.thinking } };
         let from = self.from.map(usize::try_from).transpose()?;
         if self.follow {
-            let following = Following { from, environment, shown, rewind: self.rewind };
+            // A memory of this run alone starts over by itself.
+            let rewind = self.rewind || self.thread.is_none();
+            let following = Following { from, environment, shown, rewind };
             return follow(input, &mut memory, following, summary);
         }
         let Some((name, text)) = read_input(input)? else {
@@ -222,6 +224,9 @@ fn follow(
     let name = path.map_or_else(|| String::from("stdin"), |path| path.display().to_string());
     let mut follow = Follow::new(path, input.max_record.limit());
     let mut written = String::new();
+    // Everything that was read, if the thread may start over.
+    let mut whole = String::new();
+    let first = from;
     loop {
         let (bytes, ended) = match follow.wait().with_context(|| name.clone())? {
             Growth::Lines(bytes) => (bytes, false),
@@ -233,8 +238,20 @@ fn follow(
             bail!("{name}: --follow reads one message per line, and this file is one JSON document");
         }
         reading.framing = Framing::Lines;
-        let taken = Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()?), rewind };
-        let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
+        if rewind {
+            whole.push_str(&text);
+        }
+        let now = iso_time(environment.now()?);
+        // What arrives later is a part of the conversation: only its beginning can be compared with the thread, or all of it.
+        let is_whole = rewind && whole.len() == text.len();
+        let taken = Taken { text: &text, reading: &reading, from, now: &now, rewind: is_whole };
+        let appended = match memory.append(summary, taken) {
+            Err(ThreadError::Changed(_) | ThreadError::RolledBack) if rewind && !is_whole => {
+                memory.append(summary, Taken { text: &whole, from: first, rewind, ..taken })
+            }
+            appended => appended,
+        };
+        let thread = appended.map_err(|error| at_input(&name, &text, error))?;
         from = from.map(|from| from + messages(&reading, &text));
         let line = thread.render(summary, shown, Framing::Document)?;
         if line != written && !line.is_empty() && !write_line(&line)? || ended {

@@ -13,8 +13,7 @@ use crate::transcript::{Content, Draft, Message, MessageKind, PairingRules, Part
 /// The dialect `copilot`.
 pub(super) struct Copilot;
 
-const TREE: Tree =
-    Tree { id: "id", parent: "parentId", others: &[], open: true, path: false, sides: None, trees: None };
+const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], path: false, sides: None, trees: None };
 
 /// Prefixes of event types that are not messages.
 const METADATA: &[&str] =

@@ -16,7 +16,7 @@ use crate::transcript::{
 pub(super) struct Pi;
 
 /// Entries of newer logs are linked; in OpenClaw, a result links to its call and not to an entry.
-const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], open: true, path: true, sides: None, trees: None };
+const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], path: true, sides: None, trees: None };
 
 /// Types of entries that are not messages.
 const METADATA: &[&str] =

@@ -10,9 +10,9 @@ use crate::edit::apply;
 use crate::explain::explain;
 use crate::json::{Document, Value, quote};
 use crate::processors::{
-    Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan, rewriting,
+    Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan, drop_standing, rewriting,
 };
-use crate::transcript::{Layout, Message, Role, Transcript};
+use crate::transcript::{Layout, Message, Role, Standing, Transcript};
 
 /// How the result of a chain is split.
 #[derive(Clone)]
@@ -74,7 +74,8 @@ struct WindowContent<'a> {
 impl WindowContent<'_> {
     /// The numbers of the messages that are trained on.
     fn targets(&self) -> impl Iterator<Item = usize> {
-        let is_target = |at: &usize| self.own[*at] && self.messages[*at].role == Role::Assistant;
+        let is_said = |message: &Message<'_>| message.role == Role::Assistant && !message.standing.is_rolled_back();
+        let is_target = move |at: &usize| self.own[*at] && is_said(&self.messages[*at]);
         (0..self.messages.len()).filter(is_target)
     }
 
@@ -129,6 +130,9 @@ impl<'a> Splitter<'_, 'a> {
     fn write(&self, run: &Run<'a>, cut: &mut Cut, out: &mut String) -> Result<bool, ReadError> {
         let offset = self.layout.record.start as usize;
         let wrong = |what: String| ReadError { offset, what };
+        let known = KnownFaults::from_view(&View::of_layout(self.layout, &run.messages));
+        let told = self.without_taken_back(run, cut);
+        let run = told.as_ref().unwrap_or(run);
         let view = View::of_layout(self.layout, &run.messages);
         let mut windows = self.splitting.split.windows(&view).map_err(|error| wrong(error.to_string()))?;
         if windows.is_empty() {
@@ -136,7 +140,6 @@ impl<'a> Splitter<'_, 'a> {
         }
         let all = windows.len();
         let edits = RecordEdits::from_layout(self.splitting, self.layout).map_err(wrong)?;
-        let known = KnownFaults::from_view(&view);
         let mut contents: Vec<(SplitWindow, WindowContent<'a>)> = Vec::with_capacity(windows.len());
         for window in windows {
             let content = self.content(&run.messages, &window, &known, cut);
@@ -161,6 +164,20 @@ impl<'a> Splitter<'_, 'a> {
             cut.windows.push(Window { written: start..out.len(), ..window });
         }
         Ok(all > 1 || count != all || run.changed || changed || edits.mark.is_some())
+    }
+
+    /// `run` without the turns that were taken back; `None` if there are none, or if everything fits into one window.
+    fn without_taken_back(&self, run: &Run<'a>, cut: &mut Cut) -> Option<Run<'a>> {
+        run.messages.iter().any(|message| message.standing.is_rolled_back()).then_some(())?;
+        let view = View::of_layout(self.layout, &run.messages);
+        if self.splitting.split.windows(&view).is_ok_and(|windows| windows.len() <= 1) {
+            return None;
+        }
+        let plan = drop_standing(&view, Standing::TAKEN_BACK);
+        if self.cutter.explain {
+            cut.explained.extend(explain(&run.messages, &plan).into_iter().map(|decision| (decider(), decision)));
+        }
+        Some(run.after(&plan))
     }
 
     /// The messages of `window`, without the calls and results that its beginning separated.

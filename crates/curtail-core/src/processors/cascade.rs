@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 use super::units::TASK;
 use super::{Change, Decision, Keep, Pins, Plan, Reason, Remark, View};
 use crate::json::Value;
-use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, first_prompt, reach};
+use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, Standing, first_prompt, reach};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
 ///
@@ -49,6 +49,7 @@ enum Target {
 const CALL_DROPPED: Reason = Reason::Borrowed("with its call");
 const RESULT_DROPPED: Reason = Reason::Borrowed("with its result");
 const BOUNDARY: Reason = Reason::Borrowed("replaces everything before it, and messages after it are kept");
+const REPLACES: Reason = Reason::Borrowed("replaces messages before it that are kept");
 const EMPTIED: Reason = Reason::Borrowed("no text, call or result remains in it");
 const NO_FOLLOWER: Reason = Reason::Borrowed("with the message that it led to");
 const NO_REASONING: Reason = Reason::Borrowed("with the reasoning it depends on");
@@ -90,7 +91,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn pin_of(&self, at: usize) -> Option<Reason> {
         let (system, task) = self.pinned;
         let message = &self.messages[at];
-        match system && message.role.instructs() {
+        match system && message.instructs() {
             true => Some(Keep::reason(message)),
             false => (task == Some(at)).then_some(TASK),
         }
@@ -121,7 +122,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
     pub fn drop_but_instructions(&mut self, at: usize, reason: &Reason) {
         let parts = &self.messages[at].parts;
         let is_pinned = self.pin_of(at).is_some();
-        if is_pinned || !parts.iter().any(Part::instructs) {
+        let are_over = self.messages[at].standing.is_rolled_back();
+        if is_pinned || are_over || !parts.iter().any(Part::instructs) {
             return self.drop_message(at, reason.clone());
         }
         for part in (0..parts.len()).filter(|nth| !parts[*nth].instructs()) {
@@ -162,19 +164,32 @@ impl<'v, 'a> DropSet<'v, 'a> {
             && matches!(message.parts[part.part].content, Content::Text(_) | Content::Unknown(_) | Content::Other)
     }
 
-    /// Drops the boundaries that should be dropped and that no kept message of their conversation needs.
+    /// Drops the boundaries that should be dropped and that no kept message of their conversation needs: neither one after them, nor
+    /// one before them that a model would read again.
     fn release(&mut self) {
         self.held.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         for (at, reason) in std::mem::take(&mut self.held) {
-            let of_thread = |after: &usize| self.messages[*after].thread == self.messages[at].thread;
-            let mut needing = (at + 1..reach(self.messages, at)).filter(of_thread);
-            if !self.is_gone(at) && needing.all(|after| self.is_gone(after)) {
+            let is_kept =
+                |other: &usize| self.messages[*other].thread == self.messages[at].thread && !self.is_gone(*other);
+            let is_needed = (at + 1..reach(self.messages, at)).any(|after| is_kept(&after));
+            if self.is_gone(at) || is_needed {
+                self.spared.push((at, BOUNDARY));
+            } else if self.would_revive(at) {
+                self.spared.push((at, REPLACES));
+            } else {
                 self.mark_message(at, reason);
                 self.drain();
-            } else {
-                self.spared.push((at, BOUNDARY));
             }
         }
+    }
+
+    /// Whether a model would read messages again that the boundary replaces, because no later one does.
+    fn would_revive(&self, at: usize) -> bool {
+        let thread = self.messages[at].thread;
+        let is_kept = |other: usize| self.messages[other].thread == thread && !self.is_gone(other);
+        let is_replaced = |other: usize| self.messages[other].standing == Standing::Superseded && is_kept(other);
+        let replaces = |other: usize| self.messages[other].is_boundary() && is_kept(other);
+        (0..at).any(is_replaced) && !(at + 1..self.messages.len()).any(replaces)
     }
 
     fn mark_message(&mut self, at: usize, reason: Reason) {

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::{DropSet, Keep, Pins, Plan, Processor, ProcessorError, Reason, View};
-use crate::transcript::{Pairs, Standing, turns};
+use super::{DropSet, Keep, Pins, Plan, Processor, ProcessorError, Reason, View, apply_plan};
+use crate::transcript::{Message, Pairs, Standing, turns};
 
 /// Drops the messages and the turns with these numbers. Instructions in the turns are kept.
 ///
@@ -37,7 +37,7 @@ impl Processor for DropMessages {
             }
             for at in turn {
                 let message = &view.messages[at];
-                if message.role.instructs() {
+                if message.instructs() {
                     drops.spare(at, Keep::reason(message));
                 } else {
                     drops.drop_but_instructions(at, &Reason::Borrowed("in a turn named by --drop-turn"));
@@ -91,7 +91,7 @@ impl Processor for MessageRange {
         let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
         for (at, message) in view.messages.iter().enumerate() {
             let inside = at >= self.from && self.to.is_none_or(|to| at < to);
-            match (inside, message.role.instructs()) {
+            match (inside, message.instructs()) {
                 (true, _) => {}
                 (false, true) => drops.spare(at, Keep::reason(message)),
                 (false, false) => drops.drop_but_instructions(at, &Reason::Borrowed("outside the range")),
@@ -130,7 +130,7 @@ impl Processor for Live {
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
-        Ok(drop_standing(view, &[Standing::Superseded, Standing::RolledBack, Standing::Abandoned]))
+        Ok(drop_standing(view, Standing::UNREAD))
     }
 }
 
@@ -150,9 +150,16 @@ pub fn drop_standing(view: &View<'_, '_>, standings: &[Standing]) -> Plan {
     drops.into_plan()
 }
 
+/// The messages of `view` without the turns that were taken back.
+#[must_use]
+pub fn without_taken_back<'a>(view: &View<'_, 'a>) -> Vec<Message<'a>> {
+    apply_plan(view.messages.to_vec(), &drop_standing(view, Standing::TAKEN_BACK))
+}
+
 const fn reason(standing: Standing) -> Reason {
     Reason::Borrowed(match standing {
-        Standing::RolledBack | Standing::Abandoned => "the turn was rolled back",
+        Standing::RolledBack => "the turn was rolled back",
+        Standing::Abandoned => "the newest message does not lead back to it",
         _ => "before the last boundary",
     })
 }

@@ -25,7 +25,7 @@ pub use cascade::DropSet;
 pub(crate) use cascade::KnownFaults;
 pub use clear_results::{ClearResults, StaleResults};
 pub use counting::{Counting, Overhead};
-pub use drop_messages::{DropMessages, Live, MessageRange, drop_standing};
+pub use drop_messages::{DropMessages, Live, MessageRange, drop_standing, without_taken_back};
 pub use plan::{
     Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View, apply_plan,
     place_blocks,

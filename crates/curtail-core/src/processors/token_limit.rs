@@ -102,7 +102,7 @@ impl Processor for TokenLimit {
         Traits {
             // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
             passes: if self.step > 1 { usize::MAX } else { 1 },
-            drops_first: &[Standing::Superseded, Standing::RolledBack, Standing::Abandoned],
+            drops_first: Standing::UNREAD,
             growth: Growth { is_local: self.is_local(), ..Growth::default() },
             ..Traits::default()
         }

@@ -101,7 +101,7 @@ impl Keep {
         Traits {
             // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
             passes: if step > 1 { usize::MAX } else { 1 },
-            drops_first: &[Standing::RolledBack, Standing::Abandoned],
+            drops_first: Standing::TAKEN_BACK,
             growth: Growth { is_local: self.first == 0 && !self.first_user && step <= 1, ..Growth::default() },
             ..Traits::default()
         }
@@ -115,7 +115,7 @@ impl Keep {
 
     /// Whether the message is kept for its role, or because it is a boundary.
     const fn preserves(self, message: &Message<'_>) -> bool {
-        self.system && message.role.instructs() || message.is_boundary() && message.standing.is_read()
+        self.system && message.instructs() || message.is_boundary() && message.standing.is_read()
     }
 
     /// Why [`Keep::preserves`] keeps the message.

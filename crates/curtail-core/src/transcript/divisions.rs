@@ -82,11 +82,12 @@ pub fn bind_split_replies(messages: &mut [Message<'_>]) {
     }
 }
 
-/// Indices of the messages that begin turns of the main conversation: a person wrote them, and they contain text or media.
+/// Indices of the messages that begin turns of the main conversation: a person wrote them, they contain text or media, and nobody
+/// took them back.
 #[must_use]
 pub fn turn_starts(messages: &[Message<'_>]) -> Vec<usize> {
     let main = main_thread(messages);
-    (0..messages.len()).filter(|&at| messages[at].thread == main && messages[at].begins_turn()).collect()
+    (0..messages.len()).filter(|&at| messages[at].counts_in(main) && messages[at].begins_turn()).collect()
 }
 
 /// The turns of a transcript, which begin at the [`turn_starts`]. Messages before the first one are a turn too.
@@ -106,8 +107,8 @@ pub fn turns(messages: &[Message<'_>]) -> Vec<Range<usize>> {
 pub fn in_flight(messages: &[Message<'_>]) -> usize {
     let start = |thread: u32| {
         let mut start = messages.len();
-        let newest = messages.iter().rposition(|message| message.thread == thread);
-        for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| message.thread == thread) {
+        let newest = messages.iter().rposition(|message| message.counts_in(thread));
+        for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| message.counts_in(thread)) {
             let is_bound = message.is_bound() && Some(at) != newest;
             if !message.has_tools() && !is_bound {
                 break;
@@ -116,7 +117,18 @@ pub fn in_flight(messages: &[Message<'_>]) -> usize {
         }
         start
     };
-    messages.last().map_or(0, |last| start(0).min(start(last.thread)))
+    let last = messages.iter().rfind(|message| !message.standing.is_rolled_back());
+    last.map_or(messages.len(), |last| start(0).min(start(last.thread)))
+}
+
+/// Index of the first message of the main conversation behind the last one that ended a round; the number of messages if there is
+/// none. Appended messages never move it back: reasoning ends no round, and a text of a reply does, although its calls may follow.
+#[must_use]
+pub fn settled(messages: &[Message<'_>]) -> usize {
+    let main = main_thread(messages);
+    let ends_round = |message: &Message<'_>| message.counts_in(main) && !message.has_tools() && !message.is_reasoning();
+    let end = messages.iter().rposition(ends_round).map_or(0, |last| last + 1);
+    messages[end..].iter().position(|message| message.counts_in(main)).map_or(messages.len(), |first| end + first)
 }
 
 /// Marks what the last boundary of each thread supersedes: the messages before it, except instructions and what it kept.

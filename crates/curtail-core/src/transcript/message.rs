@@ -118,6 +118,19 @@ impl<'a> Message<'a> {
         matches!(self.kind, MessageKind::Exchange)
     }
 
+    /// Whether it is a part of what is said in the conversation `thread`: neither a sub-agent's, nor of a turn that was taken back.
+    /// Whatever is chosen from a conversation, such as its first prompt or its last results, is chosen among these.
+    #[must_use]
+    pub const fn counts_in(&self, thread: u32) -> bool {
+        self.thread == thread && !self.standing.is_rolled_back()
+    }
+
+    /// Whether it gives instructions that are in force: those of a turn that was taken back are not.
+    #[must_use]
+    pub const fn instructs(&self) -> bool {
+        self.role.instructs() && !self.standing.is_rolled_back()
+    }
+
     /// Who wrote it, whatever role carries it: a message of results alone is a tool's, and one that a program wrote for the user,
     /// or that asks a sub-agent, is a program's.
     #[must_use]
@@ -317,6 +330,12 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// Those of turns that were taken back: nothing is chosen among them, and they are dropped first.
+    pub const TAKEN_BACK: &'static [Self] = &[Self::RolledBack, Self::Abandoned];
+
+    /// Those of all messages that the model no longer reads.
+    pub const UNREAD: &'static [Self] = &[Self::Superseded, Self::RolledBack, Self::Abandoned];
+
     /// Whether the model still reads the message.
     #[must_use]
     pub const fn is_read(self) -> bool {

@@ -16,7 +16,7 @@ mod requirements;
 mod unread;
 
 pub use divisions::{
-    behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, main_thread, reach, segments,
+    behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, main_thread, reach, segments, settled,
     supersede, turn_starts, turns,
 };
 pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links, blocks_in_text, is_own_block, marked, own_blocks};

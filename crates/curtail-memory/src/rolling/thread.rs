@@ -146,13 +146,15 @@ impl Thread {
         if thread.unit != summary.counted.name() {
             return Err(ThreadError::Unit { kept: thread.unit, asked: summary.counted.name() });
         }
-        let fresh = match thread.add(summary, taken, known) {
-            Err(ThreadError::Changed(_) | ThreadError::RolledBack)
-                if taken.rewind && taken.from.is_none_or(|from| from == 1) =>
-            {
+        // The whole conversation is compared with the thread message by message: where messages have no ids, nothing else shows what
+        // the thread already has.
+        let is_whole = taken.rewind && taken.from.is_none_or(|from| from == 1);
+        let from = if is_whole && thread.taken > 0 { Some(1) } else { taken.from };
+        let fresh = match thread.add(summary, Taken { from, rewind: is_whole, ..taken }, known) {
+            Err(ThreadError::Changed(_) | ThreadError::RolledBack) if is_whole => {
                 let unit = std::mem::take(&mut thread.unit);
                 thread = Self { unit, epoch: thread.epoch + 1, ..Self::default() };
-                thread.add(summary, Taken { from: None, ..taken }, known)?
+                thread.add(summary, Taken { from: None, rewind: false, ..taken }, known)?
             }
             fresh => fresh?,
         };
@@ -174,6 +176,7 @@ impl Thread {
 
     /// Appends the new lines and returns the marks of their messages.
     fn take(&mut self, taken: Taken<'_>, known: &dyn Fn(&str) -> bool) -> Result<Vec<String>, ThreadError> {
+        let is_whole = taken.rewind;
         let document = taken.reading.parse(taken.text).map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
         // Input that is appended to a thread may consist of metadata only.
         let read = match self.taken {
@@ -200,6 +203,9 @@ impl Thread {
                 open = open.or((nth == 0 && is_log).then_some(leads[0]));
                 lines.push(StoredLine::from_value(value, lead, ts()));
             }
+        }
+        if let Some(missing) = intake.missing().filter(|_| is_whole) {
+            return Err(ThreadError::Changed(missing));
         }
         let is_at_end = intake.is_at_end();
         let Intake { marks, taken, behind, .. } = intake;
@@ -435,7 +441,7 @@ impl Thread {
         }
         mark_ahead(&mut self.items, &kinds);
         let view = View::of_layout(&layout, &messages);
-        let plan = drop_standing(&view, &[Standing::RolledBack, Standing::Abandoned]);
+        let plan = drop_standing(&view, Standing::TAKEN_BACK);
         let mut kept = vec![false; messages.len()];
         let remaining = apply_plan(messages, &plan);
         remaining.iter().filter_map(Message::source_index).for_each(|index| kept[index] = true);
