@@ -224,9 +224,7 @@ fn follow(
     let name = path.map_or_else(|| String::from("stdin"), |path| path.display().to_string());
     let mut follow = Follow::new(path, input.max_record.limit());
     let mut written = String::new();
-    // Everything that was read, if the thread may start over.
-    let mut whole = String::new();
-    let first = from;
+    let mut rewound = Rewound { whole: String::new(), from };
     loop {
         let (bytes, ended) = match follow.wait().with_context(|| name.clone())? {
             Growth::Lines(bytes) => (bytes, false),
@@ -238,19 +236,8 @@ fn follow(
             bail!("{name}: --follow reads one message per line, and this file is one JSON document");
         }
         reading.framing = Framing::Lines;
-        if rewind {
-            whole.push_str(&text);
-        }
-        let now = iso_time(environment.now()?);
-        // What arrives later is a part of the conversation: only its beginning can be compared with the thread, or all of it.
-        let is_whole = rewind && whole.len() == text.len();
-        let taken = Taken { text: &text, reading: &reading, from, now: &now, rewind: is_whole };
-        let appended = match memory.append(summary, taken) {
-            Err(ThreadError::Changed(_) | ThreadError::RolledBack) if rewind && !is_whole => {
-                memory.append(summary, Taken { text: &whole, from: first, rewind, ..taken })
-            }
-            appended => appended,
-        };
+        let taken = Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()?), rewind };
+        let appended = if rewind { rewound.append(memory, summary, taken) } else { memory.append(summary, taken) };
         let thread = appended.map_err(|error| at_input(&name, &text, error))?;
         from = from.map(|from| from + messages(&reading, &text));
         let line = thread.render(summary, shown, Framing::Document)?;
@@ -258,6 +245,33 @@ fn follow(
             return Ok(ExitCode::SUCCESS);
         }
         written = line;
+    }
+}
+
+/// A log that is followed by a thread which may start over.
+struct Rewound {
+    /// Everything that was read.
+    whole: String,
+    /// The number of its first message in the thread.
+    from: Option<usize>,
+}
+
+impl Rewound {
+    /// Appends what was read last. Only all of the log can show that the thread has another history.
+    fn append(
+        &mut self,
+        memory: &mut ThreadMemory,
+        summary: &RollingSummary,
+        taken: Taken<'_>,
+    ) -> Result<Thread, ThreadError> {
+        let rewind = self.whole.is_empty();
+        self.whole.push_str(taken.text);
+        match memory.append(summary, Taken { rewind, ..taken }) {
+            Err(ThreadError::Changed(_) | ThreadError::RolledBack) if !rewind => {
+                memory.append(summary, Taken { text: &self.whole, from: self.from, rewind: true, ..taken })
+            }
+            appended => appended,
+        }
     }
 }
 

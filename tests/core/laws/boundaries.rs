@@ -124,9 +124,9 @@ fn of_role(role: Role) -> Chain {
 }
 
 /// How the messages of a text stand that have a mark, by the mark.
-fn standings(dialect: &str, text: &str) -> HashMap<String, Standing> {
+pub fn standings(dialect: &str, text: &str) -> HashMap<String, Standing> {
     let document = Document::parse_log(text).expect("what we write is JSON");
-    let transcripts = reading(Some(dialect), Framing::Lines).transcripts(&document).expect("a transcript");
+    let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
     let messages = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages);
     let marked = messages.filter_map(|message| {
         let mark = message.value()?.get_text("mark")?.decode().into_owned();

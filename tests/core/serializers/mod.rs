@@ -66,6 +66,7 @@ pub const SERIALIZERS: &[Serializer] = &[
     ("gemini", gemini::serialize),
     ("gemini", gemini::serialize_recording),
     ("gemini", gemini::serialize_lines),
+    ("gemini", gemini::serialize_rewound),
     ("bedrock", bedrock::serialize),
     ("ai-sdk", ai_sdk::serialize),
     ("ai-sdk", ai_sdk::serialize_ui),
@@ -73,7 +74,9 @@ pub const SERIALIZERS: &[Serializer] = &[
     ("sharegpt", sharegpt::serialize),
     ("claude-code", claude_code::serialize),
     ("claude-code", claude_code::serialize_session),
+    ("claude-code", claude_code::serialize_torn),
     ("codex", codex::serialize),
+    ("codex", codex::serialize_rewound),
     ("pi", pi::serialize),
     ("pi", pi::serialize_branches),
     ("pi", pi::serialize_trace),
@@ -176,9 +179,9 @@ pub fn sound_script() -> impl Strategy<Value = Vec<Turn>> {
     })
 }
 
-/// A conversation with turns lost, repeated and swapped, and with ids that come back.
+/// A conversation with turns lost, repeated and swapped, with ids that come back, and with text between parallel results.
 pub fn broken_script() -> impl Strategy<Value = Vec<Turn>> {
-    (sound_script(), prop::collection::vec((0..5_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..5))
+    (sound_script(), prop::collection::vec((0..6_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..5))
         .prop_map(|(mut turns, breaks)| {
             for (how, a, b) in breaks {
                 if turns.is_empty() {
@@ -190,11 +193,24 @@ pub fn broken_script() -> impl Strategy<Value = Vec<Turn>> {
                     1 => turns.insert(b, turns[a].clone()),
                     2 => turns.swap(a, b),
                     3 => turns.insert(a, Turn::System(String::from("mind the gap"))),
+                    4 => interrupt(&mut turns, a, b),
                     _ => rename(&mut turns[a]),
                 }
             }
             turns
         })
+}
+
+/// Writes a text of the user or the assistant between two results that follow each other, the first ones from `from` on.
+fn interrupt(turns: &mut Vec<Turn>, from: usize, drawn: usize) {
+    let text = String::from("one moment");
+    let said = match drawn % 2 {
+        0 => Turn::User(text),
+        _ => Turn::Assistant { reasoning: None, text: Some(text), calls: Vec::new() },
+    };
+    let are_results = |pair: &[Turn]| pair.iter().all(|turn| matches!(turn, Turn::Result { .. }));
+    let place = turns[from..].windows(2).position(are_results);
+    place.into_iter().for_each(|at| turns.insert(from + at + 1, said.clone()));
 }
 
 fn rename(turn: &mut Turn) {

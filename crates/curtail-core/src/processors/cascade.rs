@@ -168,14 +168,19 @@ impl<'v, 'a> DropSet<'v, 'a> {
     /// one before them that a model would read again.
     fn release(&mut self) {
         self.held.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        let mut replaced = self.replaced();
         for (at, reason) in std::mem::take(&mut self.held) {
-            let is_kept =
-                |other: &usize| self.messages[*other].thread == self.messages[at].thread && !self.is_gone(*other);
-            let is_needed = (at + 1..reach(self.messages, at)).any(|after| is_kept(&after));
-            if self.is_gone(at) || is_needed {
-                self.spared.push((at, BOUNDARY));
-            } else if self.would_revive(at) {
-                self.spared.push((at, REPLACES));
+            if self.is_gone(at) {
+                continue;
+            }
+            let thread = self.messages[at].thread;
+            let of_thread = |after: &usize| self.messages[*after].thread == thread;
+            let mut needing = (at + 1..reach(self.messages, at)).filter(of_thread);
+            let is_needed = needing.any(|after| !self.is_gone(after));
+            if is_needed || replaced.get(&thread).is_some_and(|first| *first < at) {
+                self.spared.push((at, if is_needed { BOUNDARY } else { REPLACES }));
+                // As long as it stays, no earlier message is read again.
+                replaced.remove(&thread);
             } else {
                 self.mark_message(at, reason);
                 self.drain();
@@ -183,13 +188,21 @@ impl<'v, 'a> DropSet<'v, 'a> {
         }
     }
 
-    /// Whether a model would read messages again that the boundary replaces, because no later one does.
-    fn would_revive(&self, at: usize) -> bool {
-        let thread = self.messages[at].thread;
-        let is_kept = |other: usize| self.messages[other].thread == thread && !self.is_gone(other);
-        let is_replaced = |other: usize| self.messages[other].standing == Standing::Superseded && is_kept(other);
-        let replaces = |other: usize| self.messages[other].is_boundary() && is_kept(other);
-        (0..at).any(is_replaced) && !(at + 1..self.messages.len()).any(replaces)
+    /// Index of the first kept message of each conversation that a model would read again without the boundaries that should be
+    /// dropped.
+    fn replaced(&self) -> HashMap<u32, usize> {
+        let held: HashSet<usize> = self.held.iter().map(|(at, _)| *at).collect();
+        let mut first = HashMap::default();
+        let kept = self.messages.iter().enumerate().filter(|(at, _)| !self.is_gone(*at) && !held.contains(at));
+        for (at, message) in kept {
+            if message.is_boundary() {
+                first.remove(&message.thread);
+            }
+            if message.standing == Standing::Superseded {
+                first.entry(message.thread).or_insert(at);
+            }
+        }
+        first
     }
 
     fn mark_message(&mut self, at: usize, reason: Reason) {

@@ -186,9 +186,8 @@ impl ClearResults {
     fn conversations(&self, view: &View<'_, '_>, pairs: &Pairs) -> HashMap<u32, Vec<PartRef>> {
         let mut conversations: HashMap<u32, Vec<PartRef>> = HashMap::new();
         for &result in pairs.results() {
-            let message = &view.messages[result.message];
-            if message.counts_in(message.thread) && !self.is_exempt(view, pairs, result) {
-                conversations.entry(message.thread).or_default().push(result);
+            if is_told(view, result) && !self.is_exempt(view, pairs, result) {
+                conversations.entry(view.messages[result.message].thread).or_default().push(result);
             }
         }
         conversations
@@ -318,7 +317,7 @@ fn superseded_reads(view: &View<'_, '_>, pairs: &Pairs, reads: &NameGlobs, place
         let newer = later.entry((read.thread, read.path.clone())).or_default();
         if newer.iter().any(|newer| newer.covers(&read)) {
             superseded.push(at);
-        } else if has_content(result, placeholder) {
+        } else if has_content(result, placeholder) && is_told(view, at) {
             newer.push(read);
         }
     }
@@ -337,12 +336,20 @@ fn duplicates(view: &View<'_, '_>, pairs: &Pairs, placeholder: &str) -> Vec<Part
             continue;
         }
         let texts = result.content.iter().map(|text| text.decode()).collect();
-        if !later.insert((view.messages[at.message].thread, texts)) {
+        let content = (view.messages[at.message].thread, texts);
+        if later.contains(&content) {
             repeated.push(at);
+        } else if is_told(view, at) {
+            later.insert(content);
         }
     }
     repeated.reverse();
     repeated
+}
+
+/// Whether a result is in no turn that was taken back.
+fn is_told(view: &View<'_, '_>, at: PartRef) -> bool {
+    !view.messages[at.message].standing.is_rolled_back()
 }
 
 fn result_at<'v, 'a>(view: &View<'v, 'a>, at: PartRef) -> Option<&'v ToolResult<'a>> {

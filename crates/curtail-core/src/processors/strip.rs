@@ -95,7 +95,7 @@ impl Processor for Strip {
 
 /// Index of the message with which the open turn of each conversation begins: the last one with text of its user.
 fn open_turns(messages: &[Message<'_>]) -> HashMap<u32, usize> {
-    let asks = |message: &Message<'_>| message.counts_in(message.thread) && message.has_text_as(Role::User);
+    let asks = |message: &Message<'_>| !message.standing.is_rolled_back() && message.has_text_as(Role::User);
     let asking = messages.iter().enumerate().filter(|(_, message)| asks(message));
     asking.map(|(at, message)| (message.thread, at)).collect()
 }

@@ -306,11 +306,6 @@ impl<'t> Intake<'t> {
         !self.after_known || self.at_end
     }
 
-    /// The number of the first message of the thread that the input does not repeat, if it should begin with all of them.
-    pub(super) const fn missing(&self) -> Option<usize> {
-        if self.seen < self.skip { Some(self.seen + 1) } else { None }
-    }
-
     /// Whether the last message is known and other messages follow it in the thread.
     fn is_inside(&self) -> bool {
         self.after_known && !self.at_end && self.thread.undigested < self.thread.taken()

@@ -176,7 +176,6 @@ impl Thread {
 
     /// Appends the new lines and returns the marks of their messages.
     fn take(&mut self, taken: Taken<'_>, known: &dyn Fn(&str) -> bool) -> Result<Vec<String>, ThreadError> {
-        let is_whole = taken.rewind;
         let document = taken.reading.parse(taken.text).map_err(|fault| ThreadError::Input(fault.offset, fault.what))?;
         // Input that is appended to a thread may consist of metadata only.
         let read = match self.taken {
@@ -189,7 +188,7 @@ impl Thread {
             return if count == 0 { Ok(Vec::new()) } else { Err(ThreadError::SeveralTranscripts(count)) };
         };
         self.check_dialect(*dialect, transcript)?;
-        let skip = self.skip(taken.from)?;
+        let skip = self.skip(taken, transcript.messages.len())?;
         let mut intake = Intake::new(known, self, skip, &transcript.messages);
         let values = line_values(&document);
         let kinds = line_kinds(&values, &transcript.layout);
@@ -203,9 +202,6 @@ impl Thread {
                 open = open.or((nth == 0 && is_log).then_some(leads[0]));
                 lines.push(StoredLine::from_value(value, lead, ts()));
             }
-        }
-        if let Some(missing) = intake.missing().filter(|_| is_whole) {
-            return Err(ThreadError::Changed(missing));
         }
         let is_at_end = intake.is_at_end();
         let Intake { marks, taken, behind, .. } = intake;
@@ -239,11 +235,12 @@ impl Thread {
         }
     }
 
-    /// The number of leading messages that the thread already contains.
-    fn skip(&self, from: Option<usize>) -> Result<usize, ThreadError> {
+    /// The number of leading messages that the thread already contains, of `count`. The whole conversation has all of them.
+    fn skip(&self, taken: Taken<'_>, count: usize) -> Result<usize, ThreadError> {
         let next = self.taken + 1;
-        match from {
+        match taken.from {
             None => Ok(0),
+            Some(from) if from <= next && taken.rewind && count < next - from => Err(ThreadError::Changed(count + 1)),
             Some(from) if from <= next => Ok(next - from),
             Some(from) => Err(ThreadError::Gap { taken: self.taken, from }),
         }
