@@ -29,7 +29,7 @@ const REWOUND: &[Serializer] = &[
 ];
 
 /// Drops the turns that were taken back.
-struct TakenBack;
+pub struct TakenBack;
 
 impl Processor for TakenBack {
     fn name(&self) -> &'static str {
