@@ -18,7 +18,7 @@ use super::process::open_template;
 use curtail_core::counting::{Calibrate, Tokenizer};
 use curtail_core::error::FileError;
 use curtail_core::pipeline::Processors;
-use curtail_core::processors::{Counting, Overhead, Pins};
+use curtail_core::processors::{Counting, Overhead, Pins, Question};
 use curtail_lab::calibration::Figures;
 use curtail_tokens::templates::ToolList;
 use curtail_tokens::tokenizers;
@@ -343,7 +343,8 @@ fn scaled(text: &str) -> Option<usize> {
 /// The values of `--pin`.
 pub(in crate::cli) const PINS: &[Choice<Pin>] = &[
     Choice::new("system", Pin::System, "System and developer messages"),
-    Choice::new("first-user", Pin::FirstUser, "The first user message with text, and what system pins"),
+    Choice::new("first-user", Pin::FirstUser, "The first message that a person wrote, and what system pins"),
+    Choice::new("last-user", Pin::LastUser, "The last one, and what system pins; while a round is in flight, always"),
     Choice::new("none", Pin::None, "Nothing"),
 ];
 
@@ -352,6 +353,7 @@ pub(in crate::cli) const PINS: &[Choice<Pin>] = &[
 pub(in crate::cli) enum Pin {
     System,
     FirstUser,
+    LastUser,
     None,
 }
 
@@ -363,7 +365,12 @@ pub(in crate::cli) fn pins(which: &[Pin]) -> anyhow::Result<Pins> {
     if which.len() > 1 && which.contains(&Pin::None) {
         anyhow::bail!("--pin none excludes the other values");
     }
-    Ok(Pins { system: !which.contains(&Pin::None), first_user: which.contains(&Pin::FirstUser) })
+    let question = match (which.contains(&Pin::LastUser), which.contains(&Pin::None)) {
+        (true, _) => Question::Always,
+        (_, true) => Question::Never,
+        _ => Question::InFlight,
+    };
+    Ok(Pins { system: !which.contains(&Pin::None), first_user: which.contains(&Pin::FirstUser), question })
 }
 
 // How tokens are counted.

@@ -10,6 +10,7 @@ mod fixtures;
 pub mod generated;
 mod media;
 mod parents;
+mod question;
 mod real;
 mod regressions;
 mod signed;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::boundaries::{BOUNDED, marked};
 use super::cases::{CASES, Change, LawCase, rolling};
-use super::check::{cut_with, reading};
+use super::check::{cut_with, is_refused, reading};
 use super::signed::{SIGNED, Signed};
 use crate::properties::{Drawn, drawn, tried};
 use crate::serializers::{Turn, broken_script, sound_script};
@@ -21,7 +21,7 @@ fn cut(case: &LawCase, thinking: Thinking, signed: &Signed, text: &str) -> Resul
     let mut chain = (case.chain)();
     chain.thinking = thinking;
     match cut_with(chain, Some(signed.dialect), signed.framing(), text) {
-        Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => Ok(None),
+        Err(TestCaseError::Fail(reason)) if is_refused(reason.message()) => Ok(None),
         cut => cut.map(Some),
     }
 }

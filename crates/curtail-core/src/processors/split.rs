@@ -130,7 +130,7 @@ impl Split {
             max_tokens,
             counting,
             overlap: Overlap::NONE,
-            pins: Pins { system: true, first_user: false },
+            pins: Pins { system: true, ..Pins::default() },
             at_boundaries: false,
             targets: TargetRule::default(),
             on_overflow: SplitOverflow::default(),
