@@ -71,9 +71,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let start = Instant::now();
     counting.iter().for_each(|counting| report::counted(counting, global));
     let input_options = flags.input.input_options()?;
-    flags.refuse_detached_suffix()?;
-    flags.refuse_detached_record()?;
-    flags.refuse_reports_in_files()?;
+    flags.refuse_misread_words()?;
     let (mut sources, missing) = flags.sources(global)?;
     let mut manifest = flags.manifest(&options, &reads.content)?;
     let uses = Arc::new(FileUses::new(&sources, reads.all()));
@@ -100,10 +98,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     cutting.stop = interrupt.flag();
     let mut reporter =
         CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, &sources, finished_before)?;
-    if flags.output.as_new_session {
-        let inputs = sources.len() + missing.len();
-        reporter.new_session = Some(NewSessionWriter::new(flags, global, &uses, inputs)?);
-    }
+    reporter.new_session = NewSessionWriter::new(flags, global, &uses, sources.len() + missing.len())?;
     reporter.map = map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?;
     reporter.missing(&missing);
     report::warn_empty(sources.is_empty() && missing.is_empty() && finished_before == 0, global);
@@ -248,6 +243,13 @@ impl CutFlags {
             .filter_map(|(path, flag)| uses.flag(path, flag).err())
             .collect();
         if errors.is_empty() { Ok(targets) } else { Err(errors) }
+    }
+
+    /// Refuses flags that name something else than the user meant.
+    fn refuse_misread_words(&self) -> anyhow::Result<()> {
+        self.refuse_detached_suffix()?;
+        self.refuse_detached_record()?;
+        self.refuse_reports_in_files()
     }
 
     /// Refuses `--on-error report` unless records come from standard input and answers go to standard output: it is for programs

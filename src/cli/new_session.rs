@@ -49,7 +49,7 @@ struct RenamedSession<'s> {
 }
 
 impl<'f> NewSessionWriter<'f> {
-    /// A writer for the only one of `sources`.
+    /// A writer for the only one of `inputs`; `None` without `--as-new-session`.
     ///
     /// # Errors
     /// There are several inputs or none, or the output would be mixed with the path that is printed.
@@ -58,14 +58,17 @@ impl<'f> NewSessionWriter<'f> {
         global: &'f Global,
         uses: &Arc<FileUses>,
         inputs: usize,
-    ) -> anyhow::Result<Self> {
+    ) -> anyhow::Result<Option<Self>> {
+        if !flags.output.as_new_session {
+            return Ok(None);
+        }
         anyhow::ensure!(inputs == 1, "--as-new-session writes one session, and there are {inputs} inputs; name one");
         anyhow::ensure!(
             !flags.output.output.as_deref().is_some_and(is_standard),
             "--as-new-session prints the path of the session on standard output; name a file with --output"
         );
         let now = global.environment.now()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        Ok(Self { flags, global, uses: Arc::clone(uses), now, cut: None })
+        Ok(Some(Self { flags, global, uses: Arc::clone(uses), now, cut: None }))
     }
 
     /// Keeps the cut of `opened` until [`NewSessionWriter::write`].
@@ -137,6 +140,10 @@ impl<'f> NewSessionWriter<'f> {
 
     fn put(&self, path: &Path, text: &str, source: &Source) -> Result<(), FileError> {
         self.uses.output(path, source)?;
+        if Packing::of_name(path) != Packing::Plain {
+            let reason = "no agent reads a compressed session; name a file without this ending";
+            return Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), reason));
+        }
         if path.exists() {
             let reason = "already exists, and a new session replaces no file; name another file with --output";
             return Err(FileError::new(ErrorKind::Exists, path.to_string_lossy(), reason));
@@ -145,7 +152,7 @@ impl<'f> NewSessionWriter<'f> {
             return Ok(());
         }
         let scratch = Scratch::new(!self.flags.output.no_sync);
-        let sink = FileSink::create(path, Packing::of_name(path), None, &scratch)?;
+        let sink = FileSink::create(path, Packing::Plain, None, &scratch)?;
         let mut sink = match &source.path {
             Some(input) => sink.copied_from([input.as_path()]),
             None => sink.private(),

@@ -323,6 +323,7 @@ fn what_cannot_become_a_session_is_refused() {
         (&["claude.log", "-o", "-"], "standard output"),
         (&["claude.log", "-o", "codex.log"], "codex.log"),
         (&["claude.log", "-o", "claude.log"], "the output is the input"),
+        (&["claude.log", "-o", "new.jsonl.gz"], "no agent reads a compressed session"),
         (&["claude.log", "-i"], "cannot be used with"),
         (&["claude.log", "-O", "out"], "cannot be used with"),
         (&["claude.log", "--force"], "cannot be used with"),

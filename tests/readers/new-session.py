@@ -257,12 +257,12 @@ def main():
         with tempfile.TemporaryDirectory(prefix="curtail-readers-") as folder:
             paths = [path for _, path, _ in inputs(dialects, [] if asked.plant else data, Path(folder)) if not agent.skips(path)]
             paths = [path for path in paths if not asked.only or asked.only in f"{agent.word}/{path.name}"]
-            bad |= (plant if asked.plant else resumed)(agent, paths)
+            bad |= (plant if asked.plant else resumed)(agent, paths) or not (paths or asked.only)
     sys.exit(bad)
 
 
 def resumed(agent, paths):
-    """Whether a session was not resumed."""
+    """Whether a new session was not resumed."""
     count, reds = 0, []
     for path in paths:
         for number in range(2):
@@ -274,7 +274,7 @@ def resumed(agent, paths):
     print(f"  {agent.word}: {count} new sessions, {count - len(reds)} resumed", flush=True)
     for red in reds:
         print(f"  RED {red}", flush=True)
-    return bool(reds) or not count
+    return bool(reds)
 
 
 def plant(agent, paths):

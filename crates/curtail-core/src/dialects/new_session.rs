@@ -19,7 +19,8 @@ pub struct NewSession {
     pub ids: &'static [&'static str],
     /// Paths of the ids of messages and parts, for a store in which no two sessions share them.
     pub record_ids: &'static [&'static str],
-    /// A path, and the JSON that it has in the first record of a session that another one started. No command resumes those.
+    /// A path, and the JSON that all records with this path have in a session that another one started. No command resumes
+    /// those.
     pub subagent: Option<(&'static str, &'static str)>,
     /// Where a session is below the folder of the agent; only a file name if the agent imports it from anywhere. `{id}`,
     /// `{project}`, `{year}`, `{month}`, `{day}`, `{time}` and `{end}` stand for values, and `{id:8}` for their first characters.
@@ -151,8 +152,8 @@ impl NewSession {
     #[must_use]
     pub fn is_subagent(&self, document: &Document<'_>) -> bool {
         let Some((path, json)) = self.subagent else { return false };
-        let first = document.roots().find_map(|root| at_path(root, path).first().copied());
-        first.is_some_and(|value| value.raw() == json)
+        let values: Vec<Value<'_>> = document.roots().flat_map(|root| at_path(root, path)).collect();
+        !values.is_empty() && values.iter().all(|value| value.raw() == json)
     }
 
     /// The command that resumes a session, in which `word` is the file as a word of a shell.
