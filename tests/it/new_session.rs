@@ -126,8 +126,8 @@ fn check_session(place: &Place, agent: &str, pattern: &str, resume: &str, printe
     let slug = if agent == "pi" { work.replace('/', "-") } else { slug };
     let pattern = pattern.replace("SLUG", &slug);
     let path = path.trim_end();
-    let below = path.rsplit_once(&format!("{}/", place.path("").display())).map_or(path, |(_, below)| below);
-    assert!(fits(&pattern, below.trim_start_matches('/')), "{agent}: {path} {pattern}");
+    let below = Path::new(path).strip_prefix(place.path("")).unwrap_or(Path::new(path));
+    assert!(fits(&pattern, &below.to_string_lossy()), "{agent}: {path} {pattern}");
     let whole = if Path::new(path).is_absolute() { PathBuf::from(path) } else { place.path(path) };
     let written = std::fs::read_to_string(&whole).unwrap();
     let new = written.split('"').skip_while(|word| !matches!(*word, "sessionId" | "id")).nth(2).unwrap();
@@ -178,8 +178,6 @@ fn a_dry_run_says_what_it_would_write() {
 
 #[test]
 fn every_command_that_cuts_writes_new_sessions() {
-    let place = machine();
-    place.write("curtail.toml", b"[[window]]\nsize = 2\n");
     for words in [
         &["limit", "-t", "20"][..],
         &["filter", "--drop-turn", "1"],
@@ -188,11 +186,14 @@ fn every_command_that_cuts_writes_new_sessions() {
         &["run"],
         &["run", "--preset", "keep-40"],
     ] {
+        let place = machine();
+        place.write("curtail.toml", b"[[history.processors]]\ntype = \"window\"\nsize = 2\n");
         let words: Vec<&str> = words.iter().copied().chain(["--as-new-session", "codex.log"]).collect();
         let (path, said, status) = run(&place, &words);
         assert_eq!(status, Some(0), "{words:?}: {said}");
         assert!(said.contains("codex resume") && Path::new(path.trim_end()).is_file(), "{words:?}: {path} {said}");
     }
+    let place = machine();
     for (words, reason) in [
         (&["split", "-t", "9"][..], "writes one session"),
         (&["summarize", "--emit", "state"], "--as-new-session cannot be used with"),
@@ -297,7 +298,7 @@ fn what_cannot_become_a_session_is_refused() {
         "side.jsonl",
         text(&place.read("claude.log")).replace("\"uuid\"", "\"isSidechain\":true,\"uuid\"").as_bytes(),
     );
-    place.write("nameless.jsonl", text(&place.read("claude.log")).replace("\"sessionId\":\"old\",", "").as_bytes());
+    place.write("nameless.jsonl", text(&place.read("claude.log")).replace("sessionId", "session").as_bytes());
     place.write("headless.jsonl", text(&place.read("codex.log")).split_once('\n').unwrap().1.as_bytes());
     place.write("stray.jsonl", &place.read(&input("gemini")));
     place.write(

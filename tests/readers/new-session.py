@@ -26,7 +26,7 @@ from shared import PROGRAM, ROOT, UNKNOWN, Red, inputs, outlines, plain, same, v
 from shared import events as shown_events
 
 OLD = "0198f0a0-0000-7000-8000-000000000001"
-PROMPT = "Say OK."
+PROMPT = "OK?"
 RECIPE = (ROOT / "docs/recipes/session-too-large.md").read_text()
 
 
@@ -46,7 +46,7 @@ class Agent:
 
     def record(self, path, change):
         """The log with `change` applied to each record."""
-        return "".join(json.dumps(change(value)) + "\n" for value in values(path))
+        return "".join(json.dumps(change(value), separators=(",", ":")) + "\n" for value in values(path))
 
     def put(self, path, text):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -166,6 +166,10 @@ class Qwen(Agent):
 class OpenCode(Agent):
     results_last = True
     headless = [("opencode --session", "opencode run -m loop/m --session")]
+
+    def skips(self, path):
+        # It imports no parts that it does not know.
+        return super().skips(path) or path.name == "unknown.json"
 
     def settings(self, home, work, url):
         self.put(home / ".config/opencode/opencode.json", json.dumps(self.reader.settings(url)))
