@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use super::cut_reporter::CutReporter;
 use super::input::{CutFlags, Global, Input, Output, is_standard};
+use super::new_session::NewSessionWriter;
 use super::process::Interrupt;
 use super::report;
 use super::split::SplitMap;
@@ -70,9 +71,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let start = Instant::now();
     counting.iter().for_each(|counting| report::counted(counting, global));
     let input_options = flags.input.input_options()?;
-    flags.refuse_detached_suffix()?;
-    flags.refuse_detached_record()?;
-    flags.refuse_reports_in_files()?;
+    flags.refuse_misread_words()?;
     let (mut sources, missing) = flags.sources(global)?;
     let mut manifest = flags.manifest(&options, &reads.content)?;
     let uses = Arc::new(FileUses::new(&sources, reads.all()));
@@ -88,6 +87,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
         explain: flags.explain_format(),
         targets,
         drops: drops.map(|checking| flags.drop_records(checking)),
+        finds_project: flags.output.as_new_session,
         stop: Arc::default(),
     };
     let progress = Arc::new(Progress::new(global.progress_display(cutting.targets.is_stdout()), &sources));
@@ -98,6 +98,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     cutting.stop = interrupt.flag();
     let mut reporter =
         CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, &sources, finished_before)?;
+    reporter.new_session = NewSessionWriter::new(flags, global, &uses, sources.len() + missing.len())?;
     reporter.map = map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?;
     reporter.missing(&missing);
     report::warn_empty(sources.is_empty() && missing.is_empty() && finished_before == 0, global);
@@ -183,7 +184,8 @@ impl CutFlags {
     fn destination(&self) -> Destination {
         let output = &self.output;
         match (&output.output, &output.output_dir, &output.in_place) {
-            _ if self.dry_run => Destination::Nothing,
+            // The writer of a new session finds its place when the cut is made.
+            _ if self.dry_run || output.as_new_session => Destination::Nothing,
             (Some(file), ..) if is_standard(file) => Destination::Stdout,
             (Some(file), ..) => Destination::File(file.clone()),
             (_, Some(directory), _) => Destination::Directory(directory.clone()),
@@ -241,6 +243,13 @@ impl CutFlags {
             .filter_map(|(path, flag)| uses.flag(path, flag).err())
             .collect();
         if errors.is_empty() { Ok(targets) } else { Err(errors) }
+    }
+
+    /// Refuses flags that name something else than the user meant.
+    fn refuse_misread_words(&self) -> anyhow::Result<()> {
+        self.refuse_detached_suffix()?;
+        self.refuse_detached_record()?;
+        self.refuse_reports_in_files()
     }
 
     /// Refuses `--on-error report` unless records come from standard input and answers go to standard output: it is for programs
@@ -322,6 +331,7 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         output: _,
         output_dir: _,
         in_place: _,
+        as_new_session: _,
         follow_links: _,
         force: _,
         resume: _,

@@ -540,8 +540,8 @@ fn find_sessions(agents: &[&'static Agent]) -> FoundSessions {
 }
 
 /// The folder of an agent: below the home of the user, or where an environment variable moves it.
-fn folder_of(agent: &Agent) -> Option<PathBuf> {
-    let moved = agent.variable.and_then(|(name, below)| {
+pub(super) fn folder_of(agent: &Agent) -> Option<PathBuf> {
+    let moved = agent.variables.iter().find_map(|(name, below)| {
         let folder = std::env::var_os(name).filter(|folder| !folder.is_empty())?;
         Some(PathBuf::from(folder).join(below))
     });

@@ -28,7 +28,7 @@ SKIP = {
     "compaction.jsonl": "its records have no parents, of which pi reads only the last",
     "shell.jsonl": "its records have no parents, of which pi reads only the last",
 }
-SUMMARY = re.compile(r"^(?:The conversation history before|The following is a summary of a branch).*?<summary>\n(.*)\n</summary>.*", re.S)
+SUMMARY = re.compile(r"^(?:The conversation history before|The following is a summary of a branch).*?<summary>\n(.*?)\n?</summary>.*", re.S)
 PROMPT = "Say OK."
 
 

@@ -28,6 +28,7 @@ mod interactions;
 mod kimi;
 mod kiro;
 mod langchain;
+mod new_session;
 mod openai;
 mod opencode;
 mod openhands;
@@ -50,7 +51,8 @@ pub use answers::along_branches;
 pub(crate) use answers::write_both;
 pub use assemble::{Row, assemble};
 pub use framing::{Framing, detect_framing, framing_of_first, rows};
-pub use homes::{AGENTS, Agent, agent_named, agent_of, project};
+pub use homes::{AGENTS, Agent, agent_named, agent_of, agent_writing, project};
+pub use new_session::{NewSession, SessionName};
 pub use provenance::{iso_8601, models, record_model};
 pub use reading::{ReadError, Reading, UnknownDialect, refuse_to_write};
 
