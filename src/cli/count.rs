@@ -55,6 +55,9 @@ pub(super) struct CountArgs {
     input: Input,
 }
 
+/// The most rows of transcripts in a table or in JSON, which are written at the end. Rows of CSV are written at once.
+const MOST_ROWS: usize = 100_000;
+
 /// How many of the largest messages are shown by default.
 const LARGEST: usize = 20;
 
@@ -161,6 +164,8 @@ impl CountArgs {
         report::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let mut failures = report::Failures::of_missing(&missing, global);
         let counter = Counter { counting, by: self.by, live: self.input.live, usage: self.usage };
+        let gradual = self.by == By::Transcript && self.top.is_none() && self.output_format == CountFormat::Csv;
+        let mut written = if gradual { console::out(&csv_header(&counts)) } else { Ok(()) };
         self.input.batch(global)?.run(sources, &counter, |event| {
             failures.note(&event);
             match event {
@@ -168,13 +173,25 @@ impl CountArgs {
                 Event::Done { opened, out, .. } => {
                     counts.describe(opened, out, global);
                     counts.add(&opened.source.name, out);
+                    if gradual {
+                        written =
+                            std::mem::replace(&mut written, Ok(())).and_then(|()| console::out(&csv_rows(&counts)));
+                        counts.sums.rows.rows.clear();
+                    } else {
+                        counts.drop_rows();
+                    }
                 }
                 Event::Failed(_) | Event::PassedOver(_) | Event::Closed { .. } => {}
             }
-            Flow::Continue
+            if written.is_ok() { Flow::Continue } else { Flow::Stop }
         });
+        written?;
         let status = failures.status;
+        if gradual {
+            return Ok(status);
+        }
         counts.rank();
+        counts.note_missing_rows();
         // For a mistyped name, a table of zeros would say nothing.
         if counts.sums.total.transcripts > 0 || status == ExitCode::SUCCESS || self.output_format != CountFormat::Table
         {
@@ -188,7 +205,7 @@ fn write_counts(counts: &Counts, format: CountFormat) -> anyhow::Result<()> {
     match format {
         CountFormat::Table => console::out(&table(counts))?,
         CountFormat::Json => console::out_json(&format!("{}\n", json(counts)))?,
-        CountFormat::Csv => console::out(&comma_separated(counts))?,
+        CountFormat::Csv => console::out(&(csv_header(counts) + &csv_rows(counts)))?,
     }
     Ok(())
 }
@@ -539,15 +556,35 @@ impl Counts {
         if matches!(self.by, By::Transcript | By::Message) {
             let named = |row: PlacedRow| (format!("{file}:{}{}", row.line, row.label), row.counts);
             self.sums.rows.rows.extend(block.each.drain(..).map(named));
-            self.drop_small_rows();
         }
     }
 
-    /// Drops rows that cannot be among the largest, once there are many: a dataset has millions of messages.
-    fn drop_small_rows(&mut self) {
+    /// Drops rows once there are many, because a dataset has millions: those that cannot be among the largest, or the last.
+    fn drop_rows(&mut self) {
         const MANY: usize = 4096;
-        if self.top.is_some_and(|top| self.sums.rows.rows.len() > top.saturating_mul(2).max(MANY)) {
-            self.rank();
+        let is_many = |top: usize| self.sums.rows.rows.len() > top.saturating_mul(2).max(MANY);
+        match self.top {
+            Some(top) if is_many(top) => self.rank(),
+            None if self.by == By::Transcript => self.leave_out(MOST_ROWS),
+            _ => {}
+        }
+    }
+
+    /// Leaves out the rows after the first `most`.
+    fn leave_out(&mut self, most: usize) {
+        let rows = &mut self.sums.rows.rows;
+        for (_, amount) in rows.split_off(most.min(rows.len())) {
+            self.left_out.0 += 1;
+            self.left_out.1.add(amount);
+        }
+    }
+
+    /// Reports rows that were left out although all were requested.
+    fn note_missing_rows(&self) {
+        if self.top.is_none() && self.left_out.0 > 0 {
+            report::note(&format!(
+                "only the first {MOST_ROWS} transcripts have a row; pass --top N for the largest, or --output-format csv for all"
+            ));
         }
     }
 
@@ -556,11 +593,7 @@ impl Counts {
         if self.top.is_some() || matches!(self.by, By::Tool | By::Message) {
             self.sums.rows.rows.sort_by_key(|(_, amount)| std::cmp::Reverse(amount.tokens));
         }
-        let rows = &mut self.sums.rows.rows;
-        for (_, amount) in rows.split_off(self.top.unwrap_or(usize::MAX).min(rows.len())) {
-            self.left_out.0 += 1;
-            self.left_out.1.add(amount);
-        }
+        self.leave_out(self.top.unwrap_or(usize::MAX));
     }
 
     /// The smallest number of tokens that `percent` of the transcripts do not exceed (nearest rank).
@@ -784,11 +817,15 @@ fn json(counts: &Counts) -> serde_json::Value {
     })
 }
 
-/// Comma-separated values. Programs read them, so the columns depend only on the kind of row.
-fn comma_separated(counts: &Counts) -> String {
+/// The header of comma-separated values. Programs read them, so the columns depend only on the kind of row.
+fn csv_header(counts: &Counts) -> String {
+    let header = std::iter::once(title(counts.by)).chain(titles(counts, columns(counts.by)));
+    header.collect::<Vec<_>>().join(",") + "\n"
+}
+
+fn csv_rows(counts: &Counts) -> String {
     let columns = columns(counts.by);
-    let header = std::iter::once(title(counts.by)).chain(titles(counts, columns));
-    let mut text = header.collect::<Vec<_>>().join(",") + "\n";
+    let mut text = String::new();
     for (name, amount) in counts.rows() {
         let cells = columns.iter().map(|column| (column.value)(amount).to_string());
         let share = share(counts, amount.tokens).map(|share| format!("{:.3}", fraction(share)));
