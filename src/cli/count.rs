@@ -15,6 +15,7 @@ use crate::console;
 use crate::view::tool_name;
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, ReadError};
+use curtail_core::error::FileError;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Pairs, PartRef, Role, Subject, Transcript, main_thread};
 use curtail_core::visible::{number_of, one_line};
@@ -158,38 +159,8 @@ impl CountArgs {
         report::counted(&counting, global);
         let top = self.top.or((self.by == By::Message).then_some(LARGEST));
         let mut counts = Counts::new(self.by, top, &counting);
-        // A reserve is a part of the budget, not of a transcript.
-        let counting = Counting { reserve: 0, ..counting };
-        let (sources, missing) = self.input.sources(None)?;
-        report::warn_empty(sources.is_empty() && missing.is_empty(), global);
-        let mut failures = report::Failures::of_missing(&missing, global);
-        let counter = Counter { counting, by: self.by, live: self.input.live, usage: self.usage };
-        let gradual = self.by == By::Transcript && self.top.is_none() && self.output_format == CountFormat::Csv;
-        let mut written = if gradual { console::out(&csv_header(&counts)) } else { Ok(()) };
-        self.input.batch(global)?.run(sources, &counter, |event| {
-            failures.note(&event);
-            match event {
-                Event::Opened(opened) => counts.open(&opened.source.name),
-                Event::Done { opened, out, .. } => {
-                    counts.describe(opened, out, global);
-                    counts.add(&opened.source.name, out);
-                    if gradual {
-                        written =
-                            std::mem::replace(&mut written, Ok(())).and_then(|()| console::out(&csv_rows(&counts)));
-                        counts.sums.rows.rows.clear();
-                    } else {
-                        counts.drop_rows();
-                    }
-                }
-                Event::Failed(_) | Event::PassedOver(_) | Event::Closed { .. } => {}
-            }
-            if written.is_ok() { Flow::Continue } else { Flow::Stop }
-        });
-        written?;
-        let status = failures.status;
-        if gradual {
-            return Ok(status);
-        }
+        counts.gradual = self.by == By::Transcript && top.is_none() && self.output_format == CountFormat::Csv;
+        let status = self.read(&mut counts, counting, global)?;
         counts.rank();
         counts.note_missing_rows();
         // For a mistyped name, a table of zeros would say nothing.
@@ -199,12 +170,39 @@ impl CountArgs {
         }
         Ok(status)
     }
+
+    /// Reads all inputs into `counts`, and writes the rows that can be written at once.
+    fn read(&self, counts: &mut Counts, counting: Counting, global: &Global) -> anyhow::Result<ExitCode> {
+        // A reserve is a part of the budget, not of a transcript.
+        let counting = Counting { reserve: 0, ..counting };
+        let (sources, missing) = self.input.sources(None)?;
+        report::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        let mut failures = report::Failures::of_missing(&missing, global);
+        let counter = Counter { counting, by: self.by, live: self.input.live, usage: self.usage };
+        let mut written = if counts.gradual { console::out(&csv_header(counts)) } else { Ok(()) };
+        self.input.batch(global)?.run(sources, &counter, |event| {
+            failures.note(&event);
+            match event {
+                Event::Opened(opened) => counts.open(&opened.source.name),
+                Event::Done { opened, out, .. } => {
+                    counts.describe(opened, out, global);
+                    counts.add(&opened.source.name, out);
+                    written = counts.flush();
+                }
+                Event::Failed(_) | Event::PassedOver(_) | Event::Closed { .. } => {}
+            }
+            if written.is_ok() { Flow::Continue } else { Flow::Stop }
+        });
+        written?;
+        Ok(failures.status)
+    }
 }
 
 fn write_counts(counts: &Counts, format: CountFormat) -> anyhow::Result<()> {
     match format {
         CountFormat::Table => console::out(&table(counts))?,
         CountFormat::Json => console::out_json(&format!("{}\n", json(counts)))?,
+        CountFormat::Csv if counts.gradual => {}
         CountFormat::Csv => console::out(&(csv_header(counts) + &csv_rows(counts)))?,
     }
     Ok(())
@@ -510,6 +508,8 @@ struct Counts {
     longest: Option<Longest>,
     /// Whether it was reported how the current file is read.
     described: bool,
+    /// Whether rows are written while the input is read.
+    gradual: bool,
 }
 
 impl Counts {
@@ -524,6 +524,7 @@ impl Counts {
             sums: CountSums::default(),
             longest: None,
             described: false,
+            gradual: false,
         }
     }
 
@@ -557,6 +558,17 @@ impl Counts {
             let named = |row: PlacedRow| (format!("{file}:{}{}", row.line, row.label), row.counts);
             self.sums.rows.rows.extend(block.each.drain(..).map(named));
         }
+    }
+
+    /// Writes rows that need not wait for the others, or drops some of many.
+    fn flush(&mut self) -> Result<(), FileError> {
+        if !self.gradual {
+            self.drop_rows();
+            return Ok(());
+        }
+        let rows = csv_rows(self);
+        self.sums.rows.rows.clear();
+        console::out(&rows)
     }
 
     /// Drops rows once there are many, because a dataset has millions: those that cannot be among the largest, or the last.

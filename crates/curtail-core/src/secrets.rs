@@ -1,7 +1,7 @@
 //! Secrets in texts for people, in every spelling in which a server or a program may repeat them.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -22,6 +22,13 @@ pub struct Secret {
     spellings: Vec<String>,
     /// The bytes with which a spelling can begin.
     begins: [bool; 256],
+}
+
+/// Does not show it.
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
 }
 
 impl Secret {
