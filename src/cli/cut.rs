@@ -1,5 +1,6 @@
 //! Runs the chain of a cutting command: plans the outputs, runs the batch, reports the result.
 
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ use curtail_core::digest::fnv1a_128;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, OnSummary};
+use curtail_core::small::{SMALL, read_small};
 use curtail_io::{Destination, Existing, FileUses, MANIFEST, Manifest, Scratch, Source, Targets};
 use curtail_tokens::tokenizers;
 
@@ -339,7 +341,9 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         on_error,
         rejects: _,
     } = output;
-    let reads: Vec<_> = reads.iter().map(|path| std::fs::read(path).ok().map(fnv1a_128)).collect();
+    // The largest is a tokenizer.json.
+    let read = |path: &PathBuf| read_small(File::open(path).ok()?, 4 * SMALL).ok();
+    let reads: Vec<_> = reads.iter().map(|path| read(path).map(fnv1a_128)).collect();
     let options =
         (chain, reads, (framing, dialect, messages_key, column), live, repair, repair_pending, thinking, on_error);
     let mut hasher = DefaultHasher::new();

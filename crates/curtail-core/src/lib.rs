@@ -72,6 +72,10 @@ pub mod pipeline;
 #[doc(hidden)]
 pub mod processors;
 #[doc(hidden)]
+pub mod secrets;
+#[doc(hidden)]
+pub mod small;
+#[doc(hidden)]
 pub mod steps;
 #[doc(hidden)]
 pub mod suggest;

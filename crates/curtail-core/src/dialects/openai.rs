@@ -50,7 +50,11 @@ impl Dialect for OpenAi {
         message.parts = match role {
             // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
             Role::Tool => result_parts(item),
-            _ => said_parts(item).into_iter().chain(call_parts(item)).collect(),
+            _ => {
+                let mut parts = said_parts(item);
+                parts.extend(call_parts(item));
+                parts
+            }
         };
         message.call_rules.indivisible = only_first_is_signed(item);
         Item::Message(message)
@@ -136,8 +140,11 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
 }
 
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
-    let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
-    parts.extend(blocks::plain_parts(item.get("content")));
+    let said = blocks::plain_parts(item.get("content"));
+    let mut parts = match thought(item) {
+        Some(thought) => std::iter::once(thought).chain(said).collect(),
+        None => said,
+    };
     parts.extend(blocks::text_beside(item, "refusal", Content::Text));
     parts
 }

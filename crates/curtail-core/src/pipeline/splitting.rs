@@ -12,7 +12,7 @@ use crate::json::{Document, Value, quote};
 use crate::processors::{
     Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan, rewriting,
 };
-use crate::transcript::{Layout, Message, Role, Transcript};
+use crate::transcript::{Layout, Message, Transcript};
 
 /// How the result of a chain is split.
 #[derive(Clone)]
@@ -74,7 +74,7 @@ struct WindowContent<'a> {
 impl WindowContent<'_> {
     /// The numbers of the messages that are trained on.
     fn targets(&self) -> impl Iterator<Item = usize> {
-        let is_target = |at: &usize| self.own[*at] && self.messages[*at].role == Role::Assistant;
+        let is_target = |at: &usize| self.own[*at] && self.messages[*at].is_target();
         (0..self.messages.len()).filter(is_target)
     }
 
