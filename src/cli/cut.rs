@@ -300,6 +300,7 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         repair,
         repair_pending,
         thinking,
+        usage,
         output,
         explain: _,
         dry_run: _,
@@ -330,8 +331,14 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         rejects: _,
     } = output;
     let reads: Vec<_> = reads.iter().map(|path| std::fs::read(path).ok().map(fnv1a_128)).collect();
-    let options =
-        (chain, reads, (framing, dialect, messages_key, column), live, repair, repair_pending, thinking, on_error);
+    let options = (
+        chain,
+        reads,
+        (framing, dialect, messages_key, column),
+        live,
+        (repair, repair_pending, thinking, usage),
+        on_error,
+    );
     let mut hasher = DefaultHasher::new();
     format!("{options:?}").hash(&mut hasher);
     format!("{} {} {:016x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), hasher.finish())
