@@ -364,8 +364,8 @@ fn write_text(unit: &Unit<'_>, decider: &Decider, line: usize, decision: &Explai
     if !decider.level.is_empty() {
         text += &format!(" [{} at {}]", decider.processor, decider.level);
     }
-    if !decision.subject.begins.is_empty() {
-        text += &format!(" | {}", decision.subject.begins);
+    if let Some(begins) = decision.subject.as_ref().map(|subject| &subject.begins).filter(|begins| !begins.is_empty()) {
+        text += &format!(" | {begins}");
     }
     out.push_str(&one_line(&text));
     out.push('\n');

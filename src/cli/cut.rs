@@ -311,6 +311,7 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         repair,
         repair_pending,
         thinking,
+        usage,
         output,
         explain: _,
         dry_run: _,
@@ -344,8 +345,14 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
     // The largest is a tokenizer.json.
     let read = |path: &PathBuf| read_small(File::open(path).ok()?, 4 * SMALL).ok();
     let reads: Vec<_> = reads.iter().map(|path| read(path).map(fnv1a_128)).collect();
-    let options =
-        (chain, reads, (framing, dialect, messages_key, column), live, repair, repair_pending, thinking, on_error);
+    let options = (
+        chain,
+        reads,
+        (framing, dialect, messages_key, column),
+        live,
+        (repair, repair_pending, thinking, usage),
+        on_error,
+    );
     let mut hasher = DefaultHasher::new();
     format!("{options:?}").hash(&mut hasher);
     format!("{} {} {:016x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), hasher.finish())

@@ -63,6 +63,8 @@ pub mod error;
 #[doc(hidden)]
 pub mod explain;
 #[doc(hidden)]
+pub mod figures;
+#[doc(hidden)]
 pub mod globs;
 #[doc(hidden)]
 pub mod json;

@@ -64,8 +64,7 @@ impl ThreadFlags {
         input.input_options()?;
         environment.now()?;
         let mut memory = ThreadMemory::open(self.thread.as_deref(), self.store.as_deref())?;
-        let shown =
-            if args.emit == Emit::State { Shown::State } else { Shown::Context { thinking: args.cutting.thinking } };
+        let shown = if args.emit == Emit::State { Shown::State } else { args.cutting.shown_context() };
         let from = self.from.map(usize::try_from).transpose()?;
         if self.follow {
             let following = Following { from, environment, shown, rewind: self.rewind };

@@ -93,10 +93,10 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
     };
     let counting = Counting::new(tokenizer());
     // What is left can be an item that is no message: every command reports that.
-    for (_, transcript) in reading.transcripts_or_none(&document).expect("what we write is a transcript") {
+    for (dialect, transcript) in reading.transcripts_or_none(&document).expect("what we write is a transcript") {
         let messages = &transcript.messages;
-        let written = |at: PartRef| Written::among(&messages[at.message], messages).expect("it was read");
-        seen.written.extend(messages.iter().filter_map(|message| Written::among(message, messages)));
+        let written = |at: PartRef| Written::among(dialect, &messages[at.message], messages).expect("it was read");
+        seen.written.extend(messages.iter().filter_map(|message| Written::among(dialect, message, messages)));
         seen.boundaries += messages.iter().filter(|message| message.is_boundary()).count();
         let replaced = messages.iter().filter(|message| message.standing == Standing::Superseded);
         seen.replaced_thoughts +=

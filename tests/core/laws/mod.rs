@@ -6,6 +6,7 @@ pub mod bytes;
 pub mod cases;
 mod chains;
 pub mod check;
+mod figures;
 mod fixtures;
 pub mod generated;
 mod media;

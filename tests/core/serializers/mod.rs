@@ -113,6 +113,11 @@ pub fn rewound(script: &[Turn]) -> Vec<Option<usize>> {
     script.iter().enumerate().map(parent).collect()
 }
 
+/// The provider's count of the request for the turn `nth`.
+pub const fn tokens(nth: usize) -> usize {
+    1_000 * (nth + 1)
+}
+
 /// A JSON string.
 pub fn json(text: &str) -> String {
     quote(text)

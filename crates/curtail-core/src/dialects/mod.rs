@@ -359,6 +359,12 @@ pub trait LogHabits {
         items.iter().map(|&item| self.usage(item)).collect()
     }
 
+    /// The figures in `holder`, which is an item or the record around all items, that the program takes for the size of the
+    /// conversation when it resumes; `None` if it counts by itself.
+    fn size_figures<'a>(&self, _holder: Value<'a>) -> Option<SizeFigures<'a>> {
+        None
+    }
+
     /// Whether `item` replaces everything before it, such as the mark or the summary of a compaction.
     fn replaces_past(&self, _item: Value<'_>) -> bool {
         false
@@ -389,6 +395,17 @@ pub trait LogHabits {
     fn provider(&self, _item: Value<'_>) -> Option<&'static str> {
         None
     }
+}
+
+/// Where a log says how large the conversation is. A program that believes it compacts a short copy of a long session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SizeFigures<'a> {
+    /// The item contains nothing else. It counts what precedes it.
+    Item,
+    /// These numbers count what precedes their item, and the item itself.
+    SoFar(Vec<Value<'a>>),
+    /// These numbers count the whole conversation.
+    Whole(Vec<Value<'a>>),
 }
 
 /// The part of a transcript that is written.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Splitting;
 use crate::dialects::{Dialect, ReadError};
+use crate::figures::StaleFigures;
 use crate::processors::{
     Counting, DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Thinking, ThoughtModels,
     ThoughtPrefixes, View, apply_plan, drop_standing,
@@ -42,6 +43,8 @@ pub struct Chain {
     pub on_summary: Option<OnSummary>,
     /// What happens to signed thoughts after a change.
     pub thinking: Thinking,
+    /// What happens to figures that the result makes wrong.
+    pub figures: StaleFigures,
     /// How the result is split, if it is.
     pub splitting: Option<Splitting>,
 }

@@ -68,6 +68,24 @@ impl<'a> Layout<'a> {
         slots.zip(self.elements.iter().copied())
     }
 
+    /// The object that contains the list of messages.
+    #[must_use]
+    pub fn holder(&self) -> Option<Value<'a>> {
+        let element = self.elements.first()?;
+        std::iter::successors(element.parent(), |value| value.parent()).find(|parent| parent.is_object())
+    }
+
+    /// Which messages of the transcript are among `messages`, by index.
+    #[must_use]
+    pub fn kept(&self, messages: &[Message<'_>]) -> Vec<bool> {
+        let count = self.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_))).count();
+        let mut kept = vec![false; count];
+        for index in messages.iter().filter_map(Message::source_index) {
+            kept[index] = true;
+        }
+        kept
+    }
+
     /// Whether each element is written if the messages for which `kept` is true are.
     #[must_use]
     pub fn stays(&self, kept: &[bool]) -> Vec<bool> {
