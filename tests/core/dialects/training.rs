@@ -46,17 +46,3 @@ fn a_mark_excludes_a_message_of_any_dialect() {
     }
     assert!(marked > 500, "{marked}");
 }
-
-/// A list with room for more parts than it has takes several times the bytes of a short message.
-#[test]
-fn short_messages_take_no_spare_room() {
-    let (mut spare, mut all) = (0, 0);
-    for file in fixtures() {
-        let _ = read_transcripts(&file.text, |_, transcript| {
-            all += transcript.messages.len();
-            spare +=
-                transcript.messages.iter().filter(|message| message.parts.capacity() > message.parts.len()).count();
-        });
-    }
-    assert!(spare * 20 < all, "{spare} of {all}");
-}

@@ -247,15 +247,7 @@ impl dyn Dialect + '_ {
     /// Reads the items of a transcript.
     #[must_use]
     pub fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
-        let mut read = Vec::with_capacity(items.len());
-        for &item in items {
-            let mut item = self.read(item);
-            // A list that grew by itself has room for four parts, which is more than the bytes of most messages.
-            if let Some(message) = item.message_mut() {
-                message.parts.shrink_to_fit();
-            }
-            read.push(item);
-        }
+        let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         self.connect(items, &mut read);
         read
     }

@@ -50,11 +50,7 @@ impl Dialect for OpenAi {
         message.parts = match role {
             // The result is the whole message: a call in it, as in a damaged log, cannot be kept without the result.
             Role::Tool => result_parts(item),
-            _ => {
-                let mut parts = said_parts(item);
-                parts.extend(call_parts(item));
-                parts
-            }
+            _ => said_parts(item).into_iter().chain(call_parts(item)).collect(),
         };
         message.call_rules.indivisible = only_first_is_signed(item);
         Item::Message(message)
@@ -140,11 +136,8 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
 }
 
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
-    let said = blocks::plain_parts(item.get("content"));
-    let mut parts = match thought(item) {
-        Some(thought) => std::iter::once(thought).chain(said).collect(),
-        None => said,
-    };
+    let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
+    parts.extend(blocks::plain_parts(item.get("content")));
     parts.extend(blocks::text_beside(item, "refusal", Content::Text));
     parts
 }
