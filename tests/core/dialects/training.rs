@@ -20,12 +20,18 @@ fn a_mark_excludes_a_message_of_any_dialect() {
     let mut marked = 0;
     for file in fixtures() {
         let mut starts: Vec<usize> = Vec::new();
-        let objects = |message: &Message<'_>| message.value().filter(|value| value.is_object());
         // Offsets are those of a piece, so only files of one piece are marked.
         let mut pieces = 0;
         let read = read_transcripts(&file.text, |_, transcript| {
             pieces += usize::from(transcript.layout.source.len() == file.text.len());
-            starts.extend(transcript.messages.iter().filter_map(objects).map(|value| value.span().start as usize + 1));
+            starts.extend(
+                transcript
+                    .messages
+                    .iter()
+                    .filter_map(Message::value)
+                    .filter(|value| value.is_object())
+                    .map(|value| value.span().start as usize + 1),
+            );
         });
         starts.sort_unstable();
         starts.dedup();

@@ -1,6 +1,7 @@
 //! Law 9: no thought is left after a change that its model checks.
 
 use curtail_core::dialects::Framing;
+use curtail_core::figures::StaleFigures;
 use curtail_core::processors::{Live, Repair, RepairMode, Thinking};
 use curtail_memory::rolling::{Counted, RollingSummary};
 use curtail_memory::rolling::{Shown, Taken, Thread};
@@ -146,7 +147,7 @@ pub fn threads(
             Thread::after(thread.take(), summary, taken, &|mark| known.iter().any(|other| other == mark))
                 .map_err(|error| error.to_string())?;
         marks.extend(fresh);
-        let context = after.render(summary, Shown::Context { thinking }, Framing::Lines);
+        let context = after.render(summary, Shown::Context { thinking, figures: StaleFigures::Reset }, Framing::Lines);
         shown.push(context.map_err(|error| error.to_string())?);
         thread = Some(after);
     }

@@ -181,8 +181,8 @@ fn what_cannot_be_calibrated_is_refused() {
 
 /// Sessions that fill the window of their models, one for each log that an agent reads back.
 const FULL: [&str; 7] = [
-    "claude-code/full.jsonl", "codex/full.jsonl", "goose/full.json", "kimi/full.jsonl", "opencode/full.json", "pi/full.jsonl",
-    "qwen/full.jsonl",
+    "claude-code/full.jsonl", "codex/full.jsonl", "goose/full.json", "kimi/full.jsonl", "opencode/full.json",
+    "pi/full.jsonl", "qwen/full.jsonl",
 ];
 
 fn full(name: &str) -> String {
@@ -195,7 +195,9 @@ fn a_cut_resets_the_counts_that_it_makes_wrong() {
     for name in FULL {
         let file = full(name);
         let whole = std::fs::read_to_string(&file).unwrap();
-        let cut = |usage: &str| run(&place, &["window", "-n", "1", "--unit", "turns", "--stats=json", "--usage", usage, &file]);
+        let cut = |usage: &str| {
+            run(&place, &["window", "-n", "1", "--unit", "turns", "--stats=json", "--usage", usage, &file])
+        };
         let [(_, reset, totals), (_, kept, totals_of_kept)] = [cut("reset"), cut("keep")];
         let totals: Value = serde_json::from_str(&totals).unwrap();
         assert_eq!(totals["figures_reset"], json!(1), "{name}");
@@ -220,10 +222,16 @@ fn explain_says_how_many_counts_were_reset() {
     let place = Place::new();
     let (_, _, errors) = run(&place, &["filter", "--drop", "1", "--explain", &full("pi/full.jsonl")]);
     let last = errors.lines().last().unwrap();
-    assert!(last.ends_with("usage: reset: the figures of 4 requests: messages before them were dropped or changed"), "{errors}");
+    assert!(
+        last.ends_with("usage: reset: the figures of 4 requests: messages before them were dropped or changed"),
+        "{errors}"
+    );
     let (_, _, errors) = run(&place, &["filter", "--drop", "1", "--explain=json", &full("pi/full.jsonl")]);
     let last: Value = serde_json::from_str(errors.lines().last().unwrap()).unwrap();
-    assert_eq!((&last["action"], &last["message"], &last["processor"]), (&json!("reset"), &Value::Null, &json!("usage")));
+    assert_eq!(
+        (&last["action"], &last["message"], &last["processor"]),
+        (&json!("reset"), &Value::Null, &json!("usage"))
+    );
 }
 
 /// A reply without a count was sent like any other.
