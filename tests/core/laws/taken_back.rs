@@ -69,10 +69,10 @@ const CHOICES: &[Choice] = &[
     ("reasoning of the open turn", || {
         Chain::default().then(Strip { kinds: vec![StripKind::Reasoning], ..Strip::default() })
     }),
-    ("the first prompt", || all_but_pins(Pins { system: false, first_user: true })),
-    ("pins", || all_but_pins(Pins { system: true, first_user: true })),
+    ("the first prompt", || all_but_pins(Pins { system: false, first_user: true, ..Pins::default() })),
+    ("pins", || all_but_pins(Pins { system: true, first_user: true, ..Pins::default() })),
     ("a role and pins", || {
-        let pins = Pins { system: true, first_user: true };
+        let pins = Pins { system: true, first_user: true, ..Pins::default() };
         Chain::default().then(Strip { roles: vec![Role::Assistant], pins, ..Strip::default() })
     }),
 ];
@@ -124,7 +124,7 @@ proptest! {
             .into_iter()
             .filter_map(|(mark, standing)| standing.is_rolled_back().then_some(mark))
             .collect();
-        let pins = Pins { system: true, first_user: true };
+        let pins = Pins { system: true, first_user: true, ..Pins::default() };
         let split = Split { pins, on_overflow: SplitOverflow::Keep, ..Split::new(budget, Counting::new(tokenizer())) };
         let splitting = Splitting { split, drop_untrained: false, mark: None, id_key: None };
         let cutter = TextCutter { chain: Chain { splitting: Some(splitting), ..Chain::default() }, ..TextCutter::default() };

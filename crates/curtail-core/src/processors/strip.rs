@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 
-use super::{Change, Decision, DropSet, Pins, Plan, Processor, ProcessorError, Reason, View};
+use super::{Change, Decision, DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::transcript::media::{Medium, MediumFacts, media};
 use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Substitution};
 
@@ -52,6 +52,10 @@ pub struct Strip {
 impl Processor for Strip {
     fn name(&self) -> &'static str {
         "filter"
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { may_empty: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
