@@ -6,7 +6,7 @@ use curtail_core::processors::{
     ClearResults, Counting, HistoryWindow, Keep, Overflow, Question, SlidingWindow, StaleResults, TokenLimit, View,
     WindowUnit,
 };
-use curtail_core::transcript::{Message, Pairs, first_prompt, in_flight, joints, prompts, segments, settled};
+use curtail_core::transcript::{Message, Pairs, first_prompt, joints, prompts, segments, settled};
 use proptest::prelude::*;
 
 use super::cases::{history, keep, limit, tokenizer};
