@@ -292,7 +292,7 @@ pub(super) struct Output {
     /// Write a session of its own, with a new id, where its agent finds it (or to --output); print its path
     ///
     /// The command that resumes it is printed on standard error. No file is ever replaced, and the input is not changed.
-    #[arg(long, conflicts_with_all = ["output_dir", "in_place", "resume", "force"])]
+    #[arg(long, conflicts_with_all = ["output_dir", "in_place", "resume", "force"], hide_short_help = true)]
     pub(super) as_new_session: bool,
 
     /// With --in-place, also replace files that symbolic links in directories lead to

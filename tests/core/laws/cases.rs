@@ -358,10 +358,10 @@ pub const CASES: &[LawCase] = &[
         change: Change::Cuts,
     },
     LawCase {
-        name: "sliding 3 without the question",
+        name: "sliding 2 without the question",
         chain: || {
             let keep = Keep { question: Question::Never, ..Keep::default() };
-            Chain::default().then(SlidingWindow { size: 3, unit: WindowUnit::Items, keep, step: 1 })
+            Chain::default().then(SlidingWindow { size: 2, unit: WindowUnit::Items, keep, step: 1 })
         },
         change: Change::Cuts,
     },

@@ -5,9 +5,7 @@ use foldhash::{HashMap, HashSet};
 use super::units::{LAST_USER, QUESTION, TASK};
 use super::{Change, Decision, Keep, Pins, Plan, Question, Reason, Remark, View};
 use crate::json::Value;
-use crate::transcript::{
-    Content, Fault, FaultKind, Message, Pairs, Part, PartRef, Standing, ends_in_round, first_prompt, reach,
-};
+use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, Standing, first_prompt, reach};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
 ///
@@ -18,6 +16,7 @@ use crate::transcript::{
 /// Dropping call `a` drops message 3, its only result, and keeps call `b` with message 4. Dropping call `b` as well leaves
 /// message 2 without content: message 2 is dropped, then message 4 as the counterpart of `b`, and message 1, whose
 /// reasoning led to message 2.
+#[derive(Clone)]
 pub struct DropSet<'v, 'a> {
     messages: &'v [Message<'a>],
     pairs: &'v Pairs,
@@ -45,7 +44,7 @@ pub struct DropSet<'v, 'a> {
 }
 
 /// What [`DropSet::pinning`] pins.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Pinned {
     pins: Pins,
     /// Index of the first message that a person wrote, if it is pinned.
@@ -55,6 +54,7 @@ struct Pinned {
 }
 
 /// A question that should be dropped.
+#[derive(Clone)]
 struct OpenQuestion {
     at: usize,
     reason: Reason,
@@ -199,20 +199,25 @@ impl<'v, 'a> DropSet<'v, 'a> {
             && matches!(message.parts[part.part].content, Content::Text(_) | Content::Unknown(_) | Content::Other)
     }
 
-    /// Drops the questions that should be dropped, if nothing is left of the in-flight round that answers them.
+    /// Drops the questions that should be dropped and are not asked any more: nothing is left of the in-flight round that answers
+    /// them, or it begins after another one.
     fn settle(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        if open.is_empty() {
-            return;
-        }
-        let in_flight = ends_in_round(self.messages, |part| !self.is_part_gone(part));
-        self.pinned.questions.clear();
-        for OpenQuestion { at, reason, keeps_instructions } in open {
-            match (in_flight, keeps_instructions) {
-                (true, _) => self.spare(at, QUESTION),
-                (false, true) => self.drop_but_instructions(at, &reason),
-                (false, false) => self.drop_message(at, reason),
+        let mut open = std::mem::take(&mut self.open);
+        while !open.is_empty() {
+            let questions: Vec<usize> = open.iter().map(|question| question.at).collect();
+            let still = Question::InFlight.still(&questions, &self.clone().decided(), self.messages);
+            let (kept, dropped): (Vec<_>, Vec<_>) = open.into_iter().partition(|question| still.contains(&question.at));
+            if dropped.is_empty() {
+                return kept.into_iter().for_each(|question| self.spare(question.at, QUESTION));
             }
+            self.pinned.questions.retain(|at| still.contains(at));
+            for OpenQuestion { at, reason, keeps_instructions } in dropped {
+                match keeps_instructions {
+                    true => self.drop_but_instructions(at, &reason),
+                    false => self.drop_message(at, reason),
+                }
+            }
+            open = kept;
         }
     }
 
@@ -333,6 +338,11 @@ impl<'v, 'a> DropSet<'v, 'a> {
     #[must_use]
     pub fn into_plan(mut self) -> Plan {
         self.settle();
+        self.decided()
+    }
+
+    /// The plan as it is decided so far: questions that should be dropped are kept.
+    fn decided(mut self) -> Plan {
         self.release();
         let mut plan = Plan::keep(self.messages.len());
         let mut parts: Vec<PartRef> = self.parts.into_iter().collect();

@@ -166,6 +166,11 @@ impl Processor for MediaLimits {
         "filter"
     }
 
+    fn traits(&self) -> Traits {
+        // What describes a medium is a text like any other once it is read.
+        Traits { writes: true, ..Traits::default() }
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let mut plan = Plan::keep(view.messages.len());
         let most = self.keep_last.unwrap_or(usize::MAX);

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Decision, DropSet, Growth, Plan, Reason, Traits};
+use super::{Decision, DropSet, Growth, Plan, Reason, Traits, apply_plan};
 use crate::transcript::{
-    Message, Pairs, PartRef, Role, Standing, ends_in_round, first_prompt, open_questions, prompts, segments,
-    turn_starts, turns,
+    Message, Pairs, Role, Standing, first_prompt, open_questions, prompts, segments, turn_starts, turns,
 };
 
 /// What one unit of a window is.
@@ -92,6 +91,14 @@ impl Question {
         }
         questions
     }
+
+    /// Those of `questions` that are still to be kept after `plan`: a part of the round that answers them may be gone, or all of it.
+    pub(super) fn still(self, questions: &[usize], plan: &Plan, messages: &[Message<'_>]) -> Vec<usize> {
+        let kept: Vec<usize> = (0..messages.len()).filter(|&at| plan.keeps(at)).collect();
+        let after = apply_plan(messages.to_vec(), plan);
+        let open = self.among(&after, &Pairs::from_messages(&after));
+        open.into_iter().map(|at| kept[at]).filter(|at| questions.contains(at)).collect()
+    }
 }
 
 /// Messages that a cut keeps wherever they are, and that every window of a split repeats. The default pins only the question
@@ -164,13 +171,19 @@ impl Keep {
         if plan.is_identity() {
             return plan;
         }
-        let questions = self.question.among(messages, pairs);
+        let mut questions = self.question.among(messages, pairs);
         if questions.iter().all(|&at| plan.keeps(at)) {
             return plan;
         }
-        let asking = decide(preserved().asking(questions));
-        let is_always = self.question == Question::Always;
-        if is_always || asking.leaves_round(messages) { asking } else { plan }
+        loop {
+            let asking = decide(preserved().asking(questions.clone()));
+            let still = self.question.still(&questions, &asking, messages);
+            match still.len() {
+                0 => return plan,
+                count if count == questions.len() => return asking,
+                _ => questions = still,
+            }
+        }
     }
 
     /// Whether the message is kept for its role, or because it is a boundary.
@@ -284,11 +297,5 @@ impl Plan {
     /// Whether the message is not dropped.
     pub(super) fn keeps(&self, at: usize) -> bool {
         !matches!(self.decisions[at], Decision::Drop(_))
-    }
-
-    /// Whether what is kept ends in an in-flight round.
-    pub(super) fn leaves_round(&self, messages: &[Message<'_>]) -> bool {
-        let cuts = self.cuts();
-        ends_in_round(messages, |part: PartRef| self.keeps(part.message) && !cuts.contains(&part))
     }
 }

@@ -201,30 +201,19 @@ pub fn prompts(messages: &[Message<'_>]) -> Vec<usize> {
 /// ```
 #[must_use]
 pub fn open_questions(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
-    let start = in_flight(messages);
-    if start == messages.len() {
+    if in_flight(messages) == messages.len() {
         return Vec::new();
     }
     let prompts = prompts(messages);
-    let has_tools = |segment: &Range<usize>| messages[segment.clone()].iter().any(Message::has_tools);
-    let round = segments(messages, pairs).into_iter().rev().take_while(has_tools).last();
-    let start = round.map_or(start, |segment| start.min(segment.start));
+    // A result without a call of its own belongs to no round.
+    let calls =
+        |segment: &Range<usize>| messages[segment.clone()].iter().any(|message| message.calls().next().is_some());
+    let round = segments(messages, pairs).into_iter().rev().take_while(calls).last();
+    let start = round.map_or(messages.len(), |segment| segment.start);
     let mut questions: Vec<usize> = prompts.iter().rfind(|&&at| at < start).copied().into_iter().collect();
     questions.extend(prompts.last());
     questions.dedup();
     questions
-}
-
-/// Whether the messages whose parts are `kept` end in an in-flight round, that of the main conversation or of the sub-agent
-/// that works last.
-#[must_use]
-pub fn ends_in_round(messages: &[Message<'_>], kept: impl Fn(PartRef) -> bool) -> bool {
-    let parts = |message: usize| (0..messages[message].parts.len()).map(move |part| PartRef { message, part });
-    let is_left = |at: &usize| messages[*at].parts.is_empty() || parts(*at).any(&kept);
-    let is_open = |at: usize| parts(at).any(|part| part.part_in(messages).content.is_tool() && kept(part));
-    let last = |is_of: &dyn Fn(usize) -> bool| (0..messages.len()).rev().filter(|at| is_of(*at)).find(is_left);
-    last(&|at| !messages[at].standing.is_rolled_back()).is_some_and(is_open)
-        || last(&|at| messages[at].counts_in(0)).is_some_and(is_open)
 }
 
 /// The neighbors in `dialogue` that are of one side where user and assistant have to alternate. Tool messages in a row become one
