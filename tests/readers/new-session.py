@@ -307,7 +307,7 @@ def plant(agent, paths):
     """Whether a damage to a new session went unnoticed."""
     unnoticed = False
     for damage in (moved_away, another_id, lost_text):
-        outcome = "NOT NOTICED"
+        outcome = "NOT NOTICED" if paths else "no input"
         for path in paths[:4]:
             try:
                 tried(agent, path, 0)
