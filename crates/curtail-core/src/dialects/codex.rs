@@ -129,6 +129,19 @@ impl LogHabits for Codex {
         payload.some("info").map(|_| SizeFigures::Item)
     }
 
+    /// A fork begins with its own settings and goes on with the log of the session that it continues.
+    fn lineage<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
+        let settings = items.iter().filter(|item| item.member_is("type", "session_meta"));
+        let payloads = settings.filter_map(|item| item.get("payload"));
+        let mut ids: Vec<Text<'a>> = Vec::new();
+        for id in payloads.flat_map(|payload| ["id", "forked_from_id"].map(|key| payload.get_text(key))).flatten() {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+
     fn replaces_past(&self, item: Value<'_>) -> bool {
         is_compaction(item)
     }
