@@ -11,8 +11,8 @@ use crate::console;
 use crate::view::{ReplayColumn, counted, figure, replayed_page, replayed_session};
 use curtail_core::visible::one_line;
 use curtail_lab::replay::{
-    Calibration, Group, NamedTotal, PolicyTotal, Prices, Replay, RequestReport, SeenRequests, SessionReport, TotalReport,
-    Verdict, percentile,
+    Calibration, Group, NamedTotal, PolicyTotal, Prices, Replay, RequestReport, SeenRequests, SessionReport,
+    TotalReport, Verdict, percentile,
 };
 
 /// The difference, as a share of the input, from which on it is reported that the log read more or less from the cache than the
@@ -486,7 +486,13 @@ const COLUMNS: &[ReplayColumn] = &[
         |total, _| percent(total.read_share()),
         "share that the provider reads from its cache",
     ),
-    column("cost", "Price of the requests", "cost", |total, _| total.cost.map_or_else(|| String::from("?"), dollars), ""),
+    column(
+        "cost",
+        "Price of the requests",
+        "cost",
+        |total, _| total.cost.map_or_else(|| String::from("?"), dollars),
+        "",
+    ),
     column(
         "breaks",
         "Requests that change something sent before",
@@ -665,7 +671,10 @@ fn verdict_line(group: &Group, replay: &Replay) -> (String, Option<String>) {
         return (String::from("none of these changes a request"), None);
     }
     let Some(number) = verdict.number else {
-        let line = format!("none of these is worth it: none that changes a request keeps that many{}", runner_up(verdict, policies));
+        let line = format!(
+            "none of these is worth it: none that changes a request keeps that many{}",
+            runner_up(verdict, policies)
+        );
         return (line, None);
     };
     let (name, unit) = (&policies[number].name, if verdict.by_cost { "of the cost" } else { "of the tokens" });

@@ -10,7 +10,7 @@ use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::Transcript;
 
-pub use crate::requests::{Request, SeenRequests, Session, keys, seconds, sessions};
+pub use crate::requests::{CountedRequest, Request, SeenRequests, Session, counted_requests, seconds, sessions};
 
 /// How the provider's count follows from ours: `hidden + factor * tokens + framing * messages`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -225,7 +225,8 @@ fn ignore_strays(requests: &mut [Observed]) {
         let same_stretch = |other: &usize| requests[*other].stretch == requests[nth].stretch;
         let jumps = before.filter(same_stretch).filter(|&last| !requests[last].is_continued_by(&requests[nth]));
         let strays = jumps.and_then(|last| {
-            let rest: Vec<usize> = counted[place..].iter().copied().take(MOST_STRAYS + 1).take_while(same_stretch).collect();
+            let rest: Vec<usize> =
+                counted[place..].iter().copied().take(MOST_STRAYS + 1).take_while(same_stretch).collect();
             let returns = rest.iter().position(|&next| requests[last].is_continued_by(&requests[next]));
             let ends = rest.len() <= MOST_STRAYS && rest.iter().all(|&next| requests[next].is_below(&requests[last]));
             returns.or(ends.then_some(rest.len()))
@@ -576,7 +577,8 @@ mod tests {
 
     #[test]
     fn a_drop_ends_where_the_count_is_whole_again() {
-        let request = |nth: u64| observed(0, nth * 100, 1, nth * 100 + 5_000 - if (8..14).contains(&nth) { 3_000 } else { 0 });
+        let request =
+            |nth: u64| observed(0, nth * 100, 1, nth * 100 + 5_000 - if (8..14).contains(&nth) { 3_000 } else { 0 });
         let mut requests: Vec<Observed> = (0..24).map(request).collect();
         ignore_strays(&mut requests);
         let calibrated = calibrate(&requests);

@@ -66,9 +66,9 @@ pub struct SeenRequests(HashSet<u64>);
 
 impl SeenRequests {
     /// Which of the requests with these keys, those of one session, are in an earlier session. Remembers them.
-    pub fn shared(&mut self, keys: &[Vec<u64>]) -> Vec<bool> {
-        let shared = keys.iter().map(|keys| keys.iter().any(|key| self.0.contains(key))).collect();
-        self.0.extend(keys.iter().flatten());
+    pub fn shared<'k>(&mut self, keys: impl Iterator<Item = &'k Vec<u64>> + Clone) -> Vec<bool> {
+        let shared = keys.clone().map(|keys| keys.iter().any(|key| self.0.contains(key))).collect();
+        self.0.extend(keys.flatten());
         shared
     }
 }
@@ -76,10 +76,10 @@ impl SeenRequests {
 /// What identifies each request of `session` in every file that contains it.
 ///
 /// The provider's ids of a reply identify it alone. Otherwise, one of these has to be the same:
-/// - the ids that the log gives the reply or its calls, and its time, which most programs copy;
+/// - the reply, the ids that the log gives it or its calls, and its time, which most programs copy;
 /// - in logs with usage, everything said so far and the usage: some programs write new ids and times into a copy;
 /// - in a log that names the session that it was forked from, all usage so far.
-pub fn keys(dialect: &dyn Dialect, transcript: &Transcript<'_>, session: &Session) -> Vec<Vec<u64>> {
+pub(crate) fn keys(dialect: &dyn Dialect, transcript: &Transcript<'_>, session: &Session) -> Vec<Vec<u64>> {
     let lineage: Vec<u64> = match session.thread {
         0 => dialect.lineage(&transcript.layout.elements).iter().map(|id| hash(&[&id.decode()])).collect(),
         _ => Vec::new(),
@@ -98,12 +98,35 @@ pub fn keys(dialect: &dyn Dialect, transcript: &Transcript<'_>, session: &Sessio
         let ids = first.id.iter().chain(first.calls().filter_map(|(_, call)| call.id.as_ref()));
         let ids: Vec<u64> = ids.map(|id| hash(&[&id.decode()])).collect();
         let time = request.time.as_ref().filter(|_| !ids.is_empty());
-        let dated = time.map(|time| ids.iter().fold(hash(&[time]), |key, id| numbers([key, *id])));
+        let said_now = digest(first);
+        let dated = time.map(|time| ids.iter().fold(hash(&[time]), |key, id| numbers([key, *id, said_now])));
         let repeated = own.map(|own| numbers([2, said.digest, own]));
         let forked = lineage.iter().filter(|_| own.is_some()).map(|id| numbers([3, *id, usages]));
         dated.into_iter().chain(repeated).chain(forked).collect()
     });
     keys.collect()
+}
+
+/// A request that the provider counted.
+#[derive(Debug, Clone)]
+pub struct CountedRequest {
+    /// What identifies it in every file that contains it.
+    pub keys: Vec<u64>,
+    /// The index behind its reply in the transcript.
+    pub end: usize,
+}
+
+/// The requests of all conversations of `transcript` that the provider counted, the main conversation first.
+pub fn counted_requests(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<CountedRequest> {
+    let mut counted = Vec::new();
+    for session in sessions(dialect, transcript) {
+        let requests = session.requests.iter().zip(keys(dialect, transcript, &session));
+        for (request, keys) in requests.filter(|(request, _)| request.usage.is_some()) {
+            let last = request.reply.last().copied().unwrap_or(request.at);
+            counted.push(CountedRequest { keys, end: session.messages[last] + 1 });
+        }
+    }
+    counted
 }
 
 /// A digest of the messages of a session, as far as they were read.
@@ -195,7 +218,8 @@ fn message_indices(elements: &[Value<'_>], messages: &HashMap<u32, usize>) -> Ve
 fn kept_by(dialect: &dyn Dialect, elements: &[Value<'_>], indices: &[usize]) -> Vec<(usize, Vec<Range<usize>>)> {
     let compactions: Vec<usize> = (0..elements.len()).filter(|&nth| dialect.replaces_past(elements[nth])).collect();
     let kept = dialect.kept_by(&compactions, elements);
-    let of_messages = |kept: Vec<Range<usize>>| kept.into_iter().map(|run| indices[run.start]..indices[run.end]).collect();
+    let of_messages =
+        |kept: Vec<Range<usize>>| kept.into_iter().map(|run| indices[run.start]..indices[run.end]).collect();
     compactions.into_iter().zip(kept).map(|(at, kept)| (at, of_messages(kept))).collect()
 }
 
@@ -276,7 +300,8 @@ impl SessionBuilder {
     /// The positions that a request at `at` sends.
     fn sent(&self, at: usize) -> Vec<Range<usize>> {
         let mut sent = Vec::with_capacity(self.live.runs.len() + 1);
-        self.live.runs.iter().cloned().chain([self.live.tail..at]).for_each(|run| append(&mut sent, run));
+        self.live.runs.iter().cloned().for_each(|run| append(&mut sent, run));
+        append(&mut sent, self.live.tail..at);
         sent
     }
 
@@ -294,9 +319,9 @@ impl SessionBuilder {
             self.live = before;
         }
         let mut runs = Vec::with_capacity(self.live.runs.len() + 1);
-        for run in self.live.runs.drain(..).chain([self.live.tail..end]) {
-            append(&mut runs, run.start..run.end.min(first.max(run.start)));
-        }
+        let before = |run: Range<usize>| run.start..run.end.min(first.max(run.start));
+        self.live.runs.drain(..).for_each(|run| append(&mut runs, before(run)));
+        append(&mut runs, before(self.live.tail..end));
         self.live.runs = runs;
         self.live.tail = at;
     }
@@ -322,7 +347,14 @@ impl<'d> Reader<'d> {
         main.roll_back(main.position_of(first), main.session.messages.len());
     }
 
-    fn message(&mut self, item: Value<'_>, usage: Option<Usage>, index: usize, message: &Message<'_>, kept: &[Range<usize>]) {
+    fn message(
+        &mut self,
+        item: Value<'_>,
+        usage: Option<Usage>,
+        index: usize,
+        message: &Message<'_>,
+        kept: &[Range<usize>],
+    ) {
         let builder = self.sessions.entry(message.thread).or_default();
         builder.session.thread = message.thread;
         let at = builder.session.messages.len();

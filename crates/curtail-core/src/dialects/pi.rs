@@ -342,8 +342,11 @@ fn renumber(layout: &Layout<'_>, stays: &[bool], drafts: &[Written]) -> Vec<Patc
     };
     let mut drafts: Vec<Option<usize>> = drafts.iter().map(behind).collect();
     drafts.sort_unstable();
+    // How many entries stay before each one, and in all.
+    let mut staying = vec![0];
+    stays.iter().for_each(|stays| staying.push(staying[staying.len() - 1] + usize::from(*stays)));
     let moved = numbers.into_iter().filter_map(|(number, first)| {
-        let entries = stays.iter().take(first).filter(|stays| **stays).count();
+        let entries = staying[first.min(stays.len())];
         let now = entries + drafts.partition_point(|behind| *behind < Some(first));
         (now != first).then(|| Patch { span: number.span(), text: now.to_string() })
     });

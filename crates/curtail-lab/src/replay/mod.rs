@@ -17,6 +17,7 @@ use foldhash::HashMap;
 use thiserror::Error;
 
 use crate::calibration::observe;
+use crate::requests::keys;
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, OnSummary};
@@ -25,20 +26,19 @@ use history::History;
 use needs::{Needs, WorkState, needs, work_states};
 use policies::Projection;
 use prefixes::Runs;
-use crate::requests::keys;
 use scores::{RecordedRequest, Scorer};
 
 pub use crate::calibration::{
     Calibrated, Calibration, Observed, Request, SeenRequests, Session, calibrate, percentile, sessions,
 };
 pub use history::Remembered;
-pub(crate) use prefixes::digest;
 pub use policies::{AS_RECORDED, Apply, Policy, PolicyChain, ScaledChain};
+pub(crate) use prefixes::digest;
 pub use prices::{CacheRules, CacheUse, ModelPrice, PriceError, Prices};
 pub use references::references;
 pub use report::{
-    Accuracy, CalibrationReport, Group, Losses, Missing, NamedTotal, PolicyReport, PolicyTotal, Predicted, Probe, Probes,
-    Recorded, RequestReport, SessionReport, TotalReport, Verdict, outcome,
+    Accuracy, CalibrationReport, Group, Losses, Missing, NamedTotal, PolicyReport, PolicyTotal, Predicted, Probe,
+    Probes, Recorded, RequestReport, SessionReport, TotalReport, Verdict, outcome,
 };
 
 /// Policies, and the settings for measuring their requests.
@@ -177,17 +177,7 @@ impl Replay {
             missing: self.missing,
         };
         let largest = observed.iter().map(|request| request.tokens).max().unwrap_or(0);
-        let mut recorded = None;
-        let mut policies = Vec::with_capacity(self.policies.len());
-        for policy in &self.policies {
-            if let (PolicyChain::Recorded, None) = (&policy.chain, &recorded) {
-                let (report, measured) = as_recorded(policy, &scene);
-                policies.push(report);
-                recorded = Some(measured);
-            } else {
-                policies.push(self.policy(policy, &scene, recorded.as_deref(), transcript, largest));
-            }
-        }
+        let policies = self.measured(&scene, transcript, largest);
         let side = if session.thread == 0 { String::new() } else { format!(" (side conversation {})", session.thread) };
         Ok(SessionReport {
             name: format!("{name}{side}"),
@@ -198,6 +188,22 @@ impl Replay {
             keys: keys(dialect, transcript, session),
             ..scene.report(policies)
         })
+    }
+
+    /// Measures the policies, those after the first in comparison with what was recorded.
+    fn measured(&self, scene: &Scene<'_, '_>, transcript: &Transcript<'_>, largest: u64) -> Vec<PolicyReport> {
+        let mut recorded: Option<Vec<RecordedRequest>> = None;
+        let mut policies = Vec::with_capacity(self.policies.len());
+        for policy in &self.policies {
+            if let (PolicyChain::Recorded, None) = (&policy.chain, &recorded) {
+                let (report, requests) = as_recorded(policy, scene);
+                policies.push(report);
+                recorded = Some(requests);
+            } else {
+                policies.push(self.policy(policy, scene, recorded.as_deref(), transcript, largest));
+            }
+        }
+        policies
     }
 
     /// Measures a policy. If it fails, its report has the error, and the other policies are measured all the same.

@@ -66,7 +66,7 @@ pub struct SessionReport {
 impl SessionReport {
     /// Leaves requests that earlier sessions contain out of the sums. Sessions must be passed in the order of their files.
     pub fn count_once(&mut self, earlier: &mut SeenRequests) {
-        let shared = earlier.shared(&self.keys);
+        let shared = earlier.shared(self.keys.iter());
         self.shared_requests = shared.iter().filter(|shared| **shared).count();
         if self.shared_requests == 0 {
             return;

@@ -8,9 +8,7 @@ use super::needs::{Statement, WorkState};
 use super::policies::Policy;
 use super::prefixes::{Changed, Difference, Link, Sent};
 use super::prices::{CacheRules, CacheUse, Marked};
-use super::report::{
-    Losses, Missing, PolicyReport, Predicted, Probe, Probes, Recorded, RequestReport, SummarySum,
-};
+use super::report::{Losses, Missing, PolicyReport, Predicted, Probe, Probes, Recorded, RequestReport, SummarySum};
 use super::{Scene, Summaries};
 use crate::calibration::{Calibration, DROP};
 use curtail_core::transcript::{Content, Message, Usage};
@@ -90,13 +88,14 @@ impl<'s, 'a> Scorer<'s, 'a> {
         let found = self.find_cached(predicted, &shared, nth);
         let input = self.input(end, Estimate { tokens: predicted, found }, nth);
         let output = request.usage.map_or(0, |usage| usage.output);
+        let before = self.report.requests.last().map_or(0, |before| before.tokens_sent);
         let mut report = RequestReport {
             number: nth + 1,
             message: scene.session.messages[request.at] + 1,
             time: request.time.clone(),
             messages_sent: self.sent.count(),
             tokens_sent: input.sum(),
-            common_prefix: shared.tokens.min(input.sum()),
+            common_prefix: shared.tokens.min(input.sum()).min(before),
             billed: input,
             output_tokens: output,
             cost: scene.cost(nth, input, output),
@@ -227,7 +226,7 @@ impl<'s, 'a> Scorer<'s, 'a> {
         let write_long = match log.write {
             0 if self.scene.writes_long => write,
             0 => 0,
-            all => (write as f64 * log.write_long as f64 / all as f64).round() as u64,
+            all => scaled(write, log.write_long, all),
         };
         CacheUse { read, write, write_long: write_long.min(write), uncached: rest - write }
     }
@@ -388,9 +387,13 @@ fn beside_log(input: u64, base: u64, estimate: u64) -> u64 {
     if (input as f64) < DROP * base as f64 {
         return input.min(estimate);
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "less than the input")]
-    let scaled = (input as f64 * estimate as f64 / base as f64).round() as u64;
-    scaled
+    scaled(input, estimate, base)
+}
+
+/// `tokens`, multiplied by a share: `part` of `all`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0, and at most the tokens")]
+fn scaled(tokens: u64, part: u64, all: u64) -> u64 {
+    (tokens as f64 * part as f64 / all as f64).round() as u64
 }
 
 /// What a request reads from the cache of the `found` tokens that are there by its rules, if the recorded request read `read` and
@@ -403,9 +406,7 @@ fn as_in_log(found: u64, read: u64, expected: u64) -> u64 {
     if (read as f64) < HIT * expected as f64 {
         return found.min(read);
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "less than what was found")]
-    let scaled = (found as f64 * read as f64 / expected as f64).round() as u64;
-    scaled
+    scaled(found, read, expected)
 }
 
 // Signed reasoning, which a provider may refuse if the messages before it are not the original ones.
