@@ -116,7 +116,7 @@ const TREES: &[Serializer] = &[
 
 /// The messages `from` up to `count` further ones.
 fn ranged(from: usize, count: usize) -> Chain {
-    Chain::default().then(MessageRange { from, to: Some(from + count), pins: Pins::default() })
+    Chain::default().then(MessageRange { from, to: Some(from + count), ..MessageRange::default() })
 }
 
 fn of_role(role: Role) -> Chain {

@@ -31,7 +31,7 @@ const CHAINS: &[fn() -> Chain] = &[
     || Chain::default().then(MessageRange { from: 6, ..MessageRange::default() }),
     || {
         let messages = vec![0..4];
-        Chain::default().then(DropMessages { messages, turns: vec![1..9], pins: Pins::default() })
+        Chain::default().then(DropMessages { messages, turns: vec![1..9], ..DropMessages::default() })
     },
 ];
 

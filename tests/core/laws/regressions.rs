@@ -338,8 +338,7 @@ fn a_record_has_one_home_however_its_ancestors_are_dropped() {
         Box::new(move || {
             Chain::default().then(DropMessages {
                 messages: std::iter::once(message..message + 1).collect(),
-                turns: Vec::new(),
-                pins: Pins::default(),
+                ..DropMessages::default()
             })
         })
     };
@@ -391,11 +390,7 @@ fn settings_in_a_row_are_dropped_together() {
     let stages: [Stage; 2] = [
         Box::new(|| Chain::default().then(Repair { mode: RepairMode::Drop, pending: true })),
         Box::new(|| {
-            Chain::default().then(DropMessages {
-                messages: std::iter::once(0..1).collect(),
-                turns: Vec::new(),
-                pins: Pins::default(),
-            })
+            Chain::default().then(DropMessages { messages: std::iter::once(0..1).collect(), ..DropMessages::default() })
         }),
     ];
     check_stages(&stages, Some("codex"), Framing::Lines, &log).unwrap();
