@@ -123,7 +123,7 @@ const MODIFIERS: &[Modifier] = &[
     modifier(FILTER, &["cap-keep"], &CAP).with_advice(ALL_CALLS),
     modifier(FILTER, &["pin"], &[Given("role"), Given("range"), Given("drop"), Given("drop-turn")])
         .with_advice(ALL_CALLS),
-    modifier(FILTER, &["repair", "live", "thinking"], SELECT)
+    modifier(FILTER, &["repair", "live", "thinking", "usage"], SELECT)
         .with_kind("a flag that chooses what to drop")
         .with_advice(ALL_CALLS),
     modifier(CUTS, &["repair-pending"], &[Given("repair")]),

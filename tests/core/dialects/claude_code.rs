@@ -8,7 +8,7 @@ use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
-    ClearResults, DropMessages, HistoryWindow, Keep, Live, MessageRange, Pins, Repair, RepairMode, SlidingWindow,
+    ClearResults, DropMessages, HistoryWindow, Keep, Live, MessageRange, Repair, RepairMode, SlidingWindow,
     StaleResults, Strip, ToolFilter, ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::Role;

@@ -6,7 +6,7 @@ use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
-    ClearResults, Keep, MessageRange, NameGlobs, Pins, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter,
+    ClearResults, Keep, MessageRange, NameGlobs, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter,
     ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::{Message, Role, Standing};

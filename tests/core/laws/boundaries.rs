@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{Live, MessageRange, Pins, Strip, Thinking};
+use curtail_core::processors::{Live, MessageRange, Strip, Thinking};
 use curtail_core::transcript::{Role, Standing};
 use curtail_memory::rolling::Counted;
 use proptest::prelude::*;

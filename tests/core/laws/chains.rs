@@ -6,9 +6,7 @@ use std::path::Path;
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{
-    MessageRange, Pins, Repair, RepairMode, SlidingWindow, Thinking, ToolFilter, ToolGlobs,
-};
+use curtail_core::processors::{MessageRange, Repair, RepairMode, SlidingWindow, Thinking, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
 
 use super::cases::{CASES, persist};

@@ -3,7 +3,7 @@
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, Pins, SlidingWindow, Strip, TokenLimit, WindowUnit,
+    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, SlidingWindow, Strip, TokenLimit, WindowUnit,
 };
 use curtail_core::transcript::{Message, Pairs, Role, in_flight, open_questions, prompts};
 use proptest::prelude::*;

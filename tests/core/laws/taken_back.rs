@@ -91,11 +91,7 @@ fn told(dialect: &str, log: &str) -> Vec<String> {
 
 /// Drops one message by its number.
 fn without(at: usize) -> Chain {
-    Chain::default().then(DropMessages {
-        messages: std::iter::once(at..at + 1).collect(),
-        turns: Vec::new(),
-        pins: Pins::default(),
-    })
+    Chain::default().then(DropMessages { messages: std::iter::once(at..at + 1).collect(), ..DropMessages::default() })
 }
 
 proptest! {

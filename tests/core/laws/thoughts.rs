@@ -262,7 +262,7 @@ fn every_dialect_signs_its_thoughts() {
 #[test]
 fn a_change_behind_a_compaction_block_takes_the_thoughts_behind_it() {
     use curtail_core::pipeline::Chain;
-    use curtail_core::processors::{DropMessages, Pins};
+    use curtail_core::processors::DropMessages;
     let signed = &SIGNED[0];
     let user = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
     let thinking_reply = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":""},{"type":"text","text":"At nine."}]}"#;
