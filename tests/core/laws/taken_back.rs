@@ -49,7 +49,11 @@ fn clearing(stale: StaleResults) -> ClearResults {
 }
 
 fn all_but_pins(pins: Pins) -> Chain {
-    Chain::default().then(DropMessages { messages: std::iter::once(0..usize::MAX).collect(), turns: Vec::new(), pins })
+    Chain::default().then(DropMessages {
+        messages: std::iter::once(0..usize::MAX).collect(),
+        pins,
+        ..DropMessages::default()
+    })
 }
 
 const CHOICES: &[Choice] = &[
