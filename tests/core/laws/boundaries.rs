@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{Live, MessageRange, Pins, Strip, Thinking};
+use curtail_core::processors::{Live, MessageRange, Strip, Thinking};
 use curtail_core::transcript::{Role, Standing};
 use curtail_memory::rolling::Counted;
 use proptest::prelude::*;
@@ -116,7 +116,7 @@ const TREES: &[Serializer] = &[
 
 /// The messages `from` up to `count` further ones.
 fn ranged(from: usize, count: usize) -> Chain {
-    Chain::default().then(MessageRange { from, to: Some(from + count), pins: Pins::default() })
+    Chain::default().then(MessageRange { from, to: Some(from + count), ..MessageRange::default() })
 }
 
 fn of_role(role: Role) -> Chain {
