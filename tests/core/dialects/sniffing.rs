@@ -70,6 +70,10 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("vscode-copilot/patches.jsonl", Framing::Records),
     ("zed/thread.json", Framing::Document),
     ("simple/authors.json", Framing::Document),
+    ("gemini/adk-compaction.json", Framing::Document),
+    ("anthropic/roo-condensed.json", Framing::Document),
+    ("anthropic/roo-truncated.json", Framing::Document),
+    ("ai-sdk/roo.json", Framing::Document),
     ("simple/trajectory.jsonl", Framing::Records),
 ];
 

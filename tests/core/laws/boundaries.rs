@@ -31,6 +31,17 @@ pub const BOUNDED: &[Bounded] = &[
             "{{\"role\":\"assistant\",\"content\":[{{\"type\":\"compaction\",\"content\":\"Summary {nth}: the key is 42.\"}}]}}"
         )]
     }),
+    ("anthropic", anthropic::serialize_roo, |nth| {
+        vec![format!(
+            "{{\"role\":\"user\",\"content\":\"[{nth} messages hidden]\",\"isTruncationMarker\":true,\"truncationId\":\"t{nth}\"}}"
+        )]
+    }),
+    ("anthropic", anthropic::serialize_roo, |nth| {
+        vec![format!(
+            "{{\"role\":\"user\",\"content\":\"Summary {nth}: the key is 42.\",\"isSummary\":true,\"condenseId\":\"c{nth}\"}}"
+        )]
+    }),
+    ("gemini", gemini::serialize_events, |nth| vec![gemini::compaction(nth)]),
     ("claude-code", claude_code::serialize, |nth| {
         vec![
             format!(

@@ -223,7 +223,7 @@ impl fmt::Display for ProcessorError {
                 let task = if *first_user { ", first user message" } else { "" };
                 write!(
                     f,
-                    "the fixed part (preamble, reserve, boundaries{system}{task}) needs {}, more than the budget of {budget}; \
+                    "the fixed part (preamble, reserve, boundaries, calls that wait for an answer{system}{task}) needs {}, more than the budget of {budget}; \
                      raise --max-tokens{advice}",
                     token_count(*needed)
                 )

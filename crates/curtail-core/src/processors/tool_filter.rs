@@ -11,7 +11,7 @@ use globset::GlobSet;
 use super::{Decision, DropSet, Insert, Insertion, InvalidGlob, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::globs;
 use crate::globs::Stars;
-use crate::transcript::{Draft, Message, Pairs, PartRef, Role, in_flight, last_round};
+use crate::transcript::{Draft, Message, Pairs, PartRef, Role, ToolCall, in_flight, last_round};
 use crate::visible::number_of;
 
 /// The tools whose calls and results are dropped.
@@ -72,7 +72,8 @@ impl Processor for ToolFilter {
             let name = content.name.decode();
             if self.tools.drops(&name) {
                 drops.drop_part(call, Reason::Owned(format!("calls tool \"{name}\"")));
-                if known.insert((call.message, name.clone())) {
+                // A call whose answer can still come stays.
+                if drops.is_part_gone(call) && known.insert((call.message, name.clone())) {
                     used[call.message].push(name.into_owned());
                 }
             }
@@ -156,8 +157,9 @@ impl Processor for AllCalls {
 fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>) {
     const STRANDED: Reason = Reason::Borrowed("pending call whose round ended with the dropped calls");
     let thread = |call: &PartRef| view.messages[call.message].thread;
-    let is_hosted = |call: &PartRef| call.part_in(view.messages).content.call().is_some_and(|call| call.hosted);
-    let open = pairs.calls().iter().filter(|call| pairs.counterpart(**call).is_none() && !is_hosted(call));
+    let needs_none = |call: &ToolCall<'_>| call.hosted || call.deferred;
+    let needs_one = |call: &PartRef| !call.part_in(view.messages).content.call().is_some_and(needs_none);
+    let open = pairs.calls().iter().filter(|call| pairs.counterpart(**call).is_none() && needs_one(call));
     let mut pending: Vec<PartRef> = open.copied().collect();
     let threads: BTreeSet<u32> = pending.iter().map(thread).collect();
     let rounds = |kept: &dyn Fn(PartRef) -> bool| -> BTreeMap<u32, usize> {

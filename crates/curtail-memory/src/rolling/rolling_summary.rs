@@ -182,6 +182,8 @@ impl RollingSummary {
     fn view_of(&self, messages: &[Message<'_>], given: Option<StateSoFar>, mut has_begun: bool) -> RollingView {
         let mut found = None;
         let (mut blocks, mut context) = (Vec::new(), Vec::new());
+        // These stay before the block of summaries.
+        let awaiting = Pairs::from_messages(messages).awaiting_messages(messages);
         for (at, message) in messages.iter().enumerate() {
             has_begun &= !message.is_boundary() && !message.is_in_compaction();
             if has_begun {
@@ -195,7 +197,7 @@ impl RollingSummary {
             }
             if count > 0 && count == message.parts.len() {
                 context.push(at);
-            } else if message.counts_in(0) && !message.role.instructs() {
+            } else if message.counts_in(0) && !message.role.instructs() && !awaiting.contains(&at) {
                 // A boundary replaces everything before it, so blocks may follow it.
                 has_begun = !message.is_boundary() && !message.is_in_compaction();
             }
@@ -209,7 +211,8 @@ impl RollingSummary {
             newest.ledger = Ledger::from_text(&newest.text);
         }
         let is_over = |at: usize| messages[at].is_boundary() || messages[at].standing.is_rolled_back();
-        let interactions = interactions(messages, self.counted, &|at| context.contains(&at) || is_over(at));
+        let stays = |at: usize| context.contains(&at) || is_over(at) || awaiting.contains(&at);
+        let interactions = interactions(messages, self.counted, &stays);
         let sizes = self.sizes(messages, &interactions, &context);
         RollingView { memory, first: first.max(1), interactions, blocks, context, sizes }
     }
