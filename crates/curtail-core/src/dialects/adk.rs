@@ -2,6 +2,7 @@
 //! replaced or a rewind took back, and which calls wait for an answer. Keys are in camel case or snake case.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use foldhash::{HashMap, HashSet};
 
@@ -258,14 +259,23 @@ fn asked_for(event: Value<'_>) -> HashSet<String> {
     asked.flat_map(Value::members).map(|member| member.key.decode().into_owned()).collect()
 }
 
-/// The indices of `before` that a model still reads after the compaction `event`.
-pub(super) fn kept_by(event: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-    let among = before.iter().copied().chain([event]).enumerate();
-    let compactions = compactions(among);
+/// The indices of `before` that a model still reads after the compaction `event`, as ranges; none if it is no compaction.
+pub(super) fn kept_by(event: Value<'_>, before: &[Value<'_>]) -> Vec<Range<usize>> {
+    if summary(event).is_none() {
+        return Vec::new();
+    }
+    let compactions = compactions(before.iter().copied().chain([event]).enumerate());
     let stands = |at: usize| compactions.iter().any(|range| range.event == at);
-    let is_kept = |(at, event): (usize, &Value<'_>)| match summary(*event) {
-        Some(_) => stands(at),
-        None => !Moment::of_event(*event).is_some_and(|time| is_replaced(&compactions, &time)),
+    let is_kept = |at: &usize| match summary(before[*at]) {
+        Some(_) => stands(*at),
+        None => !Moment::of_event(before[*at]).is_some_and(|time| is_replaced(&compactions, &time)),
     };
-    (0..before.len()).filter(|&at| is_kept((at, &before[at]))).collect()
+    let mut kept: Vec<Range<usize>> = Vec::new();
+    for at in (0..before.len()).filter(is_kept) {
+        match kept.last_mut().filter(|range| range.end == at) {
+            Some(range) => range.end += 1,
+            None => kept.push(at..at + 1),
+        }
+    }
+    kept
 }

@@ -2,6 +2,7 @@
 //! of the Gemini CLI, in which a call and its result are one record. Keys are in camel case or snake case.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use foldhash::{HashMap, HashSet};
 
@@ -184,8 +185,8 @@ impl LogHabits for Gemini {
         list_of(item).is_some() || adk::summary(item).is_some()
     }
 
-    fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        if adk::summary(compaction).is_some() { adk::kept_by(compaction, before) } else { Vec::new() }
+    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
+        compactions.iter().map(|&at| adk::kept_by(items[at], &items[..at])).collect()
     }
 
     fn is_replacement(&self, item: Value<'_>) -> bool {

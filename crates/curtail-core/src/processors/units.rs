@@ -6,7 +6,8 @@ use foldhash::HashSet;
 
 use super::{Decision, DropSet, Growth, Plan, Reason, Traits, apply_plan};
 use crate::transcript::{
-    Message, Pairs, PartRef, Role, Standing, first_prompt, in_flight, open_questions, prompts, segments, turn_starts, turns,
+    Message, Pairs, PartRef, Role, Standing, first_prompt, in_flight, open_questions, prompts, segments, turn_starts,
+    turns,
 };
 
 /// What one unit of a window is.
