@@ -27,8 +27,8 @@ use curtail_lab::replay::{Apply, ModelPrice, Policy, PolicyChain, Prices, Rememb
 /// Replay recorded sessions under other policies: tokens, cache, cost and lost references
 ///
 /// Before each reply of the model, there is one request. Every policy is applied at every request, and the result is
-/// measured: tokens sent, tokens that the provider would have read from its cache, the cost of the input, and how many of
-/// the references that the reply used were kept. No transcript is written, and nothing is sent without --allow-summarizer.
+/// measured: tokens sent, tokens that the provider would have read from its cache, the cost, and how many of the
+/// references that the reply used were kept. A request that several files contain counts once. No transcript is written, and nothing is sent without --allow-summarizer.
 #[derive(Debug, clap::Args)]
 pub(super) struct ReplayArgs {
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share)]
     keep_references: f64,
 
-    /// Include the tokens and the cost of sessions whose error is above 10 %
+    /// Measure policies on sessions whose error is above 10 % as well
     #[arg(long)]
     keep_inaccurate: bool,
 
@@ -171,7 +171,7 @@ impl ReplayArgs {
         batch.run(sources, &work, |event| {
             failures.note(&event);
             if let Event::Done { out, .. } = event {
-                for session in out.iter() {
+                for session in out.iter_mut() {
                     written = std::mem::replace(&mut written, Ok(())).and_then(|()| reporter.session(session));
                 }
             }

@@ -4,6 +4,7 @@
 //! (`toolUseResult`, `progress`) are copies: they are neither counted nor paired.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 
@@ -160,11 +161,27 @@ impl LogHabits for ClaudeCode {
         is_boundary(item) || item.is_true("isCompactSummary")
     }
 
-    fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        let uuids = preserved(compaction);
-        let is_kept = |item: &Value<'_>| item.get_text("uuid").is_some_and(|uuid| uuids.contains(&uuid));
-        let kept = before.iter().enumerate().filter(|(_, item)| !uuids.is_empty() && is_kept(item));
-        kept.map(|(at, _)| at).collect()
+    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
+        let lists: Vec<Vec<Text<'_>>> = compactions.iter().map(|&at| preserved(items[at])).collect();
+        let mut places: HashMap<Cow<'_, str>, Vec<usize>> = HashMap::new();
+        if lists.iter().any(|uuids| !uuids.is_empty()) {
+            for (at, uuid) in items.iter().enumerate().filter_map(|(at, item)| Some((at, item.get_text("uuid")?))) {
+                places.entry(uuid.into_decoded()).or_default().push(at);
+            }
+        }
+        let kept = compactions.iter().zip(lists).map(|(&compaction, uuids)| {
+            let found = uuids.iter().filter_map(|uuid| places.get(&*uuid.decode())).flatten();
+            let mut kept: Vec<usize> = found.copied().filter(|at| *at < compaction).collect();
+            kept.sort_unstable();
+            kept.dedup();
+            kept.into_iter().map(|at| at..at + 1).collect()
+        });
+        kept.collect()
+    }
+
+    /// The provider's ids of the reply and of the request.
+    fn provider_ids<'a>(&self, item: Value<'a>) -> Vec<Text<'a>> {
+        self.reply_id(item).into_iter().chain(item.get_text("requestId")).collect()
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {

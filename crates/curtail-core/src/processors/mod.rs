@@ -240,11 +240,7 @@ impl fmt::Display for ProcessorError {
                  budget of {budget}; raise --max-tokens or choose another --on-overflow",
                 token_count(*needed)
             ),
-            Self::Emptied { stage, count } => write!(
-                f,
-                "{stage} would drop {}; keep more, or name what to drop, as in `filter -x '*'`",
-                if *count == 1 { String::from("the only message") } else { format!("all of {count} messages") }
-            ),
+            Self::Emptied { stage, count } => write_emptied(f, stage, *count),
             Self::PinsTooLarge { needed, budget } => write!(
                 f,
                 "the part that every window repeats (preamble, reserve, pinned messages) needs {}, more than the \
@@ -258,6 +254,11 @@ impl fmt::Display for ProcessorError {
             Self::Other(error) => error.fmt(f),
         }
     }
+}
+
+fn write_emptied(f: &mut fmt::Formatter<'_>, stage: &str, count: usize) -> fmt::Result {
+    let all = if count == 1 { String::from("the only message") } else { format!("all of {count} messages") };
+    write!(f, "{stage} would drop {all}; keep more, or name what to drop, as in `filter -x '*'`")
 }
 
 impl Error for ProcessorError {}

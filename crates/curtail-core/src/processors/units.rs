@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Decision, DropSet, Growth, Plan, Reason, Traits, apply_plan};
 use crate::transcript::{
-    Message, Pairs, Role, Standing, first_prompt, open_questions, prompts, segments, turn_starts, turns,
+    Message, Pairs, Role, Standing, first_prompt, in_flight, open_questions, prompts, segments, turn_starts, turns,
 };
 
 /// What one unit of a window is.
@@ -159,7 +159,7 @@ impl Keep {
     }
 
     /// The plan of `decide`, which gets the questions to keep. It decides without one first, because most cuts keep the question
-    /// anyway. A question is not kept for a round of which nothing is left.
+    /// anyway. A question is not kept for a round of which nothing is left, unless it takes the place of the round.
     pub(super) fn with_question<'m, 'a>(
         self,
         messages: &'m [Message<'a>],
@@ -179,7 +179,14 @@ impl Keep {
             let asking = decide(preserved().asking(questions.clone()));
             let still = self.question.still(&questions, &asking, messages);
             match still.len() {
-                0 => return plan,
+                0 => {
+                    let after = apply_plan(messages.to_vec(), &plan);
+                    let is_left = in_flight(&after) < after.len();
+                    if !is_left || questions.len() < 2 {
+                        return if is_left { asking } else { plan };
+                    }
+                    questions.remove(0);
+                }
                 count if count == questions.len() => return asking,
                 _ => questions = still,
             }
