@@ -135,9 +135,7 @@ fn check_overflow(
     if window.note.is_none() || messages.iter().any(Message::is_boundary) {
         return;
     }
-    let has_text = |segment: &&std::ops::Range<usize>| {
-        messages[(*segment).clone()].iter().any(|message| message.role == Role::Assistant)
-    };
+    let has_text = |segment: &&std::ops::Range<usize>| messages[(*segment).clone()].iter().any(Message::is_target);
     let owned = segments.iter().filter(|segment| window.own.contains(&segment.start));
     let Some(target) = owned.clone().find(has_text).cloned() else {
         return assert_eq!(owned.count(), 1, "nothing shares a window with a message that is too long: {window:?}");
@@ -171,8 +169,7 @@ fn check_greedy(
     if nth + 1 == windows.len() || split.targets == TargetRule::LastTurn || split.at_boundaries {
         return;
     }
-    let has_text =
-        |range: &std::ops::Range<usize>| messages[range.clone()].iter().any(|message| message.role == Role::Assistant);
+    let has_text = |range: &std::ops::Range<usize>| messages[range.clone()].iter().any(Message::is_target);
     let mut later_segments = segments.iter().filter(|segment| segment.start >= window.own.end);
     let end = later_segments.find(|segment| has_text(segment)).map_or(messages.len(), |segment| segment.end);
     let more: Vec<usize> = window.messages().into_iter().chain(window.own.end..end).collect();
