@@ -4,7 +4,6 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
-pub mod ledger;
 pub mod memory;
 pub mod rolling;
 pub mod store;
