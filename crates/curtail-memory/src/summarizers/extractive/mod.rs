@@ -109,7 +109,7 @@ impl<'t> Excerpt<'t> {
     }
 
     /// Its units, each with its rank.
-    fn units(&self, index: usize, is_goal: bool) -> Vec<(Rank, SummaryUnit)> {
+    fn units(&self, index: usize, place: Place) -> Vec<(Rank, SummaryUnit)> {
         match self.speaker {
             Speaker::Call(_) if self.text.is_empty() => Vec::new(),
             Speaker::Call(_) => {
@@ -121,23 +121,24 @@ impl<'t> Excerpt<'t> {
                 let errors = lines.filter(|line| is_error_line(&self.text[line.range.clone()]));
                 errors.take(MAX_ERRORS).map(|line| (Rank::Error, line)).collect()
             }
-            _ => self.sentences(units::units_of(index, &self.text, true), is_goal),
+            _ => self.sentences(units::units_of(index, &self.text, true), place),
         }
     }
 
     /// The rank of each sentence of a person or the model, by its place among those of substance.
-    fn sentences(&self, units: Vec<SummaryUnit>, is_goal: bool) -> Vec<(Rank, SummaryUnit)> {
+    fn sentences(&self, units: Vec<SummaryUnit>, place: Place) -> Vec<(Rank, SummaryUnit)> {
         let text = |unit: &SummaryUnit| &self.text[unit.range.clone()];
         let longest =
             units.iter().filter(|unit| !unit.fenced).map(|unit| text(unit).chars().count()).max().unwrap_or(0);
         let is_major = |unit: &SummaryUnit| {
-            !unit.fenced && 2 * text(unit).chars().count() >= longest && text(unit).unicode_words().nth(1).is_some()
+            !unit.fenced && 5 * text(unit).chars().count() >= 2 * longest && text(unit).unicode_words().nth(1).is_some()
         };
         let major: Vec<usize> = (0..units.len()).filter(|&at| is_major(&units[at])).collect();
         let is_user = *self.speaker == Speaker::User;
         let rank = |at: usize| match () {
-            () if is_goal && major.iter().take(2).any(|&first| first == at) => Rank::Goal,
+            () if place == Place::Task && major.iter().take(2).any(|&first| first == at) => Rank::Goal,
             () if is_user && major.first() == Some(&at) => Rank::Ask,
+            () if place == Place::LastReply && major.last() == Some(&at) => Rank::Result,
             () if *self.speaker == Speaker::Assistant && major.last() == Some(&at) => Rank::Outcome,
             () if is_user && major.last() == Some(&at) => Rank::AskEnd,
             () if *self.speaker == Speaker::Assistant && major.first() == Some(&at) => Rank::Lead,
@@ -186,12 +187,14 @@ enum Rank {
     Goal,
     /// The first sentence of a person's later message.
     Ask,
-    /// The last sentence of a reply.
-    Outcome,
+    /// The last sentence of the last reply.
+    Result,
     /// An error that a tool reported.
     Error,
     /// A call that changed something.
     Change,
+    /// The last sentence of an earlier reply.
+    Outcome,
     /// The last sentence of a person's message.
     AskEnd,
     /// The first sentence of a reply.
@@ -206,6 +209,17 @@ enum Rank {
     Minor,
 }
 
+/// Where a message is in the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The last message of the user before the first answer.
+    Task,
+    /// The last reply.
+    LastReply,
+    /// Anywhere else.
+    Between,
+}
+
 /// A unit with its rank.
 struct Ranked {
     rank: Rank,
@@ -214,14 +228,20 @@ struct Ranked {
 
 /// The units in the order of the transcript, without repetitions and without what the facts say.
 fn ranked(excerpts: &[Excerpt<'_>], facts: &KnownFacts) -> Vec<Ranked> {
-    let first_answer = excerpts.iter().skip_while(|excerpt| *excerpt.speaker != Speaker::User);
-    let asked = first_answer.take_while(|excerpt| *excerpt.speaker == Speaker::User).count();
-    let first = excerpts.iter().position(|excerpt| *excerpt.speaker == Speaker::User).unwrap_or(excerpts.len());
+    let is_by = |at: &usize, speaker: Speaker| *excerpts[*at].speaker == speaker;
+    let first = (0..excerpts.len()).find(|at| is_by(at, Speaker::User)).unwrap_or(excerpts.len());
+    // An example may precede the task.
+    let task = (first..excerpts.len()).take_while(|at| is_by(at, Speaker::User)).last();
+    let last_reply = (0..excerpts.len()).rfind(|at| is_by(at, Speaker::Assistant));
     let mut seen = foldhash::HashSet::default();
     let mut units = Vec::new();
     for (index, excerpt) in excerpts.iter().enumerate() {
-        let is_goal = (first..first + asked).contains(&index);
-        for (rank, unit) in excerpt.units(index, is_goal) {
+        let place = match Some(index) {
+            at if at == task => Place::Task,
+            at if at == last_reply => Place::LastReply,
+            _ => Place::Between,
+        };
+        for (rank, unit) in excerpt.units(index, place) {
             let text = &excerpt.text[unit.range.clone()];
             if !facts.contain(text) {
                 let rank = if seen.insert(text) { rank } else { Rank::Minor };
