@@ -1,4 +1,4 @@
-//! What `curtail` remembers of a conversation: working memory, rolling summaries, the ledger of facts, the summarizers, and the
+//! What `curtail` remembers of a conversation: working memory, rolling summaries, the summarizers, and the
 //! store that keeps them between runs.
 
 #![forbid(unsafe_code)]
