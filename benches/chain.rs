@@ -88,6 +88,7 @@ fn limit(chain: Chain) -> Chain {
         on_overflow,
         preserve_system: true,
         first_user: false,
+        question: curtail_core::processors::Question::default(),
         step: 1,
     })
 }

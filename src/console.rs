@@ -9,6 +9,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 use anstyle::Style;
 
 use curtail_core::error::FileError;
+use curtail_core::secrets::Secret;
 use curtail_core::visible::{self, JsonWriter, one_line};
 
 /// The environment variables with API keys. Text for people shows neither these keys nor keys from files.
@@ -35,16 +36,17 @@ fn out_is_open() -> io::Result<()> {
     }
 }
 
-static SECRETS: LazyLock<RwLock<Vec<String>>> = LazyLock::new(|| {
+static SECRETS: LazyLock<RwLock<Vec<Secret>>> = LazyLock::new(|| {
     let values = KEYS.iter().filter_map(|name| std::env::var(name).ok());
-    RwLock::new(values.map(|value| value.trim().to_owned()).filter(|value| value.len() >= SHORTEST_KEY).collect())
+    let values = values.map(|value| value.trim().to_owned()).filter(|value| value.len() >= SHORTEST_KEY);
+    RwLock::new(values.map(|value| Secret::new(&value)).collect())
 });
 
 /// Masks `secret` in all text for people from now on, such as a key that was read from a file.
 pub(crate) fn hide(secret: &str) {
     let mut secrets = SECRETS.write().unwrap_or_else(PoisonError::into_inner);
-    if secret.len() >= SHORTEST_KEY && !secrets.iter().any(|known| known == secret) {
-        secrets.push(secret.to_owned());
+    if secret.len() >= SHORTEST_KEY && !secrets.iter().any(|known| known.is(secret)) {
+        secrets.push(Secret::new(secret));
     }
 }
 
@@ -79,7 +81,7 @@ pub(crate) fn try_out(text: &str) -> io::Result<()> {
 /// As [`out_json`], and a closed pipe is an error.
 pub(crate) fn try_out_json(text: &str) -> io::Result<()> {
     out_is_open()?;
-    write_all(&mut io::stdout().lock(), masked(&visible::json(text)).as_bytes())
+    write_all(&mut io::stdout().lock(), visible::json(&masked(text)).as_bytes())
 }
 
 /// Prints data on standard output unchanged, except for control characters on a terminal; a closed pipe is not an error.
@@ -146,12 +148,13 @@ pub(crate) fn usage(error: &clap::Error) -> Result<(), FileError> {
 }
 
 fn visible(text: &str) -> String {
-    masked(&visible::printed(text))
+    // Before characters become visible, which could be inside a key.
+    visible::printed(&masked(text)).into_owned()
 }
 
 fn masked(text: &str) -> String {
     let secrets = SECRETS.read().unwrap_or_else(PoisonError::into_inner);
-    secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    secrets.iter().fold(text.to_owned(), |text, secret| secret.mask(&text).into_owned())
 }
 
 fn write_all(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {

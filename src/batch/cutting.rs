@@ -13,7 +13,7 @@ use super::checking::{Checking, Examined};
 use super::{Opened, Unit, Work};
 use crate::tables::TableSink;
 use curtail_core::checks::{Finding, LineIndex, Verdicts};
-use curtail_core::dialects::{Framing, ReadError};
+use curtail_core::dialects::{Framing, ReadError, project};
 use curtail_core::error::{ErrorKind, FileError, TextPlace};
 use curtail_core::explain::Explained;
 use curtail_core::json::{Document, Value};
@@ -32,6 +32,8 @@ pub struct Cutting {
     pub targets: Targets,
     /// The findings for which records are left out, if any are.
     pub drops: Option<DropRecords>,
+    /// Whether to find the folder that the session of a transcript worked in.
+    pub finds_project: bool,
     /// Whether the program is to end.
     pub stop: Arc<AtomicBool>,
 }
@@ -91,6 +93,8 @@ pub struct CutOutput {
     pub parts: bool,
     /// The dialect of the first transcript.
     pub dialect: Option<&'static str>,
+    /// The folder that the session worked in, as the first record that says so has it, dropped or not.
+    pub project: Option<String>,
     /// The result of the current row; `None` if it is one row of text.
     row: Option<RowResult>,
     /// The number of output rows in `rows`.
@@ -216,6 +220,10 @@ impl Work for Cutting {
                 out.parts |= cut.parts && cut.windows.len() > 1;
                 out.add_windows(unit, std::mem::take(&mut cut.windows));
             }
+        }
+        if self.finds_project {
+            let document = unit.parse()?;
+            out.project = document.roots().find_map(project).map(|text| text.decode().into_owned());
         }
         out.changed |= cut.changed;
         out.bytes += unit.text.len() as u64;
@@ -356,8 +364,8 @@ fn write_text(unit: &Unit<'_>, decider: &Decider, line: usize, decision: &Explai
     if !decider.level.is_empty() {
         text += &format!(" [{} at {}]", decider.processor, decider.level);
     }
-    if !decision.subject.begins.is_empty() {
-        text += &format!(" | {}", decision.subject.begins);
+    if let Some(begins) = decision.subject.as_ref().map(|subject| &subject.begins).filter(|begins| !begins.is_empty()) {
+        text += &format!(" | {begins}");
     }
     out.push_str(&one_line(&text));
     out.push('\n');

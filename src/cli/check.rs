@@ -20,7 +20,7 @@ use crate::batch::{Batch, Checked, Checking, Event, Flow, Opened, TextRepair};
 use crate::console;
 use crate::progress::Progress;
 use crate::reports::{FORMATS, Format, Outcome, Silenced};
-use curtail_core::checks::{Finding, Inspection, Levels, Profile, Table};
+use curtail_core::checks::{Finding, Inspection, Levels, Profile, Table, first_that_needs_budget};
 use curtail_core::dialects::Dialect;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::{Repair, RepairMode};
@@ -151,6 +151,7 @@ impl CheckArgs {
         }
         let (levels, config) = self.levels()?;
         let checking = self.checking(levels)?;
+        checking.counting.iter().for_each(|counting| report::counted(counting, global));
         let found = sources.len();
         sources.retain(|source| !skips(&checking.levels, source, global));
         let silenced = config.map(|config| Silenced {
@@ -209,8 +210,29 @@ impl CheckArgs {
             ..Table::default()
         };
         let levels = Levels::new(&table, &flags)?;
+        self.require_budget(config.as_ref().map(|config| (config.file.as_str(), &table)))?;
         let levels = folder.map_or(levels.clone(), |folder| levels.below(folder));
         Ok((levels, config.map(|config| config.file)))
+    }
+
+    /// Refuses rules that need a token limit where there is none, and notes those of the configuration.
+    fn require_budget(&self, config: Option<(&str, &Table)>) -> anyhow::Result<()> {
+        if self.max_tokens.is_some() {
+            return Ok(());
+        }
+        for (flag, rules) in [("--deny", &self.deny), ("--warn", &self.warn)] {
+            if let Some(rule) = first_that_needs_budget(rules) {
+                bail!("{flag} {rule}: this rule needs the number of tokens that a transcript may have; pass -t N");
+            }
+        }
+        if let Some((file, table)) = config {
+            let paths = table.paths.iter().flat_map(|path| [&path.deny, &path.warn]);
+            let mut lists = [&table.deny, &table.warn].into_iter().chain(paths);
+            if let Some(rule) = lists.find_map(|rules| first_that_needs_budget(rules)) {
+                report::note(&format!("{file}: {rule} does not run without the number of tokens to allow; pass -t N"));
+            }
+        }
+        Ok(())
     }
 
     fn repair(&self, profile: Option<PairingRules>) -> Option<TextRepair> {

@@ -21,6 +21,7 @@ use super::config_keys::{FileValue, OptionKey, Shape};
 use super::options::{ProcessorSpec, Reads};
 use curtail_core::error::{ErrorKind, FileError, TextPlace, system_message};
 use curtail_core::pipeline::{AgentLevel, Chain, Network, ProcessorLevels};
+use curtail_core::small::{SMALL, read_small_text};
 use curtail_core::suggest::unknown;
 use curtail_tokens::tokenizers::names_tokenizer_file;
 
@@ -83,7 +84,8 @@ impl Config {
         let file = path.display().to_string();
         let unusable = |reason: String| FileError::new(ErrorKind::Content, &file, reason);
         let text = if choice.is_trusted() {
-            std::fs::read_to_string(path).map_err(|error| unusable(system_message(&error)))?
+            let read = std::fs::File::open(path).and_then(|file| read_small_text(file, SMALL));
+            read.map_err(|error| unusable(system_message(&error)))?
         } else {
             found_text(path, variables).map_err(unusable)?
         };

@@ -15,6 +15,7 @@ use crate::console;
 use crate::view::tool_name;
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, ReadError};
+use curtail_core::error::FileError;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Pairs, PartRef, Role, Subject, Transcript, main_thread};
 use curtail_core::visible::{number_of, one_line};
@@ -54,6 +55,9 @@ pub(super) struct CountArgs {
     #[command(flatten)]
     input: Input,
 }
+
+/// The most rows of transcripts in a table or in JSON, which are written at the end. Rows of CSV are written at once.
+const MOST_ROWS: usize = 100_000;
 
 /// How many of the largest messages are shown by default.
 const LARGEST: usize = 20;
@@ -155,26 +159,10 @@ impl CountArgs {
         report::counted(&counting, global);
         let top = self.top.or((self.by == By::Message).then_some(LARGEST));
         let mut counts = Counts::new(self.by, top, &counting);
-        // A reserve is a part of the budget, not of a transcript.
-        let counting = Counting { reserve: 0, ..counting };
-        let (sources, missing) = self.input.sources(None)?;
-        report::warn_empty(sources.is_empty() && missing.is_empty(), global);
-        let mut failures = report::Failures::of_missing(&missing, global);
-        let counter = Counter { counting, by: self.by, live: self.input.live, usage: self.usage };
-        self.input.batch(global)?.run(sources, &counter, |event| {
-            failures.note(&event);
-            match event {
-                Event::Opened(opened) => counts.open(&opened.source.name),
-                Event::Done { opened, out, .. } => {
-                    counts.describe(opened, out, global);
-                    counts.add(&opened.source.name, out);
-                }
-                Event::Failed(_) | Event::PassedOver(_) | Event::Closed { .. } => {}
-            }
-            Flow::Continue
-        });
-        let status = failures.status;
+        counts.gradual = self.by == By::Transcript && top.is_none() && self.output_format == CountFormat::Csv;
+        let status = self.read(&mut counts, counting, global)?;
         counts.rank();
+        counts.note_missing_rows();
         // For a mistyped name, a table of zeros would say nothing.
         if counts.sums.total.transcripts > 0 || status == ExitCode::SUCCESS || self.output_format != CountFormat::Table
         {
@@ -182,13 +170,40 @@ impl CountArgs {
         }
         Ok(status)
     }
+
+    /// Reads all inputs into `counts`, and writes the rows that can be written at once.
+    fn read(&self, counts: &mut Counts, counting: Counting, global: &Global) -> anyhow::Result<ExitCode> {
+        // A reserve is a part of the budget, not of a transcript.
+        let counting = Counting { reserve: 0, ..counting };
+        let (sources, missing) = self.input.sources(None)?;
+        report::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        let mut failures = report::Failures::of_missing(&missing, global);
+        let counter = Counter { counting, by: self.by, live: self.input.live, usage: self.usage };
+        let mut written = if counts.gradual { console::out(&csv_header(counts)) } else { Ok(()) };
+        self.input.batch(global)?.run(sources, &counter, |event| {
+            failures.note(&event);
+            match event {
+                Event::Opened(opened) => counts.open(&opened.source.name),
+                Event::Done { opened, out, .. } => {
+                    counts.describe(opened, out, global);
+                    counts.add(&opened.source.name, out);
+                    written = counts.flush();
+                }
+                Event::Failed(_) | Event::PassedOver(_) | Event::Closed { .. } => {}
+            }
+            if written.is_ok() { Flow::Continue } else { Flow::Stop }
+        });
+        written?;
+        Ok(failures.status)
+    }
 }
 
 fn write_counts(counts: &Counts, format: CountFormat) -> anyhow::Result<()> {
     match format {
         CountFormat::Table => console::out(&table(counts))?,
         CountFormat::Json => console::out_json(&format!("{}\n", json(counts)))?,
-        CountFormat::Csv => console::out(&comma_separated(counts))?,
+        CountFormat::Csv if counts.gradual => {}
+        CountFormat::Csv => console::out(&(csv_header(counts) + &csv_rows(counts)))?,
     }
     Ok(())
 }
@@ -493,6 +508,8 @@ struct Counts {
     longest: Option<Longest>,
     /// Whether it was reported how the current file is read.
     described: bool,
+    /// Whether rows are written while the input is read.
+    gradual: bool,
 }
 
 impl Counts {
@@ -507,6 +524,7 @@ impl Counts {
             sums: CountSums::default(),
             longest: None,
             described: false,
+            gradual: false,
         }
     }
 
@@ -539,15 +557,46 @@ impl Counts {
         if matches!(self.by, By::Transcript | By::Message) {
             let named = |row: PlacedRow| (format!("{file}:{}{}", row.line, row.label), row.counts);
             self.sums.rows.rows.extend(block.each.drain(..).map(named));
-            self.drop_small_rows();
         }
     }
 
-    /// Drops rows that cannot be among the largest, once there are many: a dataset has millions of messages.
-    fn drop_small_rows(&mut self) {
+    /// Writes rows that need not wait for the others, or drops some of many.
+    fn flush(&mut self) -> Result<(), FileError> {
+        if !self.gradual {
+            self.drop_rows();
+            return Ok(());
+        }
+        let rows = csv_rows(self);
+        self.sums.rows.rows.clear();
+        console::out(&rows)
+    }
+
+    /// Drops rows once there are many, because a dataset has millions: those that cannot be among the largest, or the last.
+    fn drop_rows(&mut self) {
         const MANY: usize = 4096;
-        if self.top.is_some_and(|top| self.sums.rows.rows.len() > top.saturating_mul(2).max(MANY)) {
-            self.rank();
+        let is_many = |top: usize| self.sums.rows.rows.len() > top.saturating_mul(2).max(MANY);
+        match self.top {
+            Some(top) if is_many(top) => self.rank(),
+            None if self.by == By::Transcript => self.leave_out(MOST_ROWS),
+            _ => {}
+        }
+    }
+
+    /// Leaves out the rows after the first `most`.
+    fn leave_out(&mut self, most: usize) {
+        let rows = &mut self.sums.rows.rows;
+        for (_, amount) in rows.split_off(most.min(rows.len())) {
+            self.left_out.0 += 1;
+            self.left_out.1.add(amount);
+        }
+    }
+
+    /// Reports rows that were left out although all were requested.
+    fn note_missing_rows(&self) {
+        if self.top.is_none() && self.left_out.0 > 0 {
+            report::note(&format!(
+                "only the first {MOST_ROWS} transcripts have a row; pass --top N for the largest, or --output-format csv for all"
+            ));
         }
     }
 
@@ -556,11 +605,7 @@ impl Counts {
         if self.top.is_some() || matches!(self.by, By::Tool | By::Message) {
             self.sums.rows.rows.sort_by_key(|(_, amount)| std::cmp::Reverse(amount.tokens));
         }
-        let rows = &mut self.sums.rows.rows;
-        for (_, amount) in rows.split_off(self.top.unwrap_or(usize::MAX).min(rows.len())) {
-            self.left_out.0 += 1;
-            self.left_out.1.add(amount);
-        }
+        self.leave_out(self.top.unwrap_or(usize::MAX));
     }
 
     /// The smallest number of tokens that `percent` of the transcripts do not exceed (nearest rank).
@@ -784,11 +829,15 @@ fn json(counts: &Counts) -> serde_json::Value {
     })
 }
 
-/// Comma-separated values. Programs read them, so the columns depend only on the kind of row.
-fn comma_separated(counts: &Counts) -> String {
+/// The header of comma-separated values. Programs read them, so the columns depend only on the kind of row.
+fn csv_header(counts: &Counts) -> String {
+    let header = std::iter::once(title(counts.by)).chain(titles(counts, columns(counts.by)));
+    header.collect::<Vec<_>>().join(",") + "\n"
+}
+
+fn csv_rows(counts: &Counts) -> String {
     let columns = columns(counts.by);
-    let header = std::iter::once(title(counts.by)).chain(titles(counts, columns));
-    let mut text = header.collect::<Vec<_>>().join(",") + "\n";
+    let mut text = String::new();
     for (name, amount) in counts.rows() {
         let cells = columns.iter().map(|column| (column.value)(amount).to_string());
         let share = share(counts, amount.tokens).map(|share| format!("{:.3}", fraction(share)));

@@ -1,5 +1,6 @@
 //! Runs the chain of a cutting command: plans the outputs, runs the batch, reports the result.
 
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,6 +9,7 @@ use std::time::Instant;
 
 use super::cut_reporter::CutReporter;
 use super::input::{CutFlags, Global, Input, Output, is_standard};
+use super::new_session::NewSessionWriter;
 use super::process::Interrupt;
 use super::report;
 use super::split::SplitMap;
@@ -19,6 +21,7 @@ use curtail_core::digest::fnv1a_128;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, OnSummary};
+use curtail_core::small::{SMALL, read_small};
 use curtail_io::{Destination, Existing, FileUses, MANIFEST, Manifest, Scratch, Source, Targets};
 use curtail_tokens::tokenizers;
 
@@ -70,9 +73,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let start = Instant::now();
     counting.iter().for_each(|counting| report::counted(counting, global));
     let input_options = flags.input.input_options()?;
-    flags.refuse_detached_suffix()?;
-    flags.refuse_detached_record()?;
-    flags.refuse_reports_in_files()?;
+    flags.refuse_misread_words()?;
     let (mut sources, missing) = flags.sources(global)?;
     let mut manifest = flags.manifest(&options, &reads.content)?;
     let uses = Arc::new(FileUses::new(&sources, reads.all()));
@@ -88,6 +89,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
         explain: flags.explain_format(),
         targets,
         drops: drops.map(|checking| flags.drop_records(checking)),
+        finds_project: flags.output.as_new_session,
         stop: Arc::default(),
     };
     let progress = Arc::new(Progress::new(global.progress_display(cutting.targets.is_stdout()), &sources));
@@ -98,6 +100,7 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     cutting.stop = interrupt.flag();
     let mut reporter =
         CutReporter::new(flags, global, &cutting, Arc::clone(&progress), manifest, &sources, finished_before)?;
+    reporter.new_session = NewSessionWriter::new(flags, global, &uses, sources.len() + missing.len())?;
     reporter.map = map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?;
     reporter.missing(&missing);
     report::warn_empty(sources.is_empty() && missing.is_empty() && finished_before == 0, global);
@@ -183,7 +186,8 @@ impl CutFlags {
     fn destination(&self) -> Destination {
         let output = &self.output;
         match (&output.output, &output.output_dir, &output.in_place) {
-            _ if self.dry_run => Destination::Nothing,
+            // The writer of a new session finds its place when the cut is made.
+            _ if self.dry_run || output.as_new_session => Destination::Nothing,
             (Some(file), ..) if is_standard(file) => Destination::Stdout,
             (Some(file), ..) => Destination::File(file.clone()),
             (_, Some(directory), _) => Destination::Directory(directory.clone()),
@@ -243,6 +247,13 @@ impl CutFlags {
         if errors.is_empty() { Ok(targets) } else { Err(errors) }
     }
 
+    /// Refuses flags that name something else than the user meant.
+    fn refuse_misread_words(&self) -> anyhow::Result<()> {
+        self.refuse_detached_suffix()?;
+        self.refuse_detached_record()?;
+        self.refuse_reports_in_files()
+    }
+
     /// Refuses `--on-error report` unless records come from standard input and answers go to standard output: it is for programs
     /// that await an answer for each record.
     fn refuse_reports_in_files(&self) -> anyhow::Result<()> {
@@ -300,6 +311,7 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         repair,
         repair_pending,
         thinking,
+        usage,
         output,
         explain: _,
         dry_run: _,
@@ -322,6 +334,7 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         output: _,
         output_dir: _,
         in_place: _,
+        as_new_session: _,
         follow_links: _,
         force: _,
         resume: _,
@@ -329,9 +342,17 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         on_error,
         rejects: _,
     } = output;
-    let reads: Vec<_> = reads.iter().map(|path| std::fs::read(path).ok().map(fnv1a_128)).collect();
-    let options =
-        (chain, reads, (framing, dialect, messages_key, column), live, repair, repair_pending, thinking, on_error);
+    // The largest is a tokenizer.json.
+    let read = |path: &PathBuf| read_small(File::open(path).ok()?, 4 * SMALL).ok();
+    let reads: Vec<_> = reads.iter().map(|path| read(path).map(fnv1a_128)).collect();
+    let options = (
+        chain,
+        reads,
+        (framing, dialect, messages_key, column),
+        live,
+        (repair, repair_pending, thinking, usage),
+        on_error,
+    );
     let mut hasher = DefaultHasher::new();
     format!("{options:?}").hash(&mut hasher);
     format!("{} {} {:016x}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), hasher.finish())

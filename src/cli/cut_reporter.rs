@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::input::{CutFlags, Global};
+use super::new_session::NewSessionWriter;
 use super::report;
 use super::split::SplitMap;
 use super::table::{self, Columns};
@@ -52,6 +53,8 @@ pub(super) struct CutReporter<'f> {
     sums: Sums,
     /// The map of a split.
     pub(super) map: Option<SplitMap>,
+    /// Writes the cut as a session of its own.
+    pub(super) new_session: Option<NewSessionWriter<'f>>,
 }
 
 /// The state of the current file.
@@ -98,6 +101,7 @@ impl<'f> CutReporter<'f> {
             seen: HashSet::new(),
             sums: Sums { finished_before, ..Sums::default() },
             map: None,
+            new_session: None,
         })
     }
 
@@ -154,12 +158,16 @@ impl<'f> CutReporter<'f> {
         })
     }
 
-    fn done(&mut self, opened: &Opened, output: &CutOutput, whole: bool) -> Flow {
+    fn done(&mut self, opened: &Opened, output: &mut CutOutput, whole: bool) -> Flow {
         self.report_block(opened, output);
         self.sums.add(output);
         let targets = &self.cutting.targets;
         self.file.changed |= output.changed;
         self.file.parts |= output.parts && !targets.is_in_place();
+        if let Some(Err(error)) = self.new_session.as_mut().map(|writer| writer.hold(opened, output)) {
+            self.fail(&error);
+            return Flow::Stop;
+        }
         let wrote = match &output.written {
             Some(written) => written.clone().map(|()| self.file.written = true),
             None if targets.is_stdout() => self.write_stdout(opened, output),
@@ -258,6 +266,9 @@ impl<'f> CutReporter<'f> {
                 Ok(()) => self.file.written = true,
                 Err(error) => self.fail(&error),
             }
+        }
+        if complete && let Some(Err(error)) = self.new_session.as_mut().map(|writer| writer.write(opened)) {
+            self.fail(&error);
         }
         let done = self.file.written || !self.cutting.targets.are_files();
         let ended: Vec<FileError> = self.line_files().filter_map(|file| file.end(done).err()).collect();
@@ -649,6 +660,7 @@ impl Sums {
             (self.failed_records, "record failed", "records failed"),
             (self.dropped_records, "record dropped", "records dropped"),
             (self.finished_before, "file was finished before", "files were finished before"),
+            (totals.figures_reset, "figure of usage reset", "figures of usage reset"),
         ] {
             if count > 0 {
                 text.push_str(&format!(", {count} {}", if count == 1 { one } else { more }));

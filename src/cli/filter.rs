@@ -7,13 +7,16 @@ use anyhow::{bail, ensure};
 
 use super::cut::{self, Job};
 use super::input::{CutFlags, Global};
-use super::options::{Bytes, Choice, Options, PINS, Pin, Tokens, at_least_one, one_of, pins};
+use super::options::{
+    Bytes, Choice, CountingOptions, Options, PINS, Pin, TemplateOptions, Tokens, at_least_one, one_of, pins,
+};
+use super::report;
 use crate::batch::Checking;
-use curtail_core::checks::{Inspection, Levels, Table};
+use curtail_core::checks::{ALL, Inspection, Level, Levels, Table, first_that_needs_budget};
 use curtail_core::pipeline::Chain;
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{
-    CapKeep, CapResults, ClearResults, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins, Processor,
+    CapKeep, CapResults, ClearResults, Counting, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins, Processor,
     StaleResults, Strip, StripKind, ToolFilter, ToolGlobs,
 };
 use curtail_core::transcript::Role;
@@ -31,6 +34,16 @@ pub(super) struct FilterArgs {
     #[arg(long, value_name = "RULE", value_delimiter = ',', hide_short_help = true)]
     drop_records_with: Vec<String>,
 
+    /// Tokens that a record may have, for rules of --drop-records-with (8k = 8,000; 1m = 1,000,000)
+    #[arg(short = 't', long, value_name = "N", requires = "drop_records_with", hide_short_help = true)]
+    max_tokens: Option<Tokens>,
+
+    #[command(flatten)]
+    counting: CountingOptions,
+
+    #[command(flatten)]
+    template: TemplateOptions,
+
     #[command(flatten)]
     cutting: CutFlags,
 }
@@ -38,31 +51,53 @@ pub(super) struct FilterArgs {
 impl FilterArgs {
     /// Runs the command.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        ensure!(
+            self.max_tokens.is_some() || !self.counting.is_given() && !self.template.is_given(),
+            "--tokenizer, --model, --overhead, --reserve and --template say how to count for --max-tokens; pass -t N as well"
+        );
         let drops = (!self.drop_records_with.is_empty()).then(|| self.checking()).transpose()?;
+        let counted = drops.as_ref().and_then(|checking| checking.counting.as_ref());
+        counted.into_iter().for_each(|counting| report::counted(counting, global));
         let processors = match drops.is_some() && !self.options.selects() {
             true => Vec::new(),
             false => self.options.processors()?,
         };
         let chain = self.cutting.with_repair(Chain::default().at("", processors));
-        let options = format!("{:?} {:?}", self.options, self.drop_records_with);
-        let (counting, reads) = (self.options.counting()?, self.options.files());
+        let options = format!(
+            "{:?} {:?} {:?} {:?} {:?}",
+            self.options, self.drop_records_with, self.max_tokens, self.counting, self.template
+        );
+        let counting = self.options.counting()?;
+        let mut reads = self.options.files();
+        reads.extend([self.template.files(&self.counting)]);
         cut::run(&self.cutting, global, Job { chain, counting, options, reads, drops, ..Job::default() })
     }
 
     /// A check that reports only the findings of --drop-records-with.
     fn checking(&self) -> anyhow::Result<Checking> {
         let rules = &self.drop_records_with;
-        if let Some(long) = rules.iter().find(|rule| ["D002", "too-long"].contains(&rule.as_str())) {
-            bail!(
-                "--drop-records-with {long}: this rule needs a token limit, which `filter` does not take; `curtail split -t` splits such records"
-            );
+        if let (None, Some(rule)) = (self.max_tokens, first_that_needs_budget(rules)) {
+            bail!("--drop-records-with {rule}: this rule needs the number of tokens that a record may have; pass -t N");
         }
         let is_all = rules.iter().any(|rule| rule == "all");
         let allow = if is_all { Vec::new() } else { vec![String::from("all")] };
         let levels =
             Levels::new(&Table { allow, ..Table::default() }, &Table { deny: rules.clone(), ..Table::default() })?;
-        let live = self.cutting.input.live;
-        Ok(Checking { inspection: Inspection::default(), live, levels, counting: None, repair: None })
+        let counting = self.max_tokens.map(|budget| self.budget(budget, &levels)).transpose()?;
+        let inspection = Inspection { max_tokens: self.max_tokens.map(|budget| budget.0), ..Inspection::default() };
+        Ok(Checking { inspection, live: self.cutting.input.live, levels, counting, repair: None })
+    }
+
+    /// How tokens are counted for the rules that need `budget`.
+    fn budget(&self, budget: Tokens, levels: &Levels) -> anyhow::Result<Counting> {
+        let verdicts = levels.for_path("");
+        ensure!(
+            ALL.iter().any(|rule| rule.needs_budget() && verdicts.level_of(rule) > Level::Allow),
+            "--max-tokens applies to rules of --drop-records-with that need a limit, such as too-long; none is named"
+        );
+        self.counting.check_reserve(budget)?;
+        self.counting.note().iter().for_each(report::note);
+        self.template.counting(&self.counting)
     }
 }
 

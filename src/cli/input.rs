@@ -18,10 +18,12 @@ use crate::console;
 use crate::progress::Show;
 use curtail_core::dialects::{Framing, iso_8601};
 use curtail_core::error::{ErrorKind, FileError};
+use curtail_core::figures::StaleFigures;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Live, RepairMode, Thinking};
 use curtail_core::visible::number_of;
 use curtail_io::{Inputs, Source, Wanted};
+use curtail_memory::rolling::Shown;
 
 /// The framing that `--framing` requests; `None` to detect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,12 @@ const THINKING: &[Choice<Thinking>] = &[
     Choice::new("auto", Thinking::Auto, "Drop what the model would reject"),
     Choice::new("keep", Thinking::Keep, "Keep all"),
     Choice::new("drop", Thinking::Drop, "Drop all after the first change"),
+];
+
+/// The values of `--usage`.
+const USAGE: &[Choice<StaleFigures>] = &[
+    Choice::new("reset", StaleFigures::Reset, "Set them to 0, where the agent reads them back"),
+    Choice::new("keep", StaleFigures::Keep, "Keep all"),
 ];
 
 // What is read, and how.
@@ -162,6 +170,21 @@ pub(super) struct CutFlags {
     )]
     pub(super) thinking: Thinking,
 
+    /// How to treat the token counts in a log that are wrong after the first change
+    ///
+    /// Agents take the last count in their log for the size of the conversation, and compact a copy that is much smaller before
+    /// they answer. `reset` sets the counts after the first change to 0, and takes out lines with nothing else, in logs of agents
+    /// that read them back; `keep` leaves all counts as they are.
+    #[arg(
+        long,
+        value_parser = one_of(USAGE),
+        value_name = "HOW",
+        default_value = "reset",
+        hide_short_help = true,
+        help_heading = "Repair"
+    )]
+    pub(super) usage: StaleFigures,
+
     #[command(flatten)]
     pub(super) output: Output,
 
@@ -265,6 +288,12 @@ pub(super) struct Output {
         default_missing_value = ""
     )]
     pub(super) in_place: Option<OsString>,
+
+    /// Write a session of its own, with a new id, where its agent finds it (or to --output); print its path
+    ///
+    /// The command that resumes it is printed on standard error. No file is ever replaced, and the input is not changed.
+    #[arg(long, conflicts_with_all = ["output_dir", "in_place", "resume", "force"])]
+    pub(super) as_new_session: bool,
 
     /// With --in-place, also replace files that symbolic links in directories lead to
     #[arg(long, requires = "in_place", hide_short_help = true)]
@@ -420,7 +449,12 @@ impl CutFlags {
             before = before.at("", repairs(mode, self.repair_pending, None));
         }
         before.stages.extend(chain.stages);
-        Chain { stages: before.stages, thinking: self.thinking, ..chain }
+        Chain { stages: before.stages, thinking: self.thinking, figures: self.usage, ..chain }
+    }
+
+    /// What a thread shows of its messages.
+    pub(super) const fn shown_context(&self) -> Shown {
+        Shown::Context { thinking: self.thinking, figures: self.usage }
     }
 }
 

@@ -10,10 +10,10 @@ use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
 
 /// The values of `--on-overflow`.
 const OVERFLOWS: &[Choice<Overflow>] = &[
-    Choice::new("empty", Overflow::Empty, "Keep only preserved messages, with a warning"),
-    Choice::new("keep-newest", Overflow::KeepNewest, "Keep the newest segment anyway, with a warning"),
-    Choice::new("truncate", Overflow::Truncate, "Keep the newest segment and cut its texts in the middle"),
-    Choice::new("error", Overflow::Error, "Report an error"),
+    Choice::new("error", Overflow::Error, "Report an error that names the smallest budget"),
+    Choice::new("truncate", Overflow::Truncate, "Keep both and cut texts in the middle"),
+    Choice::new("keep-newest", Overflow::KeepNewest, "Keep both although they exceed the budget, with a warning"),
+    Choice::new("empty", Overflow::Empty, "Keep the newest segments that fit, or none, with a warning"),
 ];
 
 /// Keep the newest complete segments that fit a token budget
@@ -40,8 +40,8 @@ pub(crate) struct LimitOptions {
     #[command(flatten)]
     template: TemplateOptions,
 
-    /// What to keep when not even the newest segment fits
-    #[arg(long, value_parser = one_of(OVERFLOWS), default_value = "empty")]
+    /// What to do when the newest segment does not fit with the question that it follows
+    #[arg(long, value_parser = one_of(OVERFLOWS), default_value = "error")]
     on_overflow: Overflow,
 
     /// Keep system and developer messages and count them first (default)
@@ -69,8 +69,9 @@ impl Options for LimitOptions {
             trigger: self.trigger.map(|trigger| trigger.or(budget)),
             counting: self.template.counting(&self.counting)?,
             on_overflow: self.on_overflow,
-            preserve_system: pins.system && !self.no_preserve_system,
+            preserve_system: (pins.system || self.preserve_system) && !self.no_preserve_system,
             first_user: pins.first_user,
+            question: pins.question,
             step,
         };
         let share = |amount: Option<Amount>| amount.and_then(Amount::share);

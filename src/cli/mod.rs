@@ -13,6 +13,7 @@ mod help;
 mod input;
 mod limit;
 mod memory;
+mod new_session;
 pub(crate) mod options;
 mod policy;
 mod process;

@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use super::process::open_template;
 use curtail_core::counting::{Calibrate, Tokenizer};
 use curtail_core::error::FileError;
 use curtail_core::pipeline::Processors;
-use curtail_core::processors::{Counting, Overhead, Pins};
+use curtail_core::processors::{Counting, Overhead, Pins, Question};
+use curtail_core::small::{SMALL, read_small_text};
 use curtail_lab::calibration::Figures;
 use curtail_tokens::templates::ToolList;
 use curtail_tokens::tokenizers;
@@ -218,7 +220,8 @@ where
 
 /// The text of a file that a flag names.
 pub(in crate::cli) fn read_text(path: &Path) -> Result<String, FileError> {
-    std::fs::read_to_string(path).map_err(|error| FileError::system(path.display().to_string(), &error))
+    let read = File::open(path).and_then(|file| read_small_text(file, SMALL));
+    read.map_err(|error| FileError::system(path.display().to_string(), &error))
 }
 
 // Numbers on the command line.
@@ -343,7 +346,8 @@ fn scaled(text: &str) -> Option<usize> {
 /// The values of `--pin`.
 pub(in crate::cli) const PINS: &[Choice<Pin>] = &[
     Choice::new("system", Pin::System, "System and developer messages"),
-    Choice::new("first-user", Pin::FirstUser, "The first user message with text, and what system pins"),
+    Choice::new("first-user", Pin::FirstUser, "The first message that a person wrote, and what system pins"),
+    Choice::new("last-user", Pin::LastUser, "The last one, and what system pins; while a round is in flight, always"),
     Choice::new("none", Pin::None, "Nothing"),
 ];
 
@@ -352,6 +356,7 @@ pub(in crate::cli) const PINS: &[Choice<Pin>] = &[
 pub(in crate::cli) enum Pin {
     System,
     FirstUser,
+    LastUser,
     None,
 }
 
@@ -363,7 +368,12 @@ pub(in crate::cli) fn pins(which: &[Pin]) -> anyhow::Result<Pins> {
     if which.len() > 1 && which.contains(&Pin::None) {
         anyhow::bail!("--pin none excludes the other values");
     }
-    Ok(Pins { system: !which.contains(&Pin::None), first_user: which.contains(&Pin::FirstUser) })
+    let question = match (which.contains(&Pin::LastUser), which.contains(&Pin::None)) {
+        (true, _) => Question::Always,
+        (_, true) => Question::Never,
+        _ => Question::InFlight,
+    };
+    Ok(Pins { system: !which.contains(&Pin::None), first_user: which.contains(&Pin::FirstUser), question })
 }
 
 // How tokens are counted.
@@ -380,6 +390,8 @@ pub(crate) struct CountingOptions {
     flags: Flags,
     /// Whether a tokenizer or a model was named, and not left at its default.
     is_named: bool,
+    /// Whether the command line has any of these flags.
+    is_given: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -453,6 +465,11 @@ impl CountingOptions {
         Ok(())
     }
 
+    /// Whether the command line says how to count.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.is_given
+    }
+
     /// A note about the counts, such as that they are estimates.
     pub(crate) fn note(&self) -> Option<String> {
         self.flags
@@ -475,7 +492,10 @@ impl FromArgMatches for CountingOptions {
         }
         let default = matches.value_source("tokenizer") == Some(ValueSource::DefaultValue);
         let is_named = !default || flags.model.is_some();
-        Ok(Self { flags, is_named })
+        let flags_of_counting = ["tokenizer", "model", "overhead", "reserve"];
+        let is_given =
+            flags_of_counting.iter().any(|flag| matches.value_source(flag) == Some(ValueSource::CommandLine));
+        Ok(Self { flags, is_named, is_given })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -558,6 +578,11 @@ pub(crate) struct TemplateOptions {
 }
 
 impl TemplateOptions {
+    /// Whether there is a template.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.template.is_some()
+    }
+
     /// The files that affect the count: those of the template, the tools, and the tokenizer of `options`.
     pub(crate) fn files(&self, options: &CountingOptions) -> Reads {
         let mut reads = options.files();

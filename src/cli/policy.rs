@@ -206,14 +206,14 @@ pub(super) const PRESETS: &[Preset] = &[
     preset("keep-40", "window -n 40", "the last 40 items, with whole exchanges", true),
     preset(
         "last-items-40",
-        "window --strategy sliding -n 40",
+        "window --strategy sliding -n 40 --pin none --preserve-system",
         "the last 40 items, as sessions of the OpenAI Agents SDK do",
         false,
     ),
     preset("limit-50%", "limit -t 50%", "half of the tokens", true),
     preset(
         "trim-messages",
-        "limit -t 50% | window --strategy sliding -n 1000000 --start-on user",
+        "limit -t 50% --pin none --preserve-system --on-overflow empty | window --strategy sliding -n 1000000 --start-on user",
         "half of the tokens, from a user message on, as LangChain's trim_messages does",
         false,
     ),

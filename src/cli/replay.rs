@@ -156,6 +156,7 @@ impl ReplayArgs {
     /// Replays the input and prints the report.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let replay = self.replay()?;
+        report::counted(&replay.counting, global);
         let (sources, missing) = self.input.sources(None)?;
         report::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let failures = report::Failures::of_missing(&missing, global);

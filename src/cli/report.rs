@@ -110,9 +110,9 @@ pub(super) fn reading(opened: &Opened, dialect: Option<&str>) -> String {
     format!("{}: {}, {}", opened.source.name, opened.reading.framing.name(), dialect.unwrap_or("no message"))
 }
 
-/// With `--verbose`, prints what the tokenizer remarks about its counts.
+/// Prints what the tokenizer remarks about its counts, unless `--quiet`.
 pub(super) fn counted(counting: &Counting, global: &Global) {
-    if global.verbose {
+    if !global.quiet {
         counting.tokenizer.remark().iter().for_each(note);
     }
 }

@@ -191,6 +191,7 @@ impl SessionsArgs {
             return Ok(());
         }
         let counting = (self.tokens || self.sort == Sort::Tokens).then(|| self.counting.counting()).transpose()?;
+        counting.iter().for_each(|counting| report::counted(counting, global));
         let failed: Vec<Option<String>> = listed
             .par_iter_mut()
             .map(|one| {
@@ -225,8 +226,11 @@ impl SessionsArgs {
             }
             SessionsFormat::Paths | SessionsFormat::Paths0 => {
                 let end = if self.format == SessionsFormat::Paths { '\n' } else { '\0' };
-                let paths = listed.iter().map(|one| format!("{}{end}", one.session.path.display()));
-                console::data(&paths.collect::<String>())?;
+                let path = |one: &ListedSession| match console::out_is_terminal() {
+                    true => format!("{}\n", one_line(&one.session.path.to_string_lossy())),
+                    false => format!("{}{end}", one.session.path.display()),
+                };
+                console::data(&listed.iter().map(path).collect::<String>())?;
             }
         }
         Ok(())
@@ -250,8 +254,8 @@ impl ListedSession {
 
     /// Its path, or the command that writes it to a file.
     fn place(&self) -> String {
-        let path = || self.session.path.display().to_string();
-        self.session.export().map_or_else(path, |export| one_line(&export).into_owned())
+        let place = self.session.export().unwrap_or_else(|| self.session.path.display().to_string());
+        one_line(&place).into_owned()
     }
 
     /// Its entry in the list as JSON.
@@ -540,8 +544,8 @@ fn find_sessions(agents: &[&'static Agent]) -> FoundSessions {
 }
 
 /// The folder of an agent: below the home of the user, or where an environment variable moves it.
-fn folder_of(agent: &Agent) -> Option<PathBuf> {
-    let moved = agent.variable.and_then(|(name, below)| {
+pub(super) fn folder_of(agent: &Agent) -> Option<PathBuf> {
+    let moved = agent.variables.iter().find_map(|(name, below)| {
         let folder = std::env::var_os(name).filter(|folder| !folder.is_empty())?;
         Some(PathBuf::from(folder).join(below))
     });

@@ -42,6 +42,10 @@ impl SplitArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         #[cfg(unix)]
         super::process::raise_file_limit();
+        anyhow::ensure!(
+            !self.cutting.output.as_new_session,
+            "--as-new-session writes one session, and split several transcripts; cut with limit or window"
+        );
         let SplitOptions { counting, template, .. } = &self.options;
         let reads = template.files(counting);
         let counting = template.counting(counting)?;

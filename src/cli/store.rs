@@ -13,7 +13,7 @@ use crate::cli::report;
 use crate::console;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::visible::number_of;
-use curtail_io::{FileSink, Packing, Replace, Scratch};
+use curtail_io::{FileSink, Packing, Replace, Scratch, sweep};
 use curtail_memory::store::{Clash, Store, StoreError, StoreLocation};
 
 /// The values of `--on-clash`.
@@ -72,7 +72,7 @@ impl StoreFlag {
 
     /// The store, created if it does not exist.
     pub(super) fn open(&self) -> anyhow::Result<Store> {
-        Ok(Store::open(&self.path()?)?)
+        open_to_change(&self.path()?)
     }
 
     /// The store, if it exists.
@@ -96,6 +96,15 @@ impl StoreArgs {
         }
         Ok(())
     }
+}
+
+/// The store at `path`, created if it does not exist. What a killed run left beside it is removed.
+///
+/// # Errors
+/// As [`Store::open`].
+pub(super) fn open_to_change(path: &Path) -> anyhow::Result<Store> {
+    sweep(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+    Ok(Store::open(path)?)
 }
 
 /// The file, unless it is a standard stream.

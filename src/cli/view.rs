@@ -21,6 +21,7 @@ use curtail_core::checks::{Levels, LineIndex, Table};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
+use curtail_core::visible::one_line;
 use curtail_io::{
     DIRECTORY_ADVICE, FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_directory_as_file,
     refuse_file_as_directory,
@@ -187,6 +188,7 @@ impl ViewArgs {
             files: sources.len(),
             prices: Prices::built_in()?,
         };
+        report::counted(&viewer.counting, global);
         let mut written = Ok(());
         let mut batch = self.input.batch(global)?;
         batch.input_options.block = Some(BLOCK);
@@ -374,7 +376,7 @@ impl<'a> Pages<'a> {
             opened => opened.with_context(|| format!("{}: no browser could be started", shown.display()))?,
         }
         if on_terminal {
-            console::out(&format!("{}\n", shown.display()))?;
+            console::out(&format!("{}\n", one_line(&shown.to_string_lossy())))?;
         }
         Ok(())
     }

@@ -88,10 +88,11 @@ impl Options for WindowOptions {
     fn processors(&self) -> anyhow::Result<Processors> {
         let pins = pins(&self.pin)?;
         let keep = Keep {
-            system: pins.system && !self.no_preserve_system,
+            system: (pins.system || self.preserve_system) && !self.no_preserve_system,
             first: self.keep_first,
             start_on_user: self.start_on.is_some(),
             first_user: pins.first_user,
+            question: pins.question,
         };
         let (unit, step) = (self.unit, self.step.unwrap_or(1));
         ensure!(step <= self.size, "--step {step} exceeds --size {}: the newest units would be dropped", self.size);

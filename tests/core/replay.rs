@@ -58,6 +58,7 @@ const CASES: &[PolicyCase] = &[
     ("head", || Chain::default().then(history(2, WindowUnit::Segments, keep(true, 2, false))), true),
     ("sliding", || Chain::default().then(sliding()), true),
     ("limit", || Chain::default().then(limit(60, Overflow::Empty)), true),
+    ("budget", || Chain::default().then(TokenLimit { preserve_system: true, ..limit(60, Overflow::KeepNewest) }), true),
     ("truncate", || Chain::default().then(limit(30, Overflow::Truncate)), true),
     ("trigger", || Chain::default().then(TokenLimit { trigger: Some(90), ..limit(40, Overflow::KeepNewest) }), true),
     ("tools", || Chain::default().then(tools()), true),

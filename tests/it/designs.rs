@@ -30,8 +30,10 @@ const THANKS: &str = r#"{"role":"user","content":"Thanks!"}"#;
 #[test]
 fn sliding_window_drops_the_orphan_at_its_start() {
     let input = [SYSTEM, USER, CALLS_1_2, RESULT_1, RESULT_2, CALL_3, RESULT_3];
-    let out = written(&["window", "--strategy", "sliding", "-n", "4"], &input);
-    assert_eq!(out, [SYSTEM, CALL_3, RESULT_3]);
+    let seed = ["window", "--strategy", "sliding", "-n", "4", "--pin", "none", "--preserve-system"];
+    assert_eq!(written(&seed, &input), [SYSTEM, CALL_3, RESULT_3]);
+    // By default, the question that the round answers takes a place as well.
+    assert_eq!(written(&seed[..5], &input), [SYSTEM, USER, CALL_3, RESULT_3]);
 }
 
 #[test]
@@ -70,8 +72,10 @@ fn history_window_leaves_the_round_in_flight_alone() {
     let (status, out, err) = curtail(&["window", "-n", "2"], &input.join("\n"));
     assert_eq!((status, out.lines().collect::<Vec<_>>()), (0, input[1..].to_vec()));
     assert!(err.contains("--cap-in-flight"), "the note names the flag: {err}");
-    let capped = written(&["window", "-n", "2", "--cap-in-flight", "--max-expansion", "1"], &input);
-    assert_eq!(capped, [CALL_3, RESULT_3]);
+    let capped = ["window", "-n", "2", "--cap-in-flight", "--max-expansion", "1", "--pin", "none"];
+    assert_eq!(written(&capped, &input), [CALL_3, RESULT_3]);
+    // By default, the question that the round answers is kept on top.
+    assert_eq!(written(&capped[..6], &input), [THANKS, CALL_3, RESULT_3]);
 }
 
 #[test]
@@ -133,11 +137,15 @@ fn tool_filter_cuts_one_of_several_parallel_calls() {
 fn token_limit_keeps_the_newest_whole_segments() {
     let all = written(&["limit", "-t", "1k"], &KIT);
     assert_eq!(all, KIT, "the whole fits");
-    let out = written(&["limit", "-t", "12"], &KIT);
+    let out = written(&["limit", "-t", "12", "--on-overflow", "empty"], &KIT);
     assert_eq!(out, [KIT_DEBUG, KIT_DEBUG_RESULT, KIT_SAY]);
-    let (status, out, err) = curtail(&["limit", "-t", "2"], &KIT.join("\n"));
+    let (status, out, err) = curtail(&["limit", "-t", "2", "--on-overflow", "empty"], &KIT.join("\n"));
     assert_eq!((status, out.as_str()), (0, ""), "nothing fits: {err}");
     assert!(err.contains("--on-overflow"), "a warning says so: {err}");
+    // By default, what asks nothing is an error that names the smallest budget.
+    let (status, out, err) = curtail(&["limit", "-t", "12"], &KIT.join("\n"));
+    assert_eq!((status, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("it needs 23 tokens") && err.contains("--on-overflow"), "{err}");
 }
 
 /// AgentKit's chain of three, by piping: debugging tools go, then a budget, then all tools.

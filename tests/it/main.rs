@@ -22,6 +22,7 @@ mod growth;
 mod laws;
 mod memory;
 mod memory_cli;
+mod new_session;
 mod packaging;
 mod program;
 #[path = "../core/properties.rs"]

@@ -119,6 +119,12 @@ fn the_installer_installs_what_matches_its_checksum_and_nothing_else() {
     let version = run(Command::new(bin.join("curtail")).arg("-V"));
     assert_eq!(version.trim(), format!("curtail {}", env!("CARGO_PKG_VERSION")));
 
+    // A relative folder is that of the user, not one of the installer.
+    let mut relative = Command::new("sh");
+    relative.arg("install.sh").current_dir(folder.path()).env("CURTAIL_INSTALL_DIR", "./relative bin");
+    run(relative.env("CURTAIL_DOWNLOAD_BASE", format!("file://{}", folder.path().display())));
+    assert!(folder.path().join("relative bin/curtail").is_file());
+
     replace(folder.path(), &archive);
     let other = folder.path().join("other");
     let refused = install(folder.path(), &other);

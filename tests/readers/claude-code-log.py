@@ -10,11 +10,15 @@
 import contextlib
 import io
 import logging
+import os
+import re
+import subprocess
 from pathlib import Path
 
 from claude_code_log.converter import load_transcript
 from claude_code_log.models import AssistantTranscriptEntry, UserTranscriptEntry
-from shared import main
+from shared import PROGRAM, Red, main, outlines, plain, same, values
+from shared import events as shown_events
 
 
 NAMED = r"^(session-|minimal|parallel|pending|in-flight|reasoning|sidechain|media|split|compaction|glued|state|stream)"
@@ -56,6 +60,27 @@ def load(path):
     return [held]
 
 
+def as_new_session(path, folder, damage=None):
+    """A cut becomes a session of its own: the name of its file is the id of all records, and it holds what is shown."""
+    if not any("sessionId" in value for value in values(path)):
+        return
+    project = folder / "projects/kiln"
+    project.mkdir(parents=True, exist_ok=True)
+    original = project / "original.jsonl"
+    original.write_text(re.sub(r'"cwd": ?"[^"]*"', lambda _: f'"cwd":"{folder}"', path.read_text()))
+    command = [PROGRAM, "window", "-n", "4", "--as-new-session", original]
+    done = subprocess.run(command, env={**os.environ, "CLAUDE_CONFIG_DIR": str(folder)}, capture_output=True, text=True, timeout=60)
+    written = Path(done.stdout.strip())
+    ids = {value["sessionId"] for value in values(written) if "sessionId" in value} if done.returncode == 0 else None
+    if ids != {written.stem} or written.parent.resolve() != project.resolve() or f"claude --resume {written.stem}" not in done.stderr:
+        raise Red(f"new session {ids}: {done.stdout} {done.stderr[-300:]}")
+    held = [event for event in load(written)[0] if plain(event[1])]
+    held = damage(held) if damage else held
+    shown = [event for outline in outlines(written, "claude-code") for event in shown_events(outline)]
+    if len(held) != len(shown) or not all(map(same, shown, held)):
+        raise Red(f"new session: shown {shown[:2]}, held {held[:2]}")
+
+
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
-    main(load, ["claude-code"], data=["claude-code"], named=NAMED, skip=SKIP, parents="parentUuid")
+    main(load, ["claude-code"], data=["claude-code"], named=NAMED, skip=SKIP, parents="parentUuid", also=as_new_session)

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from server import Model
-from shared import Red, main
+from shared import Compacted, Red, main, only, stale_figures
 
 SKIP = {
     "compacted-text.jsonl": "behind a compaction without a history, Codex sends what the user wrote before it again",
@@ -56,13 +56,20 @@ def resume(path):
         # A head with what Codex demands, where our own fixtures have less.
         head |= {**HEAD, **head, "id": own} if "payload" in first else {}
         (day / f"rollout-2026-04-11T08-00-01-{own}.jsonl").write_text("".join([json.dumps(first) + "\n", *rest]))
-        (home / "config.toml").write_text(f'openai_base_url = "{model.url}/v1"\nmodel_context_window = 100000000\nmodel_auto_compact_token_limit = 90000000\n[analytics]\nenabled = false\n')
+        (home / "config.toml").write_text(f'openai_base_url = "{model.url}/v1"\n[analytics]\nenabled = false\n')
         environment = {"PATH": os.environ["PATH"], "HOME": folder, "CODEX_HOME": str(home), "CODEX_API_KEY": "none"}
         command = ["codex", "exec", "--skip-git-repo-check", "resume", own, PROMPT]
         done = subprocess.run(command, cwd=work, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        if any('"compaction_trigger"' in json.dumps(asked) for asked in model.asked):
+            raise Compacted("the first request is for a compaction")
         if done.returncode or not model.asked:
             raise ValueError(f"codex {done.returncode}: {done.stderr.replace(folder, '')[-300:]}")
-        return [e for item in model.asked[-1]["input"] for e in events(item)]
+        return [e for item in only(model.asked)["input"] for e in events(item)]
+
+
+def window(path):
+    """Where Codex compacts: at nine tenths of the window that it assumes for a model of which it is told nothing."""
+    return 272_000 * 9 // 10
 
 
 OWN = re.compile(r"<(environment_context|permissions|skills|apps|plugins|collaboration|personality|model)|# AGENTS.md|image content omitted because it could not be processed$|\s*$")
@@ -81,4 +88,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["codex"], data=["codex"], adapt=without_own, jobs=4, live=True, skip=SKIP)
+    main(load, ["codex"], data=["codex"], adapt=without_own, jobs=4, live=True, skip=SKIP, window=window, damages=[stale_figures])

@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 from server import Model
-from shared import Red, main
+from shared import Red, main, only
 
 SKIP = {"large.json": "it has messages of type model, which Gemini CLI passes over"}
 OWN = ("<session_context>", "[The previous response was interrupted")
@@ -51,7 +51,12 @@ def resume(path):
         asked = [asked for asked in model.asked if "contents" in asked]
         if done.returncode or not asked:
             raise ValueError(f"gemini {done.returncode}: {done.stderr[-300:]}")
-        return [e for content in asked[-1]["contents"] for e in events(content)]
+        return [e for content in only(asked)["contents"] for e in events(content)]
+
+
+def window(path):
+    """Where Gemini CLI compresses: at half the window of gemini-2.5-flash, by its own estimate."""
+    return 1_048_576 // 2
 
 
 def once(held):
@@ -101,4 +106,4 @@ def call_after_answer(whole, outline):
 BLIND = {"drop_result": "a result is in its call as well, and is sent from there; see drop_result_of_call", "call_after_result": "a call holds its result; see call_after_answer"}
 
 if __name__ == "__main__":
-    main(load, ["gemini"], adapt=adapt, data=["agent-sessions/gemini", "gemini/cli-jsonl"], named=r"^cli|large|small|jsonl_v040|resumed", jobs=2, skip=SKIP, results_last=True, live=True, damages=[drop_result_of_call, call_after_answer], blind=BLIND)
+    main(load, ["gemini"], adapt=adapt, data=["agent-sessions/gemini", "gemini/cli-jsonl"], named=r"^cli|large|small|jsonl_v040|resumed", jobs=2, skip=SKIP, results_last=True, live=True, window=window, damages=[drop_result_of_call, call_after_answer], blind=BLIND)

@@ -19,12 +19,14 @@ import tempfile
 from pathlib import Path
 
 from server import Model
-from shared import Red, main
+from shared import Red, main, only, stale_figures
 
 OWN = ("What did we do so far?", "[Tool execution was interrupted]")
 SKIP = {"version2.json": "OpenCode 1.18 imports version 1 only"}
 PROMPT = "OK?"
-MODEL = {"name": "m", "limit": {"context": 1000000, "output": 1000}, "tool_call": True, "attachment": True, "modalities": {"input": ["text", "image", "pdf"], "output": ["text"]}}
+# As OpenCode has them for Claude.
+WINDOW, OUTPUT = 200_000, 32_000
+MODEL = {"name": "m", "limit": {"context": WINDOW, "output": OUTPUT}, "tool_call": True, "attachment": True, "modalities": {"input": ["text", "image", "pdf"], "output": ["text"]}}
 
 
 def settings(url):
@@ -51,6 +53,16 @@ def events(message, parts):
     return [(role, text) for text in texts if text not in OWN] + [("call", call["id"]) for call in message.get("tool_calls") or []]
 
 
+def is_title(asked):
+    """Whether a request is for a title of the session."""
+    return not asked.get("tools") and "title" in json.dumps(asked["messages"][0])
+
+
+def window(path):
+    """Where OpenCode compacts."""
+    return WINDOW - OUTPUT
+
+
 def resume(path, session):
     with Model() as model, tempfile.TemporaryDirectory(dir=Path.home()) as folder:
         work, place = Path(folder, "work"), Path(folder, ".config/opencode/opencode.json")
@@ -63,10 +75,10 @@ def resume(path, session):
             done = subprocess.run(["opencode", *command], cwd=work, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
             if done.returncode:
                 raise ValueError(f"opencode {command[0]}: {done.stderr[-300:]}")
-        asked = [asked["messages"] for asked in model.asked if asked.get("tools")]
-        if not asked:
+        if not model.asked:
             raise ValueError(f"opencode sent nothing: {done.stderr[-300:]}")
-        return [message for message in asked[0] if message["role"] != "system"]
+        asked = only([asked["messages"] for asked in model.asked if not is_title(asked)])
+        return [message for message in asked if message["role"] != "system"]
 
 
 def in_place(held, messages):
@@ -112,4 +124,4 @@ BLIND = {
 }
 
 if __name__ == "__main__":
-    main(load, ["opencode"], data=["opencode"], jobs=2, results_last=True, live=True, skip=SKIP, damages=[lose_result, change_places], blind=BLIND, parents="parentID")
+    main(load, ["opencode"], data=["opencode"], jobs=2, results_last=True, live=True, skip=SKIP, damages=[lose_result, change_places, stale_figures], window=window, blind=BLIND, parents="parentID")

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from server import Model
-from shared import Red, main, values
+from shared import Red, main, only, stale_figures, values
 
 SKIP = {
     "openclaw.jsonl": "OpenClaw writes results as text, and records without a parent",
@@ -28,7 +28,7 @@ SKIP = {
     "compaction.jsonl": "its records have no parents, of which pi reads only the last",
     "shell.jsonl": "its records have no parents, of which pi reads only the last",
 }
-SUMMARY = re.compile(r"^(?:The conversation history before|The following is a summary of a branch).*?<summary>\n(.*)\n</summary>.*", re.S)
+SUMMARY = re.compile(r"^(?:The conversation history before|The following is a summary of a branch).*?<summary>\n(.*?)\n?</summary>.*", re.S)
 PROMPT = "Say OK."
 
 
@@ -48,11 +48,23 @@ def complete(entry):
     return entry
 
 
+MODELS = Path(os.environ["READER_HOME"], "node_modules/@mariozechner/pi-ai/dist/models.generated.js")
+# What pi keeps free for the answer.
+RESERVE = 16_384
+
+
+def window(path):
+    """Where pi compacts: before the window of the model in the log, as pi's own table has it, is full."""
+    named = re.findall(r'"model": ?"([^"]+)"', path.read_text())
+    found = named and re.search(rf'"{re.escape(named[-1])}": {{.*?contextWindow: (\d+)', MODELS.read_text(), re.S)
+    return (int(found.group(1)) if found else 200_000) - RESERVE
+
+
 def resume(path):
     with Model() as model, tempfile.TemporaryDirectory(dir=Path.home()) as folder:
         agent = Path(folder, ".pi/agent")
         agent.mkdir(parents=True)
-        entry = {"id": "m", "name": "m", "reasoning": False, "input": ["text", "image"], "contextWindow": 1000000, "maxTokens": 1000}
+        entry = {"id": "m", "name": "m", "reasoning": False, "input": ["text", "image"], "contextWindow": window(path) + RESERVE, "maxTokens": 64000}
         provider = {"baseUrl": f"{model.url}/v1", "api": "openai-completions", "apiKey": "none", "models": [entry]}
         (agent / "models.json").write_text(json.dumps({"providers": {"loop": provider}}))
         session = Path(folder, "session.jsonl")
@@ -65,7 +77,7 @@ def resume(path):
         done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
         if done.returncode or not model.asked:
             raise ValueError(f"pi {done.returncode}: {done.stderr[-300:]}")
-        return [e for m in model.asked[-1]["messages"] for e in events(m)]
+        return [e for m in only(model.asked)["messages"] for e in events(m)]
 
 
 def without_thoughts(held, entries):
@@ -88,4 +100,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["pi"], data=["pi"], jobs=3, live=True, skip=SKIP, parents="parentId")
+    main(load, ["pi"], data=["pi"], jobs=3, live=True, skip=SKIP, parents="parentId", window=window, damages=[stale_figures])

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from server import Model
-from shared import Red, main, values
+from shared import Red, main, only, stale_figures, values
 
 SKIP = {
     "pending.jsonl": "Qwen Code removes a call without a result",
@@ -57,7 +57,12 @@ def resume(path):
         asked = [asked for asked in model.asked if PROMPT in json.dumps(asked.get("messages"))]
         if done.returncode or not asked:
             raise ValueError(f"qwen {done.returncode}: {done.stderr[-300:]} {done.stdout[-300:]}")
-        return [e for m in asked[0]["messages"] for e in events(m)]
+        return [e for m in only(model.asked)["messages"] for e in events(m)]
+
+
+def window(path):
+    """Where Qwen Code compresses: at seven tenths of the window that it assumes for a model which it does not know."""
+    return 131_072 * 7 // 10
 
 
 def apart(held, lines):
@@ -116,4 +121,4 @@ def load(path):
 
 
 if __name__ == "__main__":
-    main(load, ["qwen"], data=["agent-sessions/qwen"], jobs=2, results_last=True, live=True, adapt=from_boundary, skip=SKIP, parents="parentUuid")
+    main(load, ["qwen"], data=["agent-sessions/qwen"], jobs=2, results_last=True, live=True, adapt=from_boundary, skip=SKIP, parents="parentUuid", window=window, damages=[stale_figures])

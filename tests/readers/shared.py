@@ -39,6 +39,17 @@ class Red(Exception):
     """The reader does not hold what was kept."""
 
 
+class Compacted(Red):
+    """An agent that resumes a session compacts it before it answers, or asks its model more than once."""
+
+
+def only(requests):
+    """The one request with which an agent answers a prompt."""
+    if len(requests) != 1:
+        raise Compacted(f"{len(requests)} requests to answer one prompt")
+    return requests[0]
+
+
 class TooSmall(Exception):
     """Not even what is always kept fits the budget that a cut names, or a row with answers to train on is not divided."""
 
@@ -167,6 +178,8 @@ def inputs(dialects, data, folder, named=""):
             yield file, path, outline
 
 
+# The tokens of what an agent sends beside a conversation, and how much more its model counts than we do.
+OWN, MARGIN = 25_000, 1.25
 LARGE = 500_000
 RECORDS = re.compile(rb'"(messages|conversations|traj|prompt)"')
 # What the fixtures of this name contain is unknown on purpose.
@@ -263,7 +276,8 @@ def reason(error):
 class Reader:
     """One piece of software, and the dialects that it reads."""
 
-    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named="", jobs=1, results_last=False, live=False, planted=None, parents=None, blind=None, also=None):
+    def __init__(self, load, dialects, data=(), sees=("text", "tool-call", "tool-result"), adapt=None, damages=(), skip=None, named="", jobs=1, results_last=False, live=False, planted=None, parents=None, blind=None, also=None, window=None):
+        self.window, self.large, self.compacted = window, Counter(), Counter()
         self.live, self.planted, self.blind, self.also = live, planted or dialects, blind or {}, also
         self.jobs, self.results_last = jobs, results_last
         self.load, self.dialects, self.data, self.sees, self.named = load, dialects, data, sees, named
@@ -300,6 +314,10 @@ class Reader:
         both = [open_ends(shown) for shown in self.shown(path, dialect)]
         return sum((c for c, _ in both), Counter()), sum((o for _, o in both), Counter())
 
+    def fits(self, path):
+        """Whether an agent has room for a file, and for what it sends beside it, before it compacts."""
+        return not self.window or sum(total["tokens"] for total in totals(path)) * MARGIN + OWN <= self.window(path)
+
     def attempt(self, names, path, dialect, before, refused):
         """Judges an output, which several cuts may have."""
         self.tried[dialect] += len(names)
@@ -309,6 +327,7 @@ class Reader:
             if refused and (reason(error) <= refused or refused <= reason(error)):
                 self.same_refusal[dialect] += len(names)
                 return
+            self.compacted[dialect] += len(names) * isinstance(error, Compacted)
             self.red.append(f"{names[0]}: {type(error).__name__}: {' '.join(str(error).split())[:400]}")
             return
         self.taken[dialect] += len(names)
@@ -322,8 +341,12 @@ class Reader:
                     self.uncut_refused[f"{outline[0]['dialect']}/{file.name}"] = f"not tried: {self.skip[file.name]}"
                 continue
             dialect, before, refused = outline[0]["dialect"], self.ends(path, outline[0]["dialect"]), None
+            full = None
             try:
                 self.judge(path, dialect, before)
+            except Compacted as error:
+                full = path.read_bytes()
+                self.uncut_refused[f"{dialect}/{file.name}"] = f"compacted, as it is full: {error}"
             except Red as error:
                 self.red.append(f"{file.name}, uncut: {error}")
                 continue
@@ -348,7 +371,9 @@ class Reader:
                     self.red.append(f"{name}: {error}")
                     continue
                 for piece in made:
-                    if self.shown(piece, dialect):
+                    if piece.read_bytes() == full or not self.fits(piece):
+                        self.large[dialect] += 1
+                    elif self.shown(piece, dialect):
                         outputs.setdefault(piece.read_bytes(), ([], piece))[0].append(name)
             with ThreadPoolExecutor(self.jobs) as pool:
                 list(pool.map(lambda made: self.attempt(*made, dialect, before, refused), outputs.values()))
@@ -392,7 +417,10 @@ class Reader:
         for file, path, outline in inputs([dialect], (), folder / dialect / damage.__name__, self.named):
             before = self.ends(path, dialect)
             try:
-                self.judge(path, dialect, before)
+                try:
+                    self.judge(path, dialect, before)
+                except Compacted:
+                    pass
                 damaged = damage(path.read_bytes(), outline[0])
             except Exception:  # noqa: BLE001 - refused uncut
                 continue
@@ -446,6 +474,15 @@ def call_after_result(whole, outline):
     return whole[:a] + result + whole[a + len(call) : c] + call + whole[c + len(result) :]
 
 
+def stale_figures(whole, outline):
+    """The newest exchange, with figures of the whole session."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "session.jsonl" if b"}\n{" in whole else "session.json")
+        path.write_bytes(whole)
+        kept, reset = (curtail("window", "-n", 1, "--unit", "turns", "--usage", how, path) for how in ("keep", "reset"))
+    return kept if kept != reset else None
+
+
 def wrong_parent(key):
     """The last record with a parent names one that does not exist, by this key."""
 
@@ -472,7 +509,8 @@ def main(load, dialects, **rest):
         reader.run(Path(folder), asked.only)
     for dialect in dialects:
         refused = reader.same_refusal[dialect]
-        print(f"  {dialect}: {reader.tried[dialect]} cuts, {reader.taken[dialect]} taken" + f", {refused} refused as the uncut input is" * bool(refused))
+        agent = f", each in one request, {reader.compacted[dialect]} compacted, {reader.large[dialect]} too large to try" if reader.window else ""
+        print(f"  {dialect}: {reader.tried[dialect]} cuts, {reader.taken[dialect]} taken{agent}" + f", {refused} refused as the uncut input is" * bool(refused))
     for name, why in reader.uncut_refused.items():
         print(f"  refused: {name}: {' '.join(why.split())[:200]}")
     for red in reader.red:

@@ -58,7 +58,7 @@ pub trait Tokenizer: Send + Sync {
         false
     }
 
-    /// What a user who asks for details should know about how it counts.
+    /// What a user should know about how it counts, such as that it is slow.
     #[doc(hidden)]
     fn remark(&self) -> Option<String> {
         None

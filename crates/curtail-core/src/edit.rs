@@ -16,17 +16,25 @@
 use foldhash::{HashMap, HashSet};
 
 use crate::dialects::{Dialect, Item, Patch, Remaining, Written};
+use crate::figures::FigureEdits;
 use crate::json::{Document, Span, Value, removal};
 use crate::transcript::{
     Draft, DraftPart, DraftResult, Layout, Message, MessageSource, Origin, Part, PartOrigin, Slot, SlotKind, Standing,
     Style, marked,
 };
 
-/// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`.
+/// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`, with the `figures` that
+/// this makes wrong corrected.
 ///
 /// Everything that is kept is copied from the source byte for byte; only patches replace bytes.
-pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>], out: &mut String) {
-    let kept = kept(layout, messages);
+pub fn apply(
+    layout: &Layout<'_>,
+    dialect: &dyn Dialect,
+    messages: &[Message<'_>],
+    figures: &FigureEdits,
+    out: &mut String,
+) {
+    let kept = layout.kept(messages);
     let mut in_place = vec![false; kept.len()];
     for message in messages {
         if let Origin::Source(MessageSource { index, .. }) = message.origin {
@@ -41,12 +49,14 @@ pub fn apply(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>
     for (message, written) in drafts.zip(&mut left.written).filter(|(_, written)| written.draft.links.is_some()) {
         written.text = write_message(layout, dialect, message, &written.draft);
     }
+    patches.extend_from_slice(&figures.patches);
     patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
     let mut writer = Writer {
         layout,
         out,
         patches: &patches,
         kept: &in_place,
+        gone: &figures.gone,
         next: 0,
         last: None,
         style: Style::Lines,
@@ -69,7 +79,7 @@ pub fn name_drafts(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &mut [M
     if !messages.iter().any(|message| matches!(message.origin, Origin::Draft { id: None, .. })) {
         return;
     }
-    let kept = kept(layout, messages);
+    let kept = layout.kept(messages);
     let mut left = Remaining { kept: &kept, written: written(layout, dialect, messages) };
     dialect.name_drafts(layout, &mut left);
     let drafts = messages.iter_mut().filter(|message| message.is_draft());
@@ -78,16 +88,6 @@ pub fn name_drafts(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &mut [M
             *id = written.id;
         }
     }
-}
-
-/// Which messages of the transcript are among `messages`, by index.
-fn kept(layout: &Layout<'_>, messages: &[Message<'_>]) -> Vec<bool> {
-    let count = layout.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_))).count();
-    let mut kept = vec![false; count];
-    for index in messages.iter().filter_map(Message::source_index) {
-        kept[index] = true;
-    }
-    kept
 }
 
 /// The drafts among `messages`, each in the format of the dialect.
@@ -181,6 +181,8 @@ struct Writer<'w, 'a> {
     out: &'w mut String,
     patches: &'w [Patch],
     kept: &'w [bool],
+    /// The slots of metadata that are left out although their messages are kept, in ascending order.
+    gone: &'w [usize],
     /// The first slot that is neither written nor skipped yet.
     next: usize,
     /// The slot that was written last.
@@ -322,6 +324,7 @@ impl Writer<'_, '_> {
         let slot = self.layout.slots[at];
         match slot.kind {
             SlotKind::Frame { style, fresh } => self.frame(at, slot, style, fresh),
+            SlotKind::Pinned | SlotKind::With(_) if self.gone.binary_search(&at).is_ok() => {}
             SlotKind::Pinned => self.element(at, slot),
             SlotKind::Message(index) | SlotKind::With(index) if self.kept[index] => self.element(at, slot),
             SlotKind::Message(_) | SlotKind::With(_) => {}

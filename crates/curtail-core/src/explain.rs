@@ -13,9 +13,9 @@ pub struct Explained {
     /// Byte offset of the message in its text; `None` for a draft.
     #[serde(skip)]
     pub offset: Option<usize>,
-    /// The message in words.
+    /// The message in words; `None` if it is about the usage in the log.
     #[serde(flatten)]
-    pub subject: Subject,
+    pub subject: Option<Subject>,
     /// `dropped`, `changed`, `replaced`, `inserted` or `moved`, or the action of a remark, such as `kept`.
     pub action: &'static str,
     /// Why.
@@ -26,10 +26,18 @@ impl Explained {
     /// The message in words: its number, role and tools, such as `message 4 (tool result of "timetable")`.
     #[must_use]
     pub fn subject(&self) -> String {
-        match self.message {
-            Some(message) => format!("message {message} ({})", self.subject),
-            None => format!("a message ({})", self.subject),
+        match (self.message, &self.subject) {
+            (Some(message), Some(subject)) => format!("message {message} ({subject})"),
+            (None, Some(subject)) => format!("a message ({subject})"),
+            (_, None) => String::from("usage"),
         }
+    }
+
+    /// That the figures of `count` requests were corrected in the transcript at `offset`; `None` if there are none.
+    pub(crate) fn of_figures(count: usize, offset: usize) -> Option<Self> {
+        let requests = if count == 1 { "request" } else { "requests" };
+        let reason = format!("the figures of {count} {requests}: messages before them were dropped or changed");
+        (count > 0).then_some(Self { message: None, offset: Some(offset), subject: None, action: "reset", reason })
     }
 
     /// What was decided and why, such as `dropped with its call`.
@@ -81,7 +89,7 @@ fn explained(messages: &[Message<'_>], pairs: &Pairs, at: usize, action: &'stati
     Explained {
         message: message.source_index(),
         offset: message.value().map(|value| value.span().start as usize),
-        subject: Subject::of_message(messages, pairs, at),
+        subject: Some(Subject::of_message(messages, pairs, at)),
         action,
         reason,
     }
@@ -122,7 +130,7 @@ fn inserted(messages: &[Message<'_>], pairs: &Pairs, insertion: &Insertion, reas
             return if is_source { moved } else { Explained { message: None, offset: None, ..moved } };
         }
     };
-    Explained { message: None, offset: None, subject, action: "inserted", reason: reason.to_owned() }
+    Explained { message: None, offset: None, subject: Some(subject), action: "inserted", reason: reason.to_owned() }
 }
 
 // The differing lines of two texts, as the hunks of a unified diff without context.

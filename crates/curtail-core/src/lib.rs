@@ -63,6 +63,8 @@ pub mod error;
 #[doc(hidden)]
 pub mod explain;
 #[doc(hidden)]
+pub mod figures;
+#[doc(hidden)]
 pub mod globs;
 #[doc(hidden)]
 pub mod json;
@@ -71,6 +73,10 @@ mod library;
 pub mod pipeline;
 #[doc(hidden)]
 pub mod processors;
+#[doc(hidden)]
+pub mod secrets;
+#[doc(hidden)]
+pub mod small;
 #[doc(hidden)]
 pub mod steps;
 #[doc(hidden)]

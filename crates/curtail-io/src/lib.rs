@@ -20,7 +20,7 @@ pub use blocks::{BLOCK, Blocks, Doubt, Limits, RowBlock, RowGroup, RowPlace, Row
 pub use compression::Packing;
 pub use manifest::{MANIFEST, Manifest};
 pub use metadata::{Stamp, options_of_copy};
-pub use scratch::Scratch;
+pub use scratch::{Scratch, sweep};
 pub use sink::{Backup, CompleteFile, FileSink, Put, Replace};
 pub use source::{Inputs, Source, Wanted, find_sources, input, is_like_suffix, note_closed_input};
 pub use stream::{Buffer, Follow, Growth, Unread};

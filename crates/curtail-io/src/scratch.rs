@@ -159,7 +159,7 @@ const RANDOM: usize = 10;
 const SUFFIX: &str = ".tmp";
 
 /// Removes the temporary files in `directory` that no running program has locked. Files that cannot be removed are left.
-fn sweep(directory: &Path) {
+pub fn sweep(directory: &Path) {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| is_ours(&entry.file_name().to_string_lossy())) {
         if entry.file_type().is_ok_and(|kind| kind.is_file()) {

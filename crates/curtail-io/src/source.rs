@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use globset::GlobSet;
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
 
 use crate::Packing;
 use curtail_core::error::{ErrorKind, FileError, system_message};
@@ -172,7 +172,9 @@ impl Finder {
             let path = entry.path();
             let inside = path.strip_prefix(&base).unwrap_or(path);
             let excluded = entry.depth() > 0 && (entry.file_name() == GIT || excludes.is_match(inside));
-            !excluded && (except.is_none() || !path.is_dir() || path.canonicalize().ok() != except)
+            !excluded
+                && !leads_out_of_files(entry)
+                && (except.is_none() || !path.is_dir() || path.canonicalize().ok() != except)
         });
         for entry in walk.build() {
             match entry {
@@ -236,6 +238,28 @@ impl Finder {
             self.sources.push(source);
         }
     }
+}
+
+/// Whether an entry is a symbolic link to something that the system makes up while it is read, such as a file of `/proc`. It may
+/// never end, and a directory there contains all others.
+fn leads_out_of_files(entry: &DirEntry) -> bool {
+    let is_link = entry.depth() > 0 && entry.path_is_symlink();
+    is_link && entry.path().canonicalize().is_ok_and(|real| is_made_up(&real))
+}
+
+#[cfg(target_os = "linux")]
+fn is_made_up(path: &Path) -> bool {
+    // As `linux/magic.h` names them: what has files and no disk, except memory.
+    const MADE_UP: [u32; 8] =
+        [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0x0027_e0eb, 0x6367_7270, 0x1cd1];
+    let kind = rustix::fs::statfs(path).map(|system| system.f_type);
+    let is_listed = |kind| u32::try_from(kind).is_ok_and(|kind| MADE_UP.contains(&kind));
+    path.starts_with("/dev") || kind.is_ok_and(is_listed)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_made_up(path: &Path) -> bool {
+    path.starts_with("/dev")
 }
 
 fn walk_message(error: &ignore::Error) -> (Option<&Path>, String) {

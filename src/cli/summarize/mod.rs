@@ -166,6 +166,7 @@ impl SummarizeArgs {
             ("--fail-on-change", cutting.fail_on_change),
             ("--output", output.output.is_some()),
             ("--output-dir", output.output_dir.is_some()),
+            ("--as-new-session", output.as_new_session),
             ("--in-place", output.in_place.is_some()),
             ("--rejects", output.rejects.is_some()),
             ("--on-error keep", output.on_error == OnError::Keep),

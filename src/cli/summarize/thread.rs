@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow, bail};
 
 use super::{Emit, SummarizeArgs};
 use crate::cli::input::{Environment, Input, is_standard, iso_time};
-use crate::cli::store::store_path;
+use crate::cli::store::{open_to_change, store_path};
 use crate::console;
 use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::error::TextPlace;
@@ -64,8 +64,7 @@ impl ThreadFlags {
         input.input_options()?;
         environment.now()?;
         let mut memory = ThreadMemory::open(self.thread.as_deref(), self.store.as_deref())?;
-        let shown =
-            if args.emit == Emit::State { Shown::State } else { Shown::Context { thinking: args.cutting.thinking } };
+        let shown = if args.emit == Emit::State { Shown::State } else { args.cutting.shown_context() };
         let from = self.from.map(usize::try_from).transpose()?;
         if self.follow {
             let following = Following { from, environment, shown, rewind: self.rewind };
@@ -146,7 +145,7 @@ impl ThreadMemory {
         if id.is_empty() {
             bail!("--thread needs a name");
         }
-        let store = Store::open(&store_path(file)?)?;
+        let store = open_to_change(&store_path(file)?)?;
         Ok(Self::Store { store, id: id.to_owned() })
     }
 

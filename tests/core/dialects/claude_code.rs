@@ -15,12 +15,12 @@ use curtail_core::transcript::Role;
 use proptest::prelude::*;
 
 fn window(size: usize) -> Chain {
-    let (unit, keep) = (WindowUnit::Items, Keep { system: true, first: 0, start_on_user: false, first_user: false });
+    let (unit, keep) = (WindowUnit::Items, Keep::default());
     Chain::default().then(HistoryWindow { size, unit, max_expansion: None, cap_in_flight: false, keep, step: 1 })
 }
 
 fn sliding(size: usize) -> Chain {
-    let keep = Keep { system: true, first: 1, start_on_user: false, first_user: false };
+    let keep = Keep { first: 1, ..Keep::default() };
     Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep, step: 1 })
 }
 

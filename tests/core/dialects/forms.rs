@@ -31,7 +31,7 @@ fn without(tool: &str) -> Chain {
 }
 
 fn last(size: usize) -> Chain {
-    let keep = Keep { system: false, first: 0, start_on_user: false, first_user: false };
+    let keep = Keep { system: false, ..Keep::default() };
     Chain::default().then(SlidingWindow { size, unit: WindowUnit::Items, keep, step: 1 })
 }
 

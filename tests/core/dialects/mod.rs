@@ -11,4 +11,5 @@ mod forms;
 mod identity;
 mod nulls;
 mod sniffing;
+mod training;
 mod views;

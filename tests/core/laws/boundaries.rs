@@ -11,7 +11,7 @@ use curtail_memory::rolling::Counted;
 use proptest::prelude::*;
 
 use super::cases::{CASES, Change, LawCase, persist, rolling};
-use super::check::{check_laws, cut_with, reading};
+use super::check::{check_laws, cut_with, is_refused, reading};
 use super::thoughts::threads;
 use crate::properties::{drawn, tried};
 use crate::serializers::{
@@ -142,7 +142,7 @@ fn result(chain: Chain, dialect: &str, text: &str) -> Result<Option<String>, Tes
 
 fn result_in(framing: Framing, chain: Chain, dialect: &str, text: &str) -> Result<Option<String>, TestCaseError> {
     match cut_with(chain, Some(dialect), framing, text) {
-        Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => Ok(None),
+        Err(TestCaseError::Fail(reason)) if is_refused(reason.message()) => Ok(None),
         out => out.map(Some),
     }
 }

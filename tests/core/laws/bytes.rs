@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use curtail_core::dialects::{Dialect, SizeFigures};
 use curtail_core::json::{Document, Span, Value};
 use curtail_core::transcript::{Message, Part, PartPlace, without_arguments};
 
@@ -11,7 +12,7 @@ const LINKS: [&str; 8] = [
     "summary_offset", "step_id",
 ];
 
-/// A message: its bytes, with `null` for its links, and what a cut can remove or rewrite.
+/// A message: its bytes, with `null` for its links and 0 for figures that a cut can make wrong, and what a cut can remove or rewrite.
 #[derive(Debug, Clone)]
 pub struct Written {
     pub text: String,
@@ -25,17 +26,19 @@ pub struct Written {
 
 impl Written {
     /// `message`, which may repeat results of `messages`.
-    pub fn among(message: &Message<'_>, messages: &[Message<'_>]) -> Option<Self> {
+    pub fn among(dialect: &dyn Dialect, message: &Message<'_>, messages: &[Message<'_>]) -> Option<Self> {
         let value = message.value()?;
-        let links = links_of(value);
+        let mut open: Vec<(Range<usize>, &str)> = links_of(value).into_iter().map(|link| (link, "null")).collect();
+        open.extend(figures_of(dialect, value).into_iter().map(|figure| (figure, "0")));
+        open.sort_by_key(|(place, _)| place.start);
         let start = value.span().start as usize;
         let mut text = value.raw().to_owned();
-        for link in links.iter().rev() {
-            text.replace_range(link.start - start..link.end - start, "null");
+        for (place, instead) in open.iter().rev() {
+            text.replace_range(place.start - start..place.end - start, instead);
         }
         let moved = |at: usize| {
-            let before = links.iter().filter(|link| link.end <= at);
-            before.fold(at - start, |at, link| at + "null".len() - link.len())
+            let before = open.iter().filter(|(place, _)| place.end <= at);
+            before.fold(at - start, |at, (place, instead)| at + instead.len() - place.len())
         };
         let range = |span: Span| moved(span.start as usize)..moved(span.end as usize);
         let places: Vec<&PartPlace<'_>> = message.parts.iter().filter_map(Part::place).collect();
@@ -143,6 +146,16 @@ fn removable<'a>(place: &PartPlace<'a>) -> Vec<Value<'a>> {
     let shells: Vec<Value<'a>> =
         elements.iter().filter_map(|element| element.parent().filter(|_| place.shell)).collect();
     [elements, shells].concat()
+}
+
+/// The numbers that a program takes for the size of the conversation.
+pub fn figures_of(dialect: &dyn Dialect, item: Value<'_>) -> Vec<Range<usize>> {
+    match dialect.size_figures(item) {
+        Some(SizeFigures::SoFar(numbers) | SizeFigures::Whole(numbers)) => {
+            numbers.iter().map(|number| number.span().start as usize..number.span().end as usize).collect()
+        }
+        Some(SizeFigures::Item) | None => Vec::new(),
+    }
 }
 
 fn links_of(message: Value<'_>) -> Vec<Range<usize>> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
     CapKeep, CapResults, ClearResults, Counting, DropMessages, HistoryWindow, Keep, MediaLimits, MessageRange,
-    NameGlobs, Overflow, Pins, SlidingWindow, StaleResults, Strip, StripKind, TokenLimit, ToolFilter, ToolGlobs,
-    WindowUnit,
+    NameGlobs, Overflow, Pins, Question, SlidingWindow, StaleResults, Strip, StripKind, TokenLimit, ToolFilter,
+    ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::memory::State;
@@ -80,6 +80,7 @@ pub fn limit(max_tokens: usize, on_overflow: Overflow) -> TokenLimit {
         on_overflow,
         preserve_system: false,
         first_user: false,
+        question: Question::default(),
         step: 1,
     }
 }
@@ -108,7 +109,7 @@ fn roles(roles: &[Role]) -> Chain {
 }
 
 pub const fn keep(system: bool, first: usize, start_on_user: bool) -> Keep {
-    Keep { system, first, start_on_user, first_user: false }
+    Keep { system, first, start_on_user, first_user: false, question: Question::InFlight }
 }
 
 pub const CASES: &[LawCase] = &[
@@ -276,7 +277,11 @@ pub const CASES: &[LawCase] = &[
     LawCase {
         name: "range",
         chain: || {
-            Chain::default().then(MessageRange { from: 0, to: Some(5), pins: Pins { system: false, first_user: true } })
+            Chain::default().then(MessageRange {
+                from: 0,
+                to: Some(5),
+                pins: Pins { first_user: true, ..Pins::default() },
+            })
         },
         change: Change::Cuts,
     },
@@ -345,6 +350,36 @@ pub const CASES: &[LawCase] = &[
         change: Change::Cuts,
     },
     LawCase {
+        name: "history 2 and what a person asked last",
+        chain: || {
+            let keep = Keep { question: Question::Always, ..Keep::default() };
+            Chain::default().then(HistoryWindow { cap_in_flight: true, ..history(2, WindowUnit::Segments, keep) })
+        },
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "sliding 3 without the question",
+        chain: || {
+            let keep = Keep { question: Question::Never, ..Keep::default() };
+            Chain::default().then(SlidingWindow { size: 3, unit: WindowUnit::Items, keep, step: 1 })
+        },
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "limit 60 or an error",
+        chain: || Chain::default().then(limit(60, Overflow::Error)),
+        change: Change::Cuts,
+    },
+    LawCase {
+        name: "limit 60 and what a person asked last",
+        chain: || {
+            let limit =
+                TokenLimit { question: Question::Always, preserve_system: true, ..limit(60, Overflow::Truncate) };
+            Chain::default().then(limit)
+        },
+        change: Change::Writes,
+    },
+    LawCase {
         name: "history 4 in steps",
         chain: || {
             Chain::default().then(HistoryWindow { step: 3, ..history(4, WindowUnit::Items, keep(true, 1, false)) })
@@ -397,7 +432,7 @@ pub const CASES: &[LawCase] = &[
     LawCase {
         name: "role assistant, pinned",
         chain: || {
-            let pins = Pins { system: true, first_user: true };
+            let pins = Pins { system: true, first_user: true, ..Pins::default() };
             Chain::default().then(Strip { roles: vec![Role::Assistant], pins, ..Strip::default() })
         },
         change: Change::Cuts,

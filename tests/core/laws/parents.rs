@@ -10,7 +10,7 @@ use curtail_core::processors::{Live, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
 
 use super::cases::{CASES, Change, LawCase, memory};
-use super::check::{check_laws, cut_with};
+use super::check::{check_laws, cut_with, is_refused};
 use crate::properties::{drawn, tried};
 use crate::serializers::{Turn, claude_code, copilot, droid, pi, qwen, sound_script};
 
@@ -171,7 +171,7 @@ fn a_block_is_read_where_records_share_an_id() {
     for case in CASES.iter().chain(OTHERS).filter(|case| case.writes()) {
         check_laws(case, Some("qwen"), Framing::Lines, &log).unwrap_or_else(|error| panic!("{}: {error}", case.name));
         match cut_with((case.chain)(), Some("qwen"), Framing::Lines, &log) {
-            Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => {}
+            Err(TestCaseError::Fail(reason)) if is_refused(reason.message()) => {}
             out => check_line(&LINKED[2], case.name, &log, &out.unwrap()).unwrap_or_else(|error| panic!("{error}")),
         }
     }
@@ -202,7 +202,7 @@ proptest! {
         for case in tried(CASES.iter().chain(OTHERS).filter(|case| case.writes()), drawn) {
             check_laws(case, Some(linked.0), Framing::Lines, &text)?;
             let out = match cut_with((case.chain)(), Some(linked.0), Framing::Lines, &text) {
-                Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => continue,
+                Err(TestCaseError::Fail(reason)) if is_refused(reason.message()) => continue,
                 out => out?,
             };
             check_line(&linked, case.name, &text, &out)?;

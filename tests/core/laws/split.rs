@@ -40,7 +40,7 @@ fn options() -> impl Strategy<Value = Options> {
 
 fn with(options: Options) -> Split {
     let (budget, overlap, (system, first_user, at_boundaries), targets) = options;
-    Split { overlap, pins: Pins { system, first_user }, at_boundaries, targets, ..split(budget) }
+    Split { overlap, pins: Pins { system, first_user, ..Pins::default() }, at_boundaries, targets, ..split(budget) }
 }
 
 fn cut(split: &Split, reading: &Reading, text: &str) -> Result<(Cut, String), String> {

@@ -3,9 +3,10 @@
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, Counting, HistoryWindow, Keep, Overflow, SlidingWindow, StaleResults, TokenLimit, View, WindowUnit,
+    ClearResults, Counting, HistoryWindow, Keep, Overflow, Question, SlidingWindow, StaleResults, TokenLimit, View,
+    WindowUnit,
 };
-use curtail_core::transcript::{Message, Pairs, first_prompt, in_flight, joints, segments};
+use curtail_core::transcript::{Message, Pairs, first_prompt, in_flight, joints, prompts, segments};
 use proptest::prelude::*;
 
 use super::cases::{history, keep, limit, tokenizer};
@@ -109,11 +110,15 @@ const STEPPED: &[Stepped] = &[
             let keep = Keep { system: false, ..Keep::default() };
             Chain::default().then(SlidingWindow { size: 6, step: 4, unit: WindowUnit::Items, keep })
         },
-        due: |view| Some(steps(view.messages.len(), 6, 4)),
+        // A place is for what began the turn.
+        due: |view| Some(steps(view.messages.len(), 6 - usize::from(first_prompt(view.messages).is_some()), 4)),
     },
     Stepped {
         name: "limit",
-        chain: || Chain::default().then(TokenLimit { step: STEP, ..limit(BUDGET, Overflow::Empty) }),
+        chain: || {
+            let limit = TokenLimit { question: Question::Never, ..limit(BUDGET, Overflow::Empty) };
+            Chain::default().then(TokenLimit { step: STEP, ..limit })
+        },
         due: |view| {
             let counting = Counting::new(tokenizer());
             let room = BUDGET.checked_sub(counting.outside(view))?;
@@ -123,6 +128,22 @@ const STEPPED: &[Stepped] = &[
             // A boundary stays.
             let before = view.messages[..last].iter().zip(&tokens).filter(|(message, _)| !message.is_boundary());
             (before.map(|(_, tokens)| tokens).sum::<usize>() >= due * STEP).then_some(due)
+        },
+    },
+    Stepped {
+        name: "limit, with what began the turn",
+        chain: || Chain::default().then(TokenLimit { step: STEP, ..limit(BUDGET, Overflow::KeepNewest) }),
+        due: |view| {
+            let counting = Counting::new(tokenizer());
+            let tokens = |at: usize| counting.message(&view.messages[at]);
+            let room = BUDGET.checked_sub(counting.outside(view))?;
+            let excess = (0..view.messages.len()).map(tokens).sum::<usize>().saturating_sub(room);
+            let (places, prompts) =
+                (joints(view.messages, &Pairs::from_messages(view.messages)), prompts(view.messages));
+            let opener = |at: usize| prompts.iter().rfind(|&&prompt| prompt < at && !prompts.contains(&at));
+            let needed = |at: usize| (excess + opener(at).map_or(0, |&at| tokens(at))).next_multiple_of(STEP);
+            let removed = |at: usize| (0..at).filter(|&at| !view.messages[at].is_boundary()).map(tokens).sum::<usize>();
+            places.into_iter().find(|&at| removed(at) >= needed(at))
         },
     },
 ];

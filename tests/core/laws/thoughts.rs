@@ -1,6 +1,7 @@
 //! Law 9: no thought is left after a change that its model checks.
 
 use curtail_core::dialects::Framing;
+use curtail_core::figures::StaleFigures;
 use curtail_core::processors::{Live, Repair, RepairMode, Thinking};
 use curtail_memory::rolling::{Counted, RollingSummary};
 use curtail_memory::rolling::{Shown, Taken, Thread};
@@ -8,7 +9,7 @@ use proptest::prelude::*;
 
 use super::boundaries::{BOUNDED, marked};
 use super::cases::{CASES, Change, LawCase, rolling};
-use super::check::{cut_with, reading};
+use super::check::{cut_with, is_refused, reading};
 use super::signed::{SIGNED, Signed};
 use crate::properties::{Drawn, drawn, tried};
 use crate::serializers::{Turn, broken_script, sound_script};
@@ -21,7 +22,7 @@ fn cut(case: &LawCase, thinking: Thinking, signed: &Signed, text: &str) -> Resul
     let mut chain = (case.chain)();
     chain.thinking = thinking;
     match cut_with(chain, Some(signed.dialect), signed.framing(), text) {
-        Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => Ok(None),
+        Err(TestCaseError::Fail(reason)) if is_refused(reason.message()) => Ok(None),
         cut => cut.map(Some),
     }
 }
@@ -146,7 +147,7 @@ pub fn threads(
             Thread::after(thread.take(), summary, taken, &|mark| known.iter().any(|other| other == mark))
                 .map_err(|error| error.to_string())?;
         marks.extend(fresh);
-        let context = after.render(summary, Shown::Context { thinking }, Framing::Lines);
+        let context = after.render(summary, Shown::Context { thinking, figures: StaleFigures::Reset }, Framing::Lines);
         shown.push(context.map_err(|error| error.to_string())?);
         thread = Some(after);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Turn, json};
+use super::{Turn, json, tokens};
 
 pub fn serialize(script: &[Turn]) -> Vec<String> {
     let mut items = Vec::new();
@@ -160,7 +160,11 @@ fn records(turn: &Turn, nth: usize) -> Vec<(&'static str, String)> {
             blocks
                 .map(|block| {
                     let head = format!("\"id\":\"msg_{nth}\",\"type\":\"message\",\"role\":\"assistant\"");
-                    ("assistant", format!("{{{head},\"content\":[{block}]}}"))
+                    let usage = format!(
+                        "{{\"input_tokens\":{},\"cache_creation\":{{\"ephemeral_1h_input_tokens\":7}},\"server_tool_use\":{{\"web_search_requests\":1}}}}",
+                        tokens(nth)
+                    );
+                    ("assistant", format!("{{{head},\"content\":[{block}],\"usage\":{usage}}}"))
                 })
                 .collect()
         }

@@ -1,10 +1,15 @@
 //! Scripts as Codex rollouts: Responses items in an envelope, each followed by an event that repeats nothing.
 
-use super::{Turn, responses};
+use super::{Turn, responses, tokens};
 
 pub fn serialize(script: &[Turn]) -> Vec<String> {
     let items = responses::serialize(script).into_iter();
-    let event = || String::from("{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{\"type\":\"token_count\"}}");
+    // Every third event has no figures.
+    let event = |nth: usize| {
+        let info = format!(",\"info\":{{\"last_token_usage\":{{\"input_tokens\":{}}}}}", tokens(nth));
+        let info = if nth % 3 == 2 { "" } else { info.as_str() };
+        format!("{{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"token_count\"{info}}}}}")
+    };
     let wrapped = |item| format!("{{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{item}}}");
-    items.flat_map(|item| [wrapped(item), event()]).collect()
+    items.enumerate().flat_map(|(nth, item)| [wrapped(item), event(nth)]).collect()
 }

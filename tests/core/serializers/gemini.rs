@@ -1,6 +1,6 @@
 //! Scripts as Gemini contents without ids, and as recordings whose records hold call and result.
 
-use super::{Call, Turn, json};
+use super::{Call, Turn, json, tokens};
 
 pub fn serialize(script: &[Turn]) -> Vec<String> {
     let mut items = Vec::new();
@@ -60,9 +60,10 @@ pub fn serialize_recording(script: &[Turn]) -> Vec<String> {
                     })
                     .collect();
                 items.push(format!(
-                    "{{\"id\":\"m{at}\",\"type\":\"gemini\",\"content\":{},\"thoughts\":[{}],\"toolCalls\":[{}]}}",
+                    "{{\"id\":\"m{at}\",\"type\":\"gemini\",\"content\":{},\"thoughts\":[{}],\"tokens\":{{\"input\":{},\"total\":99}},\"toolCalls\":[{}]}}",
                     json(text.as_deref().unwrap_or_default()),
                     thoughts.join(","),
+                    tokens(at),
                     records.join(",")
                 ));
             }

@@ -1,6 +1,6 @@
 //! Scripts as wire logs of the Kimi CLI: an event per piece.
 
-use super::{Turn, json};
+use super::{Turn, json, tokens};
 
 pub fn serialize(script: &[Turn]) -> Vec<String> {
     script.iter().enumerate().flat_map(|(nth, turn)| lines(turn, nth)).collect()
@@ -37,7 +37,9 @@ fn lines(turn: &Turn, nth: usize) -> Vec<String> {
                     call.arguments
                 ))
             });
-            thought.chain(texts).chain(calls).collect()
+            let usage = format!("{{\"inputOther\":{},\"inputCacheRead\":0,\"output\":5}}", tokens(nth));
+            let end = event(&format!("\"type\":\"step.end\",\"uuid\":\"step {nth}\",\"usage\":{usage}"));
+            thought.chain(texts).chain(calls).chain([end]).collect()
         }
     }
 }

@@ -113,6 +113,11 @@ pub fn rewound(script: &[Turn]) -> Vec<Option<usize>> {
     script.iter().enumerate().map(parent).collect()
 }
 
+/// The provider's count of the request for the turn `nth`.
+pub const fn tokens(nth: usize) -> usize {
+    1_000 * (nth + 1)
+}
+
 /// A JSON string.
 pub fn json(text: &str) -> String {
     quote(text)
@@ -176,9 +181,41 @@ pub fn sound_script() -> impl Strategy<Value = Vec<Turn>> {
     })
 }
 
+/// A conversation whose last round is in flight: a person asked one or more times, all or some of the calls in parallel are
+/// answered, and something may be said between their results.
+pub fn open_script() -> impl Strategy<Value = Vec<Turn>> {
+    let calls = prop::collection::vec((name(), words()), 1..4);
+    let round = (prop::option::of(words()), calls, prop::collection::vec((0..4_u8, words()), 1..4));
+    (sound_script(), prop::collection::vec(words(), 0..3), prop::collection::vec(round, 1..3)).prop_map(
+        |(mut turns, asked, rounds)| {
+            turns.extend(asked.into_iter().map(Turn::User));
+            for (r, (text, calls, results)) in rounds.into_iter().enumerate() {
+                let call = |(c, (name, word)): (usize, (String, String))| {
+                    let arguments = format!("{{\"query\":{}}}", json(&word));
+                    Call { id: format!("call_open_{r}_{c}"), name, arguments }
+                };
+                let calls: Vec<Call> = calls.into_iter().enumerate().map(call).collect();
+                let names: Vec<(String, String)> =
+                    calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
+                turns.push(Turn::Assistant { reasoning: None, text, calls });
+                for ((id, name), (between, text)) in names.into_iter().zip(results) {
+                    turns.push(Turn::Result { id, name, text: text.clone() });
+                    match between {
+                        0 => turns.push(Turn::User(text)),
+                        1 => turns.push(Turn::Assistant { reasoning: None, text: Some(text), calls: Vec::new() }),
+                        _ => {}
+                    }
+                }
+            }
+            turns
+        },
+    )
+}
+
 /// A conversation with turns lost, repeated and swapped, and with ids that come back.
 pub fn broken_script() -> impl Strategy<Value = Vec<Turn>> {
-    (sound_script(), prop::collection::vec((0..5_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..5))
+    let script = prop_oneof![3 => sound_script(), 1 => open_script()];
+    (script, prop::collection::vec((0..5_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..5))
         .prop_map(|(mut turns, breaks)| {
             for (how, a, b) in breaks {
                 if turns.is_empty() {

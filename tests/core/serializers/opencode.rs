@@ -1,6 +1,6 @@
 //! Scripts as exports of `OpenCode`, versions 1 and 2. A result is written inside its call; one without a call before it has no place.
 
-use super::{Call, Turn, json};
+use super::{Call, Turn, json, tokens};
 
 /// A message of a script with the results of its calls.
 struct Spoken<'s> {
@@ -58,8 +58,10 @@ fn version1(spoken: &Spoken<'_>, nth: usize) -> String {
     let ids = |part: &String| format!("{{{part},\"sessionID\":\"ses_1\",\"messageID\":\"{id}\"}}");
     let parts: Vec<String> = parts.iter().map(ids).collect();
     let role = if spoken.user { "user" } else { "assistant" };
+    let usage = format!("\"tokens\":{{\"input\":{},\"cache\":{{\"read\":64}}}},", tokens(nth));
+    let usage = if spoken.user { "" } else { usage.as_str() };
     format!(
-        "{{\"info\":{{\"role\":\"{role}\",\"time\":{{\"created\":{time}}},\"id\":\"{id}\",\"sessionID\":\"ses_1\"}},\"parts\":[{}]}}",
+        "{{\"info\":{{{usage}\"role\":\"{role}\",\"time\":{{\"created\":{time}}},\"id\":\"{id}\",\"sessionID\":\"ses_1\"}},\"parts\":[{}]}}",
         parts.join(",")
     )
 }
@@ -95,5 +97,6 @@ fn version2(spoken: &Spoken<'_>, nth: usize) -> String {
         };
         format!("{{\"type\":\"tool\",\"id\":{id},\"name\":{name},\"state\":{state}}}")
     }));
-    format!("{{{},\"content\":[{}]}}", head("assistant"), blocks.join(","))
+    let usage = format!("{{\"input\":{},\"cache\":{{\"read\":64}}}}", tokens(nth));
+    format!("{{{},\"content\":[{}],\"tokens\":{usage}}}", head("assistant"), blocks.join(","))
 }

@@ -1,6 +1,6 @@
 //! Scripts as pi entries, linked in a row.
 
-use super::{Turn, json, rewound};
+use super::{Turn, json, rewound, tokens};
 
 pub fn serialize(script: &[Turn]) -> Vec<String> {
     entries(script, &(0..script.len()).map(|nth| nth.checked_sub(1)).collect::<Vec<_>>())
@@ -14,7 +14,10 @@ pub fn serialize_branches(script: &[Turn]) -> Vec<String> {
 fn entries(script: &[Turn], parents: &[Option<usize>]) -> Vec<String> {
     let entry = |(nth, (turn, parent)): (usize, (&Turn, &Option<usize>))| {
         let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"{parent:08x}\""));
-        format!("{{\"type\":\"message\",\"id\":\"{nth:08x}\",\"parentId\":{parent},\"message\":{}}}", message(turn))
+        format!(
+            "{{\"type\":\"message\",\"id\":\"{nth:08x}\",\"parentId\":{parent},\"message\":{}}}",
+            message(turn, nth)
+        )
     };
     script.iter().zip(parents).enumerate().map(entry).collect()
 }
@@ -23,7 +26,7 @@ fn text(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", json(text))
 }
 
-fn message(turn: &Turn) -> String {
+fn message(turn: &Turn, nth: usize) -> String {
     match turn {
         Turn::System(content) => format!("{{\"role\":\"system\",\"content\":[{}]}}", text(content)),
         Turn::User(content) => format!("{{\"role\":\"user\",\"content\":[{}]}}", text(content)),
@@ -41,7 +44,8 @@ fn message(turn: &Turn) -> String {
                 format!("{{\"type\":\"toolCall\",\"id\":{id},\"name\":{name},\"arguments\":{}}}", call.arguments)
             });
             let blocks: Vec<String> = thought.chain(content.iter().map(|content| text(content))).chain(calls).collect();
-            format!("{{\"role\":\"assistant\",\"content\":[{}]}}", blocks.join(","))
+            let usage = format!("{{\"input\":{},\"cacheRead\":0,\"cost\":{{\"total\":0.25}}}}", tokens(nth));
+            format!("{{\"role\":\"assistant\",\"content\":[{}],\"usage\":{usage}}}", blocks.join(","))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Scripts as Qwen Code records, linked in a row.
 
-use super::{Turn, json, rewound};
+use super::{Turn, json, rewound, tokens};
 
 pub fn serialize(script: &[Turn]) -> Vec<String> {
     records(script, &(0..script.len()).map(|nth| nth.checked_sub(1)).collect::<Vec<_>>())
@@ -33,7 +33,7 @@ pub fn compression(id: &str, parent: Option<&str>) -> String {
     let parent = parent.map_or_else(|| String::from("null"), json);
     let history = content("user", &[String::from("{\"text\":\"The key is 42.\"}")]);
     format!(
-        "{{\"uuid\":\"{id}\",\"parentUuid\":{parent},\"type\":\"system\",\"subtype\":\"chat_compression\",\"systemPayload\":{{\"compressedHistory\":[{history}]}}}}"
+        "{{\"uuid\":\"{id}\",\"parentUuid\":{parent},\"type\":\"system\",\"subtype\":\"chat_compression\",\"systemPayload\":{{\"info\":{{\"originalTokenCount\":900,\"newTokenCount\":400}},\"compressedHistory\":[{history}]}}}}"
     )
 }
 
@@ -58,7 +58,9 @@ fn pieces(turn: &Turn, nth: usize, parent: Option<&str>) -> Vec<String> {
     let (first, rest) = parts.split_at(usize::from(thought));
     let piece = |parts: &[String]| {
         let message = content(role, parts);
-        format!("{{\"uuid\":\"{nth:08x}\",\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{message}}}")
+        let usage = format!(",\"usageMetadata\":{{\"promptTokenCount\":{},\"totalTokenCount\":9e3}}", tokens(nth));
+        let usage = if kind == "assistant" { usage.as_str() } else { "" };
+        format!("{{\"uuid\":\"{nth:08x}\",\"parentUuid\":{parent},\"type\":\"{kind}\",\"message\":{message}{usage}}}")
     };
     [first, rest].into_iter().filter(|parts| !parts.is_empty()).map(piece).collect()
 }

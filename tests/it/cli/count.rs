@@ -185,3 +185,24 @@ fn a_second_root_ends_the_tree_before() {
     let live = run(&["window", "-n", "1000", "--live"], &(old + &new));
     assert_eq!(text(&live.stdout), new, "{}", text(&live.stderr));
 }
+
+/// Rows of CSV are written as they come; a table and JSON are written at the end, so they have a limit that is reported.
+#[test]
+fn many_rows_are_written_as_they_come_or_left_out() {
+    let place = Place::new();
+    place.write("many.jsonl", "[]\n".repeat(100_010).as_bytes());
+    let run = |arguments: &[&str]| {
+        let done =
+            place.curtail(&[&["count", "--by", "transcript", "many.jsonl"], arguments].concat()).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        (text(&done.stdout), text(&done.stderr))
+    };
+    let (csv, stderr) = run(&["--output-format", "csv"]);
+    assert_eq!((csv.lines().count(), stderr.as_str()), (100_011, ""));
+    assert!(csv.starts_with("transcript,") && csv.ends_with("many.jsonl:100010,0,0,0,0,0,0\n"));
+    let (json, stderr) = run(&["--output-format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json["rows"].as_array().unwrap().len(), &json["more"]["rows"]), (100_000, &10.into()));
+    assert!(stderr.contains("only the first 100000 transcripts have a row; pass --top N"), "{stderr}");
+    assert_eq!(run(&["--output-format", "json", "--top", "3"]).1, "");
+}

@@ -277,13 +277,14 @@ fn a_cut_says_what_it_lost_and_which_flag_does_nothing() {
     place.write("a.jsonl", log.join("\n").as_bytes());
     let notes = |arguments: &[&str]| run(&place, &[arguments, &["a.jsonl"]].concat()).2;
     let task = "no message that a person wrote is kept; pass --pin first-user";
-    assert!(notes(&["limit", "-t", "40"]).contains(task), "{}", notes(&["limit", "-t", "40"]));
+    let limited = notes(&["limit", "-t", "40", "--on-overflow", "empty"]);
+    assert!(limited.contains(task), "{limited}");
     assert!(!notes(&["limit", "-t", "40", "--pin", "system,first-user"]).contains(task));
     assert!(!notes(&["limit", "-t", "4000"]).contains(task), "nothing is cut");
     let far = notes(&["window", "-n", "4"]);
     assert!(far.contains("keeps 26 items, more than twice 4; --max-expansion limits it"), "{far}");
     assert!(!notes(&["window", "-n", "4", "--max-expansion", "0"]).contains("more than twice"));
-    let idle = notes(&["limit", "-t", "40", "--trigger", "30"]);
+    let idle = notes(&["limit", "-t", "40", "--trigger", "30", "--pin", "first-user"]);
     assert!(idle.contains("a trigger of 30 tokens does nothing: it does not exceed the budget of 40"), "{idle}");
     assert!(!notes(&["limit", "-t", "40", "--trigger", "60"]).contains("does nothing"));
 }

@@ -1,5 +1,7 @@
 //! `curtail filter`: which results are out of date, and ranges of messages.
 
+use serde_json::json;
+
 use crate::program::{Place, run, text};
 
 /// What `curtail filter` with these flags makes of `input`.
@@ -353,4 +355,44 @@ fn only_records_can_be_dropped() {
     assert!(error.contains("unknown rule `P01`"), "{error}");
     let error = refused(&["--drop-records-with", "too-long"], log);
     assert!(error.contains("this rule needs a token limit"), "{error}");
+}
+
+/// A rule that needs a number of tokens is refused without one, and works with it.
+#[test]
+fn a_rule_without_the_limit_that_it_needs_is_an_error() {
+    let place = Place::new();
+    let record = |words: usize| {
+        let ask = "word ".repeat(words);
+        json!({"messages": [{"role": "user", "content": ask}, {"role": "assistant", "content": "Fine."}]}).to_string()
+    };
+    let [short, long] = [record(3), record(300)];
+    place.write("in.jsonl", format!("{short}\n{long}\n").as_bytes());
+    let with = |arguments: &[&str]| {
+        let done = place.curtail(arguments).arg("in.jsonl").output().unwrap();
+        (done.status.code().unwrap(), text(&done.stdout), text(&done.stderr))
+    };
+    for rule in ["D002", "too-long", "d004", "truncated-target"] {
+        for command in [&["filter", "--drop-records-with"][..], &["check", "-W"], &["check", "-D"]] {
+            let (status, out, err) = with(&[command, &[rule]].concat());
+            let names_both = err.contains(rule) && err.contains("pass -t N");
+            assert!(status == 2 && out.is_empty() && names_both, "{command:?} {rule}: {err}");
+        }
+        let (status, out, _) = with(&["filter", "--drop-records-with", rule, "-t", "100"]);
+        assert_eq!((status, out), (0, format!("{short}\n")), "{rule}");
+        assert_eq!(with(&["check", "-A", "all", "-D", rule, "-t", "100"]).0, 1, "{rule}");
+    }
+    // Groups name no rule, and the other rules in them need no limit.
+    assert_eq!(with(&["check", "-W", "dataset"]).0, 0);
+    for useless in [
+        &["filter", "--drop-records-with", "pairing", "-t", "100"][..],
+        &["filter", "-x", "a", "--tokenizer", "gpt2"],
+        &["filter", "--drop-records-with", "pairing", "--model", "gpt-4o"],
+        &["filter", "-x", "a", "-t", "100"],
+    ] {
+        assert_eq!(with(useless).0, 2, "{useless:?}");
+    }
+    place.write("curtail.toml", b"[check]\nwarn = ['truncated-target']\n");
+    let (status, _, err) = with(&["check"]);
+    assert!(status == 0 && err.contains("truncated-target does not run"), "{err}");
+    assert!(!with(&["check", "-t", "100", "-A", "too-long"]).2.contains("does not run"));
 }

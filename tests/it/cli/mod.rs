@@ -10,6 +10,7 @@ mod filter;
 mod help;
 mod io;
 mod numbers;
+mod question;
 mod repair;
 mod safety;
 mod schemas;

@@ -247,3 +247,51 @@ fn a_stub_names_its_call_as_the_other_results_do() {
         assert_eq!(text(&run(&["repair", "--mode", "stub"], &repaired).stdout), repaired);
     }
 }
+
+/// No provider pairs what has no id, so no mode of repair leaves it, and what has one keeps its bytes.
+#[test]
+fn calls_and_results_without_ids_are_dropped() {
+    let ask = r#"{"role":"user","content":"Is it raining?"}"#;
+    let call = |id: &str| {
+        format!(
+            r#"{{"role":"assistant","content":null,"tool_calls":[{{{id}"type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}}"#
+        )
+    };
+    let [named, nameless, empty] = [r#""id":"c1","#, "", r#""id":"","#].map(call);
+    let result = r#"{"role":"tool","tool_call_id":"c1","content":"rain"}"#;
+    let lone = r#"{"role":"tool","content":"sun"}"#;
+    let says = r#"{"role":"assistant","content":"It is."}"#;
+    let uses =
+        r#"{"role":"assistant","content":[{"type":"text","text":"Look."},{"type":"tool_use","name":"f","input":{}}]}"#;
+    let answers = r#"{"role":"user","content":[{"type":"tool_result","content":"rain"}]}"#;
+    let blocks = r#"{"role":"assistant","content":[{"type":"text","text":"Done."}]}"#;
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&[ask, &nameless, lone, says], &[ask, says]),
+        (&[ask, &empty, lone, says], &[ask, says]),
+        (&[ask, &named, result, lone, says], &[ask, &named, result, says]),
+        (&[ask, &nameless, result, says], &[ask, says]),
+        (&[ask, says, ask, &nameless], &[ask, says, ask]),
+        (
+            &[ask, uses, answers, blocks],
+            &[ask, r#"{"role":"assistant","content":[{"type":"text","text":"Look."}]}"#, blocks],
+        ),
+    ];
+    let joined = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    for (broken, expected) in cases {
+        let (broken, expected) = (joined(broken), joined(expected));
+        for mode in ["drop", "stub", "move"] {
+            let done = run(&["repair", "--mode", mode], &broken);
+            assert_eq!((text(&done.stdout), done.status.code()), (expected.clone(), Some(0)), "{mode}: {broken}");
+            let place = Place::new();
+            place.write("chat.jsonl", broken.as_bytes());
+            let fix = format!("--fix={mode}");
+            let done = place.curtail(&["check", &fix, "chat.jsonl"]).output().unwrap();
+            assert_eq!(text(&place.read("chat.jsonl")), expected, "{mode}: {}", text(&done.stdout));
+        }
+        // With the rule off, it is not repaired.
+        let place = Place::new();
+        place.write("chat.jsonl", joined(&[ask, &nameless, lone, says]).as_bytes());
+        let allowed = place.curtail(&["check", "-A", "missing-id", "--fix", "chat.jsonl"]).output().unwrap();
+        assert_eq!(text(&place.read("chat.jsonl")).lines().count(), 4, "{}", text(&allowed.stdout));
+    }
+}

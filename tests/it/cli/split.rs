@@ -392,3 +392,63 @@ fn a_moved_result_is_shortened() {
     let out = text(&place.read("out.jsonl"));
     assert!(out.contains("tool_result") && out.len() < 1_000, "{out}");
 }
+
+/// The ways in which datasets exclude a message from training, and what looks like one.
+const MARKS: [(&str, bool); 22] = [
+    (r#""weight":0"#, true),
+    (r#""weight": 0.0"#, true),
+    (r#""weight":-0e5"#, true),
+    (r#""weight":false"#, true),
+    (r#""train":false"#, true),
+    (r#""loss":false"#, true),
+    (r#""loss":0"#, true),
+    (r#""loss_weight":0.0"#, true),
+    (r#""trainable":false"#, true),
+    (r#""loss_mask":0"#, true),
+    (r#""step_loss_mask":0"#, true),
+    (r#""mask":true"#, true),
+    (r#""mask":0"#, true),
+    (r#""masked":true"#, true),
+    (r#""train_detail":[{"begin_offset":0,"end_offset":1,"train":false}]"#, true),
+    (r#""weight":1"#, false),
+    (r#""weight":null"#, false),
+    (r#""weight":"0""#, false),
+    (r#""mask":false"#, false),
+    (r#""mask":1"#, false),
+    (
+        r#""train_detail":[{"begin_offset":0,"end_offset":1,"train":false},{"begin_offset":2,"end_offset":3,"train":true}]"#,
+        false,
+    ),
+    (r#""train_detail":[]"#, false),
+];
+
+#[test]
+fn excluded_messages_are_no_targets_and_keep_their_bytes() {
+    let place = Place::new();
+    let dialects: [[&str; 2]; 3] = [
+        [r#""role":"user","content":"one two three""#, r#""role":"assistant","content":"four five six""#],
+        [r#""from":"human","value":"one two three""#, r#""from":"gpt","value":"four five six""#],
+        [r#""role":"user","parts":[{"text":"one two three"}]"#, r#""role":"model","parts":[{"text":"four five six"}]"#],
+    ];
+    for [ask, answer] in dialects {
+        for (mark, excludes) in MARKS {
+            let messages = format!("{{{ask}}},{{{answer},{mark}}},{{{ask}}},{{{answer}}}");
+            place.write("in.jsonl", format!("{{\"messages\":[{messages}]}}\n").as_bytes());
+            let arguments = ["in.jsonl", "-o", "out.jsonl", "--force", "--mark", "targets", "--drop-untrained"];
+            assert_eq!(split_to("900", &place, &arguments), (0, String::new()), "{mark}");
+            let targets = if excludes { "[3]" } else { "[1,3]" };
+            assert_eq!(
+                text(&place.read("out.jsonl")),
+                format!("{{\"messages\":[{messages}],\"targets\":{targets}}}\n")
+            );
+            // Windows end at targets, and one without them is left out.
+            assert_eq!(split_to("8", &place, &arguments), (0, String::new()), "{mark}");
+            assert_eq!(lines(&place, "out.jsonl").len(), if excludes { 1 } else { 2 }, "{ask} {mark}");
+        }
+    }
+    // A weight of the record applies to all its messages.
+    let [ask, answer] = dialects[0];
+    place.write("in.jsonl", format!("{{\"weight\":0.0,\"messages\":[{{{ask}}},{{{answer}}}]}}\n").as_bytes());
+    assert_eq!(split_to("900", &place, &["in.jsonl", "-o", "out.jsonl", "--force", "--drop-untrained"]).0, 0);
+    assert_eq!(text(&place.read("out.jsonl")), "");
+}

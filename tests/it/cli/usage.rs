@@ -178,3 +178,74 @@ fn what_cannot_be_calibrated_is_refused() {
     let (_, replayed, _) = run(&place, &["replay", "-p", "window", "chat.jsonl"]);
     assert_eq!(run(&place, &["replay", "-p", "window", "--tokenizer", "usage", "chat.jsonl"]).1, replayed);
 }
+
+/// Sessions that fill the window of their models, one for each log that an agent reads back.
+const FULL: [&str; 7] = [
+    "claude-code/full.jsonl", "codex/full.jsonl", "goose/full.json", "kimi/full.jsonl", "opencode/full.json",
+    "pi/full.jsonl", "qwen/full.jsonl",
+];
+
+fn full(name: &str) -> String {
+    format!("{}/fixtures/dialects/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_cut_resets_the_counts_that_it_makes_wrong() {
+    let place = Place::new();
+    for name in FULL {
+        let file = full(name);
+        let whole = std::fs::read_to_string(&file).unwrap();
+        let cut = |usage: &str| {
+            run(&place, &["window", "-n", "1", "--unit", "turns", "--stats=json", "--usage", usage, &file])
+        };
+        let [(_, reset, totals), (_, kept, totals_of_kept)] = [cut("reset"), cut("keep")];
+        let totals: Value = serde_json::from_str(&totals).unwrap();
+        assert_eq!(totals["figures_reset"], json!(1), "{name}");
+        assert!(!totals_of_kept.contains("figures_reset"), "{name}: {totals_of_kept}");
+        assert!(reset.len() < kept.len(), "{name}");
+        // Without a change before it, no count is touched.
+        let (_, idle, _) = run(&place, &["window", "-n", "100", &file]);
+        assert_eq!(idle, whole, "{name}");
+        let (_, first, _) = run(&place, &["filter", "--drop", "2..", &file]);
+        let (_, first_kept, _) = run(&place, &["filter", "--drop", "2..", "--usage", "keep", &file]);
+        assert_eq!(first == first_kept, !name.starts_with("goose"), "{name}\n{first}");
+        // The last count was made before the cut, so nothing can be counted by it.
+        place.write("reset", reset.as_bytes());
+        let (status, _, errors) = run(&place, &["count", "--tokenizer", "usage", "reset"]);
+        assert_eq!(status, 2, "{name}");
+        assert!(errors.contains("no reply has the provider's count"), "{name}: {errors}");
+    }
+}
+
+#[test]
+fn explain_says_how_many_counts_were_reset() {
+    let place = Place::new();
+    let (_, _, errors) = run(&place, &["filter", "--drop", "1", "--explain", &full("pi/full.jsonl")]);
+    let last = errors.lines().last().unwrap();
+    assert!(
+        last.ends_with("usage: reset: the figures of 4 requests: messages before them were dropped or changed"),
+        "{errors}"
+    );
+    let (_, _, errors) = run(&place, &["filter", "--drop", "1", "--explain=json", &full("pi/full.jsonl")]);
+    let last: Value = serde_json::from_str(errors.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&last["action"], &last["message"], &last["processor"]),
+        (&json!("reset"), &Value::Null, &json!("usage"))
+    );
+}
+
+/// A reply without a count was sent like any other.
+#[test]
+fn replay_sees_the_requests_whose_counts_were_reset() {
+    let place = Place::new();
+    for name in ["claude-code/full.jsonl", "pi/full.jsonl", "kimi/full.jsonl"] {
+        let (_, cut, _) = run(&place, &["filter", "--drop", "0", &full(name)]);
+        place.write("cut.jsonl", cut.as_bytes());
+        let (status, out, errors) = run(&place, &["replay", "--output-format", "json", "cut.jsonl"]);
+        assert_eq!(status, 0, "{errors}");
+        let report: Value = serde_json::from_str(&out).unwrap();
+        let session = &report["sessions"][0];
+        let expected = if name.starts_with("kimi") { 4 } else { 5 };
+        assert_eq!((&session["requests"], &session["rejected"]), (&json!(expected), &json!(0)), "{name}");
+    }
+}

@@ -201,3 +201,32 @@ fn a_folder_of_events_is_refused_with_advice() {
     // A file that is named, or that a glob matches, is read.
     assert_eq!(run(&place, &["count", "s/c0/events/1.json", "s/c1/events/event-0*.json"]).0, 0);
 }
+
+/// A link in a directory leads to files, and not to what the system makes up while it is read.
+#[cfg(target_os = "linux")]
+#[test]
+fn links_to_devices_and_proc_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    place.write("d/a.jsonl", chat("a", 2).as_bytes());
+    place.write("elsewhere/b.jsonl", chat("b", 2).as_bytes());
+    let links = [
+        ("/proc/self/pagemap", "d/pagemap.jsonl"),
+        ("/proc/kmsg", "d/kmsg.jsonl"),
+        ("/proc/self", "d/process"),
+        ("/sys/kernel", "d/kernel"),
+        ("/dev/zero", "d/zero.jsonl"),
+        ("/dev", "d/dev"),
+    ];
+    for (to, name) in links {
+        symlink(to, place.path(name)).unwrap();
+    }
+    symlink(place.path("d/zero.jsonl"), place.path("d/twice.jsonl")).unwrap();
+    symlink(place.path("elsewhere"), place.path("d/more")).unwrap();
+    for command in [&["check", "d"][..], &["count", "d"], &["show", "d"], &["count", "d/**/*.jsonl"]] {
+        let (status, stdout, stderr) = run(&place, command);
+        assert_eq!((status, stderr.as_str()), (0, ""), "{command:?}");
+        assert!(!stdout.contains("process") && !stdout.contains("kernel"), "{stdout}");
+    }
+    assert_eq!(run(&place, &["check", "d"]).1, "no findings in 2 transcripts of 2 files\n");
+}

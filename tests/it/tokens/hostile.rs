@@ -170,21 +170,32 @@ fn a_hostile_tokenizer_is_an_error() {
 #[test]
 fn a_note_says_why_the_library_counts() {
     let place = crate::program::Place::new();
-    place.write("in.jsonl", b"{\"role\":\"user\",\"content\":\"a banana\"}\n");
+    let record = br#"{"messages":[{"role":"user","content":"a banana"},{"role":"assistant","content":"a"}]}"#;
+    place.write("in.jsonl", record);
     let words = r#"{"version":"1.0","pre_tokenizer":{"type":"Whitespace"},"model":{"type":"WordLevel","vocab":{"a":0,"banana":1},"unk_token":"a"}}"#;
     place.write("words.json", words.as_bytes());
     let vocabulary = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tokenizer-json/bytes.json")).unwrap();
     place.write("bytes.json", &vocabulary);
-    for (file, flags, noted) in
-        [("words.json", &["-v"][..], true), ("words.json", &[], false), ("bytes.json", &["-v"], false)]
-    {
-        let path = format!("./{file}");
-        let done = place.curtail(&["count", "--tokenizer", &path, "in.jsonl"]).args(flags).output().unwrap();
-        let stderr = crate::program::text(&done.stderr);
-        assert_eq!(done.status.code(), Some(0), "{stderr}");
-        let note =
-            "./words.json: counted by the library tokenizers, which is slower: its model is not byte pair encoding";
-        assert_eq!(stderr.contains(note), noted, "{file} {flags:?}: {stderr}");
+    let commands: [&[&str]; 7] = [
+        &["count"],
+        &["check", "-t", "99"],
+        &["limit", "-t", "99"],
+        &["split", "-t", "99", "-o", "out.jsonl", "--force"],
+        &["filter", "--drop-records-with", "too-long", "-t", "99"],
+        &["view", "--text"],
+        &["replay"],
+    ];
+    for command in commands {
+        for (file, flags, noted) in
+            [("words.json", &[][..], true), ("words.json", &["-q"], false), ("bytes.json", &["-v"], false)]
+        {
+            let path = format!("./{file}");
+            let arguments = [command, &["--tokenizer", &path, "in.jsonl"], flags].concat();
+            let stderr = crate::program::text(&place.curtail(&arguments).output().unwrap().stderr);
+            let note =
+                "./words.json: counted by the library tokenizers, which is slower: its model is not byte pair encoding";
+            assert_eq!(stderr.matches(note).count(), usize::from(noted), "{arguments:?}: {stderr}");
+        }
     }
 }
 

@@ -115,6 +115,9 @@ fn runs() -> Vec<Vec<String>> {
         runs.push(vec!["window", "-o", FILE, input]);
     }
     runs.extend([
+        vec!["sessions"],
+        vec!["sessions", "--tokens"],
+        vec!["sessions", "--output-format", "json"],
         vec!["run", "--print", "-c", "hostile.toml"],
         vec!["config", "show", "-c", "hostile.toml"],
         vec!["run", "-c", "wrong.toml", FILE],
@@ -148,6 +151,9 @@ fn runs() -> Vec<Vec<String>> {
 }
 
 fn prepare(folder: &Path) {
+    let sessions = folder.join(".claude/projects/-x");
+    std::fs::create_dir_all(&sessions).expect("a folder");
+    std::fs::write(sessions.join(FILE), session()).expect("it can be written");
     for (name, content) in [
         (FILE, transcript()),
         ("session.jsonl", session()),
@@ -175,8 +181,9 @@ fn no_name_is_obeyed_in_a_log() {
     let (mut wrong, mut shown) = (String::new(), 0);
     for run in runs() {
         for colors in ["never", "always"] {
-            let output =
-                curtail(folder.path()).args(&run).env("CURTAIL_COLOR", colors).output().expect("the binary runs");
+            let mut command = curtail(folder.path());
+            command.env("HOME", folder.path()).env_remove("CLAUDE_CONFIG_DIR");
+            let output = command.args(&run).env("CURTAIL_COLOR", colors).output().expect("the binary runs");
             for (stream, bytes) in [("out", &output.stdout), ("err", &output.stderr)] {
                 let printed = text(bytes);
                 shown += usize::from(printed.contains("U+001B") || printed.contains("u001b"));
@@ -199,7 +206,8 @@ fn no_name_is_obeyed_on_a_terminal() {
     let mut wrong = String::new();
     let transcripts =
         [FILE, "session.jsonl"].map(|input| vec!["window".into(), "-n".into(), "40".into(), input.to_owned()]);
-    for run in runs().into_iter().chain(transcripts) {
+    let paths = ["paths", "paths0"].map(|format| ["sessions", "--format", format].map(str::to_owned).to_vec());
+    for run in runs().into_iter().chain(transcripts).chain(paths) {
         let printed = on_terminal(folder.path(), &run);
         if let Some(control) = obeyed(&printed, true) {
             let _ = writeln!(wrong, "{run:?}: {control}\n{printed:?}\n");
@@ -217,6 +225,8 @@ fn on_terminal(folder: &Path, run: &[String]) -> String {
     let output = Command::new("script")
         .args(["--quiet", "--return", "--command", &words.join(" "), "/dev/null"])
         .current_dir(folder)
+        .env("HOME", folder)
+        .env_remove("CLAUDE_CONFIG_DIR")
         .env("PAGER", "cat")
         .env("TERM", "xterm")
         .stdin(std::process::Stdio::null())

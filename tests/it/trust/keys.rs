@@ -141,6 +141,35 @@ fn no_message_shows_a_key_or_a_password() {
     }
 }
 
+/// A gateway that repeats the request in its error writes the key as its format escapes it.
+#[test]
+fn no_spelling_of_a_key_is_shown() {
+    const ODD: &str = "sk-SECRET/+=0123456789abcdef";
+    let percent: String = ODD.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let spellings = [
+        ODD.replace("/+=", "%2F%2B%3D"),
+        ODD.replace("/+=", "&#x2F;&#43;="),
+        ODD.replace("/+=", "\\u002f+="),
+        ODD.replace("/+=", "\\/+="),
+        ODD.replace("/+=", "/\u{200b}+="),
+        ODD.to_lowercase(),
+        percent,
+        // The key and a user's name in Base64, as `Authorization: Basic` has them.
+        String::from("bWU6c2stU0VDUkVULys9MDEyMzQ1Njc4OWFiY2RlZg=="),
+    ];
+    for spelling in spellings {
+        let answer = format!("{{\"error\":\"you sent {spelling} here\"}}");
+        let server = Server::answering(move |_: usize, _: &crate::server::Received| Reply::status(400, &answer));
+        let flags = ["--summarizer", "openai", "--endpoint", &server.address];
+        let output = ask(folder().path(), &[("OPENAI_API_KEY", ODD)], &flags);
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        assert!(printed.contains("***"), "{spelling}: {printed}");
+        for part in ["0123456789", "%30%31", "MDEyMzQ1"] {
+            assert!(!printed.contains(part), "{spelling}: {printed}");
+        }
+    }
+}
+
 /// A command of the same chain may print the key of another stage: its standard error is shown without it.
 #[test]
 fn the_key_of_a_file_is_masked_in_what_a_command_prints() {

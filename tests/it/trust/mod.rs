@@ -6,6 +6,7 @@ mod concurrency;
 #[cfg(unix)]
 mod hostile;
 mod keys;
+mod limits;
 mod tls;
 
 use std::path::Path;

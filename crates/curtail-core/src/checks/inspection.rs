@@ -96,11 +96,15 @@ impl Inspection {
             pairing_rules,
             provider_rules,
             stateful: self.stateful,
-            tokens: self.max_tokens.map(|limit| (tokens(), limit)),
         };
+        let budget = self.max_tokens.map(|limit| (tokens(), limit));
         let mut detections: Vec<Detection<'a>> = Vec::new();
         for (rule, level) in ALL.iter().zip(verdicts.levels()).filter(|(_, level)| *level > Level::Allow) {
-            let Detector::Transcript(detect) = rule.detector else { continue };
+            let matches = match (rule.detector, &budget) {
+                (Detector::Transcript(detect), _) => detect(&context),
+                (Detector::Budget(detect), Some((tokens, limit))) => detect(&context, tokens, *limit),
+                _ => continue,
+            };
             let answer = rule.answer_of(provider_rules.provider);
             let detection = |found: Match<'a>| Detection {
                 rule,
@@ -108,7 +112,7 @@ impl Inspection {
                 answer,
                 found,
             };
-            detections.extend(detect(&context).into_iter().map(detection));
+            detections.extend(matches.into_iter().map(detection));
         }
         // The sort is stable: findings at the same place stay in the order of the rules.
         detections.sort_by_key(Detection::start);
@@ -178,8 +182,6 @@ pub struct RuleContext<'c, 'a> {
     pub provider_rules: ProviderRules,
     /// Whether the provider stores earlier items, so that a result may answer a call outside the transcript.
     pub stateful: bool,
-    /// The transcript's tokens and the limit, where there is one.
-    pub tokens: Option<(TokenCounts, usize)>,
 }
 
 /// A turn and the messages that answer it, of which one has more calls or results than the other.

@@ -53,6 +53,8 @@ pub struct Rule {
 pub enum Detector {
     /// One transcript, with this function.
     Transcript(for<'c, 'a> fn(&RuleContext<'c, 'a>) -> Vec<Match<'a>>),
+    /// One transcript, its tokens and the number that it may have. Without that number, the rule does not run.
+    Budget(for<'c, 'a> fn(&RuleContext<'c, 'a>, &TokenCounts, usize) -> Vec<Match<'a>>),
     /// Text that cannot be read, so that there is no transcript yet.
     Text,
     /// All transcripts of a run, compared with each other.
@@ -134,6 +136,12 @@ pub fn rule_named(key: &str) -> Result<&'static Rule, UnknownRule> {
     })
 }
 
+/// The first of `keys` that names a rule which runs only with a token limit. Groups and `all` name no rule.
+#[must_use]
+pub fn first_that_needs_budget(keys: &[String]) -> Option<&str> {
+    keys.iter().map(String::as_str).find(|key| rule_named(key).is_ok_and(Rule::needs_budget))
+}
+
 /// The code that `key` abbreviates, such as `P1` for `P001`.
 fn short_code(key: &str) -> Option<&'static str> {
     let digits = key.trim_start_matches(|c: char| c.is_ascii_alphabetic());
@@ -148,6 +156,13 @@ impl Rule {
     #[must_use]
     pub fn index(&self) -> usize {
         ALL.iter().position(|rule| rule.code == self.code).unwrap_or(ALL.len())
+    }
+
+    /// Whether the rule runs only with a number of tokens that a transcript may have.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn needs_budget(&self) -> bool {
+        matches!(self.detector, Detector::Budget(_))
     }
 
     /// The group that the rule belongs to.

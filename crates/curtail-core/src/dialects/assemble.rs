@@ -1,6 +1,6 @@
 //! Turns the items of a row into a transcript: every byte ends up in a slot or in the separator before one.
 
-use super::{Dialect, Item, answers, blocks};
+use super::{Dialect, Item, answers, blocks, training};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{
     Answers, Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, Unknown, bind_split_replies,
@@ -46,6 +46,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         header: Vec::new(),
         at: row.span.start,
         ahead: Vec::new(),
+        untrained: row.record.is_some_and(training::excludes_all),
     };
     builder.row(&row.items, row.style, row.span.start);
     let close = Span::new(builder.at, row.span.end);
@@ -93,6 +94,8 @@ struct Builder<'d, 'a> {
     at: u32,
     /// Indices of slots with metadata for the next message, which was not read yet.
     ahead: Vec<usize>,
+    /// Whether the record excludes all its messages from training.
+    untrained: bool,
 }
 
 impl<'a> Builder<'_, 'a> {
@@ -171,6 +174,7 @@ impl<'a> Builder<'_, 'a> {
         if let Origin::Source(source) = &mut message.origin {
             (source.index, source.value) = (index, value);
         }
+        message.untrained = self.untrained || training::excludes(value);
         if message.parts.is_empty() && message.attached.is_empty() {
             let unread = blocks::content_of(value);
             message.parts.extend(unread.map(|content| blocks::whole(content, blocks::unknown(content))));

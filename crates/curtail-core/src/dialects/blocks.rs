@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{DialectWriter, Item, Patch};
-use crate::json::{Json, Span, Text, Value, list, object};
+use crate::json::{Json, Span, Text, Value, ValueKind, list, object};
 use crate::transcript::{
     Closes, Content, Draft, Family, Message, Origin, Part, PartPlace, Rewrite, Role, Standing, ToolCall, ToolResult,
     Unknown, blocks_in_text, media,
@@ -46,6 +46,19 @@ impl<'a> Value<'a> {
     pub(super) fn items_under(self, key: &str) -> impl Iterator<Item = Value<'a>> {
         self.get(key).into_iter().flat_map(Value::items)
     }
+}
+
+/// The numbers in `holder`, at any depth, without those under the keys `besides`.
+pub(super) fn numbers<'a>(holder: Value<'a>, besides: &[&str]) -> Vec<Value<'a>> {
+    let (mut numbers, mut open) = (Vec::new(), vec![holder]);
+    while let Some(value) = open.pop() {
+        if value.kind() == ValueKind::Number {
+            numbers.push(value);
+        }
+        let members = value.members().filter(|member| !besides.iter().any(|key| member.key.is(key)));
+        open.extend(value.items().chain(members.map(|member| member.value)));
+    }
+    numbers
 }
 
 /// The texts as one, a line break between each two.

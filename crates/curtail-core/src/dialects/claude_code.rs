@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use foldhash::{HashMap, HashMapExt as _};
 
 use super::tree::{self, Sides, Tree};
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, SizeFigures, anthropic, blocks};
 use crate::json::{Json, Text, Value, ValueKind, object, quote};
 use crate::transcript::{
     Draft, DraftPart, Message, MessageKind, PairingRules, ProviderRules, ResultPlace, Role, Standing, Unknown, Usage,
@@ -138,8 +138,19 @@ impl LogHabits for ClaudeCode {
         item.get("message").filter(|_| is_reply)?.get_text("id")
     }
 
+    /// A count of 0 says that nothing was sent if the program wrote the reply itself; in any other, the count is no longer
+    /// known.
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        anthropic::usage(item.get("message")?)
+        let message = item.get("message")?;
+        let usage = anthropic::usage(message)?;
+        let is_own = || item.is_true("isApiErrorMessage") || message.member_is("model", "<synthetic>");
+        (usage.input > 0 || is_own()).then_some(usage)
+    }
+
+    /// The last reply decides whether Claude Code compacts before it answers. What was searched stays.
+    fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
+        let usage = item.get("message")?.some("usage")?;
+        Some(SizeFigures::SoFar(blocks::numbers(usage, &["server_tool_use"])))
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {

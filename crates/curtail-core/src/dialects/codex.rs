@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 use super::{
-    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, responses,
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, blocks,
+    responses,
 };
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
@@ -120,6 +121,12 @@ impl LogHabits for Codex {
             output: usage.number("output_tokens"),
             ..Usage::default()
         })
+    }
+
+    /// The last line decides whether Codex compacts before it answers. One without `info` only names limits.
+    fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
+        let payload = item.get("payload").filter(|payload| payload.member_is("type", "token_count"))?;
+        payload.some("info").map(|_| SizeFigures::Item)
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

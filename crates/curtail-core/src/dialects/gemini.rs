@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use foldhash::{HashMap, HashSet};
 
 use super::{
-    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, provenance, tree,
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, blocks,
+    provenance, tree,
 };
 use crate::json::{Json, ObjectWriter, Span, Text, Value, ValueKind, object, quote};
 use crate::transcript::{
@@ -155,6 +156,12 @@ impl LogHabits for Gemini {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let usage = item.some("usageMetadata").or_else(|| item.some("usage_metadata"));
         usage.map_or_else(|| usage_of_record(item), provenance::gemini_usage)
+    }
+
+    /// Gemini CLI shows the last total as the size of the conversation.
+    fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
+        let tokens = item.some("tokens").filter(|_| is_record(item))?;
+        Some(SizeFigures::SoFar(blocks::numbers(tokens, &[])))
     }
 
     /// A reply that was written again repeats its usage.

@@ -2,7 +2,8 @@
 //! with the same `id`.
 
 use super::{
-    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, provenance,
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, blocks,
+    provenance,
 };
 use crate::json::{Json, Text, Value, object};
 use crate::transcript::{
@@ -102,6 +103,14 @@ impl DialectWriter for Goose {
 impl LogHabits for Goose {
     fn time(&self, item: Value<'_>) -> Option<String> {
         item.get("created").and_then(provenance::written_time)
+    }
+
+    /// Goose compares its head with the context window of the model. What the session used in all stays.
+    fn size_figures<'a>(&self, holder: Value<'a>) -> Option<SizeFigures<'a>> {
+        let head = Some(holder).filter(|holder| is_head(*holder))?;
+        let [total, input, output, usage] = head.get_each(["total_tokens", "input_tokens", "output_tokens", "usage"]);
+        let holders = [total, input, output, usage].into_iter().flatten();
+        Some(SizeFigures::Whole(holders.flat_map(|value| blocks::numbers(value, &[])).collect()))
     }
 }
 

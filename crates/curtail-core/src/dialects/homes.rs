@@ -1,6 +1,7 @@
 //! Where the programs that write each dialect keep their sessions, and what the items of a session say about it.
 
 use super::Dialect;
+use super::new_session::{IdForm, NewSession, ProjectName};
 use crate::json::{Text, Value};
 
 /// A program that keeps sessions on the machine of its user.
@@ -12,8 +13,8 @@ pub struct Agent {
     pub words: &'static [&'static str],
     /// The name of the dialect that it writes.
     pub dialect: &'static str,
-    /// The environment variable that moves its folder, and what is below the folder that the variable names.
-    pub variable: Option<(&'static str, &'static str)>,
+    /// The environment variables that move its folder, the strongest first, each with what is below the folder that it names.
+    pub variables: &'static [(&'static str, &'static str)],
     /// Its folder below the home of the user.
     pub home: &'static str,
     /// Folders below its folder that contain sessions, at any depth.
@@ -27,61 +28,124 @@ pub struct Agent {
     pub export: Option<&'static str>,
     /// What the program keeps that is not read, or keeps in another form.
     pub unread: Option<&'static str>,
+    /// How a cut becomes a session of its own; `None` if it is not known how the program would find and resume one.
+    pub new_session: Option<NewSession>,
 }
 
 /// A program with sessions as `*.jsonl` in `folders`.
 const fn agent(name: &'static str, words: &'static [&'static str], dialect: &'static str, home: &'static str) -> Agent {
     let names = ("", &[".jsonl"] as &[&str]);
     let folders = &["sessions"];
-    Agent { name, words, dialect, variable: None, home, folders, names, within: "", export: None, unread: None }
+    let (variables, within): (&[(&str, &str)], &str) = (&[], "");
+    Agent {
+        name,
+        words,
+        dialect,
+        variables,
+        home,
+        folders,
+        names,
+        within,
+        export: None,
+        unread: None,
+        new_session: None,
+    }
+}
+
+/// An agent that finds a session by the id in its file name and in every record, and resumes it with `resume` in the folder
+/// of the project.
+const fn named_by_records(place: &'static str, resume: &'static str) -> NewSession {
+    NewSession {
+        id: IdForm::Random,
+        head: None,
+        ids: &["sessionId"],
+        record_ids: &[],
+        subagent: None,
+        place,
+        project: ProjectName::Alphanumeric,
+        project_file: None,
+        in_project: true,
+        resume,
+        resume_file: None,
+    }
 }
 
 /// The programs whose sessions can be read.
 pub const AGENTS: &[Agent] = &[
     Agent {
-        variable: Some(("CLAUDE_CONFIG_DIR", "")),
+        variables: &[("CLAUDE_CONFIG_DIR", "")],
         folders: &["projects"],
+        new_session: Some(NewSession {
+            subagent: Some(("isSidechain", "true")),
+            ..named_by_records("projects/{project}/{id}.jsonl", "claude --resume {id}")
+        }),
         ..agent("Claude Code", &["claude", "claude-code"], "claude-code", ".claude")
     },
     Agent {
-        variable: Some(("CODEX_HOME", "")),
+        variables: &[("CODEX_HOME", "")],
         folders: &["sessions", "archived_sessions"],
         names: ("rollout-", &[".jsonl"]),
+        new_session: Some(NewSession {
+            id: IdForm::Timed,
+            head: Some(("type", "session_meta")),
+            ids: &["payload.id", "payload.session_id", "payload.thread_id"],
+            in_project: false,
+            ..named_by_records("sessions/{year}/{month}/{day}/rollout-{time:19}-{id}.jsonl", "codex resume {id}")
+        }),
         ..agent("Codex", &["codex"], "codex", ".codex")
     },
     Agent {
-        variable: Some(("GEMINI_CLI_HOME", ".gemini")),
+        variables: &[("GEMINI_CLI_HOME", ".gemini")],
         folders: &["tmp"],
         names: ("session-", &[".json", ".jsonl"]),
         within: "chats",
+        new_session: Some(NewSession {
+            ids: &["sessionId", "$set.sessionId"],
+            subagent: Some(("kind", "\"subagent\"")),
+            project_file: Some(".project_root"),
+            resume_file: Some("gemini --session-file {file}"),
+            ..named_by_records("tmp/{project}/chats/session-{time:16}-{id:8}.{end}", "gemini --resume {id}")
+        }),
         ..agent("Gemini CLI", &["gemini", "gemini-cli"], "gemini", ".gemini")
     },
-    Agent { variable: Some(("PI_CODING_AGENT_DIR", "")), ..agent("pi", &["pi"], "pi", ".pi/agent") },
     Agent {
-        variable: Some(("QWEN_HOME", "")),
+        variables: &[("PI_CODING_AGENT_DIR", "")],
+        new_session: Some(NewSession {
+            id: IdForm::Timed,
+            head: Some(("type", "session")),
+            ids: &["id"],
+            project: ProjectName::Separators,
+            resume_file: Some("pi --session {file}"),
+            ..named_by_records("sessions/--{project}--/{time}_{id}.jsonl", "pi --session {file}")
+        }),
+        ..agent("pi", &["pi"], "pi", ".pi/agent")
+    },
+    Agent {
+        variables: &[("QWEN_RUNTIME_DIR", ""), ("QWEN_HOME", "")],
         folders: &["projects", "tmp"],
         within: "chats",
+        new_session: Some(named_by_records("projects/{project}/chats/{id}.jsonl", "qwen --resume {id}")),
         ..agent("Qwen Code", &["qwen", "qwen-code"], "qwen", ".qwen")
     },
     Agent {
-        variable: Some(("KIMI_CODE_HOME", "")),
+        variables: &[("KIMI_CODE_HOME", "")],
         names: ("wire", &[".jsonl"]),
         ..agent("Kimi Code", &["kimi", "kimi-code"], "kimi", ".kimi-code")
     },
     agent("Droid", &["droid", "factory"], "droid", ".factory"),
     Agent {
-        variable: Some(("COPILOT_HOME", "")),
+        variables: &[("COPILOT_HOME", "")],
         folders: &["session-state"],
         ..agent("Copilot CLI", &["copilot", "copilot-cli"], "copilot", ".copilot")
     },
     Agent {
-        variable: Some(("GROK_HOME", "")),
+        variables: &[("GROK_HOME", "")],
         names: ("chat_history", &[".jsonl"]),
         ..agent("Grok", &["grok"], "grok", ".grok")
     },
     Agent { folders: &["projects"], within: "agent-transcripts", ..agent("Cursor", &["cursor"], "cursor", ".cursor") },
     Agent {
-        variable: Some(("XDG_DATA_HOME", "goose")),
+        variables: &[("XDG_DATA_HOME", "goose")],
         unread: Some(
             "Goose keeps its sessions in a database since version 1.11; `goose session export` writes one to a file",
         ),
@@ -98,10 +162,25 @@ pub const AGENTS: &[Agent] = &[
         ..agent("Antigravity", &["antigravity", "agy"], "antigravity", ".gemini")
     },
     Agent {
-        variable: Some(("XDG_DATA_HOME", "opencode")),
+        variables: &[("XDG_DATA_HOME", "opencode")],
         folders: &["storage/session"],
         names: ("ses_", &[".json"]),
         export: Some("opencode export"),
+        new_session: Some(NewSession {
+            id: IdForm::Backwards,
+            ids: &["info.id", "messages.*.info.sessionID", "messages.*.parts.*.sessionID"],
+            record_ids: &[
+                "info.revert.messageID",
+                "info.revert.partID",
+                "messages.*.info.id",
+                "messages.*.info.parentID",
+                "messages.*.parts.*.id",
+                "messages.*.parts.*.messageID",
+                "messages.*.parts.*.tail_start_id",
+            ],
+            resume_file: Some("opencode import {file} && opencode --session {id}"),
+            ..named_by_records("{id}.json", "opencode import {file} && opencode --session {id}")
+        }),
         ..agent("OpenCode", &["opencode"], "opencode", ".local/share/opencode")
     },
 ];
@@ -121,6 +200,12 @@ pub fn agent_of(dialect: &dyn Dialect) -> Option<&'static Agent> {
     AGENTS.iter().find(is_own)
 }
 
+/// The program that writes the dialect called `name`, if it is known.
+#[must_use]
+pub fn agent_writing(name: &str) -> Option<&'static Agent> {
+    AGENTS.iter().find(|agent| agent.dialect == name)
+}
+
 /// The folder that an agent worked in, if `item` says it.
 #[must_use]
 pub fn project(item: Value<'_>) -> Option<Text<'_>> {
@@ -131,6 +216,7 @@ pub fn project(item: Value<'_>) -> Option<Text<'_>> {
         .or_else(|| inner("payload"))
         .or_else(|| inner("data"))
         .or_else(context)
+        .or_else(|| item.some("info")?.get_text("directory"))
         .filter(|text| !text.is_blank())
 }
 

@@ -1,7 +1,7 @@
 //! Wire logs of the Kimi CLI, an event per line. The model reads `context.append_message` and `context.append_loop_event`;
 //! all other events are for the screen.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, SizeFigures, blocks};
 use crate::json::{Json, ObjectWriter, Text, Value, object};
 use crate::transcript::{Content, Draft, DraftResult, Message, PairingRules, Part, ResultPlace, Role, Usage};
 
@@ -92,6 +92,14 @@ impl LogHabits for Kimi {
         let (cache_read, cache_write) = (usage.number("inputCacheRead"), usage.number("inputCacheCreation"));
         let input = usage.number("inputOther") + cache_read + cache_write;
         Some(Usage { input, cache_read, cache_write, output: usage.number("output"), ..Usage::default() })
+    }
+
+    /// The newest of them decides whether the program compacts before it answers.
+    fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
+        let step = item.get("event").filter(|event| event.member_is("type", "step.end"));
+        let compacted = || item.get("tokensAfter").filter(|_| self.replaces_past(item));
+        let figures = step.and_then(|event| event.some("usage")).or_else(compacted)?;
+        Some(SizeFigures::SoFar(blocks::numbers(figures, &[])))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

@@ -28,6 +28,7 @@ mod interactions;
 mod kimi;
 mod kiro;
 mod langchain;
+mod new_session;
 mod openai;
 mod opencode;
 mod openhands;
@@ -41,6 +42,7 @@ mod reading;
 mod responses;
 mod sharegpt;
 mod simple;
+mod training;
 
 mod tree;
 mod vscode_copilot;
@@ -50,7 +52,8 @@ pub use answers::along_branches;
 pub(crate) use answers::write_both;
 pub use assemble::{Row, assemble};
 pub use framing::{Framing, detect_framing, framing_of_first, rows};
-pub use homes::{AGENTS, Agent, agent_named, agent_of, project};
+pub use homes::{AGENTS, Agent, agent_named, agent_of, agent_writing, project};
+pub use new_session::{NewSession, SessionName};
 pub use provenance::{iso_8601, models, record_model};
 pub use reading::{ReadError, Reading, UnknownDialect, refuse_to_write};
 
@@ -348,6 +351,12 @@ pub trait LogHabits {
         items.iter().map(|&item| self.usage(item)).collect()
     }
 
+    /// The figures in `holder`, which is an item or the record around all items, that the program takes for the size of the
+    /// conversation when it resumes; `None` if it counts by itself.
+    fn size_figures<'a>(&self, _holder: Value<'a>) -> Option<SizeFigures<'a>> {
+        None
+    }
+
     /// Whether `item` replaces everything before it, such as the mark or the summary of a compaction.
     fn replaces_past(&self, _item: Value<'_>) -> bool {
         false
@@ -378,6 +387,17 @@ pub trait LogHabits {
     fn provider(&self, _item: Value<'_>) -> Option<&'static str> {
         None
     }
+}
+
+/// Where a log says how large the conversation is. A program that believes it compacts a short copy of a long session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SizeFigures<'a> {
+    /// The item contains nothing else. It counts what precedes it.
+    Item,
+    /// These numbers count what precedes their item, and the item itself.
+    SoFar(Vec<Value<'a>>),
+    /// These numbers count the whole conversation.
+    Whole(Vec<Value<'a>>),
 }
 
 /// The part of a transcript that is written.

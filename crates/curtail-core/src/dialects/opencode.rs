@@ -4,8 +4,8 @@
 use foldhash::{HashMap, HashSet};
 
 use super::{
-    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, Written, blocks,
-    provenance, tree,
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, Written,
+    blocks, provenance, tree,
 };
 use crate::digest::fnv1a_128;
 use crate::json::{Json, ObjectWriter, Text, Value, list, object, quote, raw, removal};
@@ -106,6 +106,11 @@ impl LogHabits for OpenCode {
         let input = tokens.number("input") + cache_read + cache_write;
         let output = tokens.number("output") + tokens.number("reasoning");
         (input > 0).then(|| Usage { input, cache_read, cache_write, output, ..Usage::default() })
+    }
+
+    /// The last reply decides whether OpenCode compacts before it answers.
+    fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
+        Some(SizeFigures::SoFar(blocks::numbers(info(item).some("tokens")?, &[])))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use foldhash::HashMap;
 
 use super::tree::Tree;
-use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, Remaining, Written, blocks};
+use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, Remaining, SizeFigures, Written, blocks};
 use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftResult, Layout, Links, Message, Part, PartOrigin, Role, SlotKind, Standing, Unknown, Usage,
@@ -113,10 +113,18 @@ impl DialectWriter for Pi {
 
 impl LogHabits for Pi {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
-        let usage = item.get("message")?.some("usage")?;
+        let message = item.get("message")?;
+        let usage = message.some("usage")?;
         let (cache_read, cache_write) = (usage.number("cacheRead"), usage.number("cacheWrite"));
         let input = usage.number("input") + cache_read + cache_write;
-        Some(Usage { input, cache_read, cache_write, output: usage.number("output"), ..Usage::default() })
+        // Without an error, 0 stands for a count that is no longer known.
+        let is_told = input > 0 || matches!(&*message.word("stopReason"), "error" | "aborted");
+        is_told.then(|| Usage { input, cache_read, cache_write, output: usage.number("output"), ..Usage::default() })
+    }
+
+    /// The last reply decides whether pi compacts before it answers. What was paid stays.
+    fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
+        Some(SizeFigures::SoFar(blocks::numbers(item.get("message")?.some("usage")?, &["cost"])))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

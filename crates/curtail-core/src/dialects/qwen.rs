@@ -1,7 +1,7 @@
 //! Logs of Qwen Code: records with `uuid` and `parentUuid` like those of Claude Code, with Gemini's parts in `message`.
 
 use super::tree::Tree;
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, gemini, provenance};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, SizeFigures, blocks, gemini, provenance};
 use crate::json::{Text, Value, object};
 use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, PairingRules, ResultPlace, Role, Usage};
 
@@ -87,6 +87,13 @@ impl DialectWriter for Qwen {
 impl LogHabits for Qwen {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         provenance::gemini_usage(item.some("usageMetadata")?)
+    }
+
+    /// The newest of them decides whether Qwen Code compresses before it answers.
+    fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
+        let compressed = || item.some("systemPayload")?.some("info")?.get("newTokenCount");
+        let figures = item.some("usageMetadata").or_else(compressed)?;
+        Some(SizeFigures::SoFar(blocks::numbers(figures, &[])))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

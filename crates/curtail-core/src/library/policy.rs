@@ -120,7 +120,7 @@ impl<P: Policy> Processor for UserPolicy<P> {
     }
 
     fn traits(&self) -> Traits {
-        Traits { writes: true, ..Traits::default() }
+        Traits { writes: true, may_empty: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

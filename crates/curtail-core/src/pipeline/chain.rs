@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use super::Splitting;
 use crate::dialects::{Dialect, ReadError};
+use crate::figures::StaleFigures;
 use crate::processors::{
     Counting, DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Thinking, ThoughtModels,
     ThoughtPrefixes, View, apply_plan, drop_standing,
 };
-use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing, Transcript};
+use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing, Transcript, same_side};
 
 /// Processors in order.
 pub type Processors = Vec<Box<dyn Processor>>;
@@ -42,6 +43,8 @@ pub struct Chain {
     pub on_summary: Option<OnSummary>,
     /// What happens to signed thoughts after a change.
     pub thinking: Thinking,
+    /// What happens to figures that the result makes wrong.
+    pub figures: StaleFigures,
     /// How the result is split, if it is.
     pub splitting: Option<Splitting>,
 }
@@ -181,6 +184,7 @@ impl Chain {
         mut after_stage: impl FnMut(&mut [Message<'a>]),
     ) -> Result<Run<'a>, (&'static str, ProcessorError)> {
         let read_from = ReadFrom::messages(&messages);
+        let sides = layout.context.joins.then(|| neighbors(&messages).collect());
         let run = Run { messages, changed: false, notes: Vec::new(), next: steps.first, turns_begin: false };
         let mut cutting = Cutting { layout, on_summary: self.on_summary.as_ref(), read_from, watch, run };
         for stage in self.stages.iter().skip(steps.first) {
@@ -191,7 +195,9 @@ impl Chain {
             }
             cutting.run.next += 1;
             let (before, notes) = (conversation(&cutting.run.messages), cutting.run.notes.len());
+            let count = cutting.run.messages.len();
             let done = self.run_stage(stage, steps.thoughts, &mut cutting);
+            let done = done.and_then(|()| stage.check_left(count, cutting.run.messages.len()));
             done.map_err(|error| (stage.processor.name(), error))?;
             let run = &mut cutting.run;
             run.forget_repeated_notes(notes);
@@ -201,7 +207,9 @@ impl Chain {
                 run.notes.push(stage.emptied(before, run.messages.len()));
             }
         }
-        Ok(cutting.run)
+        let mut run = cutting.run;
+        run.notes.extend(sides.and_then(|before| sides_note(&before, &run.messages)));
+        Ok(run)
     }
 
     /// Applies a stage, until neither what was kept for others nor thoughts are left to drop.
@@ -398,6 +406,15 @@ impl Stage {
         if self.level.is_empty() { name.to_owned() } else { format!("{name} at {}", self.level) }
     }
 
+    /// # Errors
+    /// All of `before` messages were dropped, and no option of the processor names them.
+    fn check_left(&self, before: usize, left: usize) -> Result<(), ProcessorError> {
+        match before > 0 && left == 0 && !self.processor.traits().may_empty {
+            true => Err(ProcessorError::Emptied { stage: self.label(), count: before }),
+            false => Ok(()),
+        }
+    }
+
     fn emptied(&self, before: usize, remaining: usize) -> String {
         let messages = if before == 1 { "message" } else { "messages" };
         let kept = if remaining == 0 { "" } else { "; only system messages are kept" };
@@ -452,6 +469,29 @@ fn loses_settings(layout: &Layout<'_>, messages: &[Message<'_>]) -> bool {
         SlotKind::With(last) => !kept.contains(&last) && (next..last).any(|at| kept.contains(&at)),
         SlotKind::Pinned | SlotKind::Frame { .. } => false,
     })
+}
+
+/// Messages of one side that follow each other, by their index in the transcript that was read.
+type Neighbors = [Option<usize>; 2];
+
+fn neighbors(messages: &[Message<'_>]) -> impl Iterator<Item = Neighbors> {
+    let dialogue = messages.iter().enumerate().filter(|(_, message)| !message.role.instructs());
+    let index = |at: usize| messages[at].source_index();
+    same_side(dialogue).into_iter().map(move |pair| pair.map(index))
+}
+
+/// The note that messages of one side follow each other that did not `before`, where user and assistant have to alternate.
+fn sides_note(before: &HashSet<Neighbors>, messages: &[Message<'_>]) -> Option<String> {
+    let new: Vec<Neighbors> = neighbors(messages).filter(|pair| !before.contains(pair)).collect();
+    let [first, second] = (*new.first()?).map(|at| at.map_or_else(|| String::from("a new one"), |at| at.to_string()));
+    let others = match new.len() {
+        1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    Some(format!(
+        "messages {first} and {second}{others} are of one side and now follow each other, but user and assistant have to \
+         alternate; `curtail check` reports them as alternation"
+    ))
 }
 
 /// The number of messages besides system and developer messages.

@@ -6,7 +6,8 @@ use super::{Chain, Run, Stage, ThoughtStep, Window};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, models, write_both};
 use crate::edit::{apply, name_drafts};
 use crate::explain::{Explained, explain};
-use crate::json::{Document, Value};
+use crate::figures::FigureEdits;
+use crate::json::Document;
 use crate::processors::{Counting, Plan, ProcessorError, ThoughtPrefixes, View};
 use crate::transcript::{Fault, Layout, Message, Pairs, Transcript, Unread, checks_prefix};
 
@@ -199,7 +200,7 @@ impl<'c> Session<'c> {
         if cutter.counting.is_some() {
             StageCount::add(counts, &stages);
         }
-        let aside = record(layout).filter(|_| run.changed && first == 0).and_then(|record| dialect.set_aside(record));
+        let aside = layout.holder().filter(|_| run.changed && first == 0).and_then(|record| dialect.set_aside(record));
         self.notes.extend(aside);
         Ok(run)
     }
@@ -267,13 +268,26 @@ impl<'c> Session<'c> {
             let splitter = Splitter { cutter, splitting, dialect, layout, thoughts, separator };
             splitter.append(run, &mut self.totals, writing)?;
         } else if run.changed {
-            writing.out.push_str(&writing.text[writing.at..layout.span.start as usize]);
+            let figures = FigureEdits::find(layout, dialect, &run.messages, cutter.chain.figures);
+            figures.copy(writing.text, writing.at..layout.span.start as usize, writing.out);
             let from = writing.out.len();
-            apply(layout, dialect, &run.messages, writing.out);
+            apply(layout, dialect, &run.messages, &figures, writing.out);
             writing.at = write_both(layout, writing.out, from);
+            let end = figures.end().max(writing.at);
+            figures.copy(writing.text, writing.at..end, writing.out);
+            writing.at = end;
             writing.cut.changed = true;
+            self.note_figures(&figures);
         }
         Ok(())
+    }
+
+    /// Counts and explains the figures that were corrected.
+    fn note_figures(&mut self, figures: &FigureEdits) {
+        self.totals.figures_reset += figures.count;
+        if self.cutter.explain {
+            self.explained.extend(Explained::of_figures(figures.count, self.offset).map(Decider::of_figures));
+        }
     }
 
     /// Hands over the explanations and notes of the transcript.
@@ -288,12 +302,6 @@ fn unsplit(layout: &Layout<'_>) -> ReadError {
     let reason = "this row has answers to train on, which depend on all messages before them, so it is not split; \
                 `curtail limit` shortens it";
     ReadError { offset: layout.record.start as usize, what: reason.to_owned() }
-}
-
-/// The object that contains the messages.
-fn record<'a>(layout: &Layout<'a>) -> Option<Value<'a>> {
-    let element = layout.elements.first()?;
-    std::iter::successors(element.parent(), |value| value.parent()).find(|parent| parent.is_object())
 }
 
 /// Whether the model of each message checks thoughts; `None` if no model is named.
@@ -359,6 +367,11 @@ pub struct Decider {
 }
 
 impl Decider {
+    /// What is explained is done after all stages.
+    pub(super) fn of_figures(explained: Explained) -> (Self, Explained) {
+        (Self { level: String::new(), processor: "usage" }, explained)
+    }
+
     fn from_stage(stage: &Stage) -> Self {
         Self { level: stage.level.clone(), processor: stage.processor.name() }
     }
@@ -404,6 +417,9 @@ pub struct Totals {
     pub tokens_after: usize,
     /// Pairing faults before.
     pub faults: usize,
+    /// Requests whose figures were corrected, because the cut made them wrong.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub figures_reset: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -422,6 +438,7 @@ impl Totals {
         self.tokens_before += other.tokens_before;
         self.tokens_after += other.tokens_after;
         self.faults += other.faults;
+        self.figures_reset += other.figures_reset;
     }
 }
 

@@ -7,12 +7,13 @@ use super::{Cut, Decider, Run, TextCutter, ThoughtStep, Totals};
 use crate::counting::token_count;
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::apply;
-use crate::explain::explain;
+use crate::explain::{Explained, explain};
+use crate::figures::{FigureEdits, StaleFigures, copy_with};
 use crate::json::{Document, Value, quote};
 use crate::processors::{
     Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan, rewriting,
 };
-use crate::transcript::{Layout, Message, Role, Transcript};
+use crate::transcript::{Layout, Message, Transcript};
 
 /// How the result of a chain is split.
 #[derive(Clone)]
@@ -74,7 +75,7 @@ struct WindowContent<'a> {
 impl WindowContent<'_> {
     /// The numbers of the messages that are trained on.
     fn targets(&self) -> impl Iterator<Item = usize> {
-        let is_target = |at: &usize| self.own[*at] && self.messages[*at].role == Role::Assistant;
+        let is_target = |at: &usize| self.own[*at] && self.messages[*at].is_target();
         (0..self.messages.len()).filter(is_target)
     }
 
@@ -97,7 +98,7 @@ impl<'a> Splitter<'_, 'a> {
         if self.separator.is_some() {
             out.push_str(&text[*at..record.start as usize]);
         }
-        let changed = self.write(run, cut, out)?;
+        let changed = self.write(run, totals, cut, out)?;
         let windows = &cut.windows[before..];
         let is_gone = windows.is_empty();
         totals.windows = windows.len();
@@ -126,7 +127,7 @@ impl<'a> Splitter<'_, 'a> {
     }
 
     /// Appends the windows of `run` to `out`, and their places and explanations to `cut`; returns whether anything changed.
-    fn write(&self, run: &Run<'a>, cut: &mut Cut, out: &mut String) -> Result<bool, ReadError> {
+    fn write(&self, run: &Run<'a>, totals: &mut Totals, cut: &mut Cut, out: &mut String) -> Result<bool, ReadError> {
         let offset = self.layout.record.start as usize;
         let wrong = |what: String| ReadError { offset, what };
         let view = View::of_layout(self.layout, &run.messages);
@@ -156,8 +157,12 @@ impl<'a> Splitter<'_, 'a> {
             let window = self.describe(run, window, content, nth + 1, count);
             changed |= content.changed;
             let untouched = all == 1 && !run.changed && !content.changed;
-            self.window(&content.messages, untouched, &edits, &window, out);
+            let figures = self.window(&content.messages, untouched, &edits, &window, out);
+            totals.figures_reset += figures;
             self.explain(run, &window, cut);
+            if self.cutter.explain {
+                cut.explained.extend(Explained::of_figures(figures, offset).map(Decider::of_figures));
+            }
             cut.windows.push(Window { written: start..out.len(), ..window });
         }
         Ok(all > 1 || count != all || run.changed || changed || edits.mark.is_some())
@@ -246,7 +251,8 @@ impl<'a> Splitter<'_, 'a> {
         }
     }
 
-    /// Writes one window: the record around the messages, or all of the text around them.
+    /// Writes one window: the record around the messages, or all of the text around them. Returns for how many requests the
+    /// figures were corrected.
     fn window(
         &self,
         messages: &[Message<'a>],
@@ -254,17 +260,20 @@ impl<'a> Splitter<'_, 'a> {
         edits: &RecordEdits,
         window: &Window,
         out: &mut String,
-    ) {
+    ) -> usize {
+        let stale = if untouched { StaleFigures::Keep } else { self.cutter.chain.figures };
+        let figures = FigureEdits::find(self.layout, self.dialect, messages, stale);
         let Layout { source, span, record, .. } = *self.layout;
         let whole = 0..source.len();
         let range = self.separator.map_or(whole, |_| record.start as usize..record.end as usize);
-        edits.copy(source, range.start..span.start as usize, window, out);
+        edits.copy(source, range.start..span.start as usize, window, &figures, out);
         if untouched {
             out.push_str(&source[span.start as usize..span.end as usize]);
         } else {
-            apply(self.layout, self.dialect, messages, out);
+            apply(self.layout, self.dialect, messages, &figures, out);
         }
-        edits.copy(source, span.end as usize..range.end, window, out);
+        edits.copy(source, span.end as usize..range.end, window, &figures, out);
+        figures.count
     }
 
     fn explain(&self, run: &Run<'a>, window: &Window, cut: &mut Cut) {
@@ -341,22 +350,16 @@ impl RecordEdits {
     }
 
     /// Copies a range of `source` with the edits in it.
-    fn copy(&self, source: &str, range: Range<usize>, window: &Window, out: &mut String) {
+    fn copy(&self, source: &str, range: Range<usize>, window: &Window, figures: &FigureEdits, out: &mut String) {
         let id = self.id_end.filter(|_| window.count > 1).map(|at| (at, format!("#{}", window.number)));
         let mark = self.mark.as_ref().map(|(at, text, comma)| {
             let numbers: Vec<String> = window.targets.iter().map(ToString::to_string).collect();
             (*at, format!("{text}[{}]", numbers.join(comma)))
         });
-        let mut edits: Vec<(usize, String)> = id.into_iter().chain(mark).collect();
-        edits.retain(|(at, _)| range.contains(at));
-        edits.sort_by_key(|(at, _)| *at);
-        let mut from = range.start;
-        for (at, text) in edits {
-            out.push_str(&source[from..at]);
-            out.push_str(&text);
-            from = at;
-        }
-        out.push_str(&source[from..range.end]);
+        let own = id.into_iter().chain(mark).filter(|(at, _)| range.contains(at)).map(|(at, text)| (at..at, text));
+        let mut edits: Vec<(Range<usize>, String)> = own.chain(figures.replacements()).collect();
+        edits.sort_by_key(|(place, _)| place.start);
+        copy_with(edits.into_iter(), source, range, out);
     }
 }
 

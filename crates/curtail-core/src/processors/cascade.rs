@@ -2,10 +2,10 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::units::TASK;
-use super::{Change, Decision, Keep, Pins, Plan, Reason, Remark, View};
+use super::units::{LAST_USER, QUESTION, TASK};
+use super::{Change, Decision, Keep, Pins, Plan, Question, Reason, Remark, View};
 use crate::json::Value;
-use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, first_prompt, reach};
+use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, ends_in_round, first_prompt, reach};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
 ///
@@ -32,12 +32,31 @@ pub struct DropSet<'v, 'a> {
     batches: HashSet<usize>,
     /// Boundaries that should be dropped, but are kept while a message after them is.
     held: Vec<(usize, Reason)>,
-    /// Whether instructions are only dropped with something else, and the user message that is, too.
-    pinned: (bool, Option<usize>),
+    /// Messages that are only dropped with something else.
+    pinned: Pinned,
+    /// Questions that should be dropped, but are kept while a part of the in-flight round that answers them is.
+    open: Vec<OpenQuestion>,
     /// Messages that are kept although they were to be dropped, and why.
     spared: Vec<(usize, Reason)>,
     /// Drops that are not applied yet. A list instead of recursion: a cascade can run through a whole transcript.
     waiting: Vec<(Target, Reason)>,
+}
+
+/// What [`DropSet::pinning`] pins.
+#[derive(Default)]
+struct Pinned {
+    pins: Pins,
+    /// Index of the first message that a person wrote, if it is pinned.
+    task: Option<usize>,
+    /// Indices of the messages that [`Pins::question`] pins.
+    questions: Vec<usize>,
+}
+
+/// A question that should be dropped.
+struct OpenQuestion {
+    at: usize,
+    reason: Reason,
+    keeps_instructions: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -73,7 +92,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
             dependent: dependent(view.messages),
             batches: HashSet::default(),
             held: Vec::new(),
-            pinned: (false, None),
+            pinned: Pinned::default(),
+            open: Vec::new(),
             spared: Vec::new(),
             waiting: Vec::new(),
         }
@@ -83,17 +103,24 @@ impl<'v, 'a> DropSet<'v, 'a> {
     #[must_use]
     pub fn pinning(self, pins: Pins) -> Self {
         let task = first_prompt(self.messages).filter(|_| pins.first_user);
-        Self { pinned: (pins.system, task), ..self }
+        let questions = pins.question.among(self.messages, self.pairs);
+        Self { pinned: Pinned { pins, task, questions }, ..self }
     }
 
     /// Why the message is pinned, if it is.
     fn pin_of(&self, at: usize) -> Option<Reason> {
-        let (system, task) = self.pinned;
+        let Pinned { pins, task, .. } = &self.pinned;
         let message = &self.messages[at];
-        match system && message.role.instructs() {
+        match pins.system && message.role.instructs() {
             true => Some(Keep::reason(message)),
-            false => (task == Some(at)).then_some(TASK),
+            false if *task == Some(at) => Some(TASK),
+            false => (pins.question == Question::Always && self.is_question(at)).then_some(LAST_USER),
         }
+    }
+
+    /// Whether the message is a question that [`Pins::question`] pins.
+    fn is_question(&self, at: usize) -> bool {
+        self.pinned.questions.contains(&at)
     }
 
     /// Whether the whole message is dropped.
@@ -113,6 +140,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
         if let Some(pinned) = self.pin_of(at) {
             return self.spare(at, pinned);
         }
+        if self.is_question(at) {
+            return self.open.push(OpenQuestion { at, reason, keeps_instructions: false });
+        }
         self.waiting.push((Target::Message(at), reason));
         self.drain();
     }
@@ -123,6 +153,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
         let is_pinned = self.pin_of(at).is_some();
         if is_pinned || !parts.iter().any(Part::instructs) {
             return self.drop_message(at, reason.clone());
+        }
+        if self.is_question(at) {
+            return self.open.push(OpenQuestion { at, reason: reason.clone(), keeps_instructions: true });
         }
         for part in (0..parts.len()).filter(|nth| !parts[*nth].instructs()) {
             self.drop_part(PartRef { message: at, part }, reason.clone());
@@ -160,6 +193,23 @@ impl<'v, 'a> DropSet<'v, 'a> {
         let message = &self.messages[part.message];
         message.is_boundary()
             && matches!(message.parts[part.part].content, Content::Text(_) | Content::Unknown(_) | Content::Other)
+    }
+
+    /// Drops the questions that should be dropped, if nothing is left of the in-flight round that answers them.
+    fn settle(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        if open.is_empty() {
+            return;
+        }
+        let in_flight = ends_in_round(self.messages, |part| !self.is_part_gone(part));
+        self.pinned.questions.clear();
+        for OpenQuestion { at, reason, keeps_instructions } in open {
+            match (in_flight, keeps_instructions) {
+                (true, _) => self.spare(at, QUESTION),
+                (false, true) => self.drop_but_instructions(at, &reason),
+                (false, false) => self.drop_message(at, reason),
+            }
+        }
     }
 
     /// Drops the boundaries that should be dropped and that no kept message of their conversation needs.
@@ -252,6 +302,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
     /// The plan that drops these messages and parts.
     #[must_use]
     pub fn into_plan(mut self) -> Plan {
+        self.settle();
         self.release();
         let mut plan = Plan::keep(self.messages.len());
         let mut parts: Vec<PartRef> = self.parts.into_iter().collect();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{DropSet, Keep, Pins, Plan, Processor, ProcessorError, Reason, View};
+use super::{DropSet, Keep, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::transcript::{Pairs, Standing, turns};
 
 /// Drops the messages and the turns with these numbers. Instructions in the turns are kept.
@@ -22,6 +22,10 @@ pub struct DropMessages {
 impl Processor for DropMessages {
     fn name(&self) -> &'static str {
         "filter"
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { may_empty: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -86,6 +90,10 @@ impl Processor for MessageRange {
         "filter"
     }
 
+    fn traits(&self) -> Traits {
+        Traits { may_empty: true, ..Traits::default() }
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
@@ -127,6 +135,10 @@ pub struct Live;
 impl Processor for Live {
     fn name(&self) -> &'static str {
         "live"
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { may_empty: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

@@ -38,7 +38,7 @@ pub use strip::{MediaLimits, Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
 pub use token_limit::{Budget, Overflow, ScaledLimit, TokenLimit};
 pub use tool_filter::{NameGlobs, ToolFilter, ToolGlobs};
-pub use units::{Keep, Pins, WindowUnit};
+pub use units::{Keep, Pins, Question, WindowUnit};
 pub use window::{HistoryWindow, SlidingWindow};
 
 use std::error::Error;
@@ -123,6 +123,8 @@ pub struct Traits {
     pub repairs_pairs: bool,
     /// What it drops before anything else if it drops something: messages that the model no longer reads.
     pub drops_first: &'static [Standing],
+    /// Whether its options name what it drops, so that it may drop all messages.
+    pub may_empty: bool,
     /// What it decides as a conversation grows.
     pub growth: Growth,
 }
@@ -136,6 +138,7 @@ impl Default for Traits {
             writes: false,
             repairs_pairs: false,
             drops_first: &[],
+            may_empty: false,
             growth: Growth::default(),
         }
     }
@@ -174,8 +177,24 @@ pub enum ProcessorError {
     },
     /// The newest segment needs more tokens than the budget, and [`Overflow::Error`](Overflow::Error) is set.
     SegmentTooLarge {
+        /// Tokens of the fixed part and the segment.
+        needed: usize,
         /// The budget in tokens.
         budget: usize,
+    },
+    /// What a person asked last does not fit, and [`Overflow::Error`](Overflow::Error) is set.
+    QuestionTooLarge {
+        /// The smallest budget that keeps it.
+        needed: usize,
+        /// The budget in tokens.
+        budget: usize,
+    },
+    /// All messages would be dropped, and no option names them.
+    Emptied {
+        /// Which stage drops them.
+        stage: String,
+        /// Their number.
+        count: usize,
     },
     /// The messages that every window of a split repeats need more tokens than the budget.
     PinsTooLarge {
@@ -209,11 +228,22 @@ impl fmt::Display for ProcessorError {
                     token_count(*needed)
                 )
             }
-            Self::SegmentTooLarge { budget } => write!(
+            Self::SegmentTooLarge { needed, budget } => write!(
                 f,
-                "the newest segment alone does not fit into {}; raise --max-tokens or choose another \
-                 --on-overflow",
-                token_count(*budget)
+                "the newest segment and the fixed part need {}, more than the budget of {budget}; raise --max-tokens or \
+                 choose another --on-overflow",
+                token_count(*needed)
+            ),
+            Self::QuestionTooLarge { needed, budget } => write!(
+                f,
+                "the last message that a person wrote would be dropped: it needs {} with what belongs to it, more than the \
+                 budget of {budget}; raise --max-tokens or choose another --on-overflow",
+                token_count(*needed)
+            ),
+            Self::Emptied { stage, count } => write!(
+                f,
+                "{stage} would drop {}; keep more, or name what to drop, as in `filter -x '*'`",
+                if *count == 1 { String::from("the only message") } else { format!("all of {count} messages") }
             ),
             Self::PinsTooLarge { needed, budget } => write!(
                 f,

@@ -77,7 +77,13 @@ impl Processor for Repair {
             // known log needs; the remaining faults are dropped by the stage that follows.
             RepairMode::Stub | RepairMode::Move => 64,
         };
-        Traits { passes, writes: self.mode != RepairMode::Drop, repairs_pairs: true, ..Traits::default() }
+        Traits {
+            passes,
+            writes: self.mode != RepairMode::Drop,
+            repairs_pairs: true,
+            may_empty: true,
+            ..Traits::default()
+        }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -93,11 +99,15 @@ impl Repair {
         let mut faults = Fault::find_all(view.messages, &pairs, rules);
         faults.retain(|fault| self.pending || fault.kind != FaultKind::PendingCall);
         exempt.remove(&mut faults, view, rules);
+        let nameless = exempt.nameless(view, &pairs, rules);
+        if !nameless.is_empty() {
+            return drop_parts(view, &pairs, nameless.into_iter().map(|at| (at, Reason::Borrowed("missing-id"))));
+        }
         // A duplicate id changes which result pairs with which call; without it the other pairs may be intact.
         let duplicate = |fault: &&Fault| fault.kind == FaultKind::DuplicateCallId;
         if faults.iter().any(|fault| duplicate(&fault)) {
             // No pair cascades here: the results may belong to the call that is kept.
-            return dropped(view, &Pairs::default(), faults.iter().filter(duplicate));
+            return drop_faults(view, &Pairs::default(), faults.iter().filter(duplicate));
         }
         let early = if self.mode == RepairMode::Move { early_results(&faults, &pairs) } else { HashMap::new() };
         let answered: HashSet<PartRef> = early.values().copied().collect();
@@ -109,7 +119,7 @@ impl Repair {
             RepairMode::Move => placer.can_move(fault),
         };
         let (repairable, broken): (Vec<Fault>, Vec<Fault>) = faults.into_iter().partition(is_repairable);
-        if broken.is_empty() { placer.answer(&repairable) } else { dropped(view, &pairs, broken.iter()) }
+        if broken.is_empty() { placer.answer(&repairable) } else { drop_faults(view, &pairs, broken.iter()) }
     }
 }
 
@@ -147,6 +157,19 @@ impl Exempt {
         self.kinds & 1 << kind as u16 != 0
     }
 
+    /// The calls and results to drop because they lack the id that the format requires: no provider pairs them, even if they
+    /// are side by side. Nothing can answer such a call any more, so it is not pending either.
+    fn nameless(self, view: &View<'_, '_>, pairs: &Pairs, rules: PairingRules) -> Vec<PartRef> {
+        if self.missing_ids || !rules.ids {
+            return Vec::new();
+        }
+        let lacks_id = |at: &PartRef| {
+            let is_exempt = self.unread && !view.messages[at.message].standing.is_read();
+            !is_exempt && rules.lacks_id(&at.part_in(view.messages).content)
+        };
+        pairs.calls().iter().chain(pairs.results()).copied().filter(lacks_id).collect()
+    }
+
     fn remove(self, faults: &mut Vec<Fault>, view: &View<'_, '_>, rules: PairingRules) {
         if self == Self::default() || faults.is_empty() {
             return;
@@ -161,6 +184,7 @@ impl Exempt {
         };
         let stays = |fault: &Fault| match fault {
             _ if self.unread && !view.messages[fault.at.message].standing.is_read() => true,
+            // What lacks an id is dropped for that, whatever else is wrong with it.
             _ if rules.lacks_id(part(fault.at)) => self.missing_ids,
             _ if is_inside(fault) => self.not_first,
             _ => self.contains(fault.kind),
@@ -195,11 +219,13 @@ impl Processor for RepairFor {
     }
 }
 
-fn dropped<'f>(view: &View<'_, '_>, pairs: &Pairs, faults: impl Iterator<Item = &'f Fault>) -> Plan {
+fn drop_faults<'f>(view: &View<'_, '_>, pairs: &Pairs, faults: impl Iterator<Item = &'f Fault>) -> Plan {
+    drop_parts(view, pairs, faults.map(|fault| (fault.at, Reason::Borrowed(fault.kind.name()))))
+}
+
+fn drop_parts(view: &View<'_, '_>, pairs: &Pairs, parts: impl Iterator<Item = (PartRef, Reason)>) -> Plan {
     let mut drops = DropSet::none(view, pairs);
-    for fault in faults {
-        drops.drop_part(fault.at, Reason::Borrowed(fault.kind.name()));
-    }
+    parts.for_each(|(at, reason)| drops.drop_part(at, reason));
     drops.into_plan()
 }
 

@@ -1,6 +1,6 @@
 //! Splits a transcript into windows that each fit a token budget: pinned messages and context, then messages of their own.
 //!
-//! Every message is among the own messages of exactly one window, so every assistant message is a target once.
+//! Every message is among the own messages of exactly one window, so every target is one exactly once.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -65,7 +65,7 @@ impl Overlap {
     pub const ALL: Self = Self { count: usize::MAX, unit: WindowUnit::Turns };
 }
 
-/// Which assistant messages of a window are its targets.
+/// Which assistant messages of a window are its targets, apart from those that the dataset excludes from training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TargetRule {
     /// All among its own messages.
@@ -130,7 +130,7 @@ impl Split {
             max_tokens,
             counting,
             overlap: Overlap::NONE,
-            pins: Pins { system: true, first_user: false },
+            pins: Pins { system: true, ..Pins::default() },
             at_boundaries: false,
             targets: TargetRule::default(),
             on_overflow: SplitOverflow::default(),
@@ -468,7 +468,7 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
     }
 
     fn has_target(&self, segment: usize) -> bool {
-        self.view.messages[self.segments[segment].clone()].iter().any(|message| message.role == Role::Assistant)
+        self.view.messages[self.segments[segment].clone()].iter().any(Message::is_target)
     }
 
     /// Tokens of the messages that a window repeats because of their kind.

@@ -1,6 +1,6 @@
 //! Drops parts by kind, media by age and size, and messages by role.
 
-use super::{Change, Decision, DropSet, Pins, Plan, Processor, ProcessorError, Reason, View};
+use super::{Change, Decision, DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::transcript::media::{Medium, MediumFacts, media};
 use crate::transcript::{Content, Pairs, Part, PartRef, Role, Substitution};
 
@@ -50,6 +50,10 @@ pub struct Strip {
 impl Processor for Strip {
     fn name(&self) -> &'static str {
         "filter"
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { may_empty: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

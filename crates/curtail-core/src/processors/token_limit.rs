@@ -7,25 +7,25 @@ use std::sync::Arc;
 
 use super::counting::{Rendering, newest_fitting};
 use super::shorten::shorten;
-use super::units::Preserved;
+use super::units::{Preserved, opener};
 use super::{
-    Change, Counting, Decision, DropSet, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View,
+    Change, Counting, DropSet, Growth, Keep, Plan, Processor, ProcessorError, Question, Reason, Traits, View,
     apply_plan,
 };
 use crate::counting::token_count;
-use crate::transcript::{Pairs, Part, Standing, joints, segments};
+use crate::transcript::{Pairs, Part, Role, Standing, joints, prompts, segments};
 
-/// What to do when not even the newest segment fits.
+/// What to do when the newest segment does not fit together with the question of a person that it follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Overflow {
-    /// Keep only preserved messages, with a warning.
-    #[default]
+    /// Keep the newest segments that fit although they ask nothing, or only preserved messages, with a warning.
     Empty,
     /// Keep the newest segment although it exceeds the budget, with a warning.
     KeepNewest,
-    /// Shorten the texts of the newest segment in the middle.
+    /// Shorten the texts of the newest segment in the middle, and those of the question if that is not enough.
     Truncate,
     /// Fail with an error.
+    #[default]
     Error,
 }
 
@@ -56,13 +56,15 @@ pub struct TokenLimit {
     pub preserve_system: bool,
     /// Whether the first message that a person wrote is kept and counted first, too.
     pub first_user: bool,
+    /// When the last message that a person wrote is kept, and counted after those.
+    pub question: Question,
     /// Tokens that are dropped at a time, counted from the start of the transcript: so the earlier requests of a conversation are
     /// prefixes of the later ones until the next step, and stay in the provider's cache.
     pub step: usize,
 }
 
 impl TokenLimit {
-    /// Whether instructions and the newest messages decide everything.
+    /// Whether instructions, the newest messages and the question before them decide everything.
     const fn is_local(&self) -> bool {
         !self.first_user && self.step <= 1
     }
@@ -77,6 +79,7 @@ impl TokenLimit {
             on_overflow: Overflow::default(),
             preserve_system: true,
             first_user: false,
+            question: Question::default(),
             step: 1,
         }
     }
@@ -89,6 +92,8 @@ pub struct Budget<'p> {
     pub most: usize,
     /// The most tokens without a cut.
     pub trigger: usize,
+    /// Whether the question that an in-flight round answers is kept and counted first.
+    pub asks: bool,
     /// How tokens are counted.
     pub counting: &'p Counting,
 }
@@ -103,6 +108,7 @@ impl Processor for TokenLimit {
             // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
             passes: if self.step > 1 { usize::MAX } else { 1 },
             drops_first: &[Standing::Superseded, Standing::RolledBack, Standing::Abandoned],
+            may_empty: self.on_overflow == Overflow::Empty,
             growth: Growth { is_local: self.is_local(), ..Growth::default() },
             ..Traits::default()
         }
@@ -119,9 +125,15 @@ impl Processor for TokenLimit {
     fn budget(&self) -> Option<Budget<'_>> {
         let is_sum = self.counting.template.is_none() && self.counting.by_usage.is_none();
         let (most, trigger) = (self.max_tokens, self.trigger.unwrap_or(0).max(self.max_tokens));
+        let asks = match self.question {
+            Question::InFlight => true,
+            Question::Never => false,
+            Question::Always => return None,
+        };
         (is_sum && self.preserve_system && self.is_local()).then_some(Budget {
             most,
             trigger,
+            asks,
             counting: &self.counting,
         })
     }
@@ -140,8 +152,15 @@ impl Processor for TokenLimit {
             return Ok(Plan::keep(view.messages.len()));
         }
         let pairs = Pairs::from_messages(view.messages);
-        let (segments, preserved) = (segments(view.messages, &pairs), self.keep().among(view.messages));
-        Limiting { limit: self, view, pairs, segments, preserved, rendering }.decide()
+        let segments = segments(view.messages, &pairs);
+        let preserved = self.keep().among(view.messages);
+        let transcript = Segmented { view, pairs: &pairs, segments: &segments, rendering: rendering.as_ref() };
+        let mut plan = Limiting { limit: self, transcript, preserved }.decide()?;
+        plan.notes.extend(self.trigger.filter(|trigger| *trigger <= self.max_tokens).map(|trigger| {
+            let (trigger, budget) = (token_count(trigger), self.max_tokens);
+            format!("a trigger of {trigger} does nothing: it does not exceed the budget of {budget}")
+        }));
+        Ok(plan)
     }
 }
 
@@ -167,62 +186,121 @@ impl TokenLimit {
     }
 
     fn keep(&self) -> Keep {
-        Keep { system: self.preserve_system, first_user: self.first_user, ..Keep::default() }
+        let (first_user, question) = (self.first_user, self.question);
+        Keep { system: self.preserve_system, first_user, question, ..Keep::default() }
     }
 }
 
-/// A transcript that may have to be cut.
+/// A transcript that may have to be cut, and its segments.
+#[derive(Clone, Copy)]
+struct Segmented<'l, 'v, 'a> {
+    view: &'v View<'v, 'a>,
+    pairs: &'l Pairs,
+    segments: &'l [Range<usize>],
+    /// Renders messages, if a chat template counts.
+    rendering: Option<&'l Rendering<'l>>,
+}
+
+/// A cut that keeps these messages and the newest segments that fit beside them.
 struct Limiting<'l, 'v, 'a> {
     limit: &'l TokenLimit,
-    view: &'v View<'v, 'a>,
-    pairs: Pairs,
-    segments: Vec<Range<usize>>,
+    transcript: Segmented<'l, 'v, 'a>,
     preserved: Preserved<'v, 'a>,
-    /// Renders messages, if a chat template counts.
-    rendering: Option<Rendering<'l>>,
 }
 
 impl Limiting<'_, '_, '_> {
     fn decide(&self) -> Result<Plan, ProcessorError> {
         let fixed = self.fixed()?;
-        let budget = self.limit.max_tokens;
-        let room = budget - fixed;
-        let (start, room) = match (self.stepped_start(room)?, &self.rendering) {
-            (Some(start), _) => (start, room),
-            (None, Some(rendering)) => (self.rendered_start(rendering, fixed), room),
-            (None, None) => self.start(room),
-        };
-        let count = self.view.messages.len();
-        if start == 0 {
-            return Ok(Plan::keep(count));
+        if let Some(start) = self.stepped_start(self.limit.max_tokens - fixed)? {
+            let stepped = self.opening(start);
+            if self.limit.on_overflow == Overflow::Empty || stepped.keeps_enough(start) {
+                return Ok(stepped.noted_plan(start));
+            }
         }
-        let newest = self.segments.iter().rfind(|segment| !self.preserved.contains_all(segment));
-        let mut plan = match newest.filter(|_| self.preserved.contains_all(&(start..count))) {
-            Some(newest) => self.overflow(newest.start, room)?,
-            None => self.plan(start),
-        };
+        let newest = self.newest_start(fixed);
+        let start = self.user_start(newest);
+        if self.keeps_enough(start) {
+            return Ok(self.noted_plan(start));
+        }
+        let question = self.limit.question.among(self.transcript.view.messages, self.transcript.pairs);
+        let asking = self.asking(question);
+        if let Some(start) = asking.newest_start_beside_question()
+            && asking.keeps_enough(start)
+        {
+            return Ok(asking.noted_plan(start));
+        }
+        self.overflow(&asking, newest)
+    }
+
+    /// The same cut, if it keeps these questions as well.
+    fn asking(&self, questions: Vec<usize>) -> Self {
+        let preserved = self.limit.keep().among(self.transcript.view.messages).asking(questions);
+        Self { preserved, ..*self }
+    }
+
+    /// The same cut, if it begins at `start` and moves in steps.
+    fn opening(&self, start: usize) -> Self {
+        let preserved = self.limit.keep().among(self.transcript.view.messages).opening(start);
+        Self { preserved, ..*self }
+    }
+
+    /// Where the newest segments begin that fit beside the `fixed` tokens of what is preserved.
+    fn newest_start(&self, fixed: usize) -> usize {
+        match self.transcript.rendering {
+            Some(rendering) => self.rendered_start(rendering, fixed),
+            None => self.start(self.limit.max_tokens - fixed),
+        }
+    }
+
+    /// The same beside the question, which is counted first; `None` if no question is kept, or if it does not fit.
+    fn newest_start_beside_question(&self) -> Option<usize> {
+        let fixed = self.needed();
+        let is_asked = !self.preserved.questions().is_empty();
+        (is_asked && fixed <= self.limit.max_tokens).then(|| self.newest_start(fixed))
+    }
+
+    /// `start`, moved forward to the next message of the user with text where a transcript has to begin with one, unless a message
+    /// of a person is kept before it.
+    fn user_start(&self, start: usize) -> usize {
+        let view = self.transcript.view;
+        if start == 0 || !view.context.user_first || self.limit.first_user || prompts(view.messages).is_empty() {
+            return start;
+        }
+        let is_user = |at: &usize| view.messages[*at].has_text_as(Role::User);
+        let starts = self.transcript.segments.iter().map(|segment| segment.start);
+        starts.filter(|at| *at >= start).find(is_user).unwrap_or(view.messages.len())
+    }
+
+    /// Whether a cut that begins at `start` keeps a message of its own, and a message of a person if there is one.
+    fn keeps_enough(&self, start: usize) -> bool {
+        let messages = self.transcript.view.messages;
+        let is_own = || (start..messages.len()).any(|at| !self.preserved.contains(at));
+        let prompts = prompts(messages);
+        let asks = || prompts.is_empty() || prompts.iter().any(|&at| at >= start || self.preserved.contains(at));
+        start == 0 || is_own() && asks() || (0..messages.len()).all(|at| self.preserved.contains(at))
+    }
+
+    /// The plan that drops what is before `start`, with a note if no message of a person is left.
+    fn noted_plan(&self, start: usize) -> Plan {
+        let mut plan = self.plan(start);
         plan.notes.extend(self.preserved.without_task(&plan));
-        plan.notes.extend(self.limit.trigger.filter(|trigger| *trigger <= budget).map(|trigger| {
-            let trigger = token_count(trigger);
-            format!("a trigger of {trigger} does nothing: it does not exceed the budget of {budget}")
-        }));
-        Ok(plan)
+        plan
     }
 
     /// Tokens of a message.
     fn tokens(&self, at: usize) -> usize {
-        self.limit.counting.message(&self.view.messages[at])
+        self.limit.counting.message(&self.transcript.view.messages[at])
     }
 
-    /// Where the newest segments begin that fit into `room` tokens, and what is left of it.
-    fn start(&self, mut room: usize) -> (usize, usize) {
-        let mut start = self.view.messages.len();
-        for segment in self.segments.iter().rev() {
+    /// Where the newest segments begin that fit into `room` tokens.
+    fn start(&self, mut room: usize) -> usize {
+        let mut start = self.transcript.view.messages.len();
+        for segment in self.transcript.segments.iter().rev() {
             let Some(tokens) = self.segment_until(segment.clone(), room) else { break };
             room -= tokens;
             start = segment.start;
         }
-        (start, room)
+        start
     }
 
     /// Where the segments begin that are left if tokens are removed in steps: the smallest multiple of `step` whose removal makes
@@ -232,8 +310,10 @@ impl Limiting<'_, '_, '_> {
         if step <= 1 {
             return Ok(None);
         }
-        let rendering = self.rendering.as_ref();
-        let (count, places) = (self.view.messages.len(), joints(self.view.messages, &self.pairs));
+        let Segmented { view, pairs, rendering, .. } = self.transcript;
+        let (count, places) = (view.messages.len(), joints(view.messages, pairs));
+        let openers = if self.limit.question == Question::Never { Vec::new() } else { prompts(view.messages) };
+        let opener = |at: usize| opener(&openers, at).filter(|&opener| !self.preserved.contains(opener));
         let tokens = |at| if self.preserved.contains(at) { 0 } else { self.tokens(at) };
         let sums: Vec<usize> = (0..count).map(tokens).collect();
         let excess = match rendering {
@@ -241,13 +321,15 @@ impl Limiting<'_, '_, '_> {
             None => sums.iter().sum::<usize>().saturating_sub(room),
         };
         let fits = |start: usize| {
-            let kept = |at: &usize| *at >= start || self.preserved.contains(*at);
+            let kept = |at: &usize| *at >= start || self.preserved.contains(*at) || opener(start) == Some(*at);
             rendering.is_none_or(|rendering| rendering.tokens_within(max_tokens, (0..count).filter(kept)).is_some())
         };
         let last = (0..count).rfind(|&at| !self.preserved.contains(at));
-        let (mut removed, mut due) = (0, excess.next_multiple_of(step));
+        // What begins the turn at a place is kept, too, so more has to be removed before it.
+        let needed = |at: usize| excess + opener(at).map_or(0, |opener| self.tokens(opener));
+        let (mut removed, mut due) = (0, 0);
         for (at, sum) in sums.into_iter().enumerate().take_while(|(at, _)| last >= Some(*at)) {
-            if removed >= due && places.binary_search(&at).is_ok() {
+            if removed >= needed(at).next_multiple_of(step).max(due) && places.binary_search(&at).is_ok() {
                 if fits(at) {
                     return Ok(Some(at));
                 }
@@ -261,7 +343,8 @@ impl Limiting<'_, '_, '_> {
     /// The same for what a template renders: sums of the newest messages propose a start, what the template adds to these is
     /// a better proposal, and rendering decides.
     fn rendered_start(&self, rendering: &Rendering<'_>, fixed: usize) -> usize {
-        let (count, segments, budget) = (self.view.messages.len(), &self.segments, self.limit.max_tokens);
+        let Segmented { view, segments, .. } = self.transcript;
+        let (count, budget) = (view.messages.len(), self.limit.max_tokens);
         let tried = RefCell::new(BTreeMap::new());
         let tokens = |first: usize| -> Option<usize> {
             let start = segments.get(first).map_or(count, |segment| segment.start);
@@ -289,15 +372,20 @@ impl Limiting<'_, '_, '_> {
         segments.get(first).map_or(count, |segment| segment.start)
     }
 
-    /// Tokens of the preamble, the reserve and the preserved messages.
+    /// Tokens of the preamble, the reserve and the preserved messages, which fit.
     fn fixed(&self) -> Result<usize, ProcessorError> {
         let TokenLimit { max_tokens: budget, preserve_system, first_user, .. } = *self.limit;
-        let preserved = (0..self.view.messages.len()).map(|at| self.preserved_tokens(at));
-        let needed = self.limit.counting.outside(self.view) + preserved.sum::<usize>();
+        let needed = self.needed();
         if needed <= budget {
             return Ok(needed);
         }
         Err(ProcessorError::BudgetBelowFixed { needed, budget, preserve_system, first_user })
+    }
+
+    /// Tokens of the preamble, the reserve and the preserved messages.
+    fn needed(&self) -> usize {
+        let preserved = (0..self.transcript.view.messages.len()).map(|at| self.preserved_tokens(at));
+        self.limit.counting.outside(self.transcript.view) + preserved.sum::<usize>()
     }
 
     /// Tokens of what is preserved of a message: the whole, or instructions beside its other parts, which are counted again
@@ -306,7 +394,7 @@ impl Limiting<'_, '_, '_> {
         if self.preserved.contains(at) {
             return self.tokens(at);
         }
-        let message = &self.view.messages[at];
+        let message = &self.transcript.view.messages[at];
         let instructs = self.limit.preserve_system && message.parts.iter().any(Part::instructs);
         if instructs { self.limit.counting.instructions(message) } else { 0 }
     }
@@ -315,49 +403,94 @@ impl Limiting<'_, '_, '_> {
     fn segment_until(&self, segment: Range<usize>, limit: usize) -> Option<usize> {
         let mut total = 0;
         for at in segment.rev().filter(|&at| !self.preserved.contains(at)) {
-            total += self.limit.counting.message_until(&self.view.messages[at], limit - total)?;
+            total += self.limit.counting.message_until(&self.transcript.view.messages[at], limit - total)?;
         }
         Some(total)
     }
 
     fn plan(&self, start: usize) -> Plan {
         let TokenLimit { step, max_tokens, .. } = *self.limit;
-        let mut drops = DropSet::none(self.view, &self.pairs);
+        let mut drops = DropSet::none(self.transcript.view, self.transcript.pairs);
         let steps = if step > 1 { format!(", in steps of {step}") } else { String::new() };
         let reason = Reason::Owned(format!("does not fit into {}{steps}", token_count(max_tokens)));
         self.preserved.drop_others(&mut drops, 0..start, &reason);
         drops.into_plan()
     }
 
-    /// The plan if not even the newest segment, which begins at `start`, fits into `room` tokens.
-    fn overflow(&self, start: usize, room: usize) -> Result<Plan, ProcessorError> {
-        let budget = self.limit.max_tokens;
-        let reason = format!("the newest segment alone does not fit into {}", token_count(budget));
-        let end = self.view.messages.len();
-        let (start, note) = match self.limit.on_overflow {
-            Overflow::Error => return Err(ProcessorError::SegmentTooLarge { budget }),
-            Overflow::KeepNewest => (start, format!("{reason}; kept because of --on-overflow keep-newest")),
-            Overflow::Truncate => match self.truncated_to_fit(start, room) {
-                Some(plan) => return Ok(plan),
-                None => (end, format!("{reason}, even with its texts shortened; dropped")),
-            },
-            Overflow::Empty => (end, format!("{reason}; dropped (choose another --on-overflow to keep it)")),
+    /// The plan if the newest segment does not fit beside the question that `asking` keeps, or if nothing would be asked. Without a
+    /// question, the newest segments that fit begin at `start`.
+    fn overflow(&self, asking: &Self, start: usize) -> Result<Plan, ProcessorError> {
+        let newest = self.newest();
+        let reason = || format!("the newest segment alone does not fit into {}", token_count(self.limit.max_tokens));
+        let fits = (start..self.transcript.view.messages.len()).any(|at| !self.preserved.contains(at));
+        let is_asked = !asking.preserved.questions().is_empty();
+        let (plan, note) = match self.limit.on_overflow {
+            Overflow::Error => return Err(self.too_large(asking)),
+            Overflow::Truncate => return self.truncated_to_fit(asking).ok_or_else(|| self.too_large(asking)),
+            Overflow::KeepNewest if is_asked => (asking.noted_plan(newest), Some("kept with its question")),
+            Overflow::KeepNewest if !fits => (self.noted_plan(newest), Some("kept")),
+            Overflow::Empty if !fits => (self.noted_plan(start), Some("dropped")),
+            Overflow::Empty | Overflow::KeepNewest => (self.noted_plan(start), None),
         };
-        let mut plan = self.plan(start);
-        plan.notes.push(note);
-        Ok(plan)
+        let why = if self.limit.on_overflow == Overflow::Empty { "empty" } else { "keep-newest" };
+        let note = note.map(|outcome| format!("{}; {outcome} because of --on-overflow {why}", reason()));
+        Ok(Plan { notes: note.into_iter().chain(plan.notes).collect(), ..plan })
+    }
+
+    /// Where the newest segment begins that is not preserved.
+    fn newest(&self) -> usize {
+        let newest = self.transcript.segments.iter().rfind(|segment| !self.preserved.contains_all(segment));
+        newest.map_or(self.transcript.view.messages.len(), |segment| segment.start)
+    }
+
+    /// The error that names the smallest budget that keeps what a person asked last: with the newest segment while a round is in
+    /// flight, else with everything after it.
+    fn too_large(&self, asking: &Self) -> ProcessorError {
+        let Segmented { view, segments, rendering, .. } = self.transcript;
+        let budget = self.limit.max_tokens;
+        let prompt = prompts(view.messages).pop();
+        let of_prompt = |prompt: usize| segments[segments.partition_point(|segment| segment.end <= prompt)].start;
+        let start = match prompt.filter(|_| asking.preserved.questions().is_empty()) {
+            Some(prompt) => of_prompt(prompt),
+            None => self.newest(),
+        };
+        let count = view.messages.len();
+        let rest = (start..count).filter(|&at| !asking.preserved.contains(at)).map(|at| self.tokens(at));
+        let sum = asking.needed() + rest.sum::<usize>();
+        let kept = (0..count).filter(|&at| at >= start || asking.preserved.contains(at));
+        let needed = rendering.and_then(|rendering| rendering.tokens(kept).ok()).unwrap_or(sum);
+        match prompt {
+            Some(_) => ProcessorError::QuestionTooLarge { needed, budget },
+            None => ProcessorError::SegmentTooLarge { needed, budget },
+        }
+    }
+
+    /// The plan that keeps what a person asked last and the newest segment, with texts shortened to the budget: those of the
+    /// question only if shortening the others is not enough. `None` if that is impossible.
+    fn truncated_to_fit(&self, asking: &Self) -> Option<Plan> {
+        let budget = self.limit.max_tokens;
+        let prompt = || prompts(self.transcript.view.messages).last().copied().into_iter().collect();
+        let fallback = || self.asking(prompt());
+        let fallback = asking.preserved.questions().is_empty().then(fallback);
+        let asking = fallback.as_ref().unwrap_or(asking);
+        let newest = self.newest();
+        let room = budget.checked_sub(asking.needed());
+        let spared = room.and_then(|room| asking.truncated_into(newest, room, &[]));
+        spared
+            .or_else(|| asking.truncated_into(newest, budget.checked_sub(self.needed())?, asking.preserved.questions()))
     }
 
     /// As [`truncated`](Self::truncated); where a template counts, with less and less room until what it renders fits.
-    fn truncated_to_fit(&self, start: usize, mut room: usize) -> Option<Plan> {
+    fn truncated_into(&self, start: usize, mut room: usize, questions: &[usize]) -> Option<Plan> {
         let TokenLimit { counting, max_tokens, .. } = self.limit;
+        let view = self.transcript.view;
         loop {
-            let plan = self.truncated(start, room)?;
+            let plan = self.truncated(start, room, questions)?;
             if counting.template.is_none() {
                 return Some(plan);
             }
-            let messages = apply_plan(self.view.messages.to_vec(), &plan);
-            let rendered = counting.total(&View { messages: &messages, ..*self.view }).ok()?;
+            let messages = apply_plan(view.messages.to_vec(), &plan);
+            let rendered = counting.total(&View { messages: &messages, ..*view }).ok()?;
             if rendered <= *max_tokens {
                 return Some(plan);
             }
@@ -365,15 +498,20 @@ impl Limiting<'_, '_, '_> {
         }
     }
 
-    /// Keeps the messages from `start` on and shortens their texts to `room` tokens; `None` if that is impossible.
-    fn truncated(&self, start: usize, room: usize) -> Option<Plan> {
+    /// Keeps the messages from `start` on and shortens their texts and those of `questions` to `room` tokens; `None` if that is
+    /// impossible, or if nothing would be left of a question.
+    fn truncated(&self, start: usize, room: usize, questions: &[usize]) -> Option<Plan> {
+        let messages = self.transcript.view.messages;
         let mut plan = self.plan(start);
-        let dropped = |at: usize| matches!(plan.decisions[at], Decision::Drop(_));
-        let shortened = |at: &usize| !dropped(*at) && !self.preserved.contains(*at);
-        let indices: Vec<usize> = (start..self.view.messages.len()).filter(shortened).collect();
+        let is_newest = |at: usize| at >= start && !self.preserved.contains(at);
+        let shortened = |at: &usize| plan.keeps(*at) && (is_newest(*at) || questions.contains(at));
+        let indices: Vec<usize> = (0..messages.len()).filter(shortened).collect();
         let cuts = plan.cuts();
         let is_cut = |part| cuts.contains(&part);
-        for (at, text) in shorten(self.view.messages, &indices, is_cut, room, &self.limit.counting)? {
+        for (at, text) in shorten(messages, &indices, is_cut, room, &self.limit.counting)? {
+            if questions.contains(&at.message) && text.trim().is_empty() {
+                return None;
+            }
             let budget = token_count(self.limit.max_tokens);
             let reason = Reason::Owned(format!("the newest segment alone does not fit into {budget}"));
             plan.change(at.message, [Change::Rewrite(at.part, text)], reason);
@@ -404,7 +542,8 @@ impl Processor for ScaledLimit {
     }
 
     fn traits(&self) -> Traits {
-        Traits { drops_first: &[Standing::Superseded, Standing::RolledBack], ..Traits::default() }
+        let may_empty = self.limit.on_overflow == Overflow::Empty;
+        Traits { drops_first: &[Standing::Superseded, Standing::RolledBack], may_empty, ..Traits::default() }
     }
 
     fn counting(&self) -> Option<&Counting> {

@@ -50,7 +50,8 @@ impl Processor for ToolFilter {
     }
 
     fn traits(&self) -> Traits {
-        Traits { writes: self.persist_results, ..Traits::default() }
+        let may_empty = !matches!(self.tools, ToolGlobs::All);
+        Traits { writes: self.persist_results, may_empty, ..Traits::default() }
     }
 
     fn unmatched_globs(&self) -> Vec<&str> {

@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use super::{Decision, DropSet, Growth, Plan, Reason, Traits};
-use crate::transcript::{Message, Pairs, Role, Standing, first_prompt, segments, turn_starts, turns};
+use crate::transcript::{
+    Message, Pairs, PartRef, Role, Standing, ends_in_round, first_prompt, open_questions, prompts, segments,
+    turn_starts, turns,
+};
 
 /// What one unit of a window is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,16 +68,48 @@ fn assistant_runs(messages: &[Message<'_>]) -> Vec<Range<usize>> {
     runs
 }
 
-/// Messages that a cut keeps wherever they are, and that every window of a split repeats. The default pins none.
+/// When the last message that a person wrote is kept wherever it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Question {
+    /// While a round is in flight that answers it, and as long as a part of that round is kept.
+    #[default]
+    InFlight,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Question {
+    /// Indices of the messages that are kept.
+    pub(super) fn among(self, messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
+        let mut questions = match self {
+            Self::Never => return Vec::new(),
+            Self::InFlight | Self::Always => open_questions(messages, pairs),
+        };
+        if self == Self::Always && questions.is_empty() {
+            questions.extend(prompts(messages).last());
+        }
+        questions
+    }
+}
+
+/// Messages that a cut keeps wherever they are, and that every window of a split repeats. The default pins only the question
+/// that an in-flight round answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pins {
     /// System and developer messages.
     pub system: bool,
     /// The first message that a person wrote.
     pub first_user: bool,
+    /// When the last message that a person wrote is pinned.
+    pub question: Question,
 }
 
 pub(super) const TASK: Reason = Reason::Borrowed("the first user message is pinned");
+pub(super) const QUESTION: Reason = Reason::Borrowed("the question that the in-flight round answers");
+pub(super) const LAST_USER: Reason = Reason::Borrowed("the last user message is pinned");
+const OPENER: Reason = Reason::Borrowed("the turn in which the cut begins");
 
 /// Messages that a window keeps in addition to its newest units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,11 +122,14 @@ pub struct Keep {
     pub start_on_user: bool,
     /// Whether the first message that a person wrote is kept wherever it is: the task.
     pub first_user: bool,
+    /// When the last message that a person wrote is kept wherever it is. What moves in steps keeps the message that began the
+    /// turn in which the cut is instead, because that one stays the same until the next step.
+    pub question: Question,
 }
 
 impl Default for Keep {
     fn default() -> Self {
-        Self { system: true, first: 0, start_on_user: false, first_user: false }
+        Self { system: true, first: 0, start_on_user: false, first_user: false, question: Question::default() }
     }
 }
 
@@ -107,10 +145,32 @@ impl Keep {
         }
     }
 
-    /// The messages of a transcript that are kept.
+    /// The messages of a transcript that are kept, without a question.
     pub(super) fn among<'m, 'a>(self, messages: &'m [Message<'a>]) -> Preserved<'m, 'a> {
         let task = if self.first_user { first_prompt(messages) } else { None };
-        Preserved { keep: self, messages, task }
+        Preserved { keep: self, messages, task, questions: Vec::new(), asked: QUESTION }
+    }
+
+    /// The plan of `decide`, which gets the questions to keep. It decides without one first, because most cuts keep the question
+    /// anyway. A question is not kept for a round of which nothing is left.
+    pub(super) fn with_question<'m, 'a>(
+        self,
+        messages: &'m [Message<'a>],
+        pairs: &Pairs,
+        decide: impl Fn(Preserved<'m, 'a>) -> Plan,
+    ) -> Plan {
+        let preserved = || self.among(messages);
+        let plan = decide(preserved());
+        if plan.is_identity() {
+            return plan;
+        }
+        let questions = self.question.among(messages, pairs);
+        if questions.iter().all(|&at| plan.keeps(at)) {
+            return plan;
+        }
+        let asking = decide(preserved().asking(questions));
+        let is_always = self.question == Question::Always;
+        if is_always || asking.leaves_round(messages) { asking } else { plan }
     }
 
     /// Whether the message is kept for its role, or because it is a boundary.
@@ -140,12 +200,34 @@ pub(super) struct Preserved<'m, 'a> {
     messages: &'m [Message<'a>],
     /// Index of the message that `first_user` keeps.
     task: Option<usize>,
+    /// Indices of the messages that `question` keeps.
+    questions: Vec<usize>,
+    /// Why they are kept.
+    asked: Reason,
 }
 
 impl Preserved<'_, '_> {
+    /// The same, and these questions.
+    pub(super) fn asking(self, questions: Vec<usize>) -> Self {
+        let asked = if self.keep.question == Question::Always { LAST_USER } else { QUESTION };
+        Self { questions, asked, ..self }
+    }
+
+    /// The same, and the message that began the turn in which a window begins that moves in steps. What is appended later cannot
+    /// change it. None if a turn begins there.
+    pub(super) fn opening(self, start: usize) -> Self {
+        let opener = opener(&prompts(self.messages), start).filter(|_| self.keep.question != Question::Never);
+        Self { questions: opener.into_iter().collect(), asked: OPENER, ..self }
+    }
+
+    /// Indices of the questions among them.
+    pub(super) fn questions(&self) -> &[usize] {
+        &self.questions
+    }
+
     /// Whether the message is one of them.
     pub(super) fn contains(&self, at: usize) -> bool {
-        self.task == Some(at) || self.keep.preserves(&self.messages[at])
+        self.task == Some(at) || self.questions.contains(&at) || self.keep.preserves(&self.messages[at])
     }
 
     /// Whether all messages of the unit are.
@@ -165,6 +247,8 @@ impl Preserved<'_, '_> {
             let message = &self.messages[at];
             if self.task == Some(at) {
                 drops.spare(at, TASK);
+            } else if self.questions.contains(&at) {
+                drops.spare(at, self.asked.clone());
             } else if self.keep.preserves(message) {
                 drops.spare(at, Keep::reason(message));
             } else if self.keep.system {
@@ -177,7 +261,7 @@ impl Preserved<'_, '_> {
 
     /// The note that no message of a person is left, if `plan` drops all of them and keeps others.
     pub(super) fn without_task(&self, plan: &Plan) -> Option<String> {
-        let is_kept = |at: usize| !matches!(plan.decisions[at], Decision::Drop(_));
+        let is_kept = |at: usize| plan.keeps(at);
         let starts = turn_starts(self.messages);
         let is_lost = !self.keep.first_user
             && !starts.is_empty()
@@ -186,5 +270,25 @@ impl Preserved<'_, '_> {
         is_lost.then(|| {
             String::from("no message that a person wrote is kept; pass --pin first-user to keep the first one, which states the task")
         })
+    }
+}
+
+/// The last of `prompts` before `start`, if the turn that it begins goes on there.
+pub(super) fn opener(prompts: &[usize], start: usize) -> Option<usize> {
+    let before = prompts.partition_point(|&at| at < start);
+    let begins = prompts.get(before) == Some(&start);
+    before.checked_sub(1).filter(|_| !begins).map(|last| prompts[last])
+}
+
+impl Plan {
+    /// Whether the message is not dropped.
+    pub(super) fn keeps(&self, at: usize) -> bool {
+        !matches!(self.decisions[at], Decision::Drop(_))
+    }
+
+    /// Whether what is kept ends in an in-flight round.
+    pub(super) fn leaves_round(&self, messages: &[Message<'_>]) -> bool {
+        let cuts = self.cuts();
+        ends_in_round(messages, |part: PartRef| self.keeps(part.message) && !cuts.contains(&part))
     }
 }

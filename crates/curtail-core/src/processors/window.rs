@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use super::units::Preserved;
-use super::{DropSet, Growth, Keep, Plan, Processor, ProcessorError, Reason, Traits, View, WindowUnit};
+use super::{DropSet, Growth, Keep, Plan, Processor, ProcessorError, Question, Reason, Traits, View, WindowUnit};
 use crate::transcript::{
-    Content, Message, Mismatch, Pairs, Part, PartRef, Role, in_flight, joints, main_thread, turn_starts,
+    Content, Message, Mismatch, Pairs, Part, PartRef, Role, first_prompt, in_flight, joints, main_thread, turn_starts,
 };
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
@@ -58,14 +58,8 @@ impl Processor for HistoryWindow {
         let pairs = Pairs::from_messages(view.messages);
         let flight = self.flight(view.messages, &pairs);
         let units = self.unit.runs(&view.messages[..flight]);
-        let past = PastUnits { view, pairs: &pairs, preserved: self.keep.among(view.messages), flight, units };
-        let drops = if self.step > 1 { self.stepped(&past) } else { self.last(&past) };
-        let reached = self.reached(&past, &drops);
-        let mut plan = drops.into_plan();
-        plan.notes.extend(self.note(view, flight));
-        plan.notes.extend(reached);
-        plan.notes.extend(past.preserved.without_task(&plan));
-        Ok(plan)
+        let past = |preserved| PastUnits { view, pairs: &pairs, preserved, flight, units: units.clone() };
+        Ok(self.keep.with_question(view.messages, &pairs, |preserved| self.plan(&past(preserved))))
     }
 }
 
@@ -106,6 +100,16 @@ struct PastUnits<'v, 'a> {
 }
 
 impl HistoryWindow {
+    fn plan(&self, past: &PastUnits<'_, '_>) -> Plan {
+        let drops = if self.step > 1 { self.stepped(past) } else { self.last(past) };
+        let reached = self.reached(past, &drops);
+        let mut plan = drops.into_plan();
+        plan.notes.extend(self.note(past.view, past.flight));
+        plan.notes.extend(reached);
+        plan.notes.extend(past.preserved.without_task(&plan));
+        plan
+    }
+
     /// Index of the first message of the in-flight round, which is added to the window. A message that is left with its text
     /// alone when the messages before the round are dropped is not in flight: the round begins after it.
     fn flight(&self, messages: &[Message<'_>], pairs: &Pairs) -> usize {
@@ -314,8 +318,13 @@ impl<'w> SteppedWindow<'w> {
         let is_place = |nth: &usize| !keep.start_on_user || turns.binary_search(&units[*nth].start).is_ok();
         let places = joints.iter().copied().filter(is_place).collect();
         let main = main_thread(messages);
+        // Any text of the user is an exchange, but only a person's can be a question.
+        let asks = keep.question != Question::Never && first_prompt(messages).is_some();
         let spoken = [Role::User, Role::Assistant].map(|role| {
-            let message_has_text = |at: usize| messages[at].thread == main && has_text_as(&messages[at], role);
+            let message_has_text = |at: usize| {
+                let is_question = || !asks || role != Role::User || messages[at].begins_turn();
+                messages[at].thread == main && has_text_as(&messages[at], role) && is_question()
+            };
             let unit_has_text = |nth: &usize| units[*nth].clone().any(message_has_text);
             (0..units.len()).filter(unit_has_text).collect()
         });
@@ -418,21 +427,37 @@ impl Processor for SlidingWindow {
             return Ok(Plan::keep(view.messages.len()));
         }
         let pairs = Pairs::from_messages(view.messages);
-        let mut drops = DropSet::none(view, &pairs);
-        let preserved = self.keep.among(view.messages);
-        let head = preserved.head(&units);
-        let start = self.joint(view, &pairs, self.start(view, &preserved, &units, head));
-        let start = self.keep.front(&turn_starts(view.messages), start);
-        let reason = Reason::Owned(format!("outside {}", self.unit.last(self.size)));
-        preserved.drop_others(&mut drops, head..start, &reason);
-        drop_leading_orphans(view, &pairs, start, &preserved, &mut drops);
-        let mut plan = drops.into_plan();
-        plan.notes.extend(preserved.without_task(&plan));
-        Ok(plan)
+        let plan = |preserved| self.plan(view, &pairs, &units, preserved);
+        Ok(match self.step > 1 {
+            true => plan(self.keep.among(view.messages)),
+            false => self.keep.with_question(view.messages, &pairs, plan),
+        })
     }
 }
 
 impl SlidingWindow {
+    fn plan(
+        &self,
+        view: &View<'_, '_>,
+        pairs: &Pairs,
+        units: &[Range<usize>],
+        mut preserved: Preserved<'_, '_>,
+    ) -> Plan {
+        let mut drops = DropSet::none(view, pairs);
+        let head = preserved.head(units);
+        let start = self.joint(view, pairs, self.start(view, &preserved, units, head));
+        let start = self.keep.front(&turn_starts(view.messages), start);
+        if self.step > 1 {
+            preserved = preserved.opening(start);
+        }
+        let reason = Reason::Owned(format!("outside {}", self.unit.last(self.size)));
+        preserved.drop_others(&mut drops, head..start, &reason);
+        drop_leading_orphans(view, pairs, start, &preserved, &mut drops);
+        let mut plan = drops.into_plan();
+        plan.notes.extend(preserved.without_task(&plan));
+        plan
+    }
+
     /// Index of the first message in the window, which has room for what the preserved messages leave.
     fn start(&self, view: &View<'_, '_>, preserved: &Preserved<'_, '_>, units: &[Range<usize>], head: usize) -> usize {
         // A superseded boundary is kept as long as messages need it. It is not counted, because it would move the steps.
@@ -440,7 +465,9 @@ impl SlidingWindow {
         let others: Vec<&Range<usize>> = units.iter().filter(|unit| !(*unit).clone().all(preserves)).collect();
         let preserved = (0..view.messages.len()).filter(|&at| preserves(at)).count();
         let in_head = others.iter().filter(|unit| unit.end <= head).count();
-        let room = self.size.saturating_sub(preserved + in_head);
+        // In steps, a place is left for the message that begins the turn, wherever the cut is.
+        let opens = self.step > 1 && self.keep.question != Question::Never && first_prompt(view.messages).is_some();
+        let room = self.size.saturating_sub(preserved + in_head + usize::from(opens));
         let start = |room: usize| match others.len().checked_sub(room) {
             Some(nth) => {
                 let stepped = nth.next_multiple_of(self.step);

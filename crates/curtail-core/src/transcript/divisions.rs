@@ -173,6 +173,59 @@ pub fn first_prompt(messages: &[Message<'_>]) -> Option<usize> {
     turn_starts(messages).first().copied()
 }
 
+/// Indices of the messages of a person that a model reads and that begin turns of the main conversation.
+#[must_use]
+pub fn prompts(messages: &[Message<'_>]) -> Vec<usize> {
+    let mut prompts = turn_starts(messages);
+    prompts.retain(|&at| messages[at].standing.is_read());
+    prompts
+}
+
+/// Indices of the messages of a person that the in-flight round answers: the one that began it, and the newest one if a person
+/// wrote more while a call was open. None without a round in flight.
+///
+/// ```text
+/// 0 user "Plan it."   1 assistant calls a, b   2 result of a   3 user "By train."   4 result of b       0 and 3
+/// ```
+#[must_use]
+pub fn open_questions(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
+    let start = in_flight(messages);
+    if start == messages.len() {
+        return Vec::new();
+    }
+    let prompts = prompts(messages);
+    let has_tools = |segment: &Range<usize>| messages[segment.clone()].iter().any(Message::has_tools);
+    let round = segments(messages, pairs).into_iter().rev().take_while(has_tools).last();
+    let start = round.map_or(start, |segment| start.min(segment.start));
+    let mut questions: Vec<usize> = prompts.iter().rfind(|&&at| at < start).copied().into_iter().collect();
+    questions.extend(prompts.last());
+    questions.dedup();
+    questions
+}
+
+/// Whether the messages whose parts are `kept` end in an in-flight round, that of the main conversation or of the sub-agent
+/// that works last.
+#[must_use]
+pub fn ends_in_round(messages: &[Message<'_>], kept: impl Fn(PartRef) -> bool) -> bool {
+    let parts = |message: usize| (0..messages[message].parts.len()).map(move |part| PartRef { message, part });
+    let is_left = |at: &usize| messages[*at].parts.is_empty() || parts(*at).any(&kept);
+    let is_open = |at: usize| parts(at).any(|part| part.part_in(messages).content.is_tool() && kept(part));
+    let last = |is_of: &dyn Fn(usize) -> bool| (0..messages.len()).rev().filter(|at| is_of(*at)).find(is_left);
+    last(&|_| true).is_some_and(is_open) || last(&|at| messages[at].thread == 0).is_some_and(is_open)
+}
+
+/// The neighbors in `dialogue` that are of one side where user and assistant have to alternate. Tool messages in a row become one
+/// message of the user.
+pub fn same_side<'m, 'a: 'm>(dialogue: impl Iterator<Item = (usize, &'m Message<'a>)>) -> Vec<[usize; 2]> {
+    let single = dialogue.filter(|(_, message)| !message.is_exchange());
+    let roles: Vec<(usize, Role)> = single.map(|(at, message)| (at, message.role)).collect();
+    let is_assistant = |role: Role| role == Role::Assistant;
+    let again = roles.windows(2).filter(|pair| {
+        is_assistant(pair[0].1) == is_assistant(pair[1].1) && (pair[0].1, pair[1].1) != (Role::Tool, Role::Tool)
+    });
+    again.map(|pair| [pair[0].0, pair[1].0]).collect()
+}
+
 /// Number of messages up to the newest boundary of the main conversation that a model reads; 0 without one.
 #[must_use]
 pub fn behind_boundary(messages: &[Message<'_>]) -> usize {

@@ -21,6 +21,8 @@ pub struct Message<'a> {
     pub kind: MessageKind,
     /// Whether a program wrote it, although its role is user: it begins no turn of a person.
     pub automatic: bool,
+    /// Whether a dataset says that a trainer computes no loss on it.
+    pub untrained: bool,
     /// The conversation inside the log that it belongs to; calls and results pair only within one. 0 is the main one.
     pub thread: u32,
     /// Whether a model still reads it.
@@ -65,6 +67,7 @@ impl<'a> Message<'a> {
             attached: Vec::new(),
             kind: MessageKind::Ordinary,
             automatic: false,
+            untrained: false,
             thread: 0,
             standing: Standing::Live,
             call_rules: CallRules { closes: Closes::Nothing, unasked: false, indivisible: false },
@@ -104,6 +107,12 @@ impl<'a> Message<'a> {
         if self.role == Role::User && !self.parts.is_empty() && self.parts.iter().all(Part::instructs) {
             self.role = Role::System;
         }
+    }
+
+    /// Whether a trainer computes a loss on it: it is an assistant message, and the dataset does not exclude it.
+    #[must_use]
+    pub fn is_target(&self) -> bool {
+        self.role == Role::Assistant && !self.untrained
     }
 
     /// Whether a model reads it in place of everything before it.

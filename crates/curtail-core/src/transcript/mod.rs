@@ -16,8 +16,8 @@ mod requirements;
 mod unread;
 
 pub use divisions::{
-    behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, main_thread, reach, segments,
-    supersede, turn_starts, turns,
+    behind_boundary, bind_split_replies, ends_in_round, first_prompt, front, in_flight, joints, main_thread,
+    open_questions, prompts, reach, same_side, segments, supersede, turn_starts, turns,
 };
 pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links, blocks_in_text, is_own_block, marked, own_blocks};
 pub use faults::{Fault, FaultKind, Placement, last_round};
@@ -66,6 +66,24 @@ impl<'a> Layout<'a> {
     pub fn slotted_elements(&self) -> impl Iterator<Item = (&Slot, Value<'a>)> {
         let slots = self.slots.iter().filter(|slot| !matches!(slot.kind, SlotKind::Frame { .. }));
         slots.zip(self.elements.iter().copied())
+    }
+
+    /// The object that contains the list of messages.
+    #[must_use]
+    pub fn holder(&self) -> Option<Value<'a>> {
+        let element = self.elements.first()?;
+        std::iter::successors(element.parent(), |value| value.parent()).find(|parent| parent.is_object())
+    }
+
+    /// Which messages of the transcript are among `messages`, by index.
+    #[must_use]
+    pub fn kept(&self, messages: &[Message<'_>]) -> Vec<bool> {
+        let count = self.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_))).count();
+        let mut kept = vec![false; count];
+        for index in messages.iter().filter_map(Message::source_index) {
+            kept[index] = true;
+        }
+        kept
     }
 
     /// Whether each element is written if the messages for which `kept` is true are.

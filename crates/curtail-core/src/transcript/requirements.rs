@@ -90,20 +90,26 @@ pub struct ProviderRules {
 }
 
 impl ProviderRules {
-    /// Where a block of context is written in a transcript with these rules.
+    /// Where a block of context is written in a transcript with these rules, and with whose message one begins.
     #[must_use]
     pub fn context_place(&self) -> ContextPlace {
-        ContextPlace { joins: self.turns == Turns::Alternate, system: !self.system_beside }
+        ContextPlace {
+            joins: self.turns == Turns::Alternate,
+            system: !self.system_beside,
+            user_first: self.first_speaker == Some(Role::User),
+        }
     }
 }
 
-/// Where a block of context is written: summaries, or working memory.
+/// Where a block of context is written, such as summaries or working memory, and with whose message a cut may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContextPlace {
     /// Whether a block from the user is written in front of the user's message that follows, because turns alternate.
     pub joins: bool,
     /// Whether the list of messages has a role for instructions.
     pub system: bool,
+    /// Whether the first message after the instructions has to be the user's.
+    pub user_first: bool,
 }
 
 /// Whether messages of one role may follow each other.

@@ -47,8 +47,9 @@ pub(super) struct History<'a> {
     /// For each position, whether its message has no text of a user or an assistant, nor has any message whose calls it
     /// answers.
     pub(super) silent: Vec<bool>,
-    /// For each position, the last one before it that has text of a user, begins a turn, and has text of an assistant.
-    pub(super) last_texts: Vec<[Option<usize>; 3]>,
+    /// For each position, the last one before it that has text of a user, begins a turn, has text of an assistant, and begins a
+    /// turn while no pair is open.
+    pub(super) last_texts: Vec<[Option<usize>; 4]>,
 }
 
 impl<'a> History<'a> {
@@ -80,6 +81,7 @@ impl<'a> History<'a> {
         let original_messages: Vec<Message<'_>> = originals.iter().map(|&at| messages[at].clone()).collect();
         let pairs = Pairs::from_messages(&original_messages);
         let segments = segments(&original_messages, &pairs).into_iter();
+        let joints: Vec<usize> = segments.map(|segment| originals[segment.start]).collect();
         let answers = answers(&messages, &originals, &pairs);
         Self {
             silent: silent(&messages, &answers),
@@ -87,10 +89,10 @@ impl<'a> History<'a> {
             plain: original_messages.iter().all(is_plain),
             links: Links::new(&stats),
             after_instructions: after_instructions(&messages),
-            joints: segments.map(|segment| originals[segment.start]).collect(),
             answers,
             instructions: (0..messages.len()).filter(|&at| instructs(&messages[at])).collect(),
-            last_texts: last_texts(&messages, session),
+            last_texts: last_texts(&messages, session, &joints),
+            joints,
             positions: session.messages.iter().enumerate().map(|(position, &at)| (at, position)).collect(),
             originals,
             messages,
@@ -199,11 +201,14 @@ fn silent(messages: &[Message<'_>], answers: &[Option<Vec<usize>>]) -> Vec<bool>
     (0..messages.len()).map(|at| !texts[at] && answers_silence(at)).collect()
 }
 
-fn last_texts(messages: &[Message<'_>], session: &Session) -> Vec<[Option<usize>; 3]> {
-    let mut last = [None; 3];
+fn last_texts(messages: &[Message<'_>], session: &Session, joints: &[usize]) -> Vec<[Option<usize>; 4]> {
+    let mut last = [None; 4];
     let mut before = vec![last];
     for (at, message) in messages.iter().enumerate() {
-        let found = [message.has_text_as(Role::User), message.begins_turn(), message.has_text_as(Role::Assistant)];
+        let begins = message.begins_turn();
+        let is_joint = joints.binary_search(&at).is_ok();
+        let [asked, answered] = [Role::User, Role::Assistant].map(|role| message.has_text_as(role));
+        let found = [asked, begins, answered, begins && is_joint];
         for (last, _) in last.iter_mut().zip(found).filter(|(_, found)| *found && !session.summaries[at]) {
             *last = Some(at);
         }

@@ -9,7 +9,7 @@ use crate::calibration::{Request, Session};
 use curtail_core::pipeline::{Chain, Stage};
 use curtail_core::processors::{Budget, Counting, Processor, ProcessorError, View};
 use curtail_core::steps;
-use curtail_core::transcript::{Layout, Message, Pairs, Part};
+use curtail_core::transcript::{Layout, Message, Pairs, Part, Role};
 
 /// The name of the first policy: the requests as the log records them.
 pub const AS_RECORDED: &str = "as recorded";
@@ -399,10 +399,22 @@ struct Newest {
     most: usize,
     /// The number of tokens above which the policy cuts.
     trigger: usize,
+    /// Whether the question that an in-flight round answers is kept.
+    asks: bool,
+    /// Whether the first message has to be the user's.
+    user_first: bool,
     /// Tokens outside the messages.
     outside: usize,
     /// For each position, the tokens of the original messages before it, and of the instructions among them.
     sums: Vec<[usize; 2]>,
+}
+
+/// What a budget keeps, besides instructions.
+struct Newer {
+    /// Position of the first message of the newest segments.
+    start: usize,
+    /// Position of the question that is kept before them.
+    question: Option<usize>,
 }
 
 impl Newest {
@@ -417,26 +429,53 @@ impl Newest {
             sums.push([all + tokens, instructing + if message.role.instructs() { tokens } else { 0 }]);
         }
         let outside = budget.counting.outside(&view);
-        Self { most: budget.most, trigger: budget.trigger, outside, sums }
+        let Budget { most, trigger, asks, .. } = budget;
+        Self { most, trigger, asks, user_first: layout.context.user_first, outside, sums }
     }
 
     /// The messages that `request` sends; `None` if the policy itself has to decide.
     fn runs(&self, request: &Request, history: &History<'_>) -> Option<Runs> {
         let end = request.at;
-        let [all, instructing] = self.sums[end];
-        let start = if self.outside + all <= self.trigger { 0 } else { self.start(end, history, instructing)? };
+        let fits = self.outside + self.sums[end][0] <= self.trigger;
+        let cut = if fits { Newer { start: 0, question: None } } else { self.cut(end, history)? };
         let mut runs = Runs::default();
-        let before = history.instructions.partition_point(|&at| at < start);
-        let is_original = |at: &&usize| history.originals.binary_search(at).is_ok();
-        history.instructions[..before].iter().filter(is_original).for_each(|&at| runs.push(at..at + 1));
-        push_all(&mut runs, history.originals_in(start..end));
+        let before = history.instructions.partition_point(|&at| at < cut.start);
+        let is_original = |at: &usize| history.originals.binary_search(at).is_ok();
+        let mut kept: Vec<usize> = history.instructions[..before].iter().copied().filter(is_original).collect();
+        kept.extend(cut.question);
+        kept.sort_unstable();
+        kept.into_iter().for_each(|at| runs.push(at..at + 1));
+        push_all(&mut runs, history.originals_in(cut.start..end));
         Some(runs)
     }
 
-    /// The position from which on the newest segments before `end` fit. `None` if not even the last one fits, if they
+    /// What is kept of the messages before `end`; `None` if the policy itself has to decide.
+    fn cut(&self, end: usize, history: &History<'_>) -> Option<Newer> {
+        let start = self.start(end, history, 0)?;
+        let [_, prompt, _, opening] = history.last_texts[end];
+        match prompt {
+            Some(prompt) if prompt >= start => {
+                let first = history.joints.partition_point(|&joint| joint < start);
+                let asks = |joint: &&usize| !self.user_first || history.messages[**joint].has_text_as(Role::User);
+                let start = *history.joints[first..].iter().find(asks).filter(|joint| **joint < end)?;
+                Some(Newer { start, question: None })
+            }
+            Some(prompt) => {
+                let last = history.originals_in(0..end).last()?;
+                let answers = self.asks && opening == Some(prompt) && history.messages[*last].has_tools();
+                let [[all, instructing], [before, instructing_before]] = [self.sums[prompt + 1], self.sums[prompt]];
+                let tokens = (all - before) - (instructing - instructing_before);
+                let start = self.start(end, history, tokens).filter(|_| answers)?;
+                Some(Newer { start, question: Some(prompt) })
+            }
+            None => Some(Newer { start, question: None }).filter(|_| !self.user_first),
+        }
+    }
+
+    /// The position from which on the newest segments before `end` fit beside `question` tokens. `None` if not even the last one fits, if they
     /// contain only instructions, or if one of their results has no call.
-    fn start(&self, end: usize, history: &History<'_>, instructing: usize) -> Option<usize> {
-        let room = self.most.checked_sub(self.outside + instructing)?;
+    fn start(&self, end: usize, history: &History<'_>, question: usize) -> Option<usize> {
+        let room = self.most.checked_sub(self.outside + self.sums[end][1] + question)?;
         let free = |at: usize| self.sums[at][0] - self.sums[at][1];
         let last = history.joints.partition_point(|&joint| joint < end).checked_sub(1)?;
         let joint = history.joints[last];

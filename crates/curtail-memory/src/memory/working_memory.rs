@@ -109,7 +109,7 @@ impl Processor for WorkingMemory {
     }
 
     fn traits(&self) -> Traits {
-        Traits { writes: true, ..Traits::default() }
+        Traits { writes: true, may_empty: true, ..Traits::default() }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

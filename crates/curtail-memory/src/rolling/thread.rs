@@ -13,6 +13,7 @@ use super::{RollingState, RollingSummary, RollingView, StateSoFar, state};
 use crate::store::{RecordKey, Scope, Shelf, Store, StoreError};
 use curtail_core::dialects::{self, Dialect, Framing, Reading};
 use curtail_core::edit::apply;
+use curtail_core::figures::{FigureEdits, StaleFigures};
 use curtail_core::json::{Document, Span};
 use curtail_core::processors::{
     Decision, ProcessorError, Thinking, ThoughtModels, ThoughtPrefixes, View, apply_plan, drop_standing,
@@ -84,6 +85,8 @@ pub enum Shown {
     Context {
         /// How to handle signed reasoning, which a provider may reject if the messages before it are missing.
         thinking: Thinking,
+        /// What happens to figures that are wrong without the messages before them.
+        figures: StaleFigures,
     },
     /// The state as JSON.
     State,
@@ -322,7 +325,7 @@ impl Thread {
         let (dialect, Transcript { layout, messages }) = self.transcript(&document)?;
         let kinds = line_kinds(&line_values(&document), &layout);
         let rolling = self.rolling(summary, &messages, &kinds);
-        let Shown::Context { thinking } = shown else {
+        let Shown::Context { thinking, figures } = shown else {
             let times = self.times(&kinds);
             let time = |at: usize| times.get(at).map(|ts| (*ts).to_owned());
             return Ok(state(&messages, &rolling, summary.held(&rolling), &time) + "\n");
@@ -340,11 +343,14 @@ impl Thread {
             changed |= !plan.is_identity();
             remaining = apply_plan(remaining, &plan);
         }
-        if !changed {
+        let lost = self.dropped > 0 && figures == StaleFigures::Reset;
+        let stale = if lost { StaleFigures::ResetAll } else { figures };
+        let figures = FigureEdits::find(&layout, dialect, &remaining, stale);
+        if !changed && figures.count == 0 {
             return Ok(if framing == Framing::Lines { self.log() } else { text });
         }
         let mut out = String::new();
-        apply(&layout, dialect, &remaining, &mut out);
+        apply(&layout, dialect, &remaining, &figures, &mut out);
         Ok(out)
     }
 
@@ -473,7 +479,7 @@ impl Thread {
         start: usize,
     ) {
         let mut text = String::new();
-        apply(layout, dialect, remaining, &mut text);
+        apply(layout, dialect, remaining, &FigureEdits::default(), &mut text);
         let (mut is_owner_kept, mut lines) = (true, Vec::new());
         for (line, kind) in std::mem::take(&mut self.items).into_iter().zip(kinds) {
             let outlives = match *kind {

@@ -2,7 +2,7 @@
 //! it, and the bodies that were set aside. A listing shows sizes, never bodies.
 
 use std::collections::HashSet;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read as _, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -395,6 +395,9 @@ fn entry_line(connection: &Connection, number: i64) -> Result<EntryLine> {
     })
 }
 
+/// The most bytes of a line, which contains the body of an entry.
+const LONGEST_LINE: u64 = 256 << 20;
+
 /// The lines of an import, one at a time. Skips blank lines.
 struct TransferLines<'r> {
     input: &'r mut dyn BufRead,
@@ -406,9 +409,13 @@ impl TransferLines<'_> {
         loop {
             let mut text = String::new();
             self.number += 1;
-            let read = self.input.read_line(&mut text);
-            if read.map_err(|error| self.error(system_message(&error)))? == 0 {
+            let read = (&mut *self.input).take(LONGEST_LINE + 1).read_line(&mut text);
+            let read = read.map_err(|error| self.error(system_message(&error)))?;
+            if read == 0 {
                 return Ok(None);
+            }
+            if read as u64 > LONGEST_LINE {
+                return Err(self.error(format!("longer than {} MB, so it is not an entry", LONGEST_LINE >> 20)));
             }
             if !text.trim().is_empty() {
                 let parsed = serde_json::from_str(&text);

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, Result, Transaction, TransactionBehavior};
@@ -38,8 +38,13 @@ pub(super) fn make_if_missing(path: &Path) -> Result<(), StoreError> {
     let folder = folder.unwrap_or(Path::new("."));
     let system = |source| StoreError::system(path, source);
     make_folder(folder).map_err(|source| StoreError::system(folder, source))?;
-    let blank = tempfile::Builder::new().prefix(".curtail-").suffix(".db").tempfile_in(folder).map_err(system)?;
-    initialize(blank.path()).map_err(|source| StoreError::database(path, source))?;
+    // Named and locked like every temporary file of this program, so that a later run removes it if this one is killed.
+    let mut blank = tempfile::Builder::new();
+    let blank = blank.prefix(".curtail-").rand_bytes(10).suffix(".tmp").tempfile_in(folder).map_err(system)?;
+    // Without locks, no run removes what is not locked.
+    let _ = blank.as_file().lock();
+    let content = empty_store().map_err(|source| StoreError::database(path, source))?;
+    blank.as_file().write_all(&content).map_err(system)?;
     blank.as_file().sync_all().map_err(system)?;
     match blank.persist_noclobber(path) {
         Err(failure) if failure.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -48,14 +53,12 @@ pub(super) fn make_if_missing(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Writes the header and the tables of a new store.
-fn initialize(path: &Path) -> rusqlite::Result<()> {
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let transaction = connection.unchecked_transaction()?;
-    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    migrate(&transaction)?;
-    transaction.commit()?;
-    connection.close().map_err(|(_, error)| error)
+/// The bytes of a store without entries. They are made in memory: `SQLite` would put a journal beside the file.
+fn empty_store() -> rusqlite::Result<Vec<u8>> {
+    let mut connection = Connection::open_in_memory()?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    migrate(&connection)?;
+    Ok(connection.serialize("main")?.to_vec())
 }
 
 /// A store may hold private text, so new folders, like new stores, are readable by their user only.

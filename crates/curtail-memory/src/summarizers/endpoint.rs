@@ -11,6 +11,8 @@ use ureq::http::Uri;
 
 use super::Failure;
 use curtail_core::error::system_message;
+use curtail_core::secrets::Secret;
+use curtail_core::small::read_small_text;
 
 /// Query parameters whose values are shown; the value of any other may be a key.
 const PLAIN_PARAMETERS: [&str; 4] = ["api-version", "version", "deployment", "model"];
@@ -196,15 +198,12 @@ fn is_loopback(host: &str) -> bool {
 
 // Keys, and passwords in addresses, which must not appear in any message. The answers of servers may repeat them.
 
-/// Replaces a secret.
-const MASK: &str = "***";
-
 /// A shorter text is not masked: it would mask parts of words everywhere.
 const SHORTEST: usize = 4;
 
-/// Secrets, in every form in which an answer may repeat them. `Debug` does not show them.
+/// Secrets, masked in every spelling in which an answer may repeat them. `Debug` does not show them.
 #[derive(Clone, Default)]
-pub(super) struct Secrets(Vec<String>);
+pub(super) struct Secrets(Vec<Secret>);
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -213,36 +212,40 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Adds a secret: as it is, escaped as in JSON, and percent-decoded as from an address.
+    /// Adds a secret: as it is, and percent-decoded as from an address.
     pub(super) fn add(&mut self, secret: &str) {
-        let quoted = serde_json::Value::from(secret).to_string();
-        let escaped = quoted.trim_matches('"').to_owned();
-        let decoded = percent_decode_str(secret).decode_utf8_lossy().into_owned();
-        for form in [secret.replace('/', "\\/"), escaped, decoded, secret.to_owned()] {
-            if form.len() >= SHORTEST && !self.0.contains(&form) {
-                self.0.push(form);
+        let decoded = percent_decode_str(secret).decode_utf8_lossy();
+        for text in [secret, &decoded] {
+            if text.len() >= SHORTEST && !self.0.iter().any(|known| known.is(text)) {
+                self.0.push(Secret::new(text));
             }
         }
         // A secret may contain another one.
-        self.0.sort_by_key(|known| std::cmp::Reverse(known.len()));
+        self.0.sort_by_key(|known| std::cmp::Reverse(known.bytes()));
     }
 
     /// `text` with every secret masked.
     pub(super) fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.0.iter().fold(Cow::Borrowed(text), |text, secret| match text.contains(secret) {
-            true => Cow::Owned(text.replace(secret, MASK)),
-            false => text,
+        self.0.iter().fold(Cow::Borrowed(text), |text, secret| match secret.mask(&text) {
+            Cow::Owned(masked) => Cow::Owned(masked),
+            Cow::Borrowed(_) => text,
         })
     }
 
     /// Like [`mask`](Self::mask), for an answer that may not be UTF-8.
     pub(super) fn mask_bytes(&self, answer: Vec<u8>) -> Vec<u8> {
-        let found = self.0.iter().any(|secret| memchr::memmem::find(&answer, secret.as_bytes()).is_some());
-        if found { self.mask(&String::from_utf8_lossy(&answer)).into_owned().into_bytes() } else { answer }
+        let masked = match self.mask(&String::from_utf8_lossy(&answer)) {
+            Cow::Owned(masked) => Some(masked.into_bytes()),
+            Cow::Borrowed(_) => None,
+        };
+        masked.unwrap_or(answer)
     }
 }
 
 // The key for a model's server, from a file or a value. The environment is not read here.
+
+/// The most bytes of a file with a key.
+const LARGEST_KEY: u64 = 1 << 20;
 
 /// A key. `Debug` does not show it.
 #[derive(Clone)]
@@ -262,7 +265,8 @@ impl ApiKey {
     /// [`Failure`] if the file cannot be read or holds no key.
     pub fn from_file(path: &Path) -> Result<Self, Failure> {
         let origin = path.display();
-        let text = std::fs::read_to_string(path)
+        let text = std::fs::File::open(path)
+            .and_then(|file| read_small_text(file, LARGEST_KEY))
             .map_err(|error| Failure::Other(format!("{origin}: cannot read the key: {}", system_message(&error))))?;
         Self::new(&text, &origin.to_string())
     }

@@ -15,6 +15,7 @@ use super::endpoint::{Address, Secrets};
 use super::{ApiKey, Failure, quote};
 use curtail_core::calendar::days_since_1970;
 use curtail_core::error::system_message;
+use curtail_core::small::{SMALL, read_small};
 
 /// The most bytes that are read of an answer; no model writes a longer summary.
 const LARGEST_ANSWER: u64 = 16 << 20;
@@ -334,7 +335,8 @@ impl Authorities {
     /// [`Failure`] if the file cannot be read or contains no certificate.
     pub fn add_file(&mut self, path: &Path) -> Result<(), Failure> {
         let wrong = |why: &str| Failure::Other(format!("{}: {why}", path.display()));
-        let text = std::fs::read(path)
+        let text = std::fs::File::open(path)
+            .and_then(|file| read_small(file, SMALL))
             .map_err(|error| wrong(&format!("cannot read the certificates: {}", system_message(&error))))?;
         let before = self.added.len();
         for item in parse_pem(&text) {

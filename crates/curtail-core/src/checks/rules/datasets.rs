@@ -1,6 +1,6 @@
 //! A transcript as one of many: an example to train on.
 
-use crate::checks::{Detector, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Level, Match, Rule, RuleContext, TokenCounts};
 use crate::counting::token_count;
 use crate::json::Value;
 use crate::transcript::{Message, Role};
@@ -65,17 +65,14 @@ pub(super) static TOO_LONG: Rule = Rule {
 "#,
     good: r#"{"messages":[{"role":"user","content":"Rain?"},{"role":"assistant","content":"Yes."}]}
 "#,
-    detector: Detector::Transcript(too_long),
+    detector: Detector::Budget(too_long),
 };
 
-fn too_long<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let long = context.tokens.as_ref().map(|(tokens, limit)| (tokens.total, *limit));
-    let long = long.filter(|(tokens, limit)| tokens > limit);
-    long.map(|(tokens, limit)| {
-        context.match_all(format!("the transcript has {}, more than {limit}", token_count(tokens)))
-    })
-    .into_iter()
-    .collect()
+fn too_long<'a>(context: &RuleContext<'_, 'a>, tokens: &TokenCounts, limit: usize) -> Vec<Match<'a>> {
+    if tokens.total <= limit {
+        return Vec::new();
+    }
+    vec![context.match_all(format!("the transcript has {}, more than {limit}", token_count(tokens.total)))]
 }
 
 pub(super) static TRUNCATED_TARGET: Rule = Rule {
@@ -84,8 +81,9 @@ pub(super) static TRUNCATED_TARGET: Rule = Rule {
     level: Level::Allow,
     summary: "An assistant message begins beyond the tokens that `--max-tokens` allows.",
     why: "A trainer that cuts rows at N tokens computes no loss on what is behind them. A row whose assistant messages are \
-          all behind them has no trainable token: its loss is undefined, or the row is lost without a warning. The rule \
-          runs only with `--max-tokens`, and is off by default. `curtail split` makes several rows that fit of a long \
+          all behind them has no trainable token: its loss is undefined, or the row is lost without a warning. Messages \
+          that the dataset excludes from training (`weight: 0`, `train: false`) do not count. The rule runs only with \
+          `--max-tokens`, and is off by default. `curtail split` makes several rows that fit of a long \
           one, and each assistant message is a target once.",
     help: "split the transcript with `curtail split`",
     answers: &[],
@@ -94,22 +92,21 @@ pub(super) static TRUNCATED_TARGET: Rule = Rule {
 "#,
     good: r#"{"messages":[{"role":"user","content":"Rain in Oslo?"},{"role":"assistant","content":"It is raining there, and it will until the evening."}]}
 "#,
-    detector: Detector::Transcript(truncated_target),
+    detector: Detector::Budget(truncated_target),
 };
 
-fn truncated_target<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let Some((tokens, limit)) = &context.tokens else { return Vec::new() };
+fn truncated_target<'a>(context: &RuleContext<'_, 'a>, tokens: &TokenCounts, limit: usize) -> Vec<Match<'a>> {
     let mut before = tokens.outside;
     let mut beyond = Vec::new();
     for (at, (message, count)) in context.messages.iter().zip(&tokens.messages).enumerate() {
-        if message.role == Role::Assistant && before >= *limit {
+        if message.is_target() && before >= limit {
             beyond.push(at);
         }
         before += count;
     }
     let Some(&first) = beyond.first() else { return Vec::new() };
-    let all = context.of_role(Role::Assistant).count();
-    let limit = token_count(*limit);
+    let all = context.messages.iter().filter(|message| message.is_target()).count();
+    let limit = token_count(limit);
     let message = if beyond.len() == all {
         format!("no assistant message begins within {limit}: a row cut there has no trainable token")
     } else {

@@ -397,7 +397,7 @@ pub(super) static MISSING_ID: Rule = Rule {
     why: "In a format that pairs calls and results by id, a call or a result without an id can only be paired by its \
           position, which no provider does. Formats that pair by position (Gemini, ShareGPT, the legacy \
           `function_call`) need no ids.",
-    help: "give the call and its result the same id",
+    help: "give the call and its result the same id, or drop both with `curtail check --fix`",
     answers: &[
         ("openai", "Missing required parameter: 'messages[N].tool_calls[M].id'."),
         ("responses", "Missing required parameter: 'input[N].call_id'."),

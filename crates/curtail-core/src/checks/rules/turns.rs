@@ -2,7 +2,7 @@
 
 use super::ANSWER;
 use crate::checks::{Detector, Level, Match, Rule, RuleContext};
-use crate::transcript::{Role, Turns};
+use crate::transcript::{Role, Turns, same_side};
 
 pub(super) static NO_USER_MESSAGE: Rule = Rule {
     code: "T001",
@@ -100,24 +100,15 @@ fn alternation<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if context.provider_rules.turns != Turns::Alternate {
         return Vec::new();
     }
-    let is_assistant = |role: Role| role == Role::Assistant;
-    let single = context.dialogue().filter(|(_, message)| !message.is_exchange());
-    let dialogue: Vec<(usize, Role)> = single.map(|(at, message)| (at, message.role)).collect();
-    // Consecutive tool messages become one user message in the request.
-    let again = dialogue.windows(2).filter(|pair| {
-        is_assistant(pair[0].1) == is_assistant(pair[1].1) && (pair[0].1, pair[1].1) != (Role::Tool, Role::Tool)
-    });
+    let again = same_side(context.dialogue()).into_iter();
     again
-        .map(|pair| {
-            let message = if is_assistant(pair[1].1) {
+        .map(|[first, second]| {
+            let message = if context.messages[second].role == Role::Assistant {
                 "two consecutive messages are from the assistant"
             } else {
                 "two consecutive messages are from the user's side"
             };
-            Match {
-                other: Some((pair[0].0, context.messages[pair[0].0].value())),
-                ..context.match_message(pair[1].0, message)
-            }
+            Match { other: Some((first, context.messages[first].value())), ..context.match_message(second, message) }
         })
         .collect()
 }

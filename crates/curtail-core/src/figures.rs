@@ -1,0 +1,141 @@
+//! The figures of a log that a cut makes wrong.
+//!
+//! A log says how many tokens a request had. When a program resumes the log, it takes the last of these figures for the size of
+//! the conversation. After a cut, that figure describes the longer conversation, and the program compacts a copy that is short
+//! enough.
+
+use std::ops::Range;
+
+use crate::dialects::{Dialect, Patch, SizeFigures};
+use crate::json::Value;
+use crate::transcript::{Layout, Message, Origin, PartOrigin, SlotKind};
+
+/// What happens to the figures that a cut makes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum StaleFigures {
+    /// Numbers become 0, and an item with nothing else is taken out.
+    #[default]
+    Reset,
+    /// They stay.
+    Keep,
+    /// As [`Reset`](Self::Reset), for a transcript that lost messages before it was read: all its figures are wrong.
+    ResetAll,
+}
+
+/// The edits that correct the figures of a transcript.
+#[derive(Debug, Default)]
+pub struct FigureEdits {
+    /// The slots whose elements are taken out, in ascending order.
+    pub(crate) gone: Vec<usize>,
+    /// The numbers that become 0; those around the list of messages are outside of the transcript.
+    pub(crate) patches: Vec<Patch>,
+    /// For how many requests the figures are corrected.
+    pub count: usize,
+}
+
+impl FigureEdits {
+    /// The edits of a transcript with this `layout` if only `messages` are left of it.
+    #[must_use]
+    pub fn find(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>], stale: StaleFigures) -> Self {
+        let mut edits = Self::default();
+        let first = match stale {
+            StaleFigures::Keep => None,
+            StaleFigures::ResetAll => Some(0),
+            StaleFigures::Reset => first_change(layout, dialect, messages),
+        };
+        let Some(first) = first else { return edits };
+        let kept = layout.kept(messages);
+        for ((at, item), _) in slotted(layout).zip(layout.stays(&kept)).filter(|(_, stays)| *stays) {
+            match dialect.size_figures(item) {
+                Some(SizeFigures::Item) if at >= first => edits.take_out(at),
+                Some(SizeFigures::SoFar(numbers)) if at >= first => edits.reset(&numbers),
+                Some(SizeFigures::Whole(numbers)) => edits.reset(&numbers),
+                _ => {}
+            }
+        }
+        if let Some(SizeFigures::Whole(numbers)) = layout.holder().and_then(|record| dialect.size_figures(record)) {
+            edits.reset(&numbers);
+        }
+        edits.patches.sort_by_key(|patch| patch.span);
+        edits
+    }
+
+    fn take_out(&mut self, slot: usize) {
+        self.gone.push(slot);
+        self.count += 1;
+    }
+
+    fn reset(&mut self, numbers: &[Value<'_>]) {
+        let before = self.patches.len();
+        let told = numbers.iter().filter(|number| is_told(number.raw()));
+        self.patches.extend(told.map(|number| Patch { span: number.span(), text: String::from("0") }));
+        self.count += usize::from(self.patches.len() > before);
+    }
+
+    /// Where the last number that becomes 0 ends.
+    pub(crate) fn end(&self) -> usize {
+        self.patches.last().map_or(0, |patch| patch.span.end as usize)
+    }
+
+    /// The numbers that become 0, each with its place.
+    pub(crate) fn replacements(&self) -> impl Iterator<Item = (Range<usize>, String)> {
+        self.patches.iter().map(|Patch { span, text }| (span.start as usize..span.end as usize, text.clone()))
+    }
+
+    /// Appends the bytes of `source` in a range outside of the transcript to `out`.
+    pub(crate) fn copy(&self, source: &str, range: Range<usize>, out: &mut String) {
+        copy_with(self.replacements(), source, range, out);
+    }
+}
+
+/// Appends a range of `source` to `out`, with the replacements in it, which are in order.
+pub(crate) fn copy_with(
+    replacements: impl Iterator<Item = (Range<usize>, String)>,
+    source: &str,
+    range: Range<usize>,
+    out: &mut String,
+) {
+    let mut at = range.start;
+    for (place, text) in replacements.filter(|(place, _)| range.start <= place.start && place.end <= range.end) {
+        out.push_str(&source[at..place.start]);
+        out.push_str(&text);
+        at = place.end;
+    }
+    out.push_str(&source[at..range.end]);
+}
+
+/// Whether a number is not 0.
+fn is_told(number: &str) -> bool {
+    number.bytes().take_while(|byte| !byte.eq_ignore_ascii_case(&b'e')).any(|byte| matches!(byte, b'1'..=b'9'))
+}
+
+/// Each element that is no frame, with the index of its slot.
+fn slotted<'l, 'a>(layout: &'l Layout<'a>) -> impl Iterator<Item = (usize, Value<'a>)> + use<'l, 'a> {
+    let slots = layout.slots.iter().enumerate().filter(|(_, slot)| !matches!(slot.kind, SlotKind::Frame { .. }));
+    slots.map(|(at, _)| at).zip(layout.elements.iter().copied())
+}
+
+/// The slot from which on the figures are wrong: that of the first message which was dropped, changed, moved, or which a new one
+/// precedes. `None` if there is no such message.
+fn first_change(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Option<usize> {
+    let is_same = |at: usize, message: &Message<'_>| {
+        matches!(message.origin, Origin::Source(source) if source.index == at) && !is_changed(message)
+    };
+    let count = layout.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Message(_))).count();
+    let changed = messages.iter().enumerate().position(|(at, message)| !is_same(at, message));
+    let index = changed.or((messages.len() < count).then_some(messages.len()))?;
+    let slot = layout.slots.iter().position(|slot| slot.kind == SlotKind::Message(index));
+    Some(slot.map_or(layout.slots.len(), |slot| reply_start(layout, dialect, slot)))
+}
+
+fn is_changed(message: &Message<'_>) -> bool {
+    !message.cut.is_empty() || message.parts.iter().any(|part| !matches!(part.origin, PartOrigin::Source(_)))
+}
+
+/// The first slot of the reply that the message in `slot` belongs to: the figures of its other messages count it as well.
+fn reply_start(layout: &Layout<'_>, dialect: &dyn Dialect, slot: usize) -> usize {
+    let reply = |(at, item): (usize, Value<'_>)| Some((at, dialect.reply_id(item)?.decode().into_owned()));
+    let Some((_, own)) = slotted(layout).find(|(at, _)| *at == slot).and_then(reply) else { return slot };
+    let mut parts = slotted(layout).take_while(|(at, _)| *at < slot).filter_map(reply);
+    parts.find(|(_, id)| *id == own).map_or(slot, |(at, _)| at)
+}

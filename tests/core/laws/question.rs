@@ -1,0 +1,100 @@
+//! What a person asked last stays with the round that answers it, and no cut asks nothing in silence.
+
+use curtail_core::json::Document;
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{
+    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, Pins, SlidingWindow, Strip, TokenLimit, WindowUnit,
+};
+use curtail_core::transcript::{Message, Pairs, Role, ends_in_round, open_questions, prompts};
+use proptest::prelude::*;
+
+use super::cases::{history, limit};
+use super::check::reading;
+use super::generated::serializer;
+use crate::properties::{drawn, tried};
+use crate::serializers::{Turn, broken_script, open_script};
+use curtail_core::dialects::Framing;
+
+const CHAINS: &[fn() -> Chain] = &[
+    || Chain::default().then(HistoryWindow { cap_in_flight: true, ..history(1, WindowUnit::Items, Keep::default()) }),
+    || {
+        let window = history(2, WindowUnit::Segments, Keep::default());
+        Chain::default().then(HistoryWindow { max_expansion: Some(1), cap_in_flight: true, ..window })
+    },
+    || Chain::default().then(SlidingWindow { size: 4, ..SlidingWindow::default() }),
+    || Chain::default().then(SlidingWindow { size: 4, unit: WindowUnit::Segments, ..SlidingWindow::default() }),
+    || Chain::default().then(limit(50, Overflow::Error)),
+    || Chain::default().then(limit(30, Overflow::Truncate)),
+    || Chain::default().then(limit(30, Overflow::KeepNewest)),
+    || Chain::default().then(TokenLimit { step: 15, ..limit(60, Overflow::Error) }),
+    || Chain::default().then(Strip { roles: vec![Role::Assistant, Role::Tool], ..Strip::default() }),
+    || Chain::default().then(MessageRange { from: 6, ..MessageRange::default() }),
+    || {
+        let messages = vec![0..4];
+        Chain::default().then(DropMessages { messages, turns: vec![1..9], pins: Pins::default() })
+    },
+];
+
+/// The same without reasoning: what a broken thought takes along is a law of its own.
+fn thoughtless(turn: Turn) -> Turn {
+    match turn {
+        Turn::Assistant { text, calls, .. } => Turn::Assistant { reasoning: None, text, calls },
+        other => other,
+    }
+}
+
+/// Whether the last of `messages` call tools or answer them.
+fn is_in_flight(messages: &[Message<'_>]) -> bool {
+    ends_in_round(messages, |_| true)
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(48))]
+
+    /// A cut that leaves a part of the in-flight round leaves the messages of a person that it answers.
+    #[test]
+    fn the_question_stays_with_its_round(
+        script in prop_oneof![open_script(), broken_script()],
+        serializer in serializer(),
+        drawn in drawn(),
+    ) {
+        let script: Vec<Turn> = script.into_iter().map(thoughtless).collect();
+        let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
+        let document = Document::parse_log(&text).expect("what is written is JSON");
+        for (_, transcript) in reading(Some(serializer.0), Framing::Lines).transcripts_or_none(&document).expect("it is read") {
+            let messages = &transcript.messages;
+            let questions = open_questions(messages, &Pairs::from_messages(messages));
+            for chain in tried(CHAINS, drawn) {
+                let Ok(run) = chain().run(&transcript.layout, messages.clone(), |_, _, _| {}) else { continue };
+                let kept: Vec<usize> = run.messages.iter().filter_map(Message::source_index).collect();
+                if is_in_flight(messages) && is_in_flight(&run.messages) {
+                    let is_lost = questions.iter().find(|question| !kept.contains(question));
+                    prop_assert_eq!(is_lost, None, "of {:?}, only {:?} is left in\n{}", questions, kept, text);
+                }
+            }
+        }
+    }
+
+    /// `limit` keeps a message of a person or fails, and what it writes begins with the user where the provider wants that.
+    #[test]
+    fn a_limit_asks_something_or_fails(
+        script in prop_oneof![open_script(), broken_script()],
+        serializer in serializer(),
+        tokens in 5..120_usize,
+        how in prop::sample::select(&[Overflow::Error, Overflow::Truncate][..]),
+    ) {
+        let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
+        let document = Document::parse_log(&text).expect("what is written is JSON");
+        for (_, transcript) in reading(Some(serializer.0), Framing::Lines).transcripts_or_none(&document).expect("it is read") {
+            let chain = Chain::default().then(TokenLimit { preserve_system: true, ..limit(tokens, how) });
+            let Ok(run) = chain.run(&transcript.layout, transcript.messages.clone(), |_, _, _| {}) else { continue };
+            prop_assert!(!run.messages.is_empty() || transcript.messages.is_empty(), "nothing is left of\n{}", text);
+            if run.changed && !prompts(&transcript.messages).is_empty() {
+                prop_assert!(!prompts(&run.messages).is_empty(), "nothing is asked any more in\n{}", text);
+                let mut dialogue = run.messages.iter().filter(|message| !message.role.instructs());
+                let is_users = dialogue.next().is_none_or(|message| message.role != Role::Assistant);
+                prop_assert!(is_users || !transcript.layout.context.user_first, "an answer comes first in\n{}", text);
+            }
+        }
+    }
+}
