@@ -19,7 +19,7 @@ use curtail_core::error::FileError;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Pairs, PartRef, Role, Subject, Transcript, main_thread};
 use curtail_core::visible::{number_of, one_line};
-use curtail_lab::calibration::{Figures, NO_FIGURES};
+use curtail_lab::calibration::{CountedRequest, Figures, NO_FIGURES, SeenRequests, counted_requests};
 
 /// Count tokens, messages and calls
 ///
@@ -129,6 +129,7 @@ impl Counter {
         let compared = self.counting.template.is_none() && (self.usage || is_calibrated);
         let fit = || Figures::from_transcript(dialect, &transcript, &self.counting, |index| each[index] as u64);
         let usage = compared.then(fit).flatten();
+        let counted = usage.map(|_| counted_requests(dialect, &transcript)).unwrap_or_default();
         let counting = match usage {
             _ if !is_calibrated => self.counting.clone(),
             Some(usage) => usage.calibrate(&self.counting),
@@ -147,6 +148,7 @@ impl Counter {
             }
             None => counting.outside(&view) + each.iter().sum::<usize>(),
         };
+        let usage = usage.map(|usage| LoggedUsage { last: UsageSum::of_transcript(&usage), counted });
         Ok(CountedTranscript { dialect: dialect.name(), transcript, counting, each, tokens, usage })
     }
 }
@@ -175,7 +177,7 @@ impl CountArgs {
     fn read(&self, counts: &mut Counts, counting: Counting, global: &Global) -> anyhow::Result<ExitCode> {
         // A reserve is a part of the budget, not of a transcript.
         let counting = Counting { reserve: 0, ..counting };
-        let (sources, missing) = self.input.sources(None)?;
+        let (sources, missing) = self.input.sources(None, global)?;
         report::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let mut failures = report::Failures::of_missing(&missing, global);
         let counter = Counter { counting, by: self.by, live: self.input.live, usage: self.usage };
@@ -247,7 +249,16 @@ struct CountedTranscript<'t> {
     /// The tokens of the transcript, with what is outside its messages.
     tokens: usize,
     /// The provider's count, if the log contains it.
-    usage: Option<Figures>,
+    usage: Option<LoggedUsage>,
+}
+
+/// What the provider counted in a transcript.
+#[derive(Debug, Clone)]
+struct LoggedUsage {
+    /// Of the last request.
+    last: UsageSum,
+    /// All requests that it counted, to find those that other files repeat.
+    counted: Vec<CountedRequest>,
 }
 
 /// The row of a transcript or a message.
@@ -265,7 +276,7 @@ impl CountedTranscript<'_> {
         let (estimates, main) = (estimates(&self.transcript, &self.counting), main_thread(messages));
         let amounts = messages.iter().zip(&self.each).enumerate().map(|(at, (message, &tokens))| CountRow {
             transcripts: 0,
-            turns: usize::from(message.thread == main && message.begins_turn()),
+            turns: usize::from(message.counts_in(main) && message.begins_turn()),
             messages: 1,
             calls: message.calls().count(),
             tokens,
@@ -391,6 +402,9 @@ struct UsageSum {
     counted: u64,
     /// The number of transcripts whose program dropped a part of the history without a record in the log.
     dropped: usize,
+    /// The number of requests that an earlier file contains as well. If the last one of a transcript is, the sums do not
+    /// contain it.
+    shared: usize,
 }
 
 impl UsageSum {
@@ -402,6 +416,7 @@ impl UsageSum {
             hidden: usage.hidden(),
             counted: usage.ours,
             dropped: usize::from(usage.dropped),
+            shared: 0,
         }
     }
 
@@ -412,6 +427,16 @@ impl UsageSum {
         self.hidden += other.hidden;
         self.counted += other.counted;
         self.dropped += other.dropped;
+        self.shared += other.shared;
+    }
+
+    /// Adds the usage of a transcript, unless `earlier` files contain its last request.
+    fn add_once(&mut self, usage: &LoggedUsage, earlier: &mut SeenRequests) {
+        let shared = earlier.shared(usage.counted.iter().map(|request| &request.keys));
+        self.shared += shared.iter().filter(|shared| **shared).count();
+        if shared.last() != Some(&true) {
+            self.add(&usage.last);
+        }
     }
 }
 
@@ -450,6 +475,8 @@ struct BlockCounts {
     longest: Option<(usize, usize)>,
     /// Transcripts or messages.
     each: Vec<PlacedRow>,
+    /// What the provider counted, by transcript.
+    usages: Vec<LoggedUsage>,
 }
 
 impl BlockCounts {
@@ -469,7 +496,7 @@ impl BlockCounts {
         total = CountRow { tokens: *tokens, live: (total.live + outside).min(*tokens), ..total };
         self.dialect = self.dialect.or((!transcript.messages.is_empty()).then_some(dialect));
         sums.total.add(total);
-        usage.iter().for_each(|usage| sums.usage.add(&UsageSum::of_transcript(usage)));
+        self.usages.extend(usage.clone());
         *sums.lengths.entry(*tokens).or_default() += 1;
         let line = line_of(transcript.layout.span.start as usize);
         if self.longest.is_none_or(|(_, longest)| longest < *tokens) {
@@ -510,6 +537,8 @@ struct Counts {
     described: bool,
     /// Whether rows are written while the input is read.
     gradual: bool,
+    /// The requests of earlier files.
+    earlier: SeenRequests,
 }
 
 impl Counts {
@@ -525,6 +554,7 @@ impl Counts {
             longest: None,
             described: false,
             gradual: false,
+            earlier: SeenRequests::default(),
         }
     }
 
@@ -549,6 +579,9 @@ impl Counts {
             self.sums.rows.row(file).add(block.sums.total);
         }
         self.sums.add(&mut block.sums);
+        for usage in block.usages.drain(..) {
+            self.sums.usage.add_once(&usage, &mut self.earlier);
+        }
         if let Some((line, tokens)) = block.longest
             && self.longest.as_ref().is_none_or(|longest| longest.tokens < tokens)
         {
@@ -753,7 +786,7 @@ fn footer(counts: &Counts) -> String {
 fn usage(counts: &Counts) -> String {
     let usage = counts.sums.usage;
     let last = match usage.transcripts {
-        0 => return String::new(),
+        0 => return shared(usage.shared),
         1 => String::from("the last request"),
         more => format!("the last requests of {more} transcripts"),
     };
@@ -767,6 +800,15 @@ fn usage(counts: &Counts) -> String {
         usage.counted,
         counts.tokenizer.strip_prefix("usage:").unwrap_or(&counts.tokenizer)
     ) + &dropped(usage.dropped)
+        + &shared(usage.shared)
+}
+
+/// How many requests were left out, on a line of its own.
+fn shared(requests: usize) -> String {
+    match requests {
+        0 => String::new(),
+        _ => format!("\nshared: {} repeated from earlier files, which count once", number_of(requests, "request")),
+    }
 }
 
 /// Why the two counts of the last request differ, on a line of its own.
@@ -775,7 +817,8 @@ fn dropped(transcripts: usize) -> String {
         return String::new();
     }
     format!(
-        "\ncut by the program without a record in the log: {}; the provider's count falls, and ours contains what was dropped",
+        "\nshorter than logged: {}, in which the provider counted less from some request on, although the log records no cut; \
+         our count contains what was left out",
         number_of(transcripts, "transcript")
     )
 }
@@ -806,7 +849,7 @@ fn json(counts: &Counts) -> serde_json::Value {
         serde_json::Value::Object(row)
     });
     let percentiles = PERCENTILES.map(|percent| (format!("p{percent}"), counts.percentile(percent).into()));
-    let usage = Some(counts.sums.usage).filter(|usage| usage.transcripts > 0);
+    let usage = Some(counts.sums.usage).filter(|usage| usage.transcripts + usage.shared > 0);
     let (left_out, sum) = &counts.left_out;
     serde_json::json!({
         "tokenizer": counts.tokenizer,

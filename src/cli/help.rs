@@ -21,13 +21,17 @@ const GROUPS: &[(&str, &[&str])] = &[
 /// Flags that the page of `repair` does not list, because the command itself does the same: `curtail repair --mode` is a repair.
 const REDUNDANT: &[&str] = &["repair", "repair_pending"];
 
+/// Flags that only the long page of a command lists, although other commands list them on their short pages.
+const RARE: &[(&str, &[&str])] = &[("filter", &["tokenizer", "model"])];
+
 /// The global flags that have an effect on each command; `--color` has one on all of them.
 const GLOBAL: &[(&[&str], &[&str])] = &[
     (
         &["window", "limit", "split", "filter", "summarize", "repair", "run", "memory recall", "check", "replay"],
         &["jobs", "quiet", "verbose", "progress", "color"],
     ),
-    (&["view", "show", "count"], &["jobs", "verbose", "color"]),
+    (&["view", "count"], &["jobs", "quiet", "verbose", "color"]),
+    (&["show"], &["jobs", "verbose", "color"]),
     (&["sessions"], &["quiet", "verbose", "color"]),
 ];
 
@@ -60,6 +64,8 @@ fn page(command: Command, parent: &str, global: &[Arg]) -> Command {
     let command = with_exclude_alias(command).mut_args(concise).mut_subcommands(|inner| page(inner, path, global));
     let redundant = REDUNDANT.iter().filter(|_| path == "repair");
     let command = redundant.fold(command, |command, flag| command.mut_arg(*flag, |arg| arg.hide(true)));
+    let rare = RARE.iter().filter(|(command, _)| *command == path).flat_map(|(_, flags)| *flags);
+    let command = rare.fold(command, |command, flag| command.mut_arg(*flag, |arg| arg.hide_short_help(true)));
     let shown = global.iter().map(|arg| arg.clone().hide(!has_effect(path, arg.get_id().as_str())));
     let examples = examples_of(path, command.get_styles());
     // A command that defines a global flag itself keeps its own definition, which hides the flag where it has no effect.

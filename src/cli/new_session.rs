@@ -78,7 +78,7 @@ impl<'f> NewSessionWriter<'f> {
     pub(super) fn hold(&mut self, opened: &Opened, output: &mut CutOutput) -> Result<(), FileError> {
         if opened.table.is_some() || opened.reading.framing == Framing::Records {
             let reason = "holds a transcript in each record, and --as-new-session writes the log of one session";
-            return Err(FileError::new(ErrorKind::Usage, &opened.source.name, reason));
+            return Err(refusal(&opened.source, reason));
         }
         let project = output.project.take();
         self.cut = output.dialect.map(|dialect| HeldCut { text: std::mem::take(&mut output.text), dialect, project });
@@ -91,14 +91,12 @@ impl<'f> NewSessionWriter<'f> {
     /// Its agent is unknown or has no place for it, something else is there already, or the system refused to write.
     pub(super) fn write(&mut self, opened: &Opened) -> Result<(), FileError> {
         let source = &opened.source;
-        let refusal = |reason: String| FileError::new(ErrorKind::Usage, &source.name, reason);
-        let cut =
-            self.cut.take().ok_or_else(|| refusal(String::from("holds no transcript, so no session is written")))?;
-        let session = self.renamed(&cut, opened).map_err(refusal)?;
+        let cut = self.cut.take().ok_or_else(|| refusal(source, "holds no transcript, so no session is written"))?;
+        let session = self.renamed(&cut, opened).map_err(|reason| refusal(source, reason))?;
         let place = session.place(source);
         let path = match &self.flags.output.output {
             Some(path) => path.clone(),
-            None => place.clone().map_err(refusal)?,
+            None => place.clone().map_err(|reason| refusal(source, reason))?,
         };
         self.put(&path, &session.text, source)?;
         if !self.flags.dry_run {
@@ -183,6 +181,10 @@ impl<'f> NewSessionWriter<'f> {
     }
 }
 
+fn refusal(source: &Source, reason: impl Into<String>) -> FileError {
+    FileError::new(ErrorKind::Usage, &source.name, reason)
+}
+
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -191,13 +193,13 @@ impl RenamedSession<'_> {
     /// The path of its file below the folder of its agent.
     fn name(&self) -> PathBuf {
         let project = self.project.as_deref().map(Path::to_string_lossy).unwrap_or_default();
-        let (id, milliseconds, end) = (&self.id, self.milliseconds, self.end);
-        PathBuf::from(self.form.place_of(&SessionName { id, milliseconds, project: &project, end }))
+        let Self { id, milliseconds, end, form, .. } = self;
+        PathBuf::from(form.place_of(&SessionName { id, milliseconds: *milliseconds, project: &project, end }))
     }
 
     /// The path where its agent looks for it.
     fn place(&self, source: &Source) -> Result<PathBuf, String> {
-        let (name, form) = (self.agent.name, self.form);
+        let Self { form, agent: Agent { name, .. }, .. } = self;
         let elsewhere = "name a file with --output (-o)";
         let project = self.project.as_deref();
         if form.in_project

@@ -27,8 +27,8 @@ use curtail_lab::replay::{Apply, ModelPrice, Policy, PolicyChain, Prices, Rememb
 /// Replay recorded sessions under other policies: tokens, cache, cost and lost references
 ///
 /// Before each reply of the model, there is one request. Every policy is applied at every request, and the result is
-/// measured: tokens sent, tokens that the provider would have read from its cache, the cost of the input, and how many of
-/// the references that the reply used were kept. No transcript is written, and nothing is sent without --allow-summarizer.
+/// measured: tokens sent, tokens that the provider would have read from its cache, the cost, and how many of the
+/// references that the reply used were kept. A request that several files contain counts once. No transcript is written, and nothing is sent without --allow-summarizer.
 #[derive(Debug, clap::Args)]
 pub(super) struct ReplayArgs {
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share)]
     keep_references: f64,
 
-    /// Include the tokens and the cost of sessions whose error is above 10 %
+    /// Measure policies on sessions whose error is above 10 % as well
     #[arg(long)]
     keep_inaccurate: bool,
 
@@ -84,15 +84,22 @@ struct PolicyFlags {
     ///
     /// Commands are applied in order, with `|` between them. `curtail run --list-presets` lists the presets. N% of tokens is a
     /// share of the largest recorded request of each session.
-    #[arg(short, long = "policy", value_name = "COMMAND")]
+    #[arg(id = "policy", short, long, value_name = "COMMAND")]
     policies: Vec<String>,
 
     /// Policies for every combination of the values in braces, such as 'limit -t {20k,40k}'
-    #[arg(long = "sweep", value_name = "COMMAND")]
+    #[arg(id = "sweep", long, value_name = "COMMAND")]
     sweeps: Vec<String>,
 
     /// Policy: the processors of a configuration file
-    #[arg(short = 'c', long = "config", value_name = "FILE", hide_short_help = true, help_heading = "Configuration")]
+    #[arg(
+        id = "config",
+        short = 'c',
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Configuration"
+    )]
     configs: Vec<PathBuf>,
 
     /// Let `summarize` run its command or ask its server, once for each new summary of each policy
@@ -157,7 +164,7 @@ impl ReplayArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let replay = self.replay()?;
         report::counted(&replay.counting, global);
-        let (sources, missing) = self.input.sources(None)?;
+        let (sources, missing) = self.input.sources(None, global)?;
         report::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let failures = report::Failures::of_missing(&missing, global);
         let interrupt = Interrupt::watch(false)?;
@@ -171,7 +178,7 @@ impl ReplayArgs {
         batch.run(sources, &work, |event| {
             failures.note(&event);
             if let Event::Done { out, .. } = event {
-                for session in out.iter() {
+                for session in out.iter_mut() {
                     written = std::mem::replace(&mut written, Ok(())).and_then(|()| reporter.session(session));
                 }
             }

@@ -11,8 +11,13 @@ use crate::console;
 use crate::view::{ReplayColumn, counted, figure, replayed_page, replayed_session};
 use curtail_core::visible::one_line;
 use curtail_lab::replay::{
-    Calibration, Group, NamedTotal, PolicyTotal, Replay, RequestReport, SessionReport, TotalReport, Verdict, percentile,
+    Calibration, Group, NamedTotal, PolicyTotal, Prices, Replay, RequestReport, SeenRequests, SessionReport,
+    TotalReport, Verdict, percentile,
 };
+
+/// The difference, as a share of the input, from which on it is reported that the log read more or less from the cache than the
+/// rules predict.
+const CACHE_DIFFERENCE: f64 = 0.02;
 
 /// Maximum number of outcomes that get a table each.
 const MAX_OUTCOMES: usize = 8;
@@ -31,6 +36,8 @@ pub(super) struct ReplayReporter<'r> {
     failures: Vec<Option<String>>,
     /// The sessions of a page.
     sections: Vec<String>,
+    /// The requests of earlier sessions.
+    earlier: SeenRequests,
 }
 
 /// What is noted of sessions, for the lines below the table.
@@ -44,11 +51,30 @@ struct ReplayNotes {
     inaccurate: String,
     compacted: usize,
     dropped: usize,
+    /// Counts of requests that did not send the logged history.
+    strays: usize,
+    /// Whether the cost includes replies, and whether it lacks some.
+    with_output: bool,
+    without_output: bool,
     timeless: usize,
     models_changed: usize,
     /// The models without a price; `None` for sessions that name no model.
     unpriced: Vec<Option<String>>,
     missing: String,
+}
+
+impl ReplayNotes {
+    /// Notes whether the cost of `session` includes the replies.
+    fn add_output(&mut self, session: &SessionReport, prices: &Prices, model: Option<&str>) {
+        let Some(recorded) = session.policies.first() else { return };
+        let price = model.or(session.model.as_deref()).and_then(|name| prices.model(name));
+        let is_priced = price.is_some_and(|price| price.output.is_some());
+        for request in &recorded.requests {
+            let is_included = is_priced && request.output_tokens > 0;
+            self.with_output |= is_included;
+            self.without_output |= !is_included;
+        }
+    }
 }
 
 impl<'r> ReplayReporter<'r> {
@@ -63,6 +89,7 @@ impl<'r> ReplayReporter<'r> {
             notes: ReplayNotes::default(),
             failures: vec![None; replay.policies.len()],
             sections: Vec::new(),
+            earlier: SeenRequests::default(),
         }
     }
 
@@ -83,7 +110,9 @@ impl<'r> ReplayReporter<'r> {
     }
 
     /// Adds a session, and writes it if the format does so.
-    pub(super) fn session(&mut self, session: &SessionReport) -> anyhow::Result<()> {
+    pub(super) fn session(&mut self, session: &mut SessionReport) -> anyhow::Result<()> {
+        session.count_once(&mut self.earlier);
+        let session = &*session;
         let first = self.total.sessions == 0;
         self.total.add(session, self.replay.keep_inaccurate);
         Group::add(&mut self.groups, session, self.replay.keep_inaccurate);
@@ -94,6 +123,8 @@ impl<'r> ReplayReporter<'r> {
         }
         self.notes.compacted += usize::from(!session.compacted_before.is_empty());
         self.notes.dropped += usize::from(!session.dropped_before.is_empty());
+        self.notes.strays += session.stray_counts.len();
+        self.notes.add_output(session, &self.replay.prices, self.replay.model.as_deref());
         self.notes.timeless += usize::from(!session.times);
         self.notes.models_changed += usize::from(!session.model_changed_before.is_empty());
         if session.policies.iter().any(|policy| policy.total.cost.is_none()) {
@@ -119,12 +150,12 @@ impl<'r> ReplayReporter<'r> {
         if let Some(accuracy) = session.accuracy.as_ref().filter(|_| session.inaccurate) {
             let left_out = match self.replay.keep_inaccurate {
                 true => "",
-                false => "; its tokens and cost are left out (--keep-inaccurate includes them)",
+                false => "; every policy counts as recorded there (--keep-inaccurate measures them)",
             };
-            let error = percent(accuracy.median_error);
+            let error = percent(accuracy.p90_error);
             let _ = writeln!(
                 self.notes.inaccurate,
-                "inaccurate: {}: input tokens off by {error} (median){left_out}",
+                "inaccurate: {}: input tokens off by up to {error} (90th percentile){left_out}",
                 session.name
             );
         } else if let Some(last) = session.calibration.last() {
@@ -223,7 +254,7 @@ impl<'r> ReplayReporter<'r> {
     fn page(&self, verdicts: &[String]) -> String {
         let mut lines = table(&self.total, self.columns);
         lines.extend(sweep_note(&self.total).map(str::to_owned));
-        lines.extend(legend(self.columns));
+        lines.extend(legend(&self.total, self.columns));
         if !verdicts.is_empty() {
             lines.push(String::new());
             lines.extend_from_slice(verdicts);
@@ -231,43 +262,68 @@ impl<'r> ReplayReporter<'r> {
         format!("{}\n{}{}{}", lines.join("\n"), self.by_outcome(), self.notes(), self.notes.missing)
     }
 
-    /// How much the token counts differ from the provider's in the logs.
+    /// How well tokens and cost are predicted where the logs have the provider's counts.
     fn accuracy(&self) -> String {
-        match &self.total.accuracy {
-            Some(accuracy) => format!(
-                "accuracy: input tokens within {} (median) and {} (90th percentile) of the log's counts, {} from cache \
-                 where the log reports {}, in {} that the fit did not see\n",
-                percent(accuracy.median_error),
-                percent(accuracy.p90_error),
-                percent(accuracy.cache_read_predicted),
-                percent(accuracy.cache_read_recorded),
-                counted(accuracy.requests, "request"),
-            ),
-            None => format!(
+        let Some(accuracy) = &self.total.accuracy else {
+            return format!(
                 "accuracy: unknown, because the logs have too few counts of the provider; tokens are counted with {}, \
                  excluding instructions and tools, which the log does not contain\n",
                 self.replay.counting.tokenizer.name()
-            ),
+            );
+        };
+        let cost = accuracy.median_cost_error.zip(accuracy.p90_cost_error).map_or_else(String::new, |(median, p90)| {
+            format!(", cost within {} and {}", percent(median), percent(p90))
+        });
+        let mut text = format!(
+            "accuracy: input tokens within {} (median) and {} (90th percentile) of the log{cost}, in {} that the fit did \
+             not see\n",
+            percent(accuracy.median_error),
+            percent(accuracy.p90_error),
+            counted(accuracy.requests, "request"),
+        );
+        if accuracy.cache_read_error.abs() >= CACHE_DIFFERENCE {
+            let _ = writeln!(
+                text,
+                "cache: {} read where its rules predict {}; where the log shows a miss, every policy misses",
+                percent(accuracy.cache_read_recorded),
+                percent(accuracy.cache_read_predicted),
+            );
         }
+        text
     }
 
     /// Notes on what the numbers include and how reliable they are.
     fn notes(&self) -> String {
         let (total, replay) = (&self.total, self.replay);
         let mut text = format!("\n{}, {}\n", counted(total.sessions, "session"), counted(total.requests, "request"));
+        if total.shared_requests > 0 {
+            let shared = counted(total.shared_requests, "more request");
+            let _ = writeln!(text, "shared: {shared} repeated from earlier files, which count once");
+        }
         text.push_str(&self.accuracy());
         text.push_str(&self.notes.inaccurate);
         text.push_str(&self.failures());
         text.extend(self.budgets());
         text.push_str(&self.cost_note());
         let compacted = if replay.live { 0 } else { self.notes.compacted };
+        if self.notes.strays > 0 {
+            let _ = writeln!(
+                text,
+                "{} of other requests than those logged, such as a review: ignored, and paid alike by every policy",
+                counted(self.notes.strays, "count")
+            );
+        }
         for (sessions, before, after) in [
             (
                 compacted,
                 "compacted by the program: ",
                 "; policies also see the messages before the boundary (--live hides them)",
             ),
-            (self.notes.dropped, "cut by the program without a record in the log: ", "; the provider's count falls"),
+            (
+                self.notes.dropped,
+                "shorter than logged: ",
+                ", in which the provider counted less from some request on, although the log records no cut",
+            ),
             (self.notes.models_changed, "answered by several models: ", "; a change begins a new cache"),
             (self.notes.timeless, "", " without times: the lifetime of the cache is not applied"),
         ] {
@@ -282,9 +338,12 @@ impl<'r> ReplayReporter<'r> {
         let date = &self.replay.prices.date;
         let unpriced: Vec<&str> = self.notes.unpriced.iter().flatten().map(String::as_str).collect();
         if self.notes.unpriced.is_empty() {
-            return format!(
-                "cost: an estimate with prices of {date}, for input only; replies, tools and discounts are not included\n"
-            );
+            let included = match (self.notes.with_output, self.notes.without_output) {
+                (true, false) => "; tools and discounts are not included",
+                (true, true) => ", with replies where their tokens are known; tools and discounts are not included",
+                (false, _) => ", for input only; replies, tools and discounts are not included",
+            };
+            return format!("cost: an estimate with prices of {date}{included}\n");
         }
         if unpriced.is_empty() {
             return String::from("cost: unknown, because the logs name no model; pass --price MODEL\n");
@@ -344,7 +403,7 @@ fn missing(session: &SessionReport) -> String {
 /// A column of the comma-separated values, of a session, a policy and a request.
 type CsvColumn = (&'static str, fn(&SessionReport, &str, &RequestReport) -> String);
 
-const CSV: [CsvColumn; 21] = [
+const CSV: [CsvColumn; 24] = [
     ("session", |session, _, _| session.name.clone()),
     ("policy", |_, policy, _| policy.to_owned()),
     ("request", |_, _, request| request.number.to_string()),
@@ -356,8 +415,11 @@ const CSV: [CsvColumn; 21] = [
     ("cache_read", |_, _, request| request.billed.read.to_string()),
     ("cache_write", |_, _, request| request.billed.write.to_string()),
     ("uncached", |_, _, request| request.billed.uncached.to_string()),
+    ("output_tokens", |_, _, request| request.output_tokens.to_string()),
     ("cost", |_, _, request| request.cost.map(|cost| format!("{cost:.6}")).unwrap_or_default()),
     ("prefix_break", |_, _, request| u8::from(request.prefix_break).to_string()),
+    ("changed", |_, _, request| u8::from(request.changed).to_string()),
+    ("shared", |_, _, request| u8::from(request.shared).to_string()),
     ("kept_references", |_, _, request| request.losses.kept_references.to_string()),
     ("needed_references", |_, _, request| request.losses.needed_references.to_string()),
     ("thoughts_invalidated", |_, _, request| request.losses.thoughts_invalidated.to_string()),
@@ -424,7 +486,13 @@ const COLUMNS: &[ReplayColumn] = &[
         |total, _| percent(total.read_share()),
         "share that the provider reads from its cache",
     ),
-    column("cost", "Price of the input", "cost", |total, _| total.cost.map_or_else(|| String::from("?"), dollars), ""),
+    column(
+        "cost",
+        "Price of the requests",
+        "cost",
+        |total, _| total.cost.map_or_else(|| String::from("?"), dollars),
+        "",
+    ),
     column(
         "breaks",
         "Requests that change something sent before",
@@ -520,10 +588,16 @@ fn table(total: &TotalReport, asked: Asked<'_>) -> Vec<String> {
     trimmed(&table::table(header, rows, Columns::Numbers))
 }
 
-/// A line for each column whose title does not explain it.
-fn legend(asked: Asked<'_>) -> Vec<String> {
+/// A line for each column whose title does not explain it, if it says something about these policies.
+fn legend(total: &TotalReport, asked: Asked<'_>) -> Vec<String> {
+    let Some(recorded) = total.policies.first().map(|policy| &policy.total) else { return Vec::new() };
+    let compared: Vec<&NamedTotal> = total.policies.iter().filter(|policy| policy.failed_sessions == 0).collect();
+    let applies = |column: &ReplayColumn| {
+        let cells: Vec<String> = compared.iter().map(|policy| (column.cell)(&policy.total, recorded)).collect();
+        cells.windows(2).any(|pair| pair[0] != pair[1])
+    };
     let explained = |column: &&ReplayColumn| {
-        (!column.meaning.is_empty()).then(|| format!("  {}: {}", column.title, column.meaning))
+        (!column.meaning.is_empty() && applies(column)).then(|| format!("  {}: {}", column.title, column.meaning))
     };
     shown(asked).iter().filter_map(explained).collect()
 }
@@ -591,16 +665,22 @@ fn verdict_line(group: &Group, replay: &Replay) -> (String, Option<String>) {
         return (String::from("nothing to compare"), None);
     };
     if recorded.total.tokens_sent == 0 {
-        return (String::from("its tokens are not accurate enough to compare costs"), None);
+        return (String::from("nothing was sent"), None);
+    }
+    if !verdict.changes {
+        return (String::from("none of these changes a request"), None);
     }
     let Some(number) = verdict.number else {
-        let line = format!("none of these is worth it: none keeps that many{}", runner_up(verdict, policies));
+        let line = format!(
+            "none of these is worth it: none that changes a request keeps that many{}",
+            runner_up(verdict, policies)
+        );
         return (line, None);
     };
     let (name, unit) = (&policies[number].name, if verdict.by_cost { "of the cost" } else { "of the tokens" });
     if !verdict.worth_it {
         let instead = match verdict.saved {
-            saved if saved > 0.0005 => format!("saves only {} {unit}", percent(saved)),
+            saved if saved > 0.0005 => format!("saves only {} {unit}{}", percent(saved), within_error(verdict)),
             saved if saved < -0.0005 => format!("costs {} more", percent(-saved)),
             _ => String::from("saves nothing"),
         };
@@ -611,6 +691,12 @@ fn verdict_line(group: &Group, replay: &Replay) -> (String, Option<String>) {
     let losses = losses(&policies[number].total);
     let line = format!("{} saves {} {unit}{losses}", one_line(name), percent(verdict.saved));
     (line, replay.policies.get(number).map(|policy| command_line(policy, group.largest_counted)))
+}
+
+/// The error of the cost or the tokens, if the saving of the policy is within it.
+fn within_error(verdict: &Verdict) -> String {
+    let error = verdict.error.filter(|error| *error > verdict.saved);
+    error.map_or_else(String::new, |error| format!(", which is within the error of {}", percent(error)))
 }
 
 /// If no policy is worth it: what the best of those that save something saves and keeps.

@@ -20,8 +20,9 @@ use curtail_core::dialects::{AGENTS, Agent, Framing, Reading, agent_named, proje
 use curtail_core::processors::{Counting, View};
 use curtail_core::suggest::unknown;
 use curtail_core::transcript::{Content, Message, media};
-use curtail_core::visible::one_line;
+use curtail_core::visible::{number_of, one_line};
 use curtail_facts::{is_typed, without_tag};
+use curtail_lab::calibration::{CountedRequest, SeenRequests, counted_requests};
 
 /// List the sessions that coding agents keep on this machine, newest first
 ///
@@ -151,6 +152,11 @@ impl SessionsArgs {
         if listed.is_empty() && self.format == SessionsFormat::Table && !global.quiet {
             agents.iter().filter_map(|agent| agent.unread).for_each(|unread| report::note(&unread));
         }
+        let shared: usize = listed.iter().filter_map(|one| one.sums.as_ref()).map(|sums| sums.shared).sum();
+        if shared > 0 && self.format == SessionsFormat::Table && !global.quiet {
+            let shared = number_of(shared, "request");
+            report::note(&format!("shared: {shared} repeated from older sessions, whose messages count once"));
+        }
         if listed.len() < total && self.format == SessionsFormat::Table && !global.quiet {
             report::note(&format!("{} of {total} sessions; -n 0 lists all", listed.len()));
         }
@@ -207,12 +213,13 @@ impl SessionsArgs {
                 None
             })
             .collect();
+        count_once(listed);
         passed_over(failed.iter().flatten(), global);
         let mut read = failed.iter();
         listed.retain(|_| read.next().is_some_and(Option::is_none));
         listed.retain(|one| project.as_ref().is_none_or(|folder| one.is_in(folder)));
         if self.sort == Sort::Tokens {
-            listed.sort_by_key(|one| std::cmp::Reverse(one.sums.map_or(0, |sums| sums.tokens)));
+            listed.sort_by_key(|one| std::cmp::Reverse(one.sums.as_ref().map_or(0, |sums| sums.tokens)));
         }
         Ok(())
     }
@@ -270,8 +277,9 @@ impl ListedSession {
             "prompt": self.head.prompt,
             "title": self.title(),
             "modified": iso_time(session.modified),
-            "messages": self.sums.map(|sums| sums.messages),
-            "tokens": self.sums.map(|sums| sums.tokens),
+            "messages": self.sums.as_ref().map(|sums| sums.messages),
+            "tokens": self.sums.as_ref().map(|sums| sums.tokens),
+            "shared_requests": self.sums.as_ref().map(|sums| sums.shared),
             "bytes": session.size,
             "path": stored.is_none().then(|| session.path.to_string_lossy()),
             "export": session.export(),
@@ -293,8 +301,9 @@ fn table(listed: &[ListedSession], now: SystemTime) -> String {
         let bytes = one.session.size.map_or_else(String::new, size);
         let mut row = vec![one.name.clone(), age(now, one.session.modified), bytes];
         if has_sums {
-            let shown =
-                |number: fn(SessionSums) -> usize| one.sums.map_or_else(String::new, |sums| number(sums).to_string());
+            let shown = |number: fn(&SessionSums) -> usize| {
+                one.sums.as_ref().map_or_else(String::new, |sums| number(sums).to_string())
+            };
             row.extend([shown(|sums| sums.messages), shown(|sums| sums.tokens)]);
         }
         let project = one.head.project.as_deref().unwrap_or_default();
@@ -360,11 +369,44 @@ struct Head {
     prompt: Option<String>,
 }
 
-/// The sums of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The sums of a session, without what it repeats of older ones.
+#[derive(Debug, Clone, Default)]
 struct SessionSums {
     messages: usize,
     tokens: usize,
+    /// The number of requests that an older session contains as well.
+    shared: usize,
+    /// The requests that the provider counted.
+    requests: Vec<SummedRequest>,
+}
+
+/// A request, and the sums up to the end of its reply.
+#[derive(Debug, Clone)]
+struct SummedRequest {
+    keys: Vec<u64>,
+    messages: usize,
+    tokens: usize,
+}
+
+/// Leaves out of each session what it repeats of an older one, up to the last request that both contain: an agent that resumes
+/// or forks a session can write a new file, with the history.
+fn count_once(listed: &mut [ListedSession]) {
+    let mut oldest: Vec<&mut ListedSession> = listed.iter_mut().filter(|one| one.sums.is_some()).collect();
+    oldest.sort_by(|one, other| {
+        let (one, other) = (&one.session, &other.session);
+        one.modified.cmp(&other.modified).then_with(|| one.path.cmp(&other.path))
+    });
+    let mut earlier = SeenRequests::default();
+    for sums in oldest.into_iter().filter_map(|one| one.sums.as_mut()) {
+        let requests = std::mem::take(&mut sums.requests);
+        let shared = earlier.shared(requests.iter().map(|request| &request.keys));
+        sums.shared = shared.iter().filter(|shared| **shared).count();
+        let repeated = requests.iter().zip(&shared).filter(|(_, shared)| **shared).map(|(request, _)| request);
+        if let Some(last) = repeated.max_by_key(|request| request.messages) {
+            sums.messages -= last.messages;
+            sums.tokens -= last.tokens;
+        }
+    }
 }
 
 impl Head {
@@ -456,12 +498,21 @@ impl SessionSums {
         };
         let reading = reading(session)?;
         let document = reading.parse(&text).ok()?;
-        let mut sums = Self { messages: 0, tokens: 0 };
-        for (_, transcript) in reading.transcripts_or_none(&document).ok()? {
+        let mut sums = Self::default();
+        for (dialect, transcript) in reading.transcripts_or_none(&document).ok()? {
             let view = View::of_layout(&transcript.layout, &transcript.messages);
+            let mut before = vec![sums.tokens];
+            for message in &transcript.messages {
+                before.push(before[before.len() - 1] + counting.message(message));
+            }
+            let summed = |request: CountedRequest| {
+                let (messages, tokens) = (sums.messages + request.end, before[request.end]);
+                SummedRequest { keys: request.keys, messages, tokens }
+            };
+            let requests: Vec<SummedRequest> = counted_requests(dialect, &transcript).into_iter().map(summed).collect();
+            sums.requests.extend(requests);
             sums.messages += transcript.messages.len();
-            sums.tokens += counting.outside(&view);
-            sums.tokens += transcript.messages.iter().map(|message| counting.message(message)).sum::<usize>();
+            sums.tokens = before[before.len() - 1] + counting.outside(&view);
         }
         Some(sums)
     }
@@ -476,7 +527,7 @@ fn reading(session: &Session) -> Option<Reading> {
 
 /// What a person typed in a message, on one line.
 fn prompt(message: &Message<'_>) -> Option<String> {
-    if !message.begins_turn() {
+    if !message.begins_turn() || message.standing.is_rolled_back() {
         return None;
     }
     let texts = message.parts.iter().filter(|part| !part.instructs()).filter_map(|part| match &part.content {

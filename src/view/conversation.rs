@@ -116,7 +116,7 @@ impl<'a> Conversation<'a> {
     ) -> Result<Self, ProcessorError> {
         let Sources { counting, policy, .. } = *sources;
         let findings = findings(dialect, &transcript, sources, &place);
-        let provided = provided(dialect, &transcript);
+        let usages = LoggedUsages::new(dialect, &transcript);
         let Transcript { layout, messages } = transcript;
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
         let outside = counting.outside(&View::of_layout(&layout, &messages));
@@ -129,7 +129,7 @@ impl<'a> Conversation<'a> {
         let replaces = |message: &Message<'_>| message.value().is_some_and(|value| dialect.replaces_past(value));
         let summaries: Vec<bool> = messages.iter().map(replaces).collect();
         let story = Story::new(dialect, &layout.elements, &messages, &costs, &summaries, &pairs, &moments)
-            .priced(&provided, sources.prices);
+            .priced(&usages, sources.prices);
         let recorded =
             Recorded { layout: &layout, messages: &messages, costs: &costs, requests: &requests, counting, outside };
         let effect = policy.map(|policy| recorded.effect(policy)).transpose()?;
@@ -139,7 +139,7 @@ impl<'a> Conversation<'a> {
             times,
             tokenizer: counting.tokenizer.name().to_owned(),
             pairs,
-            provided,
+            provided: usages.provided,
             moments,
             summaries,
             story,
@@ -301,20 +301,32 @@ pub(super) struct Provided {
     pub(super) model: Option<String>,
 }
 
-/// The provider's counts, in the order of the messages.
-pub(super) fn provided(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Provided> {
-    if dialect.usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
-        return Vec::new();
-    }
-    let mut provided = Vec::new();
-    for session in sessions(dialect, transcript) {
-        for request in session.requests {
-            let Some(usage) = request.usage.filter(|usage| usage.input > 0) else { continue };
-            provided.push(Provided { message: session.messages[request.at], usage, model: request.model });
+/// The provider's counts in a log.
+#[derive(Debug, Default)]
+pub(super) struct LoggedUsages {
+    /// In the order of the messages.
+    pub(super) provided: Vec<Provided>,
+    /// The number of requests, counted or not.
+    pub(super) requests: usize,
+}
+
+impl LoggedUsages {
+    fn new(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Self {
+        let mut usages = Self::default();
+        if dialect.usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
+            return usages;
         }
+        for session in sessions(dialect, transcript) {
+            usages.requests += session.requests.len();
+            for request in session.requests {
+                let Some(usage) = request.usage.filter(|usage| usage.input > 0) else { continue };
+                let message = session.messages[request.at];
+                usages.provided.push(Provided { message, usage, model: request.model });
+            }
+        }
+        usages.provided.sort_by_key(|request| request.message);
+        usages
     }
-    provided.sort_by_key(|request| request.message);
-    provided
 }
 
 // What a policy does to a transcript: the fate of every message, and the messages that it writes.

@@ -22,7 +22,7 @@ pub(crate) fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn
                 @if let Some(model) = &session.model { ", " (Shown(model)) }
                 ", cache rules " (Shown(&session.cache))
                 @if let Some(accuracy) = session.accuracy.as_ref().filter(|_| session.inaccurate) {
-                    ", inaccurate: input tokens off by " (format_args!("{:.1} %", accuracy.median_error * 100.0))
+                    ", inaccurate: input tokens off by up to " (format_args!("{:.1} %", accuracy.p90_error * 100.0))
                 }
             }
             section class="card" { h3 { "Tokens sent at each request" } (curves(session)) }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 
 use super::content::more;
-use super::conversation::{Conversation, Cost, Provided};
+use super::conversation::{Conversation, Cost, LoggedUsages, Provided};
 use super::markdown::plain;
 use super::visible::{Moment, Shown, counted, date, duration, figure, line};
 use curtail_core::dialects::{Dialect, agent_of, project};
@@ -13,7 +13,7 @@ use curtail_core::json::Value;
 use curtail_core::steps;
 use curtail_core::transcript::{Content, Message, Pairs, Role, turn_starts};
 use curtail_facts::{Facts, is_typed, without_tag};
-use curtail_lab::replay::{CacheUse, Prices};
+use curtail_lab::replay::Prices;
 
 /// Maximum characters of a title.
 const MAX_TITLE: usize = 90;
@@ -33,9 +33,23 @@ pub(super) struct Story {
     pub(super) agent: String,
     /// The folder that the agent worked in.
     pub(super) project: Option<String>,
-    /// The price of the input of all requests in US dollars, and the date of the prices.
-    pub(super) cost: Option<(f64, String)>,
+    /// The price of all requests.
+    pub(super) price: Option<SessionPrice>,
     pub(super) prompts: Vec<Prompt>,
+}
+
+/// The price of the requests whose tokens the log has.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SessionPrice {
+    /// In US dollars.
+    dollars: f64,
+    /// The date of the prices.
+    date: String,
+    /// Whether it includes the replies.
+    with_output: bool,
+    /// The number of requests whose tokens the log has, and of all requests.
+    counted: usize,
+    requests: usize,
 }
 
 /// A prompt of a person, and the work that followed.
@@ -99,7 +113,7 @@ impl Story {
             title: title.map(|text| line(text, MAX_TITLE)),
             agent: agent_of(dialect).map_or_else(|| dialect.name(), |agent| agent.name).to_owned(),
             project: items.iter().find_map(|item| project(*item)).map(|text| text.decode().into_owned()),
-            cost: None,
+            price: None,
             prompts,
         }
     }
@@ -113,21 +127,40 @@ impl Story {
         self.prompts.binary_search_by(compared).is_ok()
     }
 
-    /// Adds the price of the requests, if all of them can be priced.
-    pub(super) fn priced(mut self, provided: &[Provided], prices: Option<&Prices>) -> Self {
-        let cost = |request: &Provided| {
-            let (prices, usage) = (prices?, request.usage);
-            let model = prices.model(request.model.as_deref()?)?;
-            let rules = prices.cache.get(&model.cache)?;
-            let longer =
-                rules.long.as_ref().filter(|_| usage.cache_write_long > 0).and_then(|name| prices.cache.get(name));
-            let (read, write) = (usage.cache_read, usage.cache_write);
-            let uncached = usage.input.saturating_sub(read + write);
-            Some(model.cost(longer.unwrap_or(rules), CacheUse { read, write, uncached }))
+    /// Adds the price of the requests whose tokens the log has, if all of them can be priced.
+    pub(super) fn priced(mut self, usages: &LoggedUsages, prices: Option<&Prices>) -> Self {
+        let cost = |request: &Provided| prices?.of_usage(request.model.as_deref()?, request.usage);
+        let has_output = |request: &Provided| {
+            let price = prices.and_then(|prices| prices.model(request.model.as_deref()?));
+            request.usage.output > 0 && price.is_some_and(|price| price.output.is_some())
         };
-        let sum: Option<f64> = provided.iter().map(cost).sum();
-        self.cost = sum.filter(|_| !provided.is_empty()).zip(prices.map(|prices| prices.date.clone()));
+        let dollars: Option<f64> = usages.provided.iter().map(cost).sum();
+        let dollars = dollars.filter(|_| !usages.provided.is_empty());
+        self.price = dollars.zip(prices).map(|(dollars, prices)| SessionPrice {
+            dollars,
+            date: prices.date.clone(),
+            with_output: usages.provided.iter().any(has_output),
+            counted: usages.provided.len(),
+            requests: usages.requests,
+        });
         self
+    }
+}
+
+impl SessionPrice {
+    fn draw(&self) -> Markup {
+        let what = if self.with_output { "" } else { "input " };
+        let amount = match self.dollars {
+            ..0.01 => format!("{what}less than $0.01"),
+            dollars => format!("{what}about ${dollars:.2}"),
+        };
+        let excluded = if self.with_output { "" } else { "; output is not included" };
+        html! {
+            span data-fact="cost" title={ "An estimate by the prices of " (self.date) (excluded) } {
+                (amount)
+                @if self.counted < self.requests { " for " (self.counted) " of " (counted(self.requests, "request")) }
+            }
+        }
     }
 }
 
@@ -251,11 +284,7 @@ pub(super) fn byline(conversation: &Conversation<'_>) -> Markup {
             @if let Some(length) = length.filter(|length| *length >= 1.0) {
                 span data-fact="duration" { (duration(length)) }
             }
-            @if let Some((cost, prices)) = &story.cost {
-                span data-fact="cost" title={ "An estimate by the prices of " (prices) "; output is not included" } {
-                    @if *cost < 0.01 { "input less than $0.01" } @else { "input about $" (format_args!("{cost:.2}")) }
-                }
-            }
+            @if let Some(price) = &story.price { (price.draw()) }
         }
     }
 }

@@ -145,7 +145,7 @@ fn token_limit_keeps_the_newest_whole_segments() {
     // By default, what asks nothing is an error that names the smallest budget.
     let (status, out, err) = curtail(&["limit", "-t", "12"], &KIT.join("\n"));
     assert_eq!((status, out.as_str()), (2, ""), "{err}");
-    assert!(err.contains("it needs 23 tokens") && err.contains("--on-overflow"), "{err}");
+    assert!(err.contains("it needs 28 tokens") && err.contains("--on-overflow"), "{err}");
 }
 
 /// AgentKit's chain of three, by piping: debugging tools go, then a budget, then all tools.

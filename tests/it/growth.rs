@@ -118,6 +118,56 @@ fn messages(count: usize) -> String {
     "{\"role\":\"user\",\"content\":\"and another of the many words in a row\"}\n".repeat(count)
 }
 
+/// A log of pi with a compaction after every reply; each keeps everything from the first message on.
+fn compactions(count: usize) -> String {
+    let mut text = String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/\"}\n");
+    let mut line = |id: usize, rest: &str| {
+        let parent = id.checked_sub(1).map_or_else(|| String::from("null"), |parent| format!("\"e{parent}\""));
+        let _ = writeln!(text, r#"{{"type":{rest},"id":"e{id}","parentId":{parent}}}"#);
+    };
+    for nth in 0..count {
+        for (at, role) in ["user", "assistant"].into_iter().enumerate() {
+            let content = r#"[{"type":"text","text":"go"}]"#;
+            line(nth * 3 + at, &format!(r#""message","message":{{"role":"{role}","content":{content}}}"#));
+        }
+        line(nth * 3 + 2, r#""compaction","summary":"s","firstKeptEntryId":"e0","tokensBefore":9"#);
+    }
+    text
+}
+
+/// A log of Claude Code with a compaction after every reply, which preserves that reply.
+fn preserving_compactions(count: usize) -> String {
+    let mut text = String::new();
+    for nth in 0..count {
+        for role in ["user", "assistant"] {
+            let message = format!(r#"{{"role":"{role}","content":"go","id":"m{nth}"}}"#);
+            let _ = writeln!(text, r#"{{"type":"{role}","sessionId":"s","uuid":"{role}{nth}","message":{message}}}"#);
+        }
+        let kept = format!(r#"{{"preservedMessages":{{"uuids":["assistant{nth}"]}}}}"#);
+        let _ = writeln!(
+            text,
+            r#"{{"type":"system","subtype":"compact_boundary","uuid":"b{nth}","sessionId":"s","compactMetadata":{kept}}}"#
+        );
+    }
+    text
+}
+
+/// A log of Codex in which every second turn is rolled back alone, and the others together with everything before them.
+fn rolled_back(turns: usize) -> String {
+    let mut text = String::from("{\"type\":\"session_meta\",\"payload\":{\"id\":\"x\",\"cwd\":\"/\"}}\n");
+    for nth in 0..turns {
+        for (role, kind) in [("user", "input_text"), ("assistant", "output_text")] {
+            let content = format!(r#"[{{"type":"{kind}","text":"q"}}]"#);
+            let payload = format!(r#"{{"type":"message","role":"{role}","content":{content}}}"#);
+            let _ = writeln!(text, r#"{{"type":"response_item","payload":{payload}}}"#);
+        }
+        let count = if nth % 2 == 0 { 1_000_000 } else { 1 };
+        let payload = format!(r#"{{"type":"thread_rolled_back","num_turns":{count}}}"#);
+        let _ = writeln!(text, r#"{{"type":"event_msg","payload":{payload}}}"#);
+    }
+    text
+}
+
 /// Questions and answers, in lines.
 fn chat(messages: usize) -> String {
     let exchange = "{\"role\":\"user\",\"content\":\"x\"}\n{\"role\":\"assistant\",\"content\":\"y\"}\n";
@@ -219,6 +269,9 @@ const CASES: &[GrowthCase] = &[
     ("window with a retreating round", &["window", "-n", "3"], retreating),
     ("count messages", &["count", "--by", "message", "--top", "3"], messages),
     ("count records of a list", &["count", "--by", "transcript", "--top", "3"], list),
+    ("replay compactions", &["replay", "-p", "mask-10"], compactions),
+    ("replay compactions that keep a list", &["replay", "-p", "mask-10"], preserving_compactions),
+    ("replay rolled back turns", &["replay", "-p", "window -n 5"], rolled_back),
     ("replay records of a list", &["replay"], list),
     ("replay", &["replay"], chat),
     ("replay missing references", &["replay", "--missing"], talkative),

@@ -65,6 +65,10 @@ class Agent:
         yield command
         yield command.replace("filter --keep-last-results 2", "window -n 3")
 
+    def named_in(self, values):
+        """The ids that the records give the session."""
+        return {value["sessionId"] for value in values if "sessionId" in value}
+
     def named(self):
         return f"--as-new-session @{self.word}"
 
@@ -83,6 +87,9 @@ class Codex(Agent):
         first["payload"] |= {**self.reader.HEAD, **first["payload"], "id": OLD, "cwd": str(work)}
         text = "".join([json.dumps(first) + "\n", *rest])
         return self.put(home / f"codex/sessions/2026/04/11/rollout-2026-04-11T08-00-01-{OLD}.jsonl", text)
+
+    def named_in(self, values):
+        return {values[0]["payload"]["id"]}
 
     def skips(self, path):
         return super().skips(path) or "payload" not in values(path)[0]
@@ -112,6 +119,9 @@ class Pi(Agent):
         held = self.reader.without_thoughts(super().sent(asked, written), values(written))
         held = [(kind, self.reader.SUMMARY.sub(r"\1", text) if kind == "user" else text) for kind, text in held]
         return [e for e in held if e[1] != "Attached image(s) from tool result:"]
+
+    def named_in(self, values):
+        return {values[0]["id"]}
 
 
 class Gemini(Agent):
@@ -181,6 +191,11 @@ class OpenCode(Agent):
         self.session = export["info"]["id"]
         return self.put(home / "export.json", json.dumps(export))
 
+    def named_in(self, values):
+        [export] = values
+        parts = [part for message in export["messages"] for part in message["parts"]]
+        return {export["info"]["id"], *(record["sessionID"] for record in [*parts, *(m["info"] for m in export["messages"])])}
+
     def named(self):
         return "opencode export ID"
 
@@ -216,17 +231,21 @@ def tried(agent, path, number, damage=None):
         if original.read_bytes() != before:
             raise Red("the original changed")
         written = Path(work, done.stdout.splitlines()[-1])
+        shown = [agent.adapt(shown_events(outline, results_last=agent.results_last), written) for outline in outlines(written, live=True)]
+        kept = agent.put(home / "kept", written.read_text())
         if damage:
-            written.write_text(damage(written.read_text()))
+            damage(written, shown[0])
+        named = agent.named_in(values(written if written.exists() else kept))
+        if len(named) != 1 or not any(name[:8] in f"{written.name} {resume.group(1)}" for name in named):
+            raise Red(f"the session is called {named}")
         line = resume.group(1)
         for printed, run in agent.headless:
             line = line.replace(printed, run)
         line += f" '{PROMPT}'" if agent.word in ("codex", "opencode") else f" -p '{PROMPT}'"
-        shown = [agent.adapt(shown_events(outline, results_last=agent.results_last), written) for outline in outlines(written, live=True)]
         answered = shell(line, work, environment)
         if answered.returncode or not model.asked:
             raise Red(f"{line}: {answered.returncode} {answered.stderr[-300:]} {answered.stdout[-300:]}".replace(folder, ""))
-        held = [e for e in agent.sent(model.asked, written) if plain(e[1])]
+        held = [e for e in agent.sent(model.asked, kept) if plain(e[1])]
         if not held or held.pop() != ("user", PROMPT):
             raise Red("the prompt is not last")
         for at in range(max(len(shown[0]), len(held))):
@@ -234,20 +253,23 @@ def tried(agent, path, number, damage=None):
                 raise Red(f"event {at}: shown {shown[0][at : at + 2]}, held {held[at : at + 2]}")
 
 
-def first_byte(text):
-    """The first byte of the session is lost."""
-    return text[1:]
+def moved_away(written, shown):
+    """The session is not where it was written."""
+    written.rename(written.with_suffix(".lost"))
 
 
-def another_id(text):
-    """The session does not have the id by which it is resumed."""
-    ids = re.findall(r'"(?:sessionId|id)": ?"([^"]{30,})"', text)
-    return text.replace(ids[0], ids[0][:-4] + "0000") if ids else text
+def another_id(written, shown):
+    """The session has not the id by which it is resumed."""
+    text = written.read_text()
+    [name] = re.findall(r'"(?:sessionI[dD]|id)": ?"([^"]{30,})"', text)[:1]
+    written.write_text(text.replace(name, "0" * len(name)))
 
 
-def lost_message(text):
+def lost_text(written, shown):
     """A text of the session is another one than was kept."""
-    return re.sub(r'("(?:text|content)": ?)"[^"]{3,}"(?![^\n]*"(?:text|content)": ?"[^"]{3,}")', r'\1"Gone."', text, count=1)
+    text = next((text for kind, text in reversed(shown) if kind not in ("call", "result")), "")
+    begins = json.dumps(text.rstrip("…"))[1:-1][:12]
+    written.write_text(written.read_text().replace(begins, "Gone."))
 
 
 def main():
@@ -284,8 +306,8 @@ def resumed(agent, paths):
 def plant(agent, paths):
     """Whether a damage to a new session went unnoticed."""
     unnoticed = False
-    for damage in (first_byte, another_id, lost_message):
-        outcome = "NOT NOTICED"
+    for damage in (moved_away, another_id, lost_text):
+        outcome = "NOT NOTICED" if paths else "no input"
         for path in paths[:4]:
             try:
                 tried(agent, path, 0)

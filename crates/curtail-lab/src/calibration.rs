@@ -10,7 +10,7 @@ use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::Transcript;
 
-pub use crate::requests::{Request, Session, seconds, sessions};
+pub use crate::requests::{CountedRequest, Request, SeenRequests, Session, counted_requests, seconds, sessions};
 
 /// How the provider's count follows from ours: `hidden + factor * tokens + framing * messages`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -192,7 +192,57 @@ pub struct Calibrated {
 }
 
 /// The program dropped messages if the input falls below this share of the previous one; a smaller decrease is noise.
-const DROP: f64 = 0.93;
+pub(crate) const DROP: f64 = 0.93;
+
+/// The longest run of counts that is ignored because the count after it continues the count before it.
+const MOST_STRAYS: usize = 3;
+
+impl Observed {
+    /// Whether the count of `later` can follow from this one by what the log has in between. Both are counted.
+    fn is_continued_by(&self, later: &Self) -> bool {
+        let (Some(input), Some(now)) = (self.input, later.input) else { return false };
+        let growth = later.tokens as f64 - self.tokens as f64;
+        let messages = later.messages.saturating_sub(self.messages) as f64;
+        let least = DROP * input as f64 + FACTORS.end() * growth.min(0.0);
+        let most = input as f64 / DROP + FACTORS.end() * growth.max(0.0) + FRAMINGS[FRAMINGS.len() - 1] * messages;
+        (least..=most).contains(&(now as f64))
+    }
+
+    const fn is_below(&self, other: &Self) -> bool {
+        matches!((self.input, other.input), (Some(input), Some(other)) if input < other)
+    }
+}
+
+/// Ignores counts of requests that did not send the logged history: up to three in a row that neither follow from the count
+/// before them nor lead to the one after them, which continues the count before. Some agents log the count of such a request,
+/// for example one that reviews a command, as if it were a request of the session. Short runs at the end of a stretch whose
+/// counts are lower are ignored as well.
+fn ignore_strays(requests: &mut [Observed]) {
+    let counted: Vec<usize> = (0..requests.len()).filter(|&nth| requests[nth].input.is_some()).collect();
+    let mut before: Option<usize> = None;
+    let mut place = 0;
+    while let Some(&nth) = counted.get(place) {
+        let same_stretch = |other: &usize| requests[*other].stretch == requests[nth].stretch;
+        let jumps = before.filter(same_stretch).filter(|&last| !requests[last].is_continued_by(&requests[nth]));
+        let strays = jumps.and_then(|last| {
+            let rest: Vec<usize> =
+                counted[place..].iter().copied().take(MOST_STRAYS + 1).take_while(same_stretch).collect();
+            let returns = rest.iter().position(|&next| requests[last].is_continued_by(&requests[next]));
+            let ends = rest.len() <= MOST_STRAYS && rest.iter().all(|&next| requests[next].is_below(&requests[last]));
+            returns.or(ends.then_some(rest.len()))
+        });
+        match strays {
+            Some(count) => {
+                counted[place..place + count].iter().for_each(|&nth| requests[nth].input = None);
+                place += count;
+            }
+            None => {
+                before = Some(nth);
+                place += 1;
+            }
+        }
+    }
+}
 
 /// Calibrates each request of a stretch: those of the first third with a fit of that third (of at least three counted
 /// requests), which tests nothing, and each later sixth with a fit of everything before it in the stretch.
@@ -273,25 +323,36 @@ fn fits(
     }
 }
 
-/// The stretches of `requests`, each with whether it begins at a drop that the log does not record.
+/// The stretches of `requests`, each with whether it begins at a drop that the log does not record. Such a stretch ends where
+/// the count is again as if nothing had been dropped.
 fn stretches(requests: &[Observed]) -> Vec<(&[Observed], bool)> {
     let (mut stretches, mut start, mut drops) = (Vec::new(), 0, false);
-    let mut last: Option<(u64, u64)> = None;
+    let mut last: Option<Observed> = None;
+    // The last request before the drop.
+    let mut whole: Option<Observed> = None;
     for (nth, request) in requests.iter().enumerate() {
         let compacted = nth > 0 && requests[nth - 1].stretch != request.stretch;
-        let falls = last
-            .zip(request.input)
-            .is_some_and(|((tokens, before), input)| request.tokens >= tokens && (input as f64) < DROP * before as f64);
-        if compacted || falls {
+        let before = last.filter(|_| request.input.is_some() && !compacted);
+        let falls = before.is_some_and(|before| falls(&before, request));
+        let jumps = before.is_some_and(|before| !before.is_continued_by(request));
+        let restored = jumps && drops && whole.is_some_and(|whole| whole.is_continued_by(request));
+        if compacted || falls || restored {
             stretches.push((&requests[start..nth], drops));
-            (start, drops) = (nth, !compacted);
+            whole = if falls { whole.or(before) } else { None };
+            (start, drops) = (nth, falls);
         }
-        last = request.input.map(|input| (request.tokens, input)).or(last.filter(|_| !compacted));
+        last = request.input.map(|_| *request).or(last.filter(|_| !compacted));
     }
     if start < requests.len() {
         stretches.push((&requests[start..], drops));
     }
     stretches
+}
+
+/// Whether the provider counted less for `request` than for the one before it, although the log only grew.
+fn falls(before: &Observed, request: &Observed) -> bool {
+    let counts = before.input.zip(request.input);
+    request.tokens >= before.tokens && counts.is_some_and(|(before, now)| (now as f64) < DROP * before as f64)
 }
 
 // The usage in one transcript: the provider's last count, and the calibration of the next request.
@@ -387,7 +448,8 @@ fn replacement_tokens(dialect: &dyn Dialect, transcript: &Transcript<'_>, index:
 }
 
 /// The requests of `session`, to calibrate them. `outside` is our count of the instructions outside the messages;
-/// `tokens` returns our count of the messages at some positions.
+/// `tokens` returns our count of the messages at some positions. Counts of other requests are left out, so that nothing is
+/// fitted to them.
 pub fn observe(session: &Session, outside: u64, tokens: impl Fn(&Range<usize>) -> u64) -> Vec<Observed> {
     let observed = session.requests.iter().map(|request| Observed {
         stretch: request.live_from,
@@ -395,12 +457,14 @@ pub fn observe(session: &Session, outside: u64, tokens: impl Fn(&Range<usize>) -
         messages: request.sent.iter().map(ExactSizeIterator::len).sum(),
         input: request.usage.map(|usage| usage.input),
     });
-    observed.collect()
+    let mut observed: Vec<Observed> = observed.collect();
+    ignore_strays(&mut observed);
+    observed
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Calibration, Observed, calibrate, calibrate_next};
+    use super::{Calibration, Observed, calibrate, calibrate_next, ignore_strays};
 
     fn observed(stretch: usize, tokens: u64, messages: usize, input: u64) -> Observed {
         Observed { stretch, tokens, messages, input: Some(input) }
@@ -488,6 +552,39 @@ mod tests {
         let hidden = |nth: usize| (calibrated[nth].recorded.hidden.round(), calibrated[nth].policy.hidden.round());
         assert_eq!((hidden(9), hidden(10)), ((500.0, 500.0), (-100.0, 500.0)));
         assert_eq!(calibrated.iter().position(|one| one.drops), Some(10));
+    }
+
+    /// Whether each count is ignored, of requests that add 100 tokens each.
+    fn ignored(inputs: &[u64]) -> Vec<bool> {
+        let counted = inputs.iter().zip(1..).map(|(&input, nth)| observed(0, nth * 100, 1, input));
+        let mut requests: Vec<Observed> = counted.collect();
+        ignore_strays(&mut requests);
+        requests.iter().map(|request| request.input.is_none()).collect()
+    }
+
+    #[test]
+    fn counts_that_leave_and_come_back_are_ignored() {
+        let places = |inputs: &[u64]| -> Vec<usize> {
+            let ignored = ignored(inputs);
+            (0..ignored.len()).filter(|&nth| ignored[nth]).collect()
+        };
+        assert_eq!(places(&[5_000, 5_100, 900, 5_300]), [2], "one lower count");
+        assert_eq!(places(&[5_000, 9_000, 800, 900, 5_400]), [1, 2, 3], "higher and lower ones");
+        assert_eq!(places(&[5_000, 5_100, 5_200, 900]), [3], "a lower count at the end");
+        assert_eq!(places(&[5_000, 5_100, 9_000, 9_100]), [0; 0], "what grows and stays is not a stray");
+        assert_eq!(places(&[5_000, 900, 1_000, 1_100, 1_200, 5_500]), [0; 0], "a cut that lasts");
+    }
+
+    #[test]
+    fn a_drop_ends_where_the_count_is_whole_again() {
+        let request =
+            |nth: u64| observed(0, nth * 100, 1, nth * 100 + 5_000 - if (8..14).contains(&nth) { 3_000 } else { 0 });
+        let mut requests: Vec<Observed> = (0..24).map(request).collect();
+        ignore_strays(&mut requests);
+        let calibrated = calibrate(&requests);
+        assert_eq!(calibrated.iter().filter(|one| one.drops).count(), 1);
+        let last = calibrated[23];
+        assert!((last.recorded.hidden - 5_000.0).abs() < 1.0 && last.recorded == last.policy, "{last:?}");
     }
 
     #[test]

@@ -4,14 +4,18 @@
 //! Each conversation is a session of its own.
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher as _;
 use std::ops::Range;
 
-use foldhash::HashMap;
+use foldhash::quality::FixedState;
+use foldhash::{HashMap, HashSet};
 
 use curtail_core::calendar::days_since_1970;
 use curtail_core::dialects::{Dialect, record_model};
 use curtail_core::json::Value;
 use curtail_core::transcript::{Message, Role, Transcript, Usage};
+
+use crate::replay::digest;
 
 /// A conversation of a transcript, and the requests that were made in it.
 #[derive(Debug, Clone, Default)]
@@ -53,9 +57,108 @@ impl Session {
     }
 }
 
+// Copies. An agent that resumes or forks a session writes a new file with what it had before, and the file of a sub-agent can
+// begin with the history of the session that started it. What was asked once was paid for once.
+
+/// The requests of earlier files, by what identifies them.
+#[derive(Debug, Default)]
+pub struct SeenRequests(HashSet<u64>);
+
+impl SeenRequests {
+    /// Which of the requests with these keys, those of one session, are in an earlier session. Remembers them.
+    pub fn shared<'k>(&mut self, keys: impl Iterator<Item = &'k Vec<u64>> + Clone) -> Vec<bool> {
+        let shared = keys.clone().map(|keys| keys.iter().any(|key| self.0.contains(key))).collect();
+        self.0.extend(keys.flatten());
+        shared
+    }
+}
+
+/// What identifies each request of `session` in every file that contains it.
+///
+/// The provider's ids of a reply identify it alone. Otherwise, one of these has to be the same:
+/// - the reply, the ids that the log gives it or its calls, and its time, which most programs copy;
+/// - in logs with usage, everything said so far and the usage: some programs write new ids and times into a copy;
+/// - in a log that names the session that it was forked from, all usage so far.
+pub(crate) fn keys(dialect: &dyn Dialect, transcript: &Transcript<'_>, session: &Session) -> Vec<Vec<u64>> {
+    let lineage: Vec<u64> = match session.thread {
+        0 => dialect.lineage(&transcript.layout.elements).iter().map(|id| hash(&[&id.decode()])).collect(),
+        _ => Vec::new(),
+    };
+    let mut said = Said::default();
+    let mut usages = 0;
+    let keys = session.requests.iter().map(|request| {
+        said.read_to(transcript, session, request.reply.last().map_or(request.at, |last| last + 1));
+        let usage = request.usage.filter(|_| dialect.is_log());
+        let own = usage.map(|usage| numbers([usage.input, usage.cache_read, usage.cache_write, usage.output]));
+        usages = numbers([usages, own.unwrap_or_default()]);
+        if !request.ids.is_empty() {
+            return vec![request.ids.iter().fold(1, |key, id| numbers([key, *id]))];
+        }
+        let first = &transcript.messages[session.messages[request.at]];
+        let ids = first.id.iter().chain(first.calls().filter_map(|(_, call)| call.id.as_ref()));
+        let ids: Vec<u64> = ids.map(|id| hash(&[&id.decode()])).collect();
+        let time = request.time.as_ref().filter(|_| !ids.is_empty());
+        let said_now = digest(first);
+        let dated = time.map(|time| ids.iter().fold(hash(&[time]), |key, id| numbers([key, *id, said_now])));
+        let repeated = own.map(|own| numbers([2, said.digest, own]));
+        let forked = lineage.iter().filter(|_| own.is_some()).map(|id| numbers([3, *id, usages]));
+        dated.into_iter().chain(repeated).chain(forked).collect()
+    });
+    keys.collect()
+}
+
+/// A request that the provider counted.
+#[derive(Debug, Clone)]
+pub struct CountedRequest {
+    /// What identifies it in every file that contains it.
+    pub keys: Vec<u64>,
+    /// The index behind its reply in the transcript.
+    pub end: usize,
+}
+
+/// The requests of all conversations of `transcript` that the provider counted, the main conversation first.
+pub fn counted_requests(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<CountedRequest> {
+    let mut counted = Vec::new();
+    for session in sessions(dialect, transcript) {
+        let requests = session.requests.iter().zip(keys(dialect, transcript, &session));
+        for (request, keys) in requests.filter(|(request, _)| request.usage.is_some()) {
+            let last = request.reply.last().copied().unwrap_or(request.at);
+            counted.push(CountedRequest { keys, end: session.messages[last] + 1 });
+        }
+    }
+    counted
+}
+
+/// A digest of the messages of a session, as far as they were read.
+#[derive(Default)]
+struct Said {
+    digest: u64,
+    /// The position of the next message.
+    next: usize,
+}
+
+impl Said {
+    fn read_to(&mut self, transcript: &Transcript<'_>, session: &Session, end: usize) {
+        for &index in &session.messages[self.next.min(end)..end] {
+            self.digest = numbers([self.digest, digest(&transcript.messages[index])]);
+        }
+        self.next = self.next.max(end);
+    }
+}
+
+fn numbers<const N: usize>(numbers: [u64; N]) -> u64 {
+    FixedState::default().hash_one(numbers)
+}
+
+fn hash(texts: &[&str]) -> u64 {
+    FixedState::default().hash_one(texts)
+}
+
 /// One request to the provider.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
+    /// Digests of the ids that the provider gave the reply; none if the log has none.
+    pub ids: Vec<u64>,
     /// Position of the first message of the reply.
     pub at: usize,
     /// Position of the last compaction before it; 0 without one.
@@ -85,18 +188,39 @@ pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Sessi
     let precedes_reply = usage_precedes_reply(transcript, &messages, &usages);
     let model = record_model(dialect, &transcript.layout).map(|name| name.decode().into_owned());
     let mut reader = Reader { precedes_reply, model, ..Reader::new(dialect) };
+    let indices = message_indices(elements, &messages);
     let mut rollbacks = dialect.rollbacks(elements).into_iter().peekable();
+    let mut kept_by = kept_by(dialect, elements, &indices).into_iter().peekable();
     for (nth, (&item, usage)) in elements.iter().zip(usages).enumerate() {
-        let kept = reader.kept(item, &elements[..nth], &messages);
+        let kept = kept_by.next_if(|(at, _)| *at == nth).map(|(_, kept)| kept).unwrap_or_default();
         match messages.get(&item.span().start) {
             Some(&at) => reader.message(item, usage, at, &transcript.messages[at], &kept),
             None => reader.metadata(item, usage, &kept),
         }
         if let Some((_, first)) = rollbacks.next_if(|(event, _)| *event == nth) {
-            reader.roll_back(&elements[first..nth], &messages);
+            // In a damaged log, a record can follow one that comes later: nothing precedes it then.
+            reader.roll_back(indices[first.min(nth)]);
         }
     }
     reader.sessions.into_values().map(|builder| builder.session).collect()
+}
+
+/// For each element, and the end, the index of the first message that is not before it.
+fn message_indices(elements: &[Value<'_>], messages: &HashMap<u32, usize>) -> Vec<usize> {
+    let mut indices = vec![messages.len(); elements.len() + 1];
+    for (nth, element) in elements.iter().enumerate().rev() {
+        indices[nth] = messages.get(&element.span().start).copied().unwrap_or(indices[nth + 1]);
+    }
+    indices
+}
+
+/// The compactions of a log by their index, each with the indices of the messages before it that the model still reads.
+fn kept_by(dialect: &dyn Dialect, elements: &[Value<'_>], indices: &[usize]) -> Vec<(usize, Vec<Range<usize>>)> {
+    let compactions: Vec<usize> = (0..elements.len()).filter(|&nth| dialect.replaces_past(elements[nth])).collect();
+    let kept = dialect.kept_by(&compactions, elements);
+    let of_messages =
+        |kept: Vec<Range<usize>>| kept.into_iter().map(|run| indices[run.start]..indices[run.end]).collect();
+    compactions.into_iter().zip(kept).map(|(at, kept)| (at, of_messages(kept))).collect()
 }
 
 /// Whether the log has the usage of a request before the reply, and not after it.
@@ -144,20 +268,28 @@ struct SessionBuilder {
     by_id: HashMap<String, usize>,
     /// The request whose reply may continue in the next message.
     open: Option<usize>,
+    /// The positions of messages that were not rolled back, in order.
+    unrolled: Vec<usize>,
 }
 
 impl SessionBuilder {
-    /// Replaces everything so far by `summaries` and the messages that the compaction `kept`.
-    fn compact(&mut self, summaries: Range<usize>, kept: &[usize]) {
-        let mut live = Live { from: summaries.start, tail: summaries.end, runs: vec![summaries] };
-        for position in kept.iter().filter_map(|index| self.session.messages.binary_search(index).ok()) {
-            append(&mut live.runs, position);
+    /// Replaces everything so far by `summaries` and the messages that the compaction `kept`, as ranges of their indices.
+    fn compact(&mut self, summaries: Range<usize>, kept: &[Range<usize>]) {
+        let mut live = Live { from: summaries.start, tail: summaries.end, runs: vec![summaries.clone()] };
+        for indices in kept {
+            let [start, end] = [indices.start, indices.end].map(|index| self.position_of(index).min(summaries.start));
+            append(&mut live.runs, start..end);
         }
         self.replaced.push(std::mem::replace(&mut self.live, live));
     }
 
+    /// The position of the first message of the session whose index is not below `index`.
+    fn position_of(&self, index: usize) -> usize {
+        self.session.messages.partition_point(|&at| at < index)
+    }
+
     /// Replaces everything so far by the message at `at`, or adds it to the list that the previous message began.
-    fn summary(&mut self, at: usize, replaces: bool, kept: &[usize]) {
+    fn summary(&mut self, at: usize, replaces: bool, kept: &[Range<usize>]) {
         let continues = replaces && self.replacing || self.live.from == at && !self.live.runs.is_empty();
         match self.live.runs.first_mut().filter(|_| continues) {
             Some(first) => (first.end, self.live.tail) = (at + 1, at + 1),
@@ -165,31 +297,42 @@ impl SessionBuilder {
         }
     }
 
-    /// Whether nothing is left of the summary that the last compaction wrote.
-    fn summary_is_rolled_back(&self) -> bool {
-        let summary = self.live.runs.first().filter(|run| !run.is_empty());
-        summary.is_some_and(|run| run.clone().all(|position| self.session.rolled_back.contains_key(&position)))
-    }
-
     /// The positions that a request at `at` sends.
     fn sent(&self, at: usize) -> Vec<Range<usize>> {
-        let runs = self.live.runs.iter().cloned().chain(std::iter::once(self.live.tail..at));
-        if self.session.rolled_back.is_empty() {
-            return runs.filter(|run| !run.is_empty()).collect();
-        }
-        let mut sent: Vec<Range<usize>> = Vec::new();
-        for position in runs.flatten().filter(|position| !self.session.rolled_back.contains_key(position)) {
-            append(&mut sent, position);
-        }
+        let mut sent = Vec::with_capacity(self.live.runs.len() + 1);
+        self.live.runs.iter().cloned().for_each(|run| append(&mut sent, run));
+        append(&mut sent, self.live.tail..at);
         sent
+    }
+
+    /// Rolls back the messages from position `first` on: requests at `at` and later no longer send them.
+    fn roll_back(&mut self, first: usize, at: usize) {
+        while let Some(position) = self.unrolled.pop_if(|last| *last >= first) {
+            self.session.rolled_back.insert(position, at);
+        }
+        let mut end = at;
+        // A compaction that is rolled back replaces nothing.
+        while self.live.runs.first().is_some_and(|summary| !summary.is_empty() && summary.start >= first)
+            && let Some(before) = self.replaced.pop()
+        {
+            end = self.live.from;
+            self.live = before;
+        }
+        let mut runs = Vec::with_capacity(self.live.runs.len() + 1);
+        let before = |run: Range<usize>| run.start..run.end.min(first.max(run.start));
+        self.live.runs.drain(..).for_each(|run| append(&mut runs, before(run)));
+        append(&mut runs, before(self.live.tail..end));
+        self.live.runs = runs;
+        self.live.tail = at;
     }
 }
 
-/// Appends a position to `runs`.
-fn append(runs: &mut Vec<Range<usize>>, position: usize) {
-    match runs.last_mut().filter(|run| run.end == position) {
-        Some(run) => run.end += 1,
-        None => runs.push(position..position + 1),
+/// Appends positions to `runs`.
+fn append(runs: &mut Vec<Range<usize>>, new: Range<usize>) {
+    match runs.last_mut() {
+        _ if new.is_empty() => {}
+        Some(run) if run.end == new.start => run.end = new.end,
+        _ => runs.push(new),
     }
 }
 
@@ -198,16 +341,20 @@ impl<'d> Reader<'d> {
         Self { dialect, precedes_reply: false, sessions: BTreeMap::new(), next: None, last: None, model: None }
     }
 
-    /// The indices of the messages that `item` kept, if it is a compaction.
-    fn kept(&self, item: Value<'_>, before: &[Value<'_>], messages: &HashMap<u32, usize>) -> Vec<usize> {
-        if !self.dialect.replaces_past(item) {
-            return Vec::new();
-        }
-        let kept = self.dialect.kept_by(item, before);
-        kept.into_iter().filter_map(|nth| messages.get(&before[nth].span().start)).copied().collect()
+    /// Rolls back the messages of the main conversation from the one with the index `first` on.
+    fn roll_back(&mut self, first: usize) {
+        let main = self.sessions.entry(0).or_default();
+        main.roll_back(main.position_of(first), main.session.messages.len());
     }
 
-    fn message(&mut self, item: Value<'_>, usage: Option<Usage>, index: usize, message: &Message<'_>, kept: &[usize]) {
+    fn message(
+        &mut self,
+        item: Value<'_>,
+        usage: Option<Usage>,
+        index: usize,
+        message: &Message<'_>,
+        kept: &[Range<usize>],
+    ) {
         let builder = self.sessions.entry(message.thread).or_default();
         builder.session.thread = message.thread;
         let at = builder.session.messages.len();
@@ -215,6 +362,7 @@ impl<'d> Reader<'d> {
         let is_boundary = replaces || message.is_boundary() || self.dialect.replaces_past(item);
         let is_reply = message.role == Role::Assistant && !replaces;
         builder.session.messages.push(index);
+        builder.unrolled.push(at);
         // A reply that also compacts may contain other parts than the summary.
         builder.session.summaries.push(is_boundary && !(is_reply && message.parts.len() > 1));
         if is_boundary && !is_reply {
@@ -252,6 +400,7 @@ impl<'d> Reader<'d> {
             let time = self.dialect.time(item);
             builder.session.requests.push(Request {
                 at,
+                ids: self.dialect.provider_ids(item).iter().map(|id| hash(&[&id.decode()])).collect(),
                 live_from: builder.live.from,
                 sent: builder.sent(at),
                 provider: self.dialect.provider(item),
@@ -272,7 +421,7 @@ impl<'d> Reader<'d> {
         request.usage = usage.or(request.usage);
     }
 
-    fn metadata(&mut self, item: Value<'_>, usage: Option<Usage>, kept: &[usize]) {
+    fn metadata(&mut self, item: Value<'_>, usage: Option<Usage>, kept: &[Range<usize>]) {
         if let Some(model) = self.dialect.model(item) {
             self.model = Some(model.decode().into_owned());
         }
@@ -282,23 +431,6 @@ impl<'d> Reader<'d> {
             main.compact(at..at, kept);
         }
         self.assign_usage(usage);
-    }
-
-    /// Rolls back `items`: from here on, their messages are no longer sent.
-    fn roll_back(&mut self, items: &[Value<'_>], messages: &HashMap<u32, usize>) {
-        let main = self.sessions.entry(0).or_default();
-        let at = main.session.messages.len();
-        for index in items.iter().filter_map(|item| messages.get(&item.span().start)) {
-            if let Ok(position) = main.session.messages.binary_search(index) {
-                main.session.rolled_back.entry(position).or_insert(at);
-            }
-        }
-        // A compaction that is rolled back replaces nothing.
-        while main.summary_is_rolled_back()
-            && let Some(before) = main.replaced.pop()
-        {
-            main.live = before;
-        }
     }
 
     /// Assigns the usage of an item that is not a message to the next or the last reply.

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::Processors;
-use curtail_core::processors::{OnSummary, ProcessorError};
+use curtail_core::processors::{OnSummary, ProcessorError, View, without_taken_back};
 use curtail_core::transcript::{Message, Role, Transcript};
 use curtail_core::visible::{one_line, printed};
 use curtail_memory::rolling::{Counted, Rolling, RollingSummary, SummaryInput, state};
@@ -272,7 +272,7 @@ fn write_texts(
     TextOutput { at_once, for_people, whole_records }: TextOutput,
     text: impl Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync,
 ) -> anyhow::Result<ExitCode> {
-    let (sources, missing) = flags.input.sources(None)?;
+    let (sources, missing) = flags.input.sources(None, global)?;
     let progress = Arc::new(Progress::new(global.progress_display(true), &sources));
     let mut failures = report::Failures::of_missing(&missing, global).beside(&progress);
     let summaries = Arc::clone(&progress);
@@ -303,10 +303,15 @@ fn write_all(out: &mut impl Write, text: &str, for_people: bool) -> Result<(), F
     written.map_err(|error| FileError::system("stdout", &error))
 }
 
+/// The messages that are summarized: without turns that were taken back.
+fn told<'a>(of: &TranscriptAt<'_, 'a>) -> Vec<Message<'a>> {
+    without_taken_back(&View::of_layout(&of.transcript.layout, &of.transcript.messages))
+}
+
 /// `--dry-run`: for every summary that is due, its range, and the request that would be sent, with its destination and its size
 /// in tokens.
 fn requests(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> String {
-    let (messages, place) = (&of.transcript.messages, &of.place);
+    let (messages, place) = (&told(of), &of.place);
     let rolling = summary.rolling_view(messages, None);
     let count = |text: &str| summary.tokenizer.count(text);
     let due = summary.due(&rolling);
@@ -328,7 +333,7 @@ fn requests(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> String {
 
 /// `--emit state`: the state of the rolling memory, as one line of JSON; `now` is the time of messages without a timestamp.
 fn state_line(summary: &RollingSummary, now: &str, of: &TranscriptAt<'_, '_>) -> Result<String, ProcessorError> {
-    let messages = &of.transcript.messages;
+    let messages = &told(of);
     let time = |at: usize| {
         let value = messages.get(at).and_then(Message::value)?;
         Some(of.dialect.time(value).unwrap_or_else(|| now.to_owned()))

@@ -21,7 +21,7 @@ use curtail_memory::store::Store;
 #[command(next_help_heading = "Rolling memory")]
 pub(super) struct ThreadFlags {
     /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
-    #[arg(long, value_name = "FILE", requires = "thread", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     store: Option<PathBuf>,
 
     /// Append the input to this thread of the store and summarize only new messages
@@ -32,14 +32,13 @@ pub(super) struct ThreadFlags {
     #[arg(
         long,
         value_name = "N",
-        requires = "thread",
         value_parser = clap::value_parser!(u64).range(1..),
         hide_short_help = true
     )]
     from: Option<u64>,
 
     /// Start the thread over with the input if it differs from what the thread took before
-    #[arg(long, requires = "thread", hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     rewind: bool,
 
     /// Keep reading as the file grows and write the memory on one line after every turn
@@ -67,7 +66,9 @@ impl ThreadFlags {
         let shown = if args.emit == Emit::State { Shown::State } else { args.cutting.shown_context() };
         let from = self.from.map(usize::try_from).transpose()?;
         if self.follow {
-            let following = Following { from, environment, shown, rewind: self.rewind };
+            // A memory of this run alone starts over by itself.
+            let rewind = self.rewind || self.thread.is_none();
+            let following = Following { from, environment, shown, rewind };
             return follow(input, &mut memory, following, summary);
         }
         let Some((name, text)) = read_input(input)? else {
@@ -221,6 +222,7 @@ fn follow(
     let name = path.map_or_else(|| String::from("stdin"), |path| path.display().to_string());
     let mut follow = Follow::new(path, input.max_record.limit());
     let mut written = String::new();
+    let mut rewound = Rewound { whole: String::new(), from };
     loop {
         let (bytes, ended) = match follow.wait().with_context(|| name.clone())? {
             Growth::Lines(bytes) => (bytes, false),
@@ -233,13 +235,41 @@ fn follow(
         }
         reading.framing = Framing::Lines;
         let taken = Taken { text: &text, reading: &reading, from, now: &iso_time(environment.now()?), rewind };
-        let thread = memory.append(summary, taken).map_err(|error| at_input(&name, &text, error))?;
+        let appended = if rewind { rewound.append(memory, summary, taken) } else { memory.append(summary, taken) };
+        let thread = appended.map_err(|error| at_input(&name, &text, error))?;
         from = from.map(|from| from + messages(&reading, &text));
         let line = thread.render(summary, shown, Framing::Document)?;
         if line != written && !line.is_empty() && !write_line(&line)? || ended {
             return Ok(ExitCode::SUCCESS);
         }
         written = line;
+    }
+}
+
+/// A log that is followed by a thread which may start over.
+struct Rewound {
+    /// Everything that was read.
+    whole: String,
+    /// The number of its first message in the thread.
+    from: Option<usize>,
+}
+
+impl Rewound {
+    /// Appends what was read last. Only all of the log can show that the thread has another history.
+    fn append(
+        &mut self,
+        memory: &mut ThreadMemory,
+        summary: &RollingSummary,
+        taken: Taken<'_>,
+    ) -> Result<Thread, ThreadError> {
+        let rewind = self.whole.is_empty();
+        self.whole.push_str(taken.text);
+        match memory.append(summary, Taken { rewind, ..taken }) {
+            Err(ThreadError::Changed(_) | ThreadError::RolledBack) if !rewind => {
+                memory.append(summary, Taken { text: &self.whole, from: self.from, rewind: true, ..taken })
+            }
+            appended => appended,
+        }
     }
 }
 

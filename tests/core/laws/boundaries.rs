@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{Live, MessageRange, Pins, Strip, Thinking};
+use curtail_core::processors::{Live, MessageRange, Strip, Thinking};
 use curtail_core::transcript::{Role, Standing};
 use curtail_memory::rolling::Counted;
 use proptest::prelude::*;
@@ -116,7 +116,7 @@ const TREES: &[Serializer] = &[
 
 /// The messages `from` up to `count` further ones.
 fn ranged(from: usize, count: usize) -> Chain {
-    Chain::default().then(MessageRange { from, to: Some(from + count), pins: Pins::default() })
+    Chain::default().then(MessageRange { from, to: Some(from + count), ..MessageRange::default() })
 }
 
 fn of_role(role: Role) -> Chain {
@@ -124,9 +124,9 @@ fn of_role(role: Role) -> Chain {
 }
 
 /// How the messages of a text stand that have a mark, by the mark.
-fn standings(dialect: &str, text: &str) -> HashMap<String, Standing> {
+pub fn standings(dialect: &str, text: &str) -> HashMap<String, Standing> {
     let document = Document::parse_log(text).expect("what we write is JSON");
-    let transcripts = reading(Some(dialect), Framing::Lines).transcripts(&document).expect("a transcript");
+    let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
     let messages = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages);
     let marked = messages.filter_map(|message| {
         let mark = message.value()?.get_text("mark")?.decode().into_owned();

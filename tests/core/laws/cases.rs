@@ -281,6 +281,7 @@ pub const CASES: &[LawCase] = &[
                 from: 0,
                 to: Some(5),
                 pins: Pins { first_user: true, ..Pins::default() },
+                ..MessageRange::default()
             })
         },
         change: Change::Cuts,
@@ -358,10 +359,10 @@ pub const CASES: &[LawCase] = &[
         change: Change::Cuts,
     },
     LawCase {
-        name: "sliding 3 without the question",
+        name: "sliding 2 without the question",
         chain: || {
             let keep = Keep { question: Question::Never, ..Keep::default() };
-            Chain::default().then(SlidingWindow { size: 3, unit: WindowUnit::Items, keep, step: 1 })
+            Chain::default().then(SlidingWindow { size: 2, unit: WindowUnit::Items, keep, step: 1 })
         },
         change: Change::Cuts,
     },
@@ -424,7 +425,11 @@ pub const CASES: &[LawCase] = &[
         name: "drop by number",
         chain: || {
             let messages = vec![7..9, 9..usize::MAX];
-            Chain::default().then(DropMessages { messages, turns: vec![3..4, 4..usize::MAX], pins: Pins::default() })
+            Chain::default().then(DropMessages {
+                messages,
+                turns: vec![3..4, 4..usize::MAX],
+                ..DropMessages::default()
+            })
         },
         change: Change::Cuts,
     },

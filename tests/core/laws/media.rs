@@ -1,5 +1,7 @@
 //! The laws on transcripts with images, in messages and in results, of the wires whose images are known.
 
+use std::collections::HashSet;
+
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Keep, MediaLimits, WindowUnit};
@@ -7,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::cases::{CASES, history, persist};
-use super::check::{Stage, check_laws, check_stages, cut_with};
+use super::check::{Stage, check_laws, check_stages, cut_with, reading};
 use super::generated::{frame, framings};
 use crate::properties::{drawn, tried};
 use crate::serializers::{SERIALIZERS, Serializer, Turn, broken_script};
@@ -123,6 +125,18 @@ fn every_wire_carries_images() {
     }
 }
 
+/// The number of conversations in a text: the main one, and those of sub-agents.
+fn conversations(dialect: &str, framing: Framing, text: &str) -> usize {
+    let reading = reading(Some(dialect), framing);
+    let document = reading.parse(text).expect("what we write is JSON");
+    let transcripts = reading.transcripts_or_none(&document).expect("it is read");
+    let threads = transcripts.iter().map(|(_, transcript)| {
+        let threads: HashSet<u32> = transcript.messages.iter().map(|message| message.thread).collect();
+        threads.len()
+    });
+    threads.sum()
+}
+
 proptest! {
     #![proptest_config(crate::properties::property(32))]
 
@@ -152,7 +166,9 @@ proptest! {
         let images = |text: &str| text.matches("iVBORw0KGgo").count();
         prop_assert_eq!(images(&bare), 0, "in  {}\nout {}", text, bare);
         let out = cut_with(Chain::default().then(limits.clone()), Some(serializer.0), framing, &text)?;
-        prop_assert!(images(&out) <= limits.keep_last.unwrap_or(usize::MAX));
+        // Each conversation has newest images of its own.
+        let most = limits.keep_last.unwrap_or(usize::MAX).saturating_mul(conversations(serializer.0, framing, &text));
+        prop_assert!(images(&out) <= most);
         prop_assert_eq!(images(&out) + out.matches("removed]").count(), images(&text), "in  {}\nout {}", text, out);
         if limits.max_pixels.is_some_and(|most| most < 9_000) {
             prop_assert!(!out.contains("AAAjKAAAAlg"));

@@ -17,4 +17,5 @@ mod regressions;
 mod signed;
 mod split;
 mod steps;
+mod taken_back;
 mod thoughts;

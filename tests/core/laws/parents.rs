@@ -20,6 +20,7 @@ type Linked = (&'static str, fn(&[Turn]) -> Vec<String>, [&'static str; 2]);
 const LINKED: &[Linked] = &[
     ("claude-code", claude_code::serialize, ["uuid", "parentUuid"]),
     ("claude-code", claude_code::serialize_session, ["uuid", "parentUuid"]),
+    ("claude-code", claude_code::serialize_torn, ["uuid", "parentUuid"]),
     ("qwen", qwen::serialize, ["uuid", "parentUuid"]),
     ("qwen", qwen::serialize_branches, ["uuid", "parentUuid"]),
     ("qwen", qwen::serialize_compressed, ["uuid", "parentUuid"]),
@@ -78,7 +79,11 @@ fn check_line(linked: &Linked, name: &str, text: &str, out: &str) -> Result<(), 
     let (before, after) = (records(text, linked.2), records(out, linked.2));
     let (read_before, line) = (path(&before), path(&after));
     let known_before: HashSet<&str> = before.iter().map(|record| record.id.as_str()).collect();
-    let root = after.iter().rposition(|record| record.parent.is_none() && !record.side).unwrap_or_default();
+    // Links to records that were never written lead nowhere.
+    let named: HashSet<&str> = before.iter().filter_map(|record| record.parent.as_deref()).collect();
+    let leads_out = |parent: &str| named.contains(parent) && !known_before.contains(parent);
+    let is_root = |record: &Record| record.parent.as_deref().is_none_or(leads_out) && !record.side;
+    let root = after.iter().rposition(is_root).unwrap_or_default();
     let is_abandoned = |id: &str| known_before.contains(id) && !read_before.contains(id);
     let place = |id: &str| before.iter().position(|record| record.id == id);
     // Among the records around it in the log, as it was, is one of a branch.
@@ -92,7 +97,8 @@ fn check_line(linked: &Linked, name: &str, text: &str, out: &str) -> Result<(), 
     for (nth, new) in after.iter().enumerate() {
         let Record { id, parent, side } = new;
         if !known_before.contains(id.as_str()) {
-            let above = parent.as_deref().is_none_or(|parent| known.get(parent) == Some(side));
+            let is_above = |parent: &str| known.get(parent) == Some(side) || leads_out(parent);
+            let above = parent.as_deref().is_none_or(is_above);
             prop_assert!(above, "{}: {} hangs off nothing before it\nin  {}\nout {}", name, id, text, out);
             let read = *side || nth < root || in_branch(nth) || line.contains(id.as_str());
             prop_assert!(read, "{}: {} is off the line\nin  {}\nout {}", name, id, text, out);
@@ -105,6 +111,20 @@ fn check_line(linked: &Linked, name: &str, text: &str, out: &str) -> Result<(), 
     for record in document.roots().filter(|record| tags.iter().any(|tag| record.raw().contains(tag))) {
         let id = record.get_text(linked.2[0]).map(|id| id.decode().into_owned()).unwrap_or_default();
         prop_assert!(line.contains(id.as_str()), "{}: a block is not read\nin  {}\nout {}", name, text, out);
+    }
+    Ok(())
+}
+
+/// A resumed program goes back through the same records as before a cut that keeps the newest one, as far as they are kept.
+fn check_path(keys: [&'static str; 2], name: &str, text: &str, out: &str) -> Result<(), TestCaseError> {
+    let (before, after) = (records(text, keys), records(out, keys));
+    let newest = |records: &[Record]| records.last().map(|record| record.id.clone());
+    if newest(&before) == newest(&after) {
+        let known: HashSet<&str> = before.iter().map(|record| record.id.as_str()).collect();
+        let kept: HashSet<&str> = after.iter().map(|record| record.id.as_str()).collect();
+        let expected: HashSet<&str> = path(&before).intersection(&kept).copied().collect();
+        let walked: HashSet<&str> = path(&after).intersection(&known).copied().collect();
+        prop_assert_eq!(walked, expected, "{}\nin  {}\nout {}", name, text, out);
     }
     Ok(())
 }
@@ -191,6 +211,19 @@ fn a_block_is_read_where_a_record_precedes_its_parent() {
 
 proptest! {
     #![proptest_config(crate::properties::property(16))]
+
+    /// A link out of the log stays one: what a program does not go back to is not joined to what it does.
+    #[test]
+    fn a_link_out_of_the_log_joins_nothing(script in sound_script(), drawn in drawn()) {
+        let text: String = claude_code::serialize_torn(&script).iter().map(|item| format!("{item}\n")).collect();
+        for case in tried(CASES, drawn) {
+            let out = match cut_with((case.chain)(), Some("claude-code"), Framing::Lines, &text) {
+                Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => continue,
+                out => out?,
+            };
+            check_path(["uuid", "parentUuid"], case.name, &text, &out)?;
+        }
+    }
 
     #[test]
     fn what_is_inserted_is_on_the_line_of_the_newest_message(

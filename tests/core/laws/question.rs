@@ -3,9 +3,9 @@
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, Pins, SlidingWindow, Strip, TokenLimit, WindowUnit,
+    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, SlidingWindow, Strip, TokenLimit, WindowUnit,
 };
-use curtail_core::transcript::{Message, Pairs, Role, ends_in_round, open_questions, prompts};
+use curtail_core::transcript::{Message, Pairs, Role, in_flight, open_questions, prompts};
 use proptest::prelude::*;
 
 use super::cases::{history, limit};
@@ -31,7 +31,7 @@ const CHAINS: &[fn() -> Chain] = &[
     || Chain::default().then(MessageRange { from: 6, ..MessageRange::default() }),
     || {
         let messages = vec![0..4];
-        Chain::default().then(DropMessages { messages, turns: vec![1..9], pins: Pins::default() })
+        Chain::default().then(DropMessages { messages, turns: vec![1..9], ..DropMessages::default() })
     },
 ];
 
@@ -45,7 +45,7 @@ fn thoughtless(turn: Turn) -> Turn {
 
 /// Whether the last of `messages` call tools or answer them.
 fn is_in_flight(messages: &[Message<'_>]) -> bool {
-    ends_in_round(messages, |_| true)
+    in_flight(messages) < messages.len()
 }
 
 proptest! {
@@ -68,8 +68,9 @@ proptest! {
                 let Ok(run) = chain().run(&transcript.layout, messages.clone(), |_, _, _| {}) else { continue };
                 let kept: Vec<usize> = run.messages.iter().filter_map(Message::source_index).collect();
                 if is_in_flight(messages) && is_in_flight(&run.messages) {
-                    let is_lost = questions.iter().find(|question| !kept.contains(question));
-                    prop_assert_eq!(is_lost, None, "of {:?}, only {:?} is left in\n{}", questions, kept, text);
+                    // The first question can begin a part of the round that is cut.
+                    let is_kept = questions.last().is_none_or(|question| kept.contains(question));
+                    prop_assert!(is_kept, "of {:?}, only {:?} is left in\n{}", questions, kept, text);
                 }
             }
         }

@@ -7,8 +7,10 @@ use std::path::Path;
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, DropMessages, MediaLimits, Overflow, Pins, Repair, RepairMode, StaleResults, WindowUnit,
+    ClearResults, DropMessages, HistoryWindow, Keep, MediaLimits, Overflow, Repair, RepairMode, StaleResults, Strip,
+    WindowUnit,
 };
+use curtail_core::transcript::Role;
 use curtail_memory::rolling::Counted;
 use proptest::test_runner::TestCaseError;
 
@@ -336,8 +338,7 @@ fn a_record_has_one_home_however_its_ancestors_are_dropped() {
         Box::new(move || {
             Chain::default().then(DropMessages {
                 messages: std::iter::once(message..message + 1).collect(),
-                turns: Vec::new(),
-                pins: Pins::default(),
+                ..DropMessages::default()
             })
         })
     };
@@ -389,11 +390,7 @@ fn settings_in_a_row_are_dropped_together() {
     let stages: [Stage; 2] = [
         Box::new(|| Chain::default().then(Repair { mode: RepairMode::Drop, pending: true })),
         Box::new(|| {
-            Chain::default().then(DropMessages {
-                messages: std::iter::once(0..1).collect(),
-                turns: Vec::new(),
-                pins: Pins::default(),
-            })
+            Chain::default().then(DropMessages { messages: std::iter::once(0..1).collect(), ..DropMessages::default() })
         }),
     ];
     check_stages(&stages, Some("codex"), Framing::Lines, &log).unwrap();
@@ -601,4 +598,112 @@ fn calls_beside_a_rolled_back_result_keep_their_ids_apart() {
         record("4", r#""2""#, "assistant", call),
     ];
     holds("qwen", &records.each_ref().map(String::as_str));
+}
+
+/// A line of Codex.
+fn codex(kind: &str, payload: &str) -> String {
+    format!("{{\"timestamp\":\"t\",\"type\":\"{kind}\",\"payload\":{payload}}}\n")
+}
+
+fn codex_says(role: &str, text: &str) -> String {
+    let kind = if role == "user" { "input_text" } else { "output_text" };
+    let content = format!("[{{\"type\":\"{kind}\",\"text\":\"{text}\"}}]");
+    codex("response_item", &format!("{{\"type\":\"message\",\"role\":\"{role}\",\"content\":{content}}}"))
+}
+
+/// Rounds of Codex: reasoning, a call and its result.
+fn codex_rounds(count: usize) -> Vec<String> {
+    let round = |nth: usize| {
+        let reasoning = String::from(
+            "{\"type\":\"reasoning\",\"summary\":[{\"type\":\"summary_text\",\"text\":\"hm\"}],\"encrypted_content\":null}",
+        );
+        let call =
+            format!("{{\"type\":\"function_call\",\"name\":\"f\",\"arguments\":\"{{}}\",\"call_id\":\"c{nth}\"}}");
+        let result = format!("{{\"type\":\"function_call_output\",\"call_id\":\"c{nth}\",\"output\":\"ok\"}}");
+        [reasoning, call, result].map(|payload| codex("response_item", &payload))
+    };
+    let begin = [codex_says("user", "One."), codex_says("assistant", "Yes."), codex_says("user", "Two.")];
+    begin.into_iter().chain((0..count).flat_map(round)).collect()
+}
+
+/// Rounds of Claude Code, which writes a reply with a text and a call as two records.
+fn claude_rounds(count: usize) -> Vec<String> {
+    let round = |nth: usize| {
+        let block = |block: String| {
+            claude_record("assistant", &format!("{{\"id\":\"m{nth}\",\"role\":\"assistant\",\"content\":[{block}]}}"))
+        };
+        let text = block(format!("{{\"type\":\"text\",\"text\":\"Step {nth}.\"}}"));
+        let call = block(format!("{{\"type\":\"tool_use\",\"id\":\"t{nth}\",\"name\":\"f\",\"input\":{{}}}}"));
+        let result = format!("{{\"type\":\"tool_result\",\"tool_use_id\":\"t{nth}\",\"content\":\"ok\"}}");
+        [text, call, claude_record("user", &format!("{{\"role\":\"user\",\"content\":[{result}]}}"))]
+    };
+    let asked =
+        ["One.", "Two."].map(|text| claude_record("user", &format!("{{\"role\":\"user\",\"content\":\"{text}\"}}")));
+    asked.into_iter().chain((0..count).flat_map(round)).collect()
+}
+
+/// The ends of a log inside a reply: after reasoning, after a call, and after a text that its calls follow.
+#[test]
+fn a_step_is_not_undone_when_a_reply_goes_on() {
+    for (dialect, lines) in [("codex", codex_rounds(6)), ("claude-code", claude_rounds(6))] {
+        for (size, step) in [(4, 2), (3, 2), (5, 3)] {
+            let first = |count: usize| {
+                let window = HistoryWindow { step, ..history(size, WindowUnit::Items, Keep::default()) };
+                let chain = Chain::default().then(window);
+                let out = cut_with(chain, Some(dialect), Framing::Lines, &lines[..count].concat()).unwrap();
+                lines.iter().position(|line| out.starts_with(line.as_str()))
+            };
+            for count in 2..=lines.len() {
+                assert!(first(count) >= first(count - 1), "{dialect}, {size} in steps of {step}: line {count}");
+            }
+        }
+    }
+}
+
+/// A record of Claude Code that names no parent, as in its stream.
+fn claude_record(kind: &str, message: &str) -> String {
+    format!("{{\"type\":\"{kind}\",\"session_id\":\"s\",\"message\":{message}}}\n")
+}
+
+/// The last results are those of the main conversation, and not those of a sub-agent in the same file.
+#[test]
+fn a_sub_agent_has_last_results_of_its_own() {
+    let record = |id: &str, parent: Option<&str>, side: bool, role: &str, content: &str| {
+        let parent = parent.map_or_else(|| String::from("null"), |parent| format!("\"{parent}\""));
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":{side},"sessionId":"s","type":"{role}","message":{{"role":"{role}","content":{content}}},"uuid":"{id}"}}"#
+        ) + "\n"
+    };
+    let mut log = record("u", None, false, "user", "\"Do it.\"");
+    let mut leaf = String::from("u");
+    for (nth, side) in [false, false, false, true, true, true, true].into_iter().enumerate() {
+        let parent = if nth == 3 { None } else { Some(leaf.clone()) };
+        let call = format!(r#"[{{"type":"tool_use","id":"t{nth}","name":"f","input":{{}}}}]"#);
+        log += &record(&format!("c{nth}"), parent.as_deref(), side, "assistant", &call);
+        let result =
+            format!(r#"[{{"type":"tool_result","tool_use_id":"t{nth}","content":"a result with the number {nth}"}}]"#);
+        leaf = format!("r{nth}");
+        log += &record(&leaf, Some(&format!("c{nth}")), side, "user", &result);
+    }
+    let tokens = ClearResults { protected_tokens: 15, ..ClearResults::new(StaleResults::AllButLast(0), tokenizer()) };
+    for clear in [ClearResults::new(StaleResults::AllButLast(2), tokenizer()), tokens] {
+        let out = cut_with(Chain::default().then(clear), Some("claude-code"), Framing::Lines, &log).unwrap();
+        let left: Vec<usize> = (0..7).filter(|nth| out.contains(&format!("number {nth}\""))).collect();
+        assert_eq!(left, [1, 2, 5, 6], "{out}");
+    }
+}
+
+/// A compaction at the end of a log is kept with what it replaced, which would be read again without it.
+#[test]
+fn a_compaction_at_the_end_is_not_dropped_alone() {
+    let log = concat!(
+        "{\"role\":\"user\",\"content\":\"Paint the gate.\"}\n",
+        "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Done.\"}]}\n",
+        "{\"role\":\"assistant\",\"content\":[{\"type\":\"compaction\",\"content\":\"The gate is painted.\"}]}\n",
+    );
+    let users = Strip { roles: vec![Role::User], ..Strip::default() };
+    let out = cut_with(Chain::default().then(users), Some("anthropic"), Framing::Lines, log).unwrap();
+    assert!(out.contains("Paint the gate") && out.contains("compaction"), "{out}");
+    let whole = DropMessages { messages: std::iter::once(0..3).collect(), ..DropMessages::default() };
+    assert_eq!(cut_with(Chain::default().then(whole), Some("anthropic"), Framing::Lines, log).unwrap(), "");
 }

@@ -13,9 +13,10 @@ use proptest::prelude::*;
 
 use super::boundaries::{BOUNDED, marked};
 use super::cases::tokenizer;
-use super::check::{read_seen, reading};
+use super::check::{cut_with, read_seen, reading};
 use super::fixtures::{dialect_of, files, pieces, real_data};
 use super::generated::with_rules;
+use super::taken_back::TakenBack;
 use crate::serializers::{SERIALIZERS, broken_script, respace, sound_script};
 
 fn split(max_tokens: usize) -> Split {
@@ -234,10 +235,17 @@ fn check(split: &Split, dialect: &str, framing: Framing, text: &str) -> Result<(
         }
     }
     let (done, out) = cut(split, &reading, text)?;
-    assert!(is_whole(&done.windows, &out, &reading, text) || text.trim().is_empty());
-    check_written(&reading, text, &done, &out);
+    // What was taken back is in a transcript that fits, and in no window of one that does not.
+    let told =
+        cut_with(Chain::default().then(TakenBack), Some(dialect), framing, text).map_err(|error| error.to_string())?;
+    if out == text && told != text {
+        assert_eq!(done.windows.len(), 1);
+        return Ok(());
+    }
+    assert!(is_whole(&done.windows, &out, &reading, &told) || told.trim().is_empty());
+    check_written(&reading, &told, &done, &out);
     if done.windows.len() == 1 {
-        assert_eq!(out, text, "a transcript that fits is written as it is");
+        assert_eq!(out, told, "a transcript that fits is written as it is");
     }
     Ok(())
 }

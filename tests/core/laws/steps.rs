@@ -6,7 +6,7 @@ use curtail_core::processors::{
     ClearResults, Counting, HistoryWindow, Keep, Overflow, Question, SlidingWindow, StaleResults, TokenLimit, View,
     WindowUnit,
 };
-use curtail_core::transcript::{Message, Pairs, first_prompt, in_flight, joints, prompts, segments};
+use curtail_core::transcript::{Message, Pairs, first_prompt, joints, prompts, segments, settled};
 use proptest::prelude::*;
 
 use super::cases::{history, keep, limit, tokenizer};
@@ -30,27 +30,6 @@ fn breaks(outputs: &[String]) -> usize {
 fn grows(dialect: &str, items: &[String]) -> bool {
     let read = |count: usize| read_seen(Some(dialect), Framing::Lines, &items[..count].join("\n")).positional.len();
     (1..items.len()).all(|count| read(count + 1) <= read(count) + 1)
-}
-
-/// The lines after which no reply goes on: nothing is sent while a log writes one.
-fn complete(dialect: &str, items: &[String]) -> Vec<usize> {
-    // The last message that begins before byte `end`, where `count` lines are read: where it begins, and whether it goes on.
-    let last = |count: usize, end: usize| {
-        let text = items[..count.min(items.len())].join("\n");
-        let document = curtail_core::json::Document::parse_log(&text).expect("it is a log");
-        let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
-        let messages = transcripts.first().into_iter().flat_map(|(_, transcript)| &transcript.messages);
-        let mut before =
-            messages.filter_map(|message| Some((message.value()?.span().start as usize, message.is_bound())));
-        before.rfind(|(start, _)| *start < end)
-    };
-    let goes_on = |at: &usize| {
-        let end = items[..=*at].join("\n").len();
-        let (now, then) = (last(at + 1, end), last(at + 2, end));
-        // The next line can be a later state of the same message.
-        then.is_some_and(|(_, is_bound)| is_bound) || now.map(|(start, _)| start) != then.map(|(start, _)| start)
-    };
-    (0..items.len()).filter(|at| !goes_on(at)).collect()
 }
 
 /// The same without reasoning: signed thoughts behind a change leave when their round ends, which is a break of its own.
@@ -80,7 +59,7 @@ const STEPPED: &[Stepped] = &[
             Chain::default().then(HistoryWindow { step: 3, ..history(5, WindowUnit::Items, keep(true, 0, false)) })
         },
         due: |view| {
-            let before = &view.messages[..in_flight(view.messages)];
+            let before = &view.messages[..settled(view.messages)];
             Some(steps(before.iter().filter(|message| !is_kept(message)).count(), 5, 3))
         },
     },
@@ -92,7 +71,7 @@ const STEPPED: &[Stepped] = &[
         },
         due: |view| {
             let task = first_prompt(view.messages);
-            let end = in_flight(view.messages);
+            let end = settled(view.messages);
             let others = |range: &std::ops::Range<usize>| {
                 !range.clone().all(|at| task == Some(at) || is_kept(&view.messages[at]))
             };
@@ -197,24 +176,26 @@ proptest! {
         let plain = outputs(serializer.0, &items, Chain::default)?;
         // Formats whose later lines change earlier ones, or whose results are told apart by later ones, have no prefix to keep.
         prop_assume!(breaks(&plain) == 0 && grows(serializer.0, &items));
+        // What is rolled back is cleared at once, and nobody reads it.
+        prop_assume!(due(serializer.0, &items, &STEPPED[0]).iter().all(Option::is_some));
         let results = results(serializer.0, &items);
         let outputs = outputs(serializer.0, &items, || clearing(3))?;
         let stepped = breaks(&outputs);
         prop_assert!(stepped <= results.saturating_sub(1) / 3, "{}: {stepped} breaks for {results} results\n{}", serializer.0, outputs.join("\n\n"));
     }
 
-    /// Of a transcript and each longer version, the earlier output is a prefix of the later one, unless another step is due.
+    /// Of a transcript and each longer version, the earlier output is a prefix of the later one, unless another step is due. So it
+    /// is where a log ends in the middle of a reply.
     #[test]
     fn cutting_in_steps_keeps_the_prefix_until_the_next_step(script in sound_script(), serializer in serializer(), drawn in drawn()) {
         let script: Vec<Turn> = script.into_iter().map(thoughtless).collect();
         let items = (serializer.1)(&script);
         let plain = outputs(serializer.0, &items, Chain::default)?;
         prop_assume!(breaks(&plain) == 0 && grows(serializer.0, &items));
-        let complete = complete(serializer.0, &items);
         for stepped in tried(STEPPED, drawn) {
             let outputs = outputs(serializer.0, &items, stepped.chain)?;
             let due = due(serializer.0, &items, stepped);
-            for (last, at) in complete.iter().copied().zip(complete.iter().copied().skip(1)) {
+            for (last, at) in (1..items.len()).map(|at| (at - 1, at)) {
                 // A window that finds no exchange keeps everything, until one is there that it can begin with.
                 let first_cut = outputs[last] == plain[last];
                 let is_due = due[last] != due[at] || due[at].is_none() || first_cut && due[at] > Some(0);

@@ -18,6 +18,23 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
     items
 }
 
+/// As the program writes a session of which it lost records: some questions hang off a record that was never written.
+pub fn serialize_torn(script: &[Turn]) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    let mut leaf: Option<String> = None;
+    for (nth, turn) in script.iter().enumerate() {
+        if let Turn::User(text) = turn
+            && (nth + text.len()).is_multiple_of(4)
+        {
+            leaf = Some(format!("gone-{nth}"));
+        }
+        for (kind, message) in records(turn, nth) {
+            leaf = Some(push(&mut items, leaf.as_deref(), &format!("\"type\":\"{kind}\",\"message\":{message}")));
+        }
+    }
+    items
+}
+
 /// As the program writes a long session: results hang off the record of their call, and some questions begin behind a
 /// compaction, or a tree of their own, or after an earlier message that the user went back to. Sub-agents work before and behind
 /// compactions, and while calls are open.

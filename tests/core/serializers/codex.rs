@@ -13,3 +13,20 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
     let wrapped = |item| format!("{{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{item}}}");
     items.enumerate().flat_map(|(nth, item)| [wrapped(item), event(nth)]).collect()
 }
+
+/// As the program writes a session in which a person takes turns back now and then.
+pub fn serialize_rewound(script: &[Turn]) -> Vec<String> {
+    let mut items = Vec::new();
+    for (nth, turn) in script.iter().enumerate() {
+        if let Turn::User(text) = turn
+            && (nth + text.len()).is_multiple_of(3)
+        {
+            items.push(format!(
+                "{{\"timestamp\":\"t\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"thread_rolled_back\",\"num_turns\":{}}}}}",
+                1 + nth % 2
+            ));
+        }
+        items.extend(serialize(std::slice::from_ref(turn)));
+    }
+    items
+}

@@ -119,3 +119,19 @@ fn part(text: &str) -> String {
 fn content(role: &str, parts: &[String]) -> String {
     format!("{{\"role\":\"{role}\",\"parts\":[{}]}}", parts.join(","))
 }
+
+/// The same with lines that roll back everything from an earlier message on.
+pub fn serialize_rewound(script: &[Turn]) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    let mut ids: Vec<String> = Vec::new();
+    for (nth, item) in serialize_lines(script).into_iter().enumerate() {
+        let asks = item.contains("\"type\":\"user\"") && !item.starts_with("{\"id\":\"mr");
+        if asks && !ids.is_empty() && (nth + item.len()).is_multiple_of(3) {
+            items.push(format!("{{\"$rewindTo\":\"{}\"}}", ids[(nth * 5 + item.len()) % ids.len()]));
+        }
+        let id = item.strip_prefix("{\"id\":\"").and_then(|rest| rest.split('"').next());
+        ids.extend(id.map(str::to_owned));
+        items.push(item);
+    }
+    items
+}

@@ -52,7 +52,7 @@ fn windows_and_filters_keep_the_question_with_its_round() {
     let chat = in_flight(3);
     let kept = [&chat[..1], &chat[3..]].concat();
     for arguments in [
-        &["window", "-n", "1", "--cap-in-flight", "--max-expansion", "2"][..],
+        &["window", "-n", "2", "--cap-in-flight", "--max-expansion", "1"][..],
         &["window", "--strategy", "sliding", "-n", "4"],
         &["filter", "--range", "4.."],
         &["filter", "--drop", "1..4"],
@@ -155,7 +155,7 @@ fn records_that_would_ask_nothing_are_rejected() {
     place.write("in.jsonl", format!("{}{}", record(3), record(900)).as_bytes());
     let limit = ["limit", "-t", "100", "in.jsonl", "-o", "out.jsonl", "--on-error", "skip", "--rejects", "bad.jsonl"];
     let done = place.curtail(&limit).output().expect("it runs");
-    assert_eq!(done.status.code(), Some(2));
+    assert_eq!(done.status.code(), Some(0));
     assert_eq!(place.read("out.jsonl"), record(3).into_bytes());
     let rejects = String::from_utf8(place.read("bad.jsonl")).expect("UTF-8");
     assert!(rejects.contains("\"line\":2") && rejects.contains("the last message that a person wrote"), "{rejects}");

@@ -359,6 +359,65 @@ fn turns_that_were_rolled_back_are_not_counted() {
     }
 }
 
+/// With `--rewind`, the input is the whole conversation: where it differs from what the thread took, is shorter or is the same, the
+/// memory is that of one run. Messages need no ids.
+#[test]
+fn a_conversation_given_whole_is_the_conversation_in_one_go() {
+    let line = |nth: usize, text: &str| {
+        format!("{{\"role\":\"{}\",\"content\":\"{text} {nth}\"}}\n", if nth % 2 == 1 { "user" } else { "assistant" })
+    };
+    let chat = |count: usize| (1..=count).map(|nth| line(nth, "line")).collect::<String>();
+    let changed = chat(14).replace("line 3\"", "another 3\"");
+    let place = Place::new();
+    for (nth, log) in [chat(12), changed.clone(), changed, chat(9), chat(2), chat(16), chat(17)].iter().enumerate() {
+        place.write("log.jsonl", log.as_bytes());
+        for emit in ["state", "context"] {
+            let whole = good(&place, &["--emit", emit, "log.jsonl"]);
+            let rewound = good(&place, &[&THREAD[..], &["--rewind", "--emit", emit, "log.jsonl"]].concat());
+            assert_eq!(without(&rewound, "ts"), without(&whole, "ts"), "{nth}, {emit}");
+        }
+    }
+}
+
+/// The memory without the values of a key: the time of the run, or links that a cut updates.
+fn without(memory: &str, key: &str) -> String {
+    let key = format!("\"{key}\":");
+    let pieces: Vec<&str> = memory.split(key.as_str()).collect();
+    let rest = pieces[1..].iter().map(|piece| piece.find([',', '}']).map_or("", |end| &piece[end..]));
+    std::iter::once(pieces[0]).chain(rest).collect::<Vec<_>>().join(&key)
+}
+
+/// A session whose user went back: neither the state nor the summaries know what was taken back, in one go as in a thread.
+#[test]
+fn what_was_taken_back_is_in_no_state() {
+    let record = |id: usize, parent: usize, said: &str| {
+        let (role, reply) =
+            if id % 2 == 1 { ("user", String::new()) } else { ("assistant", format!("\"id\":\"m{id}\",")) };
+        format!(
+            "{{\"parentUuid\":\"u{parent}\",\"isSidechain\":false,\"type\":\"{role}\",\"message\":{{{reply}\"role\":\"{role}\",\"content\":\"{said}\"}},\"uuid\":\"u{id}\",\"timestamp\":\"2026-01-01T00:00:0{id}Z\",\"sessionId\":\"s\"}}\n"
+        )
+    };
+    let begin = record(1, 0, "Paint the door.").replace("\"u0\"", "null") + &record(2, 1, "Painted it red.");
+    let back = record(3, 2, "Take it back: blue.") + &record(4, 3, "Blue it is.");
+    let log = begin + &back + &record(5, 2, "No, green.") + &record(6, 5, "Green it is.");
+    let place = Place::new();
+    for (nth, log) in [log.clone() + &record(7, 6, "Thanks."), log].iter().enumerate() {
+        place.write("log.jsonl", log.as_bytes());
+        for window in ["1", "2", "3", "9"] {
+            let state = |more: &[&str]| {
+                let base = ["summarize", "-n", window, "--emit", "state"];
+                let done = place.curtail(&[&base[..], more, &["log.jsonl"]].concat()).output().unwrap();
+                (text(&done.stdout), text(&done.stderr))
+            };
+            let (whole, _) = state(&[]);
+            assert!(whole.contains("reen") && !whole.contains("lue"), "{whole}");
+            let thread = format!("{nth}.{window}");
+            let (stored, stderr) = state(&["--store", "s.db", "--thread", &thread]);
+            assert_eq!(without(&stored, "parentUuid"), without(&whole, "parentUuid"), "{stderr}");
+        }
+    }
+}
+
 /// A thread reads no more than one transcript may have, and waits for no line that is longer.
 #[test]
 fn a_transcript_past_the_limit_is_not_read() {

@@ -73,7 +73,7 @@ fn a_page_opens_with_the_story() {
         "/home/ada/kiln",
         "12 Mar 2026 10:00",
         "9 min 5 s",
-        "input about $0.30",
+        "about $0.30",
         "1 prompt",
         "2 calls: 1 edit, 1 bash",
         "changed cups.rs",

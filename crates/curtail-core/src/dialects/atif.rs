@@ -157,6 +157,11 @@ impl LogHabits for Atif {
         item.get("step_id").map(|number| Text::Json(number.raw()))
     }
 
+    /// A step has a number, not an id of the provider.
+    fn provider_ids<'a>(&self, _item: Value<'a>) -> Vec<Text<'a>> {
+        Vec::new()
+    }
+
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let counts = item.some("metrics").filter(|metrics| metrics.some("prompt_tokens").is_some())?;
         Some(Usage {

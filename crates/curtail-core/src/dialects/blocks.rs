@@ -1,6 +1,7 @@
 //! What several wire formats write in the same way: members of objects, parts of messages, calls and results.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::{DialectWriter, Item, Patch};
 use crate::json::{Json, Span, Text, Value, ValueKind, list, object};
@@ -390,9 +391,9 @@ pub(super) fn close_rounds(items: &mut [Item<'_>]) {
     }
 }
 
-/// Marks the messages at these indices, which a compaction kept. What was rolled back stays so.
-pub(super) fn preserve(items: &mut [Item<'_>], kept: Vec<usize>) {
-    for at in kept {
+/// Marks the messages at these ranges of indices, which a compaction kept. What was rolled back stays so.
+pub(super) fn preserve(items: &mut [Item<'_>], kept: Vec<Range<usize>>) {
+    for at in kept.into_iter().flatten() {
         if let Item::Message(message) = &mut items[at]
             && message.standing == Standing::Live
         {

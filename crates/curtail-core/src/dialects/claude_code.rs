@@ -4,8 +4,9 @@
 //! (`toolUseResult`, `progress`) are copies: they are neither counted nor paired.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use foldhash::{HashMap, HashMapExt as _};
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use super::tree::{self, Sides, Tree};
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, SizeFigures, anthropic, blocks};
@@ -22,7 +23,6 @@ const TREE: Tree = Tree {
     id: "uuid",
     parent: "parentUuid",
     others: &["logicalParentUuid", "leafUuid"],
-    open: false,
     path: false,
     sides: Some(Sides { flag: "isSidechain", name: "agentId" }),
     trees: Some(trees_of),
@@ -161,11 +161,27 @@ impl LogHabits for ClaudeCode {
         is_boundary(item) || item.is_true("isCompactSummary")
     }
 
-    fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        let uuids = preserved(compaction);
-        let is_kept = |item: &Value<'_>| item.get_text("uuid").is_some_and(|uuid| uuids.contains(&uuid));
-        let kept = before.iter().enumerate().filter(|(_, item)| !uuids.is_empty() && is_kept(item));
-        kept.map(|(at, _)| at).collect()
+    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
+        let lists: Vec<Vec<Text<'_>>> = compactions.iter().map(|&at| preserved(items[at])).collect();
+        let mut places: HashMap<Cow<'_, str>, Vec<usize>> = HashMap::new();
+        if lists.iter().any(|uuids| !uuids.is_empty()) {
+            for (at, uuid) in items.iter().enumerate().filter_map(|(at, item)| Some((at, item.get_text("uuid")?))) {
+                places.entry(uuid.into_decoded()).or_default().push(at);
+            }
+        }
+        let kept = compactions.iter().zip(lists).map(|(&compaction, uuids)| {
+            let found = uuids.iter().filter_map(|uuid| places.get(&*uuid.decode())).flatten();
+            let mut kept: Vec<usize> = found.copied().filter(|at| *at < compaction).collect();
+            kept.sort_unstable();
+            kept.dedup();
+            kept.into_iter().map(|at| at..at + 1).collect()
+        });
+        kept.collect()
+    }
+
+    /// The provider's ids of the reply and of the request.
+    fn provider_ids<'a>(&self, item: Value<'a>) -> Vec<Text<'a>> {
+        self.reply_id(item).into_iter().chain(item.get_text("requestId")).collect()
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
@@ -408,7 +424,7 @@ impl<'a> Threads<'a> {
 }
 
 // The trees inside one log. A program that begins again links the next message to none, and what it sends no longer contains
-// the tree before. A user who goes back to an earlier message leaves a branch, which is not sent either.
+// the tree before. Nor does what a resumed session sends, if a link leads to a record that was never written. A user who goes back to an earlier message leaves a branch, which is not sent either.
 //
 //     a <- b <- c <- d          the user went back to b: c and d are a branch, and a tree of their own here
 //          b <- e <- f          f is the newest message; the program resumes with a, b, e, f
@@ -443,7 +459,7 @@ fn rollbacks(items: &[Value<'_>]) -> Vec<(usize, usize)> {
     // For each tree: the index behind its last message, and its last prompt.
     let (mut ends, mut prompts): (HashMap<usize, usize>, HashMap<usize, usize>) = Default::default();
     let mut found = Vec::new();
-    for (at, node) in nodes(items).into_iter().enumerate() {
+    for (at, node) in nodes(items, Missing::Continues).into_iter().enumerate() {
         let Some(tree) = node.tree.filter(|_| is_message(items[at])) else { continue };
         let end = ends.insert(tree, at + 1).unwrap_or_default();
         let turned = current.replace(tree).is_some_and(|last| last != tree);
@@ -457,7 +473,7 @@ fn rollbacks(items: &[Value<'_>]) -> Vec<(usize, usize)> {
 /// The tree of each item of the main conversation, as the index of its first record. A branch that the path to the newest
 /// message left is a tree of its own.
 fn trees_of(items: &[Value<'_>]) -> Vec<Option<usize>> {
-    let nodes = nodes(items);
+    let nodes = nodes(items, Missing::Begins);
     let mut trees: Vec<Option<usize>> = nodes.iter().map(|node| node.tree).collect();
     let is_read = |at: &usize| nodes[*at].tree.is_some() && is_message(items[*at]);
     let Some(newest) = (0..items.len()).rev().find(is_read) else { return trees };
@@ -494,20 +510,32 @@ fn is_prompt(item: Value<'_>) -> bool {
 struct TreeNode {
     /// Its tree, as the index of the first record of that, branches included; `None` for a record of a side conversation.
     tree: Option<usize>,
-    /// Index of its parent, or of the record before it in its tree if the log does not contain the parent, or of the record that
-    /// it repeats.
+    /// Index of its parent, or of the record before it in its tree if that precedes no parent, or of the record that it repeats.
     parent: Option<usize>,
     /// Whether it is the first record with its id.
     first: bool,
 }
 
-fn nodes(items: &[Value<'_>]) -> Vec<TreeNode> {
-    let mut trees = Trees::default();
+/// What a record does whose parent was never written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    /// It begins a tree: the program goes no further back when it resumes the session.
+    Begins,
+    /// It continues the last tree: the program that wrote it knew the parent.
+    Continues,
+}
+
+fn nodes(items: &[Value<'_>], missing: Missing) -> Vec<TreeNode> {
+    let mut trees =
+        Trees { items, missing, written: None, by_record: HashMap::new(), last: HashMap::new(), current: None };
     items.iter().enumerate().map(|(at, &item)| trees.add(at, item)).collect()
 }
 
-#[derive(Default)]
-struct Trees<'a> {
+struct Trees<'i, 'a> {
+    items: &'i [Value<'a>],
+    missing: Missing,
+    /// The ids of all records, once one of them names a parent that does not precede it.
+    written: Option<HashSet<Cow<'a, str>>>,
     /// Index and tree of the first record with each id.
     by_record: HashMap<Cow<'a, str>, (usize, usize)>,
     /// Index of the last record of each tree that has an id.
@@ -516,7 +544,7 @@ struct Trees<'a> {
     current: Option<usize>,
 }
 
-impl<'a> Trees<'a> {
+impl<'a> Trees<'_, 'a> {
     /// The place of the next item.
     fn add(&mut self, at: usize, item: Value<'a>) -> TreeNode {
         if item.is_true("isSidechain") {
@@ -529,11 +557,17 @@ impl<'a> Trees<'a> {
         node
     }
 
+    /// Whether the program, when it resumes the session, finds no parent of a record that names this one.
+    fn is_missing(&mut self, parent: &Text<'a>) -> bool {
+        let ids = || self.items.iter().filter_map(|item| Some(item.get_text("uuid")?.into_decoded())).collect();
+        self.missing == Missing::Begins && !self.written.get_or_insert_with(ids).contains(&parent.decode())
+    }
+
     fn place(&mut self, at: usize, item: Value<'a>) -> TreeNode {
-        let last = |tree: Option<usize>| self.last.get(&tree?).copied();
         // A damaged record without an id continues the last tree, because nothing can hang off it.
         let Some(id) = item.get_text("uuid").map(Text::into_decoded) else {
-            return TreeNode { tree: self.current, parent: last(self.current), first: false };
+            let parent = self.current.and_then(|tree| self.last.get(&tree).copied());
+            return TreeNode { tree: self.current, parent, first: false };
         };
         if let Some(&(parent, tree)) = self.by_record.get(&id) {
             return TreeNode { tree: Some(tree), parent: Some(parent), first: false };
@@ -542,9 +576,12 @@ impl<'a> Trees<'a> {
         let is_null = |link: Option<Value<'_>>| link.is_some_and(|link| link.kind() == ValueKind::Null);
         // A boundary names what it stands after by another key.
         let begins = is_null(parent) && (!is_boundary(item) || is_null(item.get("logicalParentUuid")));
-        let after = parent.and_then(Value::text).or_else(|| item.get_text("logicalParentUuid"));
+        let named = || parent.and_then(Value::text);
+        let after = named().or_else(|| item.get_text("logicalParentUuid"));
         let known = after.and_then(|after| self.by_record.get(&after.decode()).copied());
-        // A record whose parent is not in the log continues the last tree.
+        let begins = begins || known.is_none() && named().is_some_and(|parent| self.is_missing(&parent));
+        // A record whose parent is not before it continues the last tree.
+        let last = |tree: Option<usize>| self.last.get(&tree?).copied();
         let above = known.or_else(|| Some((last(self.current)?, self.current?))).filter(|_| !begins);
         let tree = above.map_or(at, |(_, tree)| tree);
         self.by_record.insert(id, (at, tree));

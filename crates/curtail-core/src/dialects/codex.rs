@@ -93,8 +93,7 @@ impl DialectWriter for Codex {
         if !layout.elements.iter().any(|item| turn_count(*item).is_some()) {
             return Vec::new();
         }
-        let read: Vec<Item<'_>> = layout.elements.iter().map(|&item| self.read(item)).collect();
-        recount(layout, &read, remaining.kept)
+        recount(layout, remaining.kept)
     }
 
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
@@ -129,6 +128,19 @@ impl LogHabits for Codex {
         payload.some("info").map(|_| SizeFigures::Item)
     }
 
+    /// A fork begins with its own settings and goes on with the log of the session that it continues.
+    fn lineage<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
+        let settings = items.iter().filter(|item| item.member_is("type", "session_meta"));
+        let payloads = settings.filter_map(|item| item.get("payload"));
+        let mut ids: Vec<Text<'a>> = Vec::new();
+        for id in payloads.flat_map(|payload| ["id", "forked_from_id"].map(|key| payload.get_text(key))).flatten() {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+
     fn replaces_past(&self, item: Value<'_>) -> bool {
         is_compaction(item)
     }
@@ -148,8 +160,8 @@ impl LogHabits for Codex {
         if !items.iter().any(|item| turn_count(*item).is_some()) {
             return Vec::new();
         }
-        let read: Vec<Item<'_>> = items.iter().map(|&item| self.read(item)).collect();
-        rollbacks(items, &read).into_iter().map(|rollback| (rollback.event, rollback.turns[0])).collect()
+        let found = rollbacks(items, |at| may_begin_turn(items[at]) && begins_turn(items[at], &self.read(items[at])));
+        found.into_iter().map(|rollback| (rollback.event, rollback.turns[0])).collect()
     }
 
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
@@ -303,7 +315,7 @@ fn is_compaction(item: Value<'_>) -> bool {
 /// dropped with the first message: without it, the event would remove other turns, and what follows it would belong to the
 /// turn before.
 fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
-    for Rollback { event, turns } in rollbacks(items, read) {
+    for Rollback { event, turns } in rollbacks(items, |at| begins_turn(items[at], &read[at])) {
         let start = turns[0];
         for at in start..event {
             let Item::Message(message) = &mut read[at] else { continue };
@@ -328,18 +340,18 @@ struct Rollback {
     turns: Vec<usize>,
 }
 
-/// The events that roll back turns, in order.
-fn rollbacks(items: &[Value<'_>], read: &[Item<'_>]) -> Vec<Rollback> {
+/// The events that roll back turns, in order. `begins_turn` says whether the item with an index begins a turn.
+fn rollbacks(items: &[Value<'_>], begins_turn: impl Fn(usize) -> bool) -> Vec<Rollback> {
     let (mut turns, mut rollbacks) = (Vec::new(), Vec::new());
-    for at in 0..items.len() {
-        if begins_turn(items[at], &read[at]) {
+    for (at, &item) in items.iter().enumerate() {
+        if begins_turn(at) {
             turns.push(at);
         }
         // The items of the last compaction's list have no envelope.
-        if items[at].member_is("type", "compacted") || items[at].get("payload").is_none() {
+        if item.member_is("type", "compacted") || item.get("payload").is_none() {
             turns.clear();
         }
-        let Some(count) = turn_count(items[at]) else { continue };
+        let Some(count) = turn_count(item) else { continue };
         let rolled_back = turns.split_off(turns.len().saturating_sub(count));
         if !rolled_back.is_empty() {
             rollbacks.push(Rollback { event: at, turns: rolled_back });
@@ -362,20 +374,27 @@ fn number_of_turns(item: Value<'_>) -> Option<Value<'_>> {
 }
 
 /// Makes every event roll back as many turns as it did, if only some of them are written.
-fn recount(layout: &Layout<'_>, read: &[Item<'_>], kept: &[bool]) -> Vec<Patch> {
-    let stays = layout.stays(kept);
+fn recount(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
+    let (stays, items) = (layout.stays(kept), &layout.elements);
+    // Every window of a split is counted, so only what can begin a turn is read.
+    let begins = |at: usize| may_begin_turn(items[at]) && begins_turn(items[at], &Codex.read(items[at]));
     let patch = |Rollback { event, turns }: Rollback| {
         let left = turns.iter().filter(|turn| stays[**turn]).count();
         let number = number_of_turns(layout.elements[event]).filter(|_| left < turns.len())?;
         Some(Patch { span: number.span(), text: left.to_string() })
     };
-    rollbacks(&layout.elements, read).into_iter().filter_map(patch).collect()
+    rollbacks(items, begins).into_iter().filter_map(patch).collect()
 }
 
 /// Whether the program wrote the message for the user.
 fn is_context(message: &Message<'_>) -> bool {
     let text = blocks::first_text(message).map(Text::decode);
     text.is_some_and(|text| CONTEXT.iter().any(|context| text.trim_start().starts_with(context)))
+}
+
+/// Whether an item is a message of the user, before it is read.
+fn may_begin_turn(item: Value<'_>) -> bool {
+    item.get("payload").is_some_and(|payload| payload.member_is("role", "user"))
 }
 
 fn begins_turn(item: Value<'_>, read: &Item<'_>) -> bool {

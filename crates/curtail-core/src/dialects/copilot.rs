@@ -2,6 +2,7 @@
 //! `tool.execution_complete`; all other events are for the screen.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use foldhash::HashMap;
 
@@ -13,8 +14,7 @@ use crate::transcript::{Content, Draft, Message, MessageKind, PairingRules, Part
 /// The dialect `copilot`.
 pub(super) struct Copilot;
 
-const TREE: Tree =
-    Tree { id: "id", parent: "parentId", others: &[], open: true, path: false, sides: None, trees: None };
+const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], path: false, sides: None, trees: None };
 
 /// Prefixes of event types that are not messages.
 const METADATA: &[&str] =
@@ -57,7 +57,7 @@ impl Dialect for Copilot {
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         number_threads(items, read);
         if let Some(last) = items.iter().rposition(|item| summary_of(*item).is_some()) {
-            blocks::preserve(read, self.kept_by(items[last], &items[..last]));
+            blocks::preserve(read, kept_before(last, items));
         }
     }
 }
@@ -92,9 +92,14 @@ impl LogHabits for Copilot {
         summary_of(item).is_some()
     }
 
-    fn kept_by(&self, _compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        first_kept(before).map_or_else(Vec::new, |first| (first..before.len()).collect())
+    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
+        compactions.iter().map(|&at| kept_before(at, items)).collect()
     }
+}
+
+/// The events that the compaction `at` kept.
+fn kept_before(at: usize, items: &[Value<'_>]) -> Vec<Range<usize>> {
+    first_kept(&items[..at]).map(|first| first..at).into_iter().collect()
 }
 
 /// The call that a sub-agent works for, if the event is one of its.

@@ -9,8 +9,7 @@ use crate::transcript::{Draft, DraftResult, Links, PairingRules, ResultPlace, Ro
 /// The dialect `droid`.
 pub(super) struct Droid;
 
-const TREE: Tree =
-    Tree { id: "id", parent: "parentId", others: &[], open: true, path: false, sides: None, trees: None };
+const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], path: false, sides: None, trees: None };
 
 /// Types of lines that are not messages.
 const METADATA: &[&str] = &["session_start", "system", "error", "todo_state", "session_end", "compaction_state"];

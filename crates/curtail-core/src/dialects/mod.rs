@@ -60,6 +60,8 @@ pub use reading::{ReadError, Reading, UnknownDialect, refuse_to_write};
 pub use vscode_copilot::rebuilt;
 
 use crate::json::{Span, Text, Value};
+use std::ops::Range;
+
 use crate::transcript::{
     Draft, DraftId, DraftPart, DraftResult, Layout, Links, Message, PairingRules, ProviderRules, Reread, ResultPlace,
     Role, Turns, Unknown, Usage,
@@ -372,8 +374,19 @@ pub trait LogHabits {
         Vec::new()
     }
 
-    /// Indices of `before`, the items before `compaction`, that the model still reads after it.
-    fn kept_by(&self, _compaction: Value<'_>, _before: &[Value<'_>]) -> Vec<usize> {
+    /// For each of `compactions`, which are indices of `items`, the indices of items before it that the model still reads, as
+    /// ascending ranges.
+    fn kept_by(&self, compactions: &[usize], _items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
+        vec![Vec::new(); compactions.len()]
+    }
+
+    /// Ids of the provider by which the reply that `item` is part of can be recognized in other files: no other reply has them.
+    fn provider_ids<'a>(&self, item: Value<'a>) -> Vec<Text<'a>> {
+        self.reply_id(item).into_iter().collect()
+    }
+
+    /// The ids of the sessions whose history `items` repeat or are: of the session itself and those it was forked from.
+    fn lineage<'a>(&self, _items: &[Value<'a>]) -> Vec<Text<'a>> {
         Vec::new()
     }
 

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use super::iso_8601;
 use crate::digest::fnv1a_128;
 use crate::json::{Document, Span, Text, Value, quote};
+use crate::steps;
 
 /// How an agent names, finds and resumes its sessions. Paths lead from a record to members of members; `*` is every element of
 /// a list.
@@ -63,8 +64,6 @@ impl IdForm {
     /// A new id, made of the time since 1970 and of `digest` in place of random bits: the same for the same two.
     #[must_use]
     pub fn id(self, milliseconds: u64, digest: u128) -> String {
-        let versioned =
-            |bits: u128, version: u128| uuid(bits & !(0xf << 76) & !(0x3 << 62) | version << 76 | 0x2 << 62);
         match self {
             Self::Random => versioned(digest, 4),
             Self::Timed => versioned(digest >> 48 | u128::from(milliseconds) << 80, 7),
@@ -76,23 +75,20 @@ impl IdForm {
     }
 }
 
-/// The 128 `bits` of a UUID in its groups of digits.
-fn uuid(bits: u128) -> String {
-    let digits = format!("{bits:032x}");
+/// A UUID of this version, with all other bits of `bits`.
+fn versioned(bits: u128, version: u128) -> String {
+    let rest = bits & !(0xf << 76) & !(0x3 << 62);
+    let digits = format!("{:032x}", rest | version << 76 | 0x2 << 62);
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
 /// The first `count` letters and digits of `digest`.
 fn letters(digest: u128, count: u32) -> String {
-    let letter = |place: u32| DIGITS[(digest / 62_u128.pow(place) % 62) as usize];
-    (0..count).map(letter).map(char::from).collect()
+    (0..count).map(|place| char::from(DIGITS[(digest / 62_u128.pow(place) % 62) as usize])).collect()
 }
 
 impl ProjectName {
     fn name(self, folder: &str) -> String {
-        let dashed = |folder: &str, kept: fn(char) -> bool| {
-            folder.chars().map(|c| if kept(c) { c } else { '-' }).collect::<String>()
-        };
         match self {
             Self::Alphanumeric => dashed(folder, |c| c.is_ascii_alphanumeric()),
             Self::Separators => {
@@ -100,6 +96,19 @@ impl ProjectName {
             }
         }
     }
+}
+
+/// `text` with a dash for every code unit of UTF-16, in which agents count, of what is not `kept`.
+fn dashed(text: &str, kept: impl Fn(char) -> bool) -> String {
+    let mut name = String::with_capacity(text.len());
+    for c in text.chars() {
+        if kept(c) {
+            name.push(c);
+        } else {
+            name.extend(std::iter::repeat_n('-', c.len_utf16()));
+        }
+    }
+    name
 }
 
 /// A new session, as far as its name depends on it.
@@ -129,11 +138,7 @@ impl NewSession {
     /// `document`, the log of a session, as the session `id`; `None` if it names no session.
     #[must_use]
     pub fn renamed(&self, document: &Document<'_>, id: &str) -> Option<String> {
-        let all = |paths: &[&str]| -> Vec<(Span, Text<'_>)> {
-            let values = document.roots().flat_map(|root| paths.iter().flat_map(move |path| at_path(root, path)));
-            values.filter_map(|value| Some((value.span(), value.text()?))).collect()
-        };
-        let mut ids = all(self.ids);
+        let mut ids = texts_at(document, self.ids);
         if let Some((key, value)) = self.head {
             let head = document.roots().find(|root| root.get_text(key).is_some_and(|text| text.is(value)))?;
             let old = at_path(head, self.ids.first()?).into_iter().find_map(Value::text)?.into_decoded();
@@ -143,7 +148,8 @@ impl NewSession {
             return None;
         }
         let mut new: Vec<(Span, Cow<'_, str>)> = ids.into_iter().map(|(span, _)| (span, id.into())).collect();
-        new.extend(all(self.record_ids).into_iter().map(|(span, old)| (span, record_id(&old.decode(), id).into())));
+        let records = texts_at(document, self.record_ids);
+        new.extend(records.into_iter().map(|(span, old)| (span, record_id(&old.decode(), id).into())));
         new.sort_by_key(|(span, _)| span.start);
         Some(replaced(document.text(), &new))
     }
@@ -161,6 +167,12 @@ impl NewSession {
     pub fn command(&self, template: &str, id: &str, word: &str) -> String {
         filled(template, &[("id", id), ("file", word)])
     }
+}
+
+/// The texts at `paths` below the records of `document`, each with its place.
+fn texts_at<'a>(document: &'a Document<'_>, paths: &[&str]) -> Vec<(Span, Text<'a>)> {
+    let values = document.roots().flat_map(|root| paths.iter().flat_map(move |path| at_path(root, path)));
+    values.filter_map(|value| Some((value.span(), value.text()?))).collect()
 }
 
 /// The values at `path` below `value`.
@@ -185,7 +197,9 @@ fn record_id(old: &str, id: &str) -> String {
 
 /// `text` with other strings at these spans, which ascend.
 fn replaced(text: &str, strings: &[(Span, Cow<'_, str>)]) -> String {
-    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    steps::count(text.len());
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
     for (span, string) in strings {
         out.push_str(&text[at..span.start as usize]);
         out.push_str(&quote(string));

@@ -1,6 +1,9 @@
 //! Exports of `OpenCode`, and of Kilo, which is built on it: messages with `info` and `parts`. A part of type `tool` is a call,
 //! and its result once there is one. Version 2 writes blocks in `content`.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use foldhash::{HashMap, HashSet};
 
 use super::{
@@ -117,8 +120,9 @@ impl LogHabits for OpenCode {
         is_summary(item)
     }
 
-    fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        kept_by(compaction, before)
+    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
+        let names = if compactions.is_empty() { Names::default() } else { Names::new(items) };
+        compactions.iter().map(|&at| kept_by(items[at], &items[..at], &names)).collect()
     }
 }
 
@@ -302,19 +306,42 @@ fn mark<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
         last = Some(at);
     }
     if let Some(last) = last {
-        blocks::preserve(read, kept_by(items[last], &items[..last]));
+        blocks::preserve(read, kept_by(items[last], &items[..last], &Names::new(items)));
     }
 }
 
 /// Indices of the items before a summary that are read with it: its mark, and the messages from the one that the mark names to
 /// the mark. All of them if there is none of that name.
-fn kept_by(summary: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-    let Some(at) = before.iter().rposition(|item| is_summary_of(summary, *item)) else { return Vec::new() };
+fn kept_by(summary: Value<'_>, before: &[Value<'_>], names: &Names<'_>) -> Vec<Range<usize>> {
+    let mark = info(summary).get_text("parentID").and_then(|id| names.last(&id, before.len()));
+    let Some(at) = mark.filter(|at| is_summary_of(summary, before[*at])) else { return Vec::new() };
     let from = match tail_start(before[at]) {
-        Some(id) => named(id, &before[..at]).unwrap_or(0),
+        Some(id) => id.text().and_then(|id| names.last(&id, at)).unwrap_or(0),
         None => at,
     };
-    (from..=at).collect()
+    std::iter::once(from..at + 1).collect()
+}
+
+/// The indices of items by their ids, in order.
+#[derive(Default)]
+struct Names<'a>(HashMap<Cow<'a, str>, Vec<usize>>);
+
+impl<'a> Names<'a> {
+    fn new(items: &[Value<'a>]) -> Self {
+        let mut names = Self::default();
+        for (at, item) in items.iter().enumerate() {
+            if let Some(id) = info(*item).get_text("id") {
+                names.0.entry(id.into_decoded()).or_default().push(at);
+            }
+        }
+        names
+    }
+
+    /// The last item before `end` with this id.
+    fn last(&self, id: &Text<'_>, end: usize) -> Option<usize> {
+        let places = self.0.get(&*id.decode())?;
+        places[..places.partition_point(|at| *at < end)].last().copied()
+    }
 }
 
 /// The id of the first message that a compaction kept word for word.

@@ -1,8 +1,8 @@
 //! Events of `OpenHands`: version 1, which the agent SDK writes (`kind` is the type of an event), and version 0 (`action`
 //! and `observation`). A condensation names the events that the model no longer reads.
 
-use std::collections::HashSet;
-use std::ops::RangeInclusive;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::{Range, RangeInclusive};
 
 use super::{
     BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, Written, anthropic,
@@ -92,10 +92,13 @@ impl LogHabits for OpenHands {
         Condensation::from_event(item).is_some()
     }
 
-    fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        let Some(condensation) = Condensation::from_event(compaction) else { return Vec::new() };
-        let forgotten = forgotten(before, condensation);
-        (0..before.len()).filter(|&at| !forgotten[at]).collect()
+    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
+        let mut read = StillRead::default();
+        let kept = compactions.iter().map(|&at| {
+            read.advance(&items[..at]);
+            Condensation::from_event(items[at]).map_or_else(Vec::new, |condensation| read.forget(&condensation))
+        });
+        kept.collect()
     }
 }
 
@@ -397,6 +400,53 @@ fn forgotten<'a>(before: &[Value<'a>], condensation: Condensation<'a>) -> Vec<bo
     }
     found.reverse();
     found
+}
+
+/// The events that the model still reads, condensation by condensation.
+#[derive(Default)]
+struct StillRead {
+    /// Indices of events by their names.
+    places: BTreeMap<String, Vec<usize>>,
+    /// The same for names that are numbers.
+    numbers: BTreeMap<u64, Vec<usize>>,
+    /// The number of events that were read.
+    count: usize,
+    /// The events among them that the model still reads, as runs of their indices.
+    runs: BTreeMap<usize, usize>,
+}
+
+impl StillRead {
+    /// Reads the events up to the next condensation.
+    fn advance(&mut self, before: &[Value<'_>]) {
+        for (at, event) in before.iter().enumerate().skip(self.count) {
+            let Some(name) = name_of(*event) else { continue };
+            if let Ok(number) = name.parse() {
+                self.numbers.entry(number).or_default().push(at);
+            }
+            self.places.entry(name).or_default().push(at);
+        }
+        if self.count < before.len() {
+            self.runs.insert(self.count, before.len());
+        }
+        self.count = self.count.max(before.len());
+    }
+
+    /// Forgets what `condensation` names, and returns what is left.
+    fn forget(&mut self, condensation: &Condensation<'_>) -> Vec<Range<usize>> {
+        let named = condensation.forgotten.iter().filter_map(|name| self.places.get(name));
+        let range = condensation.range.clone().filter(|range| !range.is_empty());
+        let numbered = range.into_iter().flat_map(|range| self.numbers.range(range).map(|(_, places)| places));
+        let forgotten: Vec<usize> = named.chain(numbered).flatten().copied().collect();
+        forgotten.into_iter().for_each(|at| self.remove(at));
+        self.runs.iter().map(|(start, end)| *start..*end).collect()
+    }
+
+    fn remove(&mut self, at: usize) {
+        let Some((&start, &end)) = self.runs.range(..=at).next_back().filter(|(_, end)| **end > at) else { return };
+        self.runs.remove(&start);
+        let parts = [start..at, at + 1..end];
+        self.runs.extend(parts.into_iter().filter(|part| !part.is_empty()).map(|part| (part.start, part.end)));
+    }
 }
 
 /// Marks the messages before the last condensation that the model still reads, and those that it no longer reads.

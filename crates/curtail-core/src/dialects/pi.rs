@@ -2,6 +2,7 @@
 //! blocks that messages with the role `toolResult` answer.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use foldhash::HashMap;
 
@@ -16,7 +17,7 @@ use crate::transcript::{
 pub(super) struct Pi;
 
 /// Entries of newer logs are linked; in OpenClaw, a result links to its call and not to an entry.
-const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], open: true, path: true, sides: None, trees: None };
+const TREE: Tree = Tree { id: "id", parent: "parentId", others: &[], path: true, sides: None, trees: None };
 
 /// Types of entries that are not messages.
 const METADATA: &[&str] =
@@ -66,7 +67,7 @@ impl Dialect for Pi {
         }
         let compaction = |read: &Item<'_>| matches!(read, Item::Message(message) if message.is_boundary());
         if let Some(last) = read.iter().rposition(compaction) {
-            blocks::preserve(read, self.kept_by(items[last], &items[..last]));
+            blocks::preserve(read, kept_by(items[last], last, &Names::new(items)));
         }
     }
 }
@@ -132,8 +133,9 @@ impl LogHabits for Pi {
     }
 
     /// From the entry that the compaction names to the compaction itself.
-    fn kept_by(&self, compaction: Value<'_>, before: &[Value<'_>]) -> Vec<usize> {
-        first_kept(compaction, before).map_or_else(Vec::new, |first| (first..before.len()).collect())
+    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
+        let names = if compactions.is_empty() { Names::default() } else { Names::new(items) };
+        compactions.iter().map(|&at| kept_by(items[at], at, &names)).collect()
     }
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
@@ -162,12 +164,12 @@ fn is_tree(entries: &[Value<'_>]) -> bool {
     !entries.iter().any(names)
 }
 
-/// The first entry that `compaction` kept of those before it.
-fn first_kept(compaction: Value<'_>, before: &[Value<'_>]) -> Option<usize> {
-    let named =
-        compaction.get_text("firstKeptEntryId").and_then(|id| Names::new(before).find(&id.decode(), before.len()));
+/// The entries before `compaction`, the entry `at`, that it kept: from the one that it names.
+fn kept_by(compaction: Value<'_>, at: usize, names: &Names<'_>) -> Vec<Range<usize>> {
+    let named = compaction.get_text("firstKeptEntryId").and_then(|id| names.find(&id.decode(), at));
     let numbered = || compaction.get("firstKeptEntryIndex").and_then(|number| number.raw().parse().ok());
-    named.or_else(numbered)
+    let first = named.or_else(numbered).filter(|first| *first < at);
+    first.map(|first| first..at).into_iter().collect()
 }
 
 /// The entries of a log by their ids.
@@ -340,8 +342,11 @@ fn renumber(layout: &Layout<'_>, stays: &[bool], drafts: &[Written]) -> Vec<Patc
     };
     let mut drafts: Vec<Option<usize>> = drafts.iter().map(behind).collect();
     drafts.sort_unstable();
+    // How many entries stay before each one, and in all.
+    let mut staying = vec![0];
+    stays.iter().for_each(|stays| staying.push(staying[staying.len() - 1] + usize::from(*stays)));
     let moved = numbers.into_iter().filter_map(|(number, first)| {
-        let entries = stays.iter().take(first).filter(|stays| **stays).count();
+        let entries = staying[first.min(stays.len())];
         let now = entries + drafts.partition_point(|behind| *behind < Some(first));
         (now != first).then(|| Patch { span: number.span(), text: now.to_string() })
     });

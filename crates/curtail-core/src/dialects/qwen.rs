@@ -8,8 +8,7 @@ use crate::transcript::{Content, Draft, DraftPart, Message, MessageKind, Pairing
 /// The dialect `qwen`.
 pub(super) struct Qwen;
 
-const TREE: Tree =
-    Tree { id: "uuid", parent: "parentUuid", others: &[], open: false, path: true, sides: None, trees: None };
+const TREE: Tree = Tree { id: "uuid", parent: "parentUuid", others: &[], path: true, sides: None, trees: None };
 
 impl Dialect for Qwen {
     fn format(&self) -> &'static Format {

@@ -1,4 +1,5 @@
-//! The tree that the records of a log form in some dialects. After a cut, every link points to a kept record or to `null`.
+//! The tree that the records of a log form in some dialects. After a cut, every link points to a kept record or to `null`. A link
+//! to a record that was never in the log stays as it is: the program stops there, and would go on if the link were mended.
 //!
 //! Each dialect names the keys; this module only knows the shape of the tree.
 //!
@@ -31,8 +32,6 @@ pub struct Tree {
     /// Other links, which may also point outside the log. The first one leads from the first record of a tree to the end of the
     /// tree before it.
     pub(super) others: &'static [&'static str],
-    /// Whether a parent may be outside the log; such a link is kept as it is.
-    pub(super) open: bool,
     /// Whether a program resumes from the newest record, also if it is no message.
     pub(super) path: bool,
     /// How the conversations inside one log differ, if there can be several.
@@ -63,8 +62,8 @@ impl Tree {
         let mut first: HashMap<usize, Cow<'_, str>> = HashMap::new();
         for (at, record) in log.records.iter().enumerate().filter(|(_, record)| record.stays) {
             let root = || first.get(&record.tree?).cloned();
-            if let Some(parent) = record.parent.clone().filter(|parent| !self.open || log.homes.contains_key(parent)) {
-                let home = log.home_of(&parent, record);
+            if let Some(parent) = record.parent.clone().filter(|parent| log.homes.contains_key(parent)) {
+                let home = log.home_of(&parent);
                 parents.insert(at, log.in_side(at, home).or_else(root));
             }
             for (nth, link) in
@@ -530,15 +529,14 @@ impl<'a> Log<'a> {
     }
 
     /// The nearest kept ancestor of a record whose parent is `parent`.
-    fn home_of(&self, parent: &Cow<'a, str>, record: &Record<'a>) -> Option<Cow<'a, str>> {
-        let known = self.homes.get(parent).or_else(|| self.homes.get(record.previous.as_ref()?));
-        known.cloned().flatten()
+    fn home_of(&self, parent: &Cow<'a, str>) -> Option<Cow<'a, str>> {
+        self.homes.get(parent).cloned().flatten()
     }
 
     /// The nearest kept ancestor of the record that begins at this byte of the source.
     fn home_at(&self, start: u32) -> Option<Cow<'a, str>> {
         let record = self.records.get(self.index_at(start))?;
-        self.home_of(record.parent.as_ref()?, record)
+        self.home_of(record.parent.as_ref()?)
     }
 
     /// Changes a link that may point outside the log only if it points to a dropped record: to the nearest kept ancestor of that,

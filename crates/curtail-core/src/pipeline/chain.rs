@@ -129,6 +129,12 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// The result with `plan` applied to it.
+    pub(super) fn after(&self, plan: &Plan) -> Self {
+        let messages = apply_plan(self.messages.clone(), plan);
+        Self { messages, changed: true, notes: self.notes.clone(), ..*self }
+    }
+
     /// Whether a message is new.
     fn is_written(&self) -> bool {
         self.messages.iter().any(|message| message.source_index().is_none())

@@ -11,9 +11,9 @@ use crate::explain::{Explained, explain};
 use crate::figures::{FigureEdits, StaleFigures, copy_with};
 use crate::json::{Document, Value, quote};
 use crate::processors::{
-    Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan, rewriting,
+    Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan, drop_standing, rewriting,
 };
-use crate::transcript::{Layout, Message, Transcript};
+use crate::transcript::{Layout, Message, Standing, Transcript};
 
 /// How the result of a chain is split.
 #[derive(Clone)]
@@ -130,6 +130,9 @@ impl<'a> Splitter<'_, 'a> {
     fn write(&self, run: &Run<'a>, totals: &mut Totals, cut: &mut Cut, out: &mut String) -> Result<bool, ReadError> {
         let offset = self.layout.record.start as usize;
         let wrong = |what: String| ReadError { offset, what };
+        let known = KnownFaults::from_view(&View::of_layout(self.layout, &run.messages));
+        let told = self.without_taken_back(run, cut);
+        let run = told.as_ref().unwrap_or(run);
         let view = View::of_layout(self.layout, &run.messages);
         let mut windows = self.splitting.split.windows(&view).map_err(|error| wrong(error.to_string()))?;
         if windows.is_empty() {
@@ -137,7 +140,6 @@ impl<'a> Splitter<'_, 'a> {
         }
         let all = windows.len();
         let edits = RecordEdits::from_layout(self.splitting, self.layout).map_err(wrong)?;
-        let known = KnownFaults::from_view(&view);
         let mut contents: Vec<(SplitWindow, WindowContent<'a>)> = Vec::with_capacity(windows.len());
         for window in windows {
             let content = self.content(&run.messages, &window, &known, cut);
@@ -166,6 +168,20 @@ impl<'a> Splitter<'_, 'a> {
             cut.windows.push(Window { written: start..out.len(), ..window });
         }
         Ok(all > 1 || count != all || run.changed || changed || edits.mark.is_some())
+    }
+
+    /// `run` without the turns that were taken back; `None` if there are none, or if everything fits into one window.
+    fn without_taken_back(&self, run: &Run<'a>, cut: &mut Cut) -> Option<Run<'a>> {
+        run.messages.iter().any(|message| message.standing.is_rolled_back()).then_some(())?;
+        let view = View::of_layout(self.layout, &run.messages);
+        if self.splitting.split.windows(&view).is_ok_and(|windows| windows.len() <= 1) {
+            return None;
+        }
+        let plan = drop_standing(&view, Standing::TAKEN_BACK);
+        if self.cutter.explain {
+            cut.explained.extend(explain(&run.messages, &plan).into_iter().map(|decision| (decider(), decision)));
+        }
+        Some(run.after(&plan))
     }
 
     /// The messages of `window`, without the calls and results that its beginning separated.

@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 use super::units::{LAST_USER, QUESTION, TASK};
 use super::{Change, Decision, Keep, Pins, Plan, Question, Reason, Remark, View};
 use crate::json::Value;
-use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, ends_in_round, first_prompt, reach};
+use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, Standing, first_prompt, reach};
 
 /// The messages and parts to drop. Each drop also drops what cannot be kept without it, so no pair is broken by a cut.
 ///
@@ -16,6 +16,7 @@ use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef
 /// Dropping call `a` drops message 3, its only result, and keeps call `b` with message 4. Dropping call `b` as well leaves
 /// message 2 without content: message 2 is dropped, then message 4 as the counterpart of `b`, and message 1, whose
 /// reasoning led to message 2.
+#[derive(Clone)]
 pub struct DropSet<'v, 'a> {
     messages: &'v [Message<'a>],
     pairs: &'v Pairs,
@@ -43,7 +44,7 @@ pub struct DropSet<'v, 'a> {
 }
 
 /// What [`DropSet::pinning`] pins.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Pinned {
     pins: Pins,
     /// Index of the first message that a person wrote, if it is pinned.
@@ -53,6 +54,7 @@ struct Pinned {
 }
 
 /// A question that should be dropped.
+#[derive(Clone)]
 struct OpenQuestion {
     at: usize,
     reason: Reason,
@@ -68,6 +70,7 @@ enum Target {
 const CALL_DROPPED: Reason = Reason::Borrowed("with its call");
 const RESULT_DROPPED: Reason = Reason::Borrowed("with its result");
 const BOUNDARY: Reason = Reason::Borrowed("replaces everything before it, and messages after it are kept");
+const REPLACES: Reason = Reason::Borrowed("replaces messages before it that are kept");
 const EMPTIED: Reason = Reason::Borrowed("no text, call or result remains in it");
 const NO_FOLLOWER: Reason = Reason::Borrowed("with the message that it led to");
 const NO_REASONING: Reason = Reason::Borrowed("with the reasoning it depends on");
@@ -111,7 +114,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn pin_of(&self, at: usize) -> Option<Reason> {
         let Pinned { pins, task, .. } = &self.pinned;
         let message = &self.messages[at];
-        match pins.system && message.role.instructs() {
+        match pins.system && message.instructs() {
             true => Some(Keep::reason(message)),
             false if *task == Some(at) => Some(TASK),
             false => (pins.question == Question::Always && self.is_question(at)).then_some(LAST_USER),
@@ -151,7 +154,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
     pub fn drop_but_instructions(&mut self, at: usize, reason: &Reason) {
         let parts = &self.messages[at].parts;
         let is_pinned = self.pin_of(at).is_some();
-        if is_pinned || !parts.iter().any(Part::instructs) {
+        let are_over = self.messages[at].standing.is_rolled_back();
+        if is_pinned || are_over || !parts.iter().any(Part::instructs) {
             return self.drop_message(at, reason.clone());
         }
         if self.is_question(at) {
@@ -195,36 +199,67 @@ impl<'v, 'a> DropSet<'v, 'a> {
             && matches!(message.parts[part.part].content, Content::Text(_) | Content::Unknown(_) | Content::Other)
     }
 
-    /// Drops the questions that should be dropped, if nothing is left of the in-flight round that answers them.
+    /// Drops the questions that should be dropped and are not asked any more: nothing is left of the in-flight round that answers
+    /// them, or it begins after another one.
     fn settle(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        if open.is_empty() {
-            return;
+        let mut open = std::mem::take(&mut self.open);
+        while !open.is_empty() {
+            let questions: Vec<usize> = open.iter().map(|question| question.at).collect();
+            let still = Question::InFlight.still(&questions, &self.clone().decided(), self.messages);
+            let (kept, dropped): (Vec<_>, Vec<_>) = open.into_iter().partition(|question| still.contains(&question.at));
+            if dropped.is_empty() {
+                return kept.into_iter().for_each(|question| self.spare(question.at, QUESTION));
+            }
+            self.pinned.questions.retain(|at| still.contains(at));
+            for OpenQuestion { at, reason, keeps_instructions } in dropped {
+                match keeps_instructions {
+                    true => self.drop_but_instructions(at, &reason),
+                    false => self.drop_message(at, reason),
+                }
+            }
+            open = kept;
         }
-        let in_flight = ends_in_round(self.messages, |part| !self.is_part_gone(part));
-        self.pinned.questions.clear();
-        for OpenQuestion { at, reason, keeps_instructions } in open {
-            match (in_flight, keeps_instructions) {
-                (true, _) => self.spare(at, QUESTION),
-                (false, true) => self.drop_but_instructions(at, &reason),
-                (false, false) => self.drop_message(at, reason),
+    }
+
+    /// Drops the boundaries that should be dropped and that no kept message of their conversation needs: neither one after them, nor
+    /// one before them that a model would read again.
+    fn release(&mut self) {
+        self.held.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        let mut replaced = self.replaced();
+        for (at, reason) in std::mem::take(&mut self.held) {
+            if self.is_gone(at) {
+                continue;
+            }
+            let thread = self.messages[at].thread;
+            let of_thread = |after: &usize| self.messages[*after].thread == thread;
+            let mut needing = (at + 1..reach(self.messages, at)).filter(of_thread);
+            let is_needed = needing.any(|after| !self.is_gone(after));
+            if is_needed || replaced.get(&thread).is_some_and(|first| *first < at) {
+                self.spared.push((at, if is_needed { BOUNDARY } else { REPLACES }));
+                // As long as it stays, no earlier message is read again.
+                replaced.remove(&thread);
+            } else {
+                self.mark_message(at, reason);
+                self.drain();
             }
         }
     }
 
-    /// Drops the boundaries that should be dropped and that no kept message of their conversation needs.
-    fn release(&mut self) {
-        self.held.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        for (at, reason) in std::mem::take(&mut self.held) {
-            let of_thread = |after: &usize| self.messages[*after].thread == self.messages[at].thread;
-            let mut needing = (at + 1..reach(self.messages, at)).filter(of_thread);
-            if !self.is_gone(at) && needing.all(|after| self.is_gone(after)) {
-                self.mark_message(at, reason);
-                self.drain();
-            } else {
-                self.spared.push((at, BOUNDARY));
+    /// Index of the first kept message of each conversation that a model would read again without the boundaries that should be
+    /// dropped.
+    fn replaced(&self) -> HashMap<u32, usize> {
+        let held: HashSet<usize> = self.held.iter().map(|(at, _)| *at).collect();
+        let mut first = HashMap::default();
+        let kept = self.messages.iter().enumerate().filter(|(at, _)| !self.is_gone(*at) && !held.contains(at));
+        for (at, message) in kept {
+            if message.is_boundary() {
+                first.remove(&message.thread);
+            }
+            if message.standing == Standing::Superseded {
+                first.entry(message.thread).or_insert(at);
             }
         }
+        first
     }
 
     fn mark_message(&mut self, at: usize, reason: Reason) {
@@ -303,6 +338,11 @@ impl<'v, 'a> DropSet<'v, 'a> {
     #[must_use]
     pub fn into_plan(mut self) -> Plan {
         self.settle();
+        self.decided()
+    }
+
+    /// The plan as it is decided so far: questions that should be dropped are kept.
+    fn decided(mut self) -> Plan {
         self.release();
         let mut plan = Plan::keep(self.messages.len());
         let mut parts: Vec<PartRef> = self.parts.into_iter().collect();

@@ -16,7 +16,8 @@ const LONGEST_TOKEN: usize = 128;
 /// Which results are cleared.
 #[derive(Debug, Clone)]
 pub enum StaleResults {
-    /// All except the newest ones, of which this many are kept; exempt results are not included.
+    /// All except the newest ones, of which each conversation keeps this many; neither exempt results are counted, nor those of
+    /// turns that were taken back.
     AllButLast(usize),
     /// The results of reads of a file that a later call reads again. The globs match the tools that read files.
     SupersededReads(NameGlobs),
@@ -55,7 +56,7 @@ pub struct ClearResults {
     pub exempt: NameGlobs,
     /// The only tools whose results are cleared; all, if there is no glob.
     pub only: NameGlobs,
-    /// Tokens of the newest results, without exempt ones, that are not cleared.
+    /// Tokens of the newest results of each conversation, without exempt ones, that are not cleared.
     pub protected_tokens: usize,
     /// Clears nothing in a transcript of at most this many tokens.
     pub trigger: Option<usize>,
@@ -100,12 +101,12 @@ impl Processor for ClearResults {
         Traits { growth: Growth { last_results, ..Growth::default() }, ..Traits::default() }
     }
 
-    fn unmatched_globs(&self) -> Vec<&str> {
+    fn remarks(&self) -> Vec<String> {
         let reads = match &self.stale {
             StaleResults::SupersededReads(reads) => Some(reads),
             StaleResults::AllButLast(_) | StaleResults::Duplicates => None,
         };
-        reads.into_iter().chain([&self.exempt, &self.only]).flat_map(NameGlobs::unmatched).collect()
+        reads.into_iter().chain([&self.exempt, &self.only]).flat_map(NameGlobs::remarks).collect()
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -164,11 +165,7 @@ impl ClearResults {
     fn stale(&self, view: &View<'_, '_>, pairs: &Pairs) -> (Vec<PartRef>, &'static str) {
         let counted = |result: &PartRef| !self.is_exempt(view, pairs, *result);
         let (mut stale, reason) = match &self.stale {
-            StaleResults::AllButLast(keep) => {
-                let results: Vec<PartRef> = pairs.results().iter().copied().filter(counted).collect();
-                let older = results.len().saturating_sub(*keep).next_multiple_of(self.step).min(results.len());
-                (results[..older].to_vec(), "older tool result")
-            }
+            StaleResults::AllButLast(keep) => (self.older(view, pairs, *keep), "older tool result"),
             StaleResults::SupersededReads(reads) => {
                 (superseded_reads(view, pairs, reads, &self.placeholder), "the file is read again later")
             }
@@ -178,17 +175,45 @@ impl ClearResults {
         };
         stale.retain(counted);
         if self.protected_tokens > 0 {
-            let mut left = self.protected_tokens;
-            let newest = pairs.results().iter().rev().filter(|result| counted(result));
-            let protected = newest.take_while(|result| {
-                let tokens = self.tokens(result.part_in(view.messages));
-                left.checked_sub(tokens).map(|rest| left = rest).is_some()
-            });
-            if let Some(oldest) = protected.last() {
-                stale.retain(|result| (result.message, result.part) < (oldest.message, oldest.part));
-            }
+            let protected = self.protected(view, pairs);
+            stale.retain(|result| !protected.contains(result));
         }
         (stale, reason)
+    }
+
+    /// The results that are not exempt, by conversation: the main one and those of sub-agents each have newest ones. Those of turns
+    /// that were taken back are in none.
+    fn conversations(&self, view: &View<'_, '_>, pairs: &Pairs) -> HashMap<u32, Vec<PartRef>> {
+        let mut conversations: HashMap<u32, Vec<PartRef>> = HashMap::new();
+        for &result in pairs.results() {
+            if is_told(view, result) && !self.is_exempt(view, pairs, result) {
+                conversations.entry(view.messages[result.message].thread).or_default().push(result);
+            }
+        }
+        conversations
+    }
+
+    /// All results but the last `keep` of each conversation, in order.
+    fn older(&self, view: &View<'_, '_>, pairs: &Pairs, keep: usize) -> Vec<PartRef> {
+        let newest = |results: Vec<PartRef>| {
+            let older = results.len().saturating_sub(keep).next_multiple_of(self.step).min(results.len());
+            results.into_iter().skip(older)
+        };
+        let last: HashSet<PartRef> = self.conversations(view, pairs).into_values().flat_map(newest).collect();
+        pairs.results().iter().copied().filter(|result| !last.contains(result)).collect()
+    }
+
+    /// The newest results of each conversation whose tokens are protected.
+    fn protected(&self, view: &View<'_, '_>, pairs: &Pairs) -> HashSet<PartRef> {
+        let newest = |results: Vec<PartRef>| {
+            let mut left = self.protected_tokens;
+            let fits = |result: &PartRef| {
+                let rest = left.checked_sub(self.tokens(result.part_in(view.messages)));
+                rest.map(|rest| left = rest).is_some()
+            };
+            results.into_iter().rev().take_while(fits).collect::<Vec<_>>()
+        };
+        self.conversations(view, pairs).into_values().flat_map(newest).collect()
     }
 
     /// Tokens of a result's texts.
@@ -292,7 +317,7 @@ fn superseded_reads(view: &View<'_, '_>, pairs: &Pairs, reads: &NameGlobs, place
         let newer = later.entry((read.thread, read.path.clone())).or_default();
         if newer.iter().any(|newer| newer.covers(&read)) {
             superseded.push(at);
-        } else if has_content(result, placeholder) {
+        } else if has_content(result, placeholder) && is_told(view, at) {
             newer.push(read);
         }
     }
@@ -311,12 +336,20 @@ fn duplicates(view: &View<'_, '_>, pairs: &Pairs, placeholder: &str) -> Vec<Part
             continue;
         }
         let texts = result.content.iter().map(|text| text.decode()).collect();
-        if !later.insert((view.messages[at.message].thread, texts)) {
+        let content = (view.messages[at.message].thread, texts);
+        if later.contains(&content) {
             repeated.push(at);
+        } else if is_told(view, at) {
+            later.insert(content);
         }
     }
     repeated.reverse();
     repeated
+}
+
+/// Whether a result is in no turn that was taken back.
+fn is_told(view: &View<'_, '_>, at: PartRef) -> bool {
+    !view.messages[at.message].standing.is_rolled_back()
 }
 
 fn result_at<'v, 'a>(view: &View<'v, 'a>, at: PartRef) -> Option<&'v ToolResult<'a>> {

@@ -25,7 +25,7 @@ pub use cascade::DropSet;
 pub(crate) use cascade::KnownFaults;
 pub use clear_results::{ClearResults, StaleResults};
 pub use counting::{Counting, Overhead};
-pub use drop_messages::{DropMessages, Live, MessageRange, drop_standing};
+pub use drop_messages::{DropMessages, Live, MessageRange, Seen, drop_standing, without_taken_back};
 pub use plan::{
     Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View, apply_plan,
     place_blocks,
@@ -37,7 +37,7 @@ pub use split::{Overlap, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{MediaLimits, Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
 pub use token_limit::{Budget, Overflow, ScaledLimit, TokenLimit};
-pub use tool_filter::{NameGlobs, ToolFilter, ToolGlobs};
+pub use tool_filter::{AllCalls, NameGlobs, ToolFilter, ToolGlobs};
 pub use units::{Keep, Pins, Question, WindowUnit};
 pub use window::{HistoryWindow, SlidingWindow};
 
@@ -86,8 +86,8 @@ pub trait Processor: Send + Sync {
         None
     }
 
-    /// The globs of tool names that the user gave it and that have matched no tool so far.
-    fn unmatched_globs(&self) -> Vec<&str> {
+    /// What to tell the user after all transcripts: which globs and numbers of the options matched nothing, for example.
+    fn remarks(&self) -> Vec<String> {
         Vec::new()
     }
 
@@ -240,11 +240,7 @@ impl fmt::Display for ProcessorError {
                  budget of {budget}; raise --max-tokens or choose another --on-overflow",
                 token_count(*needed)
             ),
-            Self::Emptied { stage, count } => write!(
-                f,
-                "{stage} would drop {}; keep more, or name what to drop, as in `filter -x '*'`",
-                if *count == 1 { String::from("the only message") } else { format!("all of {count} messages") }
-            ),
+            Self::Emptied { stage, count } => write_emptied(f, stage, *count),
             Self::PinsTooLarge { needed, budget } => write!(
                 f,
                 "the part that every window repeats (preamble, reserve, pinned messages) needs {}, more than the \
@@ -258,6 +254,11 @@ impl fmt::Display for ProcessorError {
             Self::Other(error) => error.fmt(f),
         }
     }
+}
+
+fn write_emptied(f: &mut fmt::Formatter<'_>, stage: &str, count: usize) -> fmt::Result {
+    let all = if count == 1 { String::from("the only message") } else { format!("all of {count} messages") };
+    write!(f, "{stage} would drop {all}; keep more, or name what to drop, as in `filter -x '*'`")
 }
 
 impl Error for ProcessorError {}

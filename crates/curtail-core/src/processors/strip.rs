@@ -1,8 +1,10 @@
 //! Drops parts by kind, media by age and size, and messages by role.
 
+use foldhash::HashMap;
+
 use super::{Change, Decision, DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::transcript::media::{Medium, MediumFacts, media};
-use crate::transcript::{Content, Pairs, Part, PartRef, Role, Substitution};
+use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Substitution};
 
 /// A kind of part to strip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,13 +61,14 @@ impl Processor for Strip {
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
-        let open_turn = view.messages.iter().rposition(|message| message.has_text_as(Role::User)).unwrap_or(0);
+        let open_turns = open_turns(view.messages);
         let mut lone_reasoning = Vec::new();
         for (at, message) in view.messages.iter().enumerate() {
             if !self.roles.is_empty() && !self.roles.contains(&message.role) {
                 drops.drop_message(at, Reason::Owned(format!("role {}", message.role.name())));
                 continue;
             }
+            let open_turn = open_turns.get(&message.thread).copied().unwrap_or(0);
             if message.is_bound_reasoning() && self.strips_reasoning() {
                 if self.is_needed(view, at, open_turn) {
                     drops.spare(at, NEEDED);
@@ -92,6 +95,13 @@ impl Processor for Strip {
         }
         Ok(plan)
     }
+}
+
+/// Index of the message with which the open turn of each conversation begins: the last one with text of its user.
+fn open_turns(messages: &[Message<'_>]) -> HashMap<u32, usize> {
+    let asks = |message: &Message<'_>| !message.standing.is_rolled_back() && message.has_text_as(Role::User);
+    let asking = messages.iter().enumerate().filter(|(_, message)| asks(message));
+    asking.map(|(at, message)| (message.thread, at)).collect()
 }
 
 const NEEDED: Reason = Reason::Borrowed("a call depends on this reasoning; --strip all-reasoning drops it");
@@ -143,7 +153,7 @@ impl Strip {
 /// Removes media by age and by size. What is at another address has no size that is known.
 #[derive(Debug, Clone, Default)]
 pub struct MediaLimits {
-    /// The number of newest media to keep; `None` keeps all.
+    /// The number of newest media of each conversation to keep, without those of turns that were taken back; `None` keeps all.
     pub keep_last: Option<usize>,
     /// The most bytes of one medium.
     pub max_bytes: Option<u64>,
@@ -156,14 +166,23 @@ impl Processor for MediaLimits {
         "filter"
     }
 
+    fn traits(&self) -> Traits {
+        // What describes a medium is a text like any other once it is read.
+        Traits { writes: true, ..Traits::default() }
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let mut plan = Plan::keep(view.messages.len());
-        let mut kept = self.keep_last.unwrap_or(usize::MAX);
+        let most = self.keep_last.unwrap_or(usize::MAX);
+        let mut left: HashMap<u32, usize> = HashMap::default();
         for (at, message) in view.messages.iter().enumerate().rev() {
+            let mut over = self.keep_last.map_or(usize::MAX, |_| 0);
+            let is_over = message.standing.is_rolled_back();
+            let kept = if is_over { &mut over } else { left.entry(message.thread).or_insert(most) };
             for (nth, part) in message.parts.iter().enumerate().rev() {
                 let found = media(part);
                 let mut gone: Vec<Substitution> =
-                    found.iter().rev().filter_map(|medium| self.removes(medium, &mut kept)).collect();
+                    found.iter().rev().filter_map(|medium| self.removes(medium, kept)).collect();
                 gone.reverse();
                 if !gone.is_empty() {
                     let reason = gone.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" ");

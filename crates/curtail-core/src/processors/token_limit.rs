@@ -107,7 +107,7 @@ impl Processor for TokenLimit {
         Traits {
             // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
             passes: if self.step > 1 { usize::MAX } else { 1 },
-            drops_first: &[Standing::Superseded, Standing::RolledBack, Standing::Abandoned],
+            drops_first: Standing::UNREAD,
             may_empty: self.on_overflow == Overflow::Empty,
             growth: Growth { is_local: self.is_local(), ..Growth::default() },
             ..Traits::default()
@@ -222,14 +222,24 @@ impl Limiting<'_, '_, '_> {
         if self.keeps_enough(start) {
             return Ok(self.noted_plan(start));
         }
-        let question = self.limit.question.among(self.transcript.view.messages, self.transcript.pairs);
-        let asking = self.asking(question);
-        if let Some(start) = asking.newest_start_beside_question()
-            && asking.keeps_enough(start)
-        {
-            return Ok(asking.noted_plan(start));
+        let Segmented { view, pairs, .. } = self.transcript;
+        self.decide_asking(self.limit.question.among(view.messages, pairs), newest)
+    }
+
+    /// The plan that keeps `questions`. Without them, the newest segments that fit begin at `newest`.
+    fn decide_asking(&self, questions: Vec<usize>, newest: usize) -> Result<Plan, ProcessorError> {
+        let asking = self.asking(questions);
+        let start = asking.newest_start_beside_question().filter(|start| asking.keeps_enough(*start));
+        let plan = match start {
+            Some(start) => asking.noted_plan(start),
+            None => self.overflow(&asking, newest)?,
+        };
+        let questions = asking.preserved.questions();
+        let still = self.limit.question.still(questions, &plan, self.transcript.view.messages);
+        match still.is_empty() || still.len() == questions.len() {
+            true => Ok(plan),
+            false => self.decide_asking(still, newest),
         }
-        self.overflow(&asking, newest)
     }
 
     /// The same cut, if it keeps these questions as well.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use foldhash::{HashMap, HashSet};
 use globset::GlobSet;
@@ -12,6 +12,7 @@ use super::{Decision, DropSet, Insert, Insertion, InvalidGlob, Plan, Processor, 
 use crate::globs;
 use crate::globs::Stars;
 use crate::transcript::{Draft, Message, Pairs, PartRef, Role, in_flight, last_round};
+use crate::visible::number_of;
 
 /// The tools whose calls and results are dropped.
 #[derive(Debug, Clone, Default)]
@@ -54,10 +55,10 @@ impl Processor for ToolFilter {
         Traits { writes: self.persist_results, may_empty, ..Traits::default() }
     }
 
-    fn unmatched_globs(&self) -> Vec<&str> {
+    fn remarks(&self) -> Vec<String> {
         match &self.tools {
             ToolGlobs::All => Vec::new(),
-            ToolGlobs::Exclude(names) | ToolGlobs::Include(names) => names.unmatched().collect(),
+            ToolGlobs::Exclude(names) | ToolGlobs::Include(names) => names.remarks().collect(),
         }
     }
 
@@ -100,6 +101,47 @@ impl ToolFilter {
         if is_dropped {
             drops.drop_part(result, Reason::Borrowed("result of a filtered tool"));
         }
+    }
+}
+
+/// Drops the calls of all tools, and tells how many they were: `curtail filter` does so if no flag says what to drop.
+#[derive(Debug, Default)]
+pub struct AllCalls {
+    /// Whether a note such as `Used search tool` replaces dropped calls.
+    pub persist_results: bool,
+    /// The number of calls that it saw.
+    calls: AtomicUsize,
+}
+
+impl AllCalls {
+    /// Drops all calls, each replaced by a note if `persist_results`.
+    #[must_use]
+    pub fn new(persist_results: bool) -> Self {
+        Self { persist_results, calls: AtomicUsize::default() }
+    }
+
+    const fn filter(&self) -> ToolFilter {
+        ToolFilter { tools: ToolGlobs::All, persist_results: self.persist_results }
+    }
+}
+
+impl Processor for AllCalls {
+    fn name(&self) -> &'static str {
+        self.filter().name()
+    }
+
+    fn traits(&self) -> Traits {
+        self.filter().traits()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let calls = number_of(self.calls.load(Ordering::Relaxed), "call");
+        vec![format!("dropped all tool calls: {calls}; -x GLOB drops those of some tools")]
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        self.calls.fetch_add(Pairs::from_messages(view.messages).calls().len(), Ordering::Relaxed);
+        self.filter().decide(view)
     }
 }
 
@@ -269,6 +311,11 @@ impl NameGlobs {
             }
         }
         true
+    }
+
+    /// A sentence about each glob that has matched no name so far: most likely it is misspelled.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        self.unmatched().map(|glob| format!("no tool matches `{glob}`; `curtail count --by tool` lists the tools"))
     }
 
     /// The globs that have matched no name so far.

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Decision, DropSet, Growth, Plan, Reason, Traits};
+use super::{Decision, DropSet, Growth, Plan, Reason, Traits, apply_plan};
 use crate::transcript::{
-    Message, Pairs, PartRef, Role, Standing, ends_in_round, first_prompt, open_questions, prompts, segments,
-    turn_starts, turns,
+    Message, Pairs, Role, Standing, first_prompt, in_flight, open_questions, prompts, segments, turn_starts, turns,
 };
 
 /// What one unit of a window is.
@@ -92,6 +91,14 @@ impl Question {
         }
         questions
     }
+
+    /// Those of `questions` that are still to be kept after `plan`: a part of the round that answers them may be gone, or all of it.
+    pub(super) fn still(self, questions: &[usize], plan: &Plan, messages: &[Message<'_>]) -> Vec<usize> {
+        let kept: Vec<usize> = (0..messages.len()).filter(|&at| plan.keeps(at)).collect();
+        let after = apply_plan(messages.to_vec(), plan);
+        let open = self.among(&after, &Pairs::from_messages(&after));
+        open.into_iter().map(|at| kept[at]).filter(|at| questions.contains(at)).collect()
+    }
 }
 
 /// Messages that a cut keeps wherever they are, and that every window of a split repeats. The default pins only the question
@@ -139,7 +146,7 @@ impl Keep {
         Traits {
             // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
             passes: if step > 1 { usize::MAX } else { 1 },
-            drops_first: &[Standing::RolledBack, Standing::Abandoned],
+            drops_first: Standing::TAKEN_BACK,
             growth: Growth { is_local: self.first == 0 && !self.first_user && step <= 1, ..Growth::default() },
             ..Traits::default()
         }
@@ -152,7 +159,7 @@ impl Keep {
     }
 
     /// The plan of `decide`, which gets the questions to keep. It decides without one first, because most cuts keep the question
-    /// anyway. A question is not kept for a round of which nothing is left.
+    /// anyway. A question is not kept for a round of which nothing is left, unless it takes the place of the round.
     pub(super) fn with_question<'m, 'a>(
         self,
         messages: &'m [Message<'a>],
@@ -164,18 +171,31 @@ impl Keep {
         if plan.is_identity() {
             return plan;
         }
-        let questions = self.question.among(messages, pairs);
+        let mut questions = self.question.among(messages, pairs);
         if questions.iter().all(|&at| plan.keeps(at)) {
             return plan;
         }
-        let asking = decide(preserved().asking(questions));
-        let is_always = self.question == Question::Always;
-        if is_always || asking.leaves_round(messages) { asking } else { plan }
+        loop {
+            let asking = decide(preserved().asking(questions.clone()));
+            let still = self.question.still(&questions, &asking, messages);
+            match still.len() {
+                0 => {
+                    let after = apply_plan(messages.to_vec(), &plan);
+                    let is_left = in_flight(&after) < after.len();
+                    if !is_left || questions.len() < 2 {
+                        return if is_left { asking } else { plan };
+                    }
+                    questions.remove(0);
+                }
+                count if count == questions.len() => return asking,
+                _ => questions = still,
+            }
+        }
     }
 
     /// Whether the message is kept for its role, or because it is a boundary.
     const fn preserves(self, message: &Message<'_>) -> bool {
-        self.system && message.role.instructs() || message.is_boundary() && message.standing.is_read()
+        self.system && message.instructs() || message.is_boundary() && message.standing.is_read()
     }
 
     /// Why [`Keep::preserves`] keeps the message.
@@ -284,11 +304,5 @@ impl Plan {
     /// Whether the message is not dropped.
     pub(super) fn keeps(&self, at: usize) -> bool {
         !matches!(self.decisions[at], Decision::Drop(_))
-    }
-
-    /// Whether what is kept ends in an in-flight round.
-    pub(super) fn leaves_round(&self, messages: &[Message<'_>]) -> bool {
-        let cuts = self.cuts();
-        ends_in_round(messages, |part: PartRef| self.keeps(part.message) && !cuts.contains(&part))
     }
 }

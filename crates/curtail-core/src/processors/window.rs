@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::units::Preserved;
 use super::{DropSet, Growth, Keep, Plan, Processor, ProcessorError, Question, Reason, Traits, View, WindowUnit};
 use crate::transcript::{
-    Content, Message, Mismatch, Pairs, Part, PartRef, Role, first_prompt, in_flight, joints, main_thread, turn_starts,
+    Content, Message, Mismatch, Pairs, Part, PartRef, Role, first_prompt, in_flight, joints, main_thread, settled,
+    turn_starts,
 };
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
@@ -51,7 +52,8 @@ impl Processor for HistoryWindow {
 
     fn traits(&self) -> Traits {
         let traits = self.keep.traits(self.step);
-        Traits { growth: Growth { keeps_rounds: !self.cap_in_flight, ..traits.growth }, ..traits }
+        let keeps_rounds = !self.cap_in_flight && self.step <= 1;
+        Traits { growth: Growth { keeps_rounds, ..traits.growth }, ..traits }
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -116,7 +118,8 @@ impl HistoryWindow {
         if self.cap_in_flight {
             return messages.len();
         }
-        let first = in_flight(messages);
+        // A step may not be undone when the reply goes on in whose middle a log ends.
+        let first = if self.step > 1 { settled(messages) } else { in_flight(messages) };
         let next = |flight, (at, message)| if outlives_its_tools(message, at, pairs, flight) { at + 1 } else { flight };
         messages.iter().enumerate().skip(first).fold(first, next)
     }

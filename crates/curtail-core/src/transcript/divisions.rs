@@ -82,11 +82,12 @@ pub fn bind_split_replies(messages: &mut [Message<'_>]) {
     }
 }
 
-/// Indices of the messages that begin turns of the main conversation: a person wrote them, and they contain text or media.
+/// Indices of the messages that begin turns of the main conversation: a person wrote them, they contain text or media, and nobody
+/// took them back.
 #[must_use]
 pub fn turn_starts(messages: &[Message<'_>]) -> Vec<usize> {
     let main = main_thread(messages);
-    (0..messages.len()).filter(|&at| messages[at].thread == main && messages[at].begins_turn()).collect()
+    (0..messages.len()).filter(|&at| messages[at].counts_in(main) && messages[at].begins_turn()).collect()
 }
 
 /// The turns of a transcript, which begin at the [`turn_starts`]. Messages before the first one are a turn too.
@@ -106,8 +107,8 @@ pub fn turns(messages: &[Message<'_>]) -> Vec<Range<usize>> {
 pub fn in_flight(messages: &[Message<'_>]) -> usize {
     let start = |thread: u32| {
         let mut start = messages.len();
-        let newest = messages.iter().rposition(|message| message.thread == thread);
-        for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| message.thread == thread) {
+        let newest = messages.iter().rposition(|message| message.counts_in(thread));
+        for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| message.counts_in(thread)) {
             let is_bound = message.is_bound() && Some(at) != newest;
             if !message.has_tools() && !is_bound {
                 break;
@@ -116,7 +117,18 @@ pub fn in_flight(messages: &[Message<'_>]) -> usize {
         }
         start
     };
-    messages.last().map_or(0, |last| start(0).min(start(last.thread)))
+    let last = messages.iter().rfind(|message| !message.standing.is_rolled_back());
+    last.map_or(messages.len(), |last| start(0).min(start(last.thread)))
+}
+
+/// Index of the first message of the main conversation behind the last one that ended a round; the number of messages if there is
+/// none. Appended messages never move it back: reasoning ends no round, and a text of a reply does, although its calls may follow.
+#[must_use]
+pub fn settled(messages: &[Message<'_>]) -> usize {
+    let main = main_thread(messages);
+    let ends_round = |message: &Message<'_>| message.counts_in(main) && !message.has_tools() && !message.is_reasoning();
+    let end = messages.iter().rposition(ends_round).map_or(0, |last| last + 1);
+    messages[end..].iter().position(|message| message.counts_in(main)).map_or(messages.len(), |first| end + first)
 }
 
 /// Marks what the last boundary of each thread supersedes: the messages before it, except instructions and what it kept.
@@ -189,29 +201,19 @@ pub fn prompts(messages: &[Message<'_>]) -> Vec<usize> {
 /// ```
 #[must_use]
 pub fn open_questions(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
-    let start = in_flight(messages);
-    if start == messages.len() {
+    if in_flight(messages) == messages.len() {
         return Vec::new();
     }
     let prompts = prompts(messages);
-    let has_tools = |segment: &Range<usize>| messages[segment.clone()].iter().any(Message::has_tools);
-    let round = segments(messages, pairs).into_iter().rev().take_while(has_tools).last();
-    let start = round.map_or(start, |segment| start.min(segment.start));
+    // A result without a call of its own belongs to no round.
+    let calls =
+        |segment: &Range<usize>| messages[segment.clone()].iter().any(|message| message.calls().next().is_some());
+    let round = segments(messages, pairs).into_iter().rev().take_while(calls).last();
+    let start = round.map_or(messages.len(), |segment| segment.start);
     let mut questions: Vec<usize> = prompts.iter().rfind(|&&at| at < start).copied().into_iter().collect();
     questions.extend(prompts.last());
     questions.dedup();
     questions
-}
-
-/// Whether the messages whose parts are `kept` end in an in-flight round, that of the main conversation or of the sub-agent
-/// that works last.
-#[must_use]
-pub fn ends_in_round(messages: &[Message<'_>], kept: impl Fn(PartRef) -> bool) -> bool {
-    let parts = |message: usize| (0..messages[message].parts.len()).map(move |part| PartRef { message, part });
-    let is_left = |at: &usize| messages[*at].parts.is_empty() || parts(*at).any(&kept);
-    let is_open = |at: usize| parts(at).any(|part| part.part_in(messages).content.is_tool() && kept(part));
-    let last = |is_of: &dyn Fn(usize) -> bool| (0..messages.len()).rev().filter(|at| is_of(*at)).find(is_left);
-    last(&|_| true).is_some_and(is_open) || last(&|at| messages[at].thread == 0).is_some_and(is_open)
 }
 
 /// The neighbors in `dialogue` that are of one side where user and assistant have to alternate. Tool messages in a row become one

@@ -112,7 +112,7 @@ impl<'a> Message<'a> {
     /// Whether a trainer computes a loss on it: it is an assistant message, and the dataset does not exclude it.
     #[must_use]
     pub fn is_target(&self) -> bool {
-        self.role == Role::Assistant && !self.untrained
+        self.role == Role::Assistant && !self.untrained && !self.standing.is_rolled_back()
     }
 
     /// Whether a model reads it in place of everything before it.
@@ -125,6 +125,19 @@ impl<'a> Message<'a> {
     #[must_use]
     pub const fn is_exchange(&self) -> bool {
         matches!(self.kind, MessageKind::Exchange)
+    }
+
+    /// Whether it is a part of what is said in the conversation `thread`: neither a sub-agent's, nor of a turn that was taken back.
+    /// Whatever is chosen from a conversation, such as its first prompt or its last results, is chosen among these.
+    #[must_use]
+    pub const fn counts_in(&self, thread: u32) -> bool {
+        self.thread == thread && !self.standing.is_rolled_back()
+    }
+
+    /// Whether it gives instructions that are in force: those of a turn that was taken back are not.
+    #[must_use]
+    pub const fn instructs(&self) -> bool {
+        self.role.instructs() && !self.standing.is_rolled_back()
     }
 
     /// Who wrote it, whatever role carries it: a message of results alone is a tool's, and one that a program wrote for the user,
@@ -326,6 +339,12 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// Those of turns that were taken back: nothing is chosen among them, and they are dropped first.
+    pub const TAKEN_BACK: &'static [Self] = &[Self::RolledBack, Self::Abandoned];
+
+    /// Those of all messages that the model no longer reads.
+    pub const UNREAD: &'static [Self] = &[Self::Superseded, Self::RolledBack, Self::Abandoned];
+
     /// Whether the model still reads the message.
     #[must_use]
     pub const fn is_read(self) -> bool {

@@ -16,8 +16,8 @@ mod requirements;
 mod unread;
 
 pub use divisions::{
-    behind_boundary, bind_split_replies, ends_in_round, first_prompt, front, in_flight, joints, main_thread,
-    open_questions, prompts, reach, same_side, segments, supersede, turn_starts, turns,
+    behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, main_thread, open_questions, prompts,
+    reach, same_side, segments, settled, supersede, turn_starts, turns,
 };
 pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links, blocks_in_text, is_own_block, marked, own_blocks};
 pub use faults::{Fault, FaultKind, Placement, last_round};

@@ -309,6 +309,10 @@ impl Tokenizer for Remembered {
         self.tokenizer.at_most_bytes()
     }
 
+    fn remark(&self) -> Option<String> {
+        self.tokenizer.remark()
+    }
+
     fn count(&self, text: &str) -> usize {
         if text.len() < SHORTEST {
             return self.tokenizer.count(text);

@@ -17,6 +17,7 @@ use foldhash::HashMap;
 use thiserror::Error;
 
 use crate::calibration::observe;
+use crate::requests::keys;
 use curtail_core::dialects::Dialect;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, OnSummary};
@@ -25,16 +26,19 @@ use history::History;
 use needs::{Needs, WorkState, needs, work_states};
 use policies::Projection;
 use prefixes::Runs;
-use scores::Scorer;
+use scores::{RecordedRequest, Scorer};
 
-pub use crate::calibration::{Calibrated, Calibration, Observed, Request, Session, calibrate, percentile, sessions};
+pub use crate::calibration::{
+    Calibrated, Calibration, Observed, Request, SeenRequests, Session, calibrate, percentile, sessions,
+};
 pub use curtail_facts::references::references;
 pub use history::Remembered;
 pub use policies::{AS_RECORDED, Apply, Policy, PolicyChain, ScaledChain};
+pub(crate) use prefixes::digest;
 pub use prices::{CacheRules, CacheUse, ModelPrice, PriceError, Prices};
 pub use report::{
-    Accuracy, CalibrationReport, Group, Losses, Missing, NamedTotal, PolicyReport, PolicyTotal, Probe, Probes,
-    Recorded, RequestReport, SessionReport, TotalReport, Verdict, outcome,
+    Accuracy, CalibrationReport, Group, Losses, Missing, NamedTotal, PolicyReport, PolicyTotal, Predicted, Probe,
+    Probes, Recorded, RequestReport, SessionReport, TotalReport, Verdict, outcome,
 };
 
 /// Policies, and the settings for measuring their requests.
@@ -99,11 +103,22 @@ struct Scene<'s, 'a> {
     needs: &'s [Needs],
     /// What the model has to know at each request.
     work_states: &'s [WorkState],
+    /// The provider's count of each request, if it is one of the logged history.
+    counted: Vec<Option<u64>>,
     /// The calibrations of each request.
     calibrated: &'s [Calibrated],
+    /// The rules by which the cache is simulated.
     rules: &'s CacheRules,
+    table: &'s Prices,
     /// The price of each request's model.
     prices: Vec<Option<&'s ModelPrice>>,
+    /// The rules by which input is billed; `None` for those of each request's model.
+    billing: Option<&'s CacheRules>,
+    /// Whether the log has writes to the cache, and whether most of them are kept for longer than usual.
+    writes: bool,
+    writes_long: bool,
+    /// For each request, the number of messages that policies see.
+    seen: Vec<usize>,
     /// Keys of the signature of reasoning.
     signatures: &'static [&'static str],
     /// Whether missing references are listed.
@@ -139,6 +154,7 @@ impl Replay {
         let work_states = work_states(&history, session);
         let observed = observe(session, history.outside, |run| history.tokens(run.clone()));
         let calibrated = calibrate(&observed);
+        let (written, long) = cache_writes(session);
         let rules_name = self.rules(dialect, session);
         let Some(rules) = self.prices.cache.get(&rules_name) else {
             return Err(ReplayError::NoCacheRules(rules_name));
@@ -148,15 +164,20 @@ impl Replay {
             history: &history,
             needs: &needs,
             work_states: &work_states,
+            counted: observed.iter().map(|request| request.input).collect(),
             calibrated: &calibrated,
             rules,
+            table: &self.prices,
             prices: self.prices_of(session),
+            billing: self.cache.as_ref().map(|_| rules),
+            writes: written > 0,
+            writes_long: 2 * long > written,
+            seen: seen(session, &history, self.live),
             signatures: dialect.provider_rules().signatures,
             missing: self.missing,
         };
         let largest = observed.iter().map(|request| request.tokens).max().unwrap_or(0);
-        let measured = |policy| self.policy(policy, &scene, transcript, largest);
-        let policies: Vec<PolicyReport> = self.policies.iter().map(measured).collect();
+        let policies = self.measured(&scene, transcript, largest);
         let side = if session.thread == 0 { String::new() } else { format!(" (side conversation {})", session.thread) };
         Ok(SessionReport {
             name: format!("{name}{side}"),
@@ -164,8 +185,25 @@ impl Replay {
             cache: rules_name,
             outcome: outcome(transcript, self.outcome.as_deref()),
             largest_counted: largest,
+            keys: keys(dialect, transcript, session),
             ..scene.report(policies)
         })
+    }
+
+    /// Measures the policies, those after the first in comparison with what was recorded.
+    fn measured(&self, scene: &Scene<'_, '_>, transcript: &Transcript<'_>, largest: u64) -> Vec<PolicyReport> {
+        let mut recorded: Option<Vec<RecordedRequest>> = None;
+        let mut policies = Vec::with_capacity(self.policies.len());
+        for policy in &self.policies {
+            if let (PolicyChain::Recorded, None) = (&policy.chain, &recorded) {
+                let (report, requests) = as_recorded(policy, scene);
+                policies.push(report);
+                recorded = Some(requests);
+            } else {
+                policies.push(self.policy(policy, scene, recorded.as_deref(), transcript, largest));
+            }
+        }
+        policies
     }
 
     /// Measures a policy. If it fails, its report has the error, and the other policies are measured all the same.
@@ -173,20 +211,14 @@ impl Replay {
         &self,
         policy: &Policy,
         scene: &Scene<'_, '_>,
+        recorded: Option<&[RecordedRequest]>,
         transcript: &Transcript<'_>,
         largest: u64,
     ) -> PolicyReport {
-        let mut scorer = Scorer::new(scene, policy);
+        let mut scorer = Scorer::new(scene, policy, recorded);
         let scaled;
         let chain: &Chain = match &policy.chain {
-            PolicyChain::Recorded => {
-                for request in &scene.session.requests {
-                    let mut runs = Runs::default();
-                    request.sent.iter().cloned().for_each(|run| runs.push(run));
-                    scorer.request(runs.into());
-                }
-                return scorer.finish(Summaries::default());
-            }
+            PolicyChain::Recorded => return as_recorded(policy, scene).0,
             PolicyChain::Fixed(chain) => chain,
             PolicyChain::Scaled(make) => match make(largest) {
                 Ok(chain) => {
@@ -206,7 +238,7 @@ impl Replay {
                 Err(error) => return scorer.fail(error.to_string()),
             }
         }
-        scorer.finish(summaries.sum())
+        scorer.finish(summaries.sum()).0
     }
 
     /// The name of the cache rules of `session`.
@@ -221,9 +253,7 @@ impl Replay {
         let rules_of = |provider: &str| self.prices.providers.get(provider).map(String::as_str);
         let by_provider = || rules_of(provider).or_else(|| rules_of(provider_by_usage(session)?));
         let name = by_model.or_else(by_provider).unwrap_or("none");
-        let usages = session.requests.iter().filter_map(|request| request.usage);
-        let (written, long) =
-            usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write, sum.1 + usage.cache_write_long));
+        let (written, long) = cache_writes(session);
         let longer = self.prices.cache.get(name).and_then(|rules| rules.long.as_ref());
         longer.filter(|_| 2 * long > written).map_or(name, String::as_str).to_owned()
     }
@@ -232,6 +262,42 @@ impl Replay {
         let name = |request: &Request| self.model.clone().or_else(|| request.model.clone());
         session.requests.iter().map(|request| name(request).and_then(|name| self.prices.model(&name))).collect()
     }
+}
+
+/// Measures the requests of a session as the log records them.
+fn as_recorded(policy: &Policy, scene: &Scene<'_, '_>) -> (PolicyReport, Vec<RecordedRequest>) {
+    let mut scorer = Scorer::new(scene, policy, None);
+    for request in &scene.session.requests {
+        let mut runs = Runs::default();
+        request.sent.iter().cloned().for_each(|run| runs.push(run));
+        scorer.request(runs.into());
+    }
+    scorer.finish(Summaries::default())
+}
+
+/// The tokens that a log says were written to the cache, and those of them that it keeps for longer than usual.
+fn cache_writes(session: &Session) -> (u64, u64) {
+    let usages = session.requests.iter().filter_map(|request| request.usage);
+    usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write, sum.1 + usage.cache_write_long))
+}
+
+/// For each request, the number of messages that policies see; with `live`, those that the request sent.
+fn seen(session: &Session, history: &History<'_>, live: bool) -> Vec<usize> {
+    let mut ends: Vec<usize> = session
+        .rolled_back
+        .iter()
+        .filter(|(position, _)| !session.summaries[**position])
+        .map(|(_, end)| *end)
+        .collect();
+    ends.sort_unstable();
+    let seen = session.requests.iter().map(|request| match live {
+        true => request.sent.iter().map(ExactSizeIterator::len).sum(),
+        false => {
+            let all = history.originals_in(0..request.at).len();
+            all - ends.partition_point(|end| *end <= request.at)
+        }
+    });
+    seen.collect()
 }
 
 /// A provider that would report usage like that of the log: Anthropic reports cache writes, OpenAI only reads.
@@ -255,19 +321,29 @@ fn main_model(session: &Session) -> Option<&str> {
     distinct.into_iter().rev().max_by_key(|name| count(name))
 }
 
-/// The largest relative median error with which the tokens of a session are meaningful.
+/// The largest relative error (90th percentile) with which the tokens of a session are meaningful.
 const MAX_ERROR: f64 = 0.1;
 
 impl Scene<'_, '_> {
+    /// The price of a request whose input is `billed` and whose reply has `output` tokens; `None` if the price is not known.
+    fn cost(&self, nth: usize, billed: CacheUse, output: u64) -> Option<f64> {
+        let price = self.prices[nth]?;
+        let rules = self.billing.or_else(|| self.table.cache.get(&price.cache))?;
+        Some(self.table.of_request(price, rules, billed, output))
+    }
+
+    /// The requests, from 1, whose count in the log is not of the logged history.
+    fn strays(&self) -> impl Fn(usize) -> bool + '_ {
+        move |nth| self.session.requests[nth].usage.is_some() && self.counted[nth].is_none()
+    }
+
     /// The report, without what the session as a whole is called and how it ended.
     fn report(&self, policies: Vec<PolicyReport>) -> SessionReport {
         let session = self.session;
         let requests = &session.requests;
         let numbers =
             |is: &dyn Fn(usize) -> bool| (0..requests.len()).filter(|&nth| is(nth)).map(|nth| nth + 1).collect();
-        let measured = policies.iter().flat_map(|policy| policy.requests.iter().zip(self.calibrated));
-        let held = measured.filter(|(_, calibrated)| calibrated.held).map(|(request, _)| request);
-        let accuracy = Accuracy::from_requests(held);
+        let accuracy = Accuracy::from_requests(policies.first().map_or(&[][..], |policy| &policy.requests));
         SessionReport {
             model: main_model(session).map(str::to_owned),
             times: requests.iter().all(|request| request.seconds.is_some()),
@@ -277,9 +353,10 @@ impl Scene<'_, '_> {
             paused_before: numbers(&|nth| !self.rules.lives(session.seconds_before(nth))),
             rejected: session.rejected,
             dropped_before: numbers(&|nth| self.calibrated[nth].drops),
+            stray_counts: numbers(&self.strays()),
             calibration: calibrations(self),
             policies,
-            inaccurate: accuracy.as_ref().is_some_and(|accuracy| accuracy.median_error > MAX_ERROR),
+            inaccurate: accuracy.as_ref().is_some_and(|accuracy| accuracy.p90_error > MAX_ERROR),
             accuracy,
             ..SessionReport::default()
         }

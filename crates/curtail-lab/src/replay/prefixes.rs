@@ -153,6 +153,8 @@ pub(super) struct Sent {
     /// The same messages as in `runs`. Those at the beginning that equal the previous request's keep the runs and links
     /// that they had there.
     linked: Vec<PlacedRun>,
+    /// The number of messages that the policy wrote or changed.
+    writings: usize,
     /// For each reference, the number of messages written by the policy that contain it.
     written: HashMap<u64, usize>,
 }
@@ -164,6 +166,7 @@ impl Sent {
             runs: Vec::new(),
             linked: Vec::new(),
             outside: Link { tokens: outside, ..Link::default() },
+            writings: 0,
             written: HashMap::default(),
         }
     }
@@ -240,6 +243,7 @@ impl Sent {
             None => ascends,
         };
         if let Run::Written(written, _) = &run {
+            self.writings += 1;
             written.references.iter().for_each(|reference| *self.written.entry(*reference).or_default() += 1);
         }
         self.runs.push(PlacedRun { count: self.count(), before: self.end(history), run, ascends });
@@ -247,6 +251,7 @@ impl Sent {
 
     fn remove_references(&mut self, run: &Run) {
         let Run::Written(written, _) = run else { return };
+        self.writings -= 1;
         for reference in written.references.iter() {
             if let Some(count) = self.written.get_mut(reference) {
                 *count -= 1;
@@ -304,6 +309,11 @@ impl Sent {
             return self.runs[..after].iter().rev().filter_map(|placed| placed.run.recorded()).find_map(last);
         }
         self.runs.iter().filter_map(|placed| placed.run.recorded()).filter_map(last).max()
+    }
+
+    /// Whether the policy wrote or changed a message.
+    pub(super) const fn has_written(&self) -> bool {
+        self.writings > 0
     }
 
     /// Whether a message that the policy wrote contains `reference`.
@@ -447,7 +457,7 @@ pub(super) fn is_intact(message: &Message<'_>) -> bool {
 }
 
 /// The digest of the part of `message` that is sent to a provider: its role and parts, not the envelope of the log.
-pub(super) fn digest(message: &Message<'_>) -> u64 {
+pub(crate) fn digest(message: &Message<'_>) -> u64 {
     let mut hasher = FixedState::default().build_hasher();
     hasher.write(message.role.name().as_bytes());
     for part in &message.parts {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use curtail_core::error::TextPlace;
+use curtail_core::transcript::Usage;
 use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -37,6 +38,9 @@ pub struct ModelPrice {
     pub name: String,
     /// US dollars per million tokens of input.
     pub input: f64,
+    /// US dollars per million tokens of output; if missing, the cost is that of the input.
+    #[serde(default)]
+    pub output: Option<f64>,
     /// The name of its cache rules.
     pub cache: String,
     /// Price of reading a token from the cache, as a multiple of the input price, if it differs from the rules.
@@ -58,6 +62,9 @@ pub struct Above {
     pub tokens: u64,
     /// US dollars per million tokens, for all input of a larger request.
     pub input: f64,
+    /// US dollars per million tokens, for all output of a larger request.
+    #[serde(default)]
+    pub output: Option<f64>,
 }
 
 /// What is wrong with a table of prices.
@@ -139,15 +146,25 @@ fn is_called(name: &str, model: &str) -> bool {
     })
 }
 
-impl ModelPrice {
-    /// US dollars for the input of a request.
+impl Prices {
+    /// US dollars for a request to the model called `name` that was counted as `usage`: its input and, if the table has the
+    /// price, its output. `None` if the table has no price of the model.
+    pub fn of_usage(&self, name: &str, usage: Usage) -> Option<f64> {
+        let price = self.model(name)?;
+        Some(self.of_request(price, self.cache.get(&price.cache)?, usage.into(), usage.output))
+    }
+
+    /// US dollars for a request whose input is `billed` by `rules`, and whose reply has `output` tokens.
     #[expect(clippy::cast_precision_loss, reason = "a request is far below 2^52 tokens")]
-    pub fn cost(&self, rules: &CacheRules, billed: CacheUse) -> f64 {
-        let read = self.read.unwrap_or(rules.read) * billed.read as f64;
-        let written = rules.write * billed.write as f64;
-        let sent = billed.read + billed.write + billed.uncached;
-        let input = self.above.filter(|above| sent > above.tokens).map_or(self.input, |above| above.input);
-        (read + written + billed.uncached as f64) * input / 1e6
+    pub(super) fn of_request(&self, price: &ModelPrice, rules: &CacheRules, billed: CacheUse, output: u64) -> f64 {
+        let longer = rules.long.as_ref().and_then(|name| self.cache.get(name)).map_or(rules.write, |rules| rules.write);
+        let long = billed.write_long.min(billed.write);
+        let read = price.read.unwrap_or(rules.read) * billed.read as f64;
+        let written = rules.write * (billed.write - long) as f64 + longer * long as f64;
+        let above = price.above.filter(|above| billed.sum() > above.tokens);
+        let input = above.map_or(price.input, |above| above.input);
+        let replied = above.and_then(|above| above.output).or(price.output).unwrap_or(0.0);
+        ((read + written + billed.uncached as f64) * input + output as f64 * replied) / 1e6
     }
 }
 
@@ -192,8 +209,32 @@ pub struct CacheUse {
     /// Written to the cache.
     #[serde(rename = "cache_write")]
     pub write: u64,
+    /// Those of `write` that the cache keeps for longer than usual, at a higher price.
+    #[serde(rename = "cache_write_long", skip_serializing_if = "is_zero")]
+    pub write_long: u64,
     /// Neither read nor written.
     pub uncached: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl CacheUse {
+    /// All tokens of the input.
+    pub(super) const fn sum(&self) -> u64 {
+        self.read + self.write + self.uncached
+    }
+}
+
+impl From<Usage> for CacheUse {
+    /// The input as the provider counted it.
+    fn from(usage: Usage) -> Self {
+        let read = usage.cache_read.min(usage.input);
+        let write = usage.cache_write.min(usage.input - read);
+        Self { read, write, write_long: usage.cache_write_long.min(write), uncached: usage.input - read - write }
+    }
 }
 
 impl CacheRules {
@@ -213,7 +254,7 @@ impl CacheRules {
         let read = if stepped >= minimum { stepped } else { 0 };
         let rest = sent - read;
         let write = if self.breakpoints && sent >= minimum { rest } else { 0 };
-        CacheUse { read, write, uncached: rest - write }
+        CacheUse { read, write, uncached: rest - write, ..CacheUse::default() }
     }
 
     /// Whether a prefix that was last used `seconds` ago can still be read; always if the log has no times (`None`).
@@ -275,9 +316,12 @@ mod tests {
         let model = prices.model("us.anthropic.claude-sonnet-4-5-20250929-v1:0").map(|model| model.name.as_str());
         assert_eq!(model, Some("claude-sonnet-4-5"));
         let sonnet = prices.model("claude-sonnet-4-5").map(|model| {
-            model.cost(&prices.cache[&model.cache], CacheUse { read: 1_000_000, write: 1_000_000, uncached: 1_000_000 })
+            let million = 1_000_000;
+            let billed = CacheUse { read: million, write: 2 * million, write_long: million, uncached: million };
+            prices.of_request(model, &prices.cache[&model.cache], billed, million)
         });
-        assert!(sonnet.is_some_and(|cost| (cost - (0.3 + 3.75 + 3.0)).abs() < 1e-9), "{sonnet:?}");
+        assert!(sonnet.is_some_and(|cost| (cost - (0.3 + 3.75 + 6.0 + 3.0 + 15.0)).abs() < 1e-9), "{sonnet:?}");
+        assert!(prices.models.iter().all(|model| model.output.is_some()));
     }
 
     #[test]
@@ -302,7 +346,8 @@ mod tests {
         let prices = Prices::built_in().unwrap_or_else(|error| panic!("{error}"));
         let cost = |uncached| {
             let model = prices.model("claude-haiku-5-5-20261007");
-            model.map(|model| model.cost(&prices.cache[&model.cache], CacheUse { uncached, ..CacheUse::default() }))
+            let billed = CacheUse { uncached, ..CacheUse::default() };
+            model.map(|model| prices.of_request(model, &prices.cache[&model.cache], billed, 0))
         };
         assert!(cost(100_000).is_some_and(|cost| (cost - 0.01).abs() < 1e-9), "{:?}", cost(100_000));
         assert!(cost(200_000).is_some_and(|cost| (cost - 0.1).abs() < 1e-9), "{:?}", cost(200_000));
@@ -347,7 +392,8 @@ mod tests {
             (4000, 2000, 4096, (0, 0, 4000)),
         ] {
             let (read, write, uncached) = expected;
-            assert_eq!(MARKED.bill(sent, found, minimum), CacheUse { read, write, uncached }, "{sent} {found}");
+            let expected = CacheUse { read, write, uncached, ..CacheUse::default() };
+            assert_eq!(MARKED.bill(sent, found, minimum), expected, "{sent} {found}");
         }
     }
 
@@ -356,7 +402,7 @@ mod tests {
         for (found, read) in [(1023, 0), (1024, 1024), (1151, 1024), (1152, 1152), (5000, 4992)] {
             assert_eq!(
                 AUTOMATIC.bill(6000, found, 1024),
-                CacheUse { read, write: 0, uncached: 6000 - read },
+                CacheUse { read, uncached: 6000 - read, ..CacheUse::default() },
                 "{found}"
             );
         }

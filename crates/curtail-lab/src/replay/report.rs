@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::prices::CacheUse;
 use crate::calibration::percentile;
+use crate::requests::SeenRequests;
 
 use curtail_core::json::{Value, ValueKind};
-use curtail_core::transcript::Transcript;
+use curtail_core::transcript::{Transcript, Usage};
 
 /// A session and every policy that was applied to it.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -27,9 +28,14 @@ pub struct SessionReport {
     pub requests: usize,
     /// The requests, from 1, before which the log was compacted.
     pub compacted_before: Vec<usize>,
-    /// The requests, from 1, before which the program dropped a part of the history although the log does not say so: the
-    /// provider counted less than before.
+    /// The number of requests that an earlier session contains as well. The sums do not include them.
+    pub shared_requests: usize,
+    /// The requests, from 1, before which the program dropped a part of the history although the log does not say so: from
+    /// then on, the provider counted less than before.
     pub dropped_before: Vec<usize>,
+    /// The requests, from 1, whose count in the log does not belong to the logged history: it differs from the counts around
+    /// it, which continue each other. Nothing is fitted to it, and every policy pays at most this request.
+    pub stray_counts: Vec<usize>,
     /// The requests, from 1, that another model answered than the previous one: its cache does not contain the session
     /// yet.
     pub model_changed_before: Vec<usize>,
@@ -49,8 +55,29 @@ pub struct SessionReport {
     pub outcome: Option<String>,
     /// Our count of the largest recorded request.
     pub largest_counted: u64,
-    /// Whether the median error is above 10 %. The tokens and the cost of such a session are not meaningful.
+    /// Whether the 90th percentile of the error is above 10 %. What is said of the tokens and the cost of policies in such a
+    /// session is not meaningful.
     pub inaccurate: bool,
+    /// What identifies each request in other files that contain it.
+    #[serde(skip)]
+    pub(super) keys: Vec<Vec<u64>>,
+}
+
+impl SessionReport {
+    /// Leaves requests that earlier sessions contain out of the sums. Sessions must be passed in the order of their files.
+    pub fn count_once(&mut self, earlier: &mut SeenRequests) {
+        let shared = earlier.shared(self.keys.iter());
+        self.shared_requests = shared.iter().filter(|shared| **shared).count();
+        if self.shared_requests == 0 {
+            return;
+        }
+        for policy in &mut self.policies {
+            policy.requests.iter_mut().zip(&shared).for_each(|(request, shared)| request.shared = *shared);
+            policy.missing.retain(|missing| !shared.get(missing.request - 1).is_some_and(|shared| *shared));
+            policy.sum_up();
+        }
+        self.accuracy = Accuracy::from_requests(self.policies.first().map_or(&[][..], |policy| &policy.requests));
+    }
 }
 
 /// The calibration from a request on.
@@ -90,6 +117,37 @@ pub struct PolicyReport {
     /// Why the policy could not be applied. The sums contain the requests before the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What its summarizer was asked.
+    #[serde(skip)]
+    pub(super) summaries: SummarySum,
+}
+
+/// The requests for summaries of a policy.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SummarySum {
+    pub(super) requests: usize,
+    pub(super) tokens: u64,
+    /// Their price; `None` if it is not known.
+    pub(super) cost: Option<f64>,
+}
+
+impl PolicyReport {
+    /// Computes the sums of the requests that no earlier session contains.
+    pub(super) fn sum_up(&mut self) {
+        let mut total = PolicyTotal::sum_up(self.requests.iter().filter(|request| !request.shared));
+        total.summary_requests = self.summaries.requests;
+        total.summary_tokens = self.summaries.tokens;
+        total.cost = total.cost.zip(self.summaries.cost).map(|(cost, summaries)| cost + summaries);
+        let breaks: Vec<&RequestReport> = self.requests.iter().filter(|request| request.prefix_break).collect();
+        let ends = breaks.iter().skip(1).map(|next| next.number).chain([self.requests.len() + 1]);
+        for (one, end) in breaks.iter().zip(ends).filter(|(one, _)| !one.shared) {
+            let is_paid = one.pays_back_after.is_some_and(|after| after < (end - one.number) as u64);
+            total.breaks_paid_back += usize::from(is_paid);
+            total.pay_backs.extend(one.pays_back_after);
+        }
+        total.set_median();
+        self.total = total;
+    }
 }
 
 /// Sums over requests.
@@ -100,8 +158,12 @@ pub struct PolicyTotal {
     /// How they are billed.
     #[serde(flatten)]
     pub billed: CacheUse,
-    /// Price of the input in US dollars; `None` if the price of a request is not known.
+    /// Tokens of the replies, where the log has them; the same for every policy.
+    pub output_tokens: u64,
+    /// Price in US dollars; `None` if the price of a request is not known.
     pub cost: Option<f64>,
+    /// Requests in which the policy dropped, changed or added a message.
+    pub changed_requests: usize,
     /// Requests that do not begin with the whole previous request.
     pub prefix_breaks: usize,
     /// What was not sent although the model used it or had to know it.
@@ -124,13 +186,15 @@ pub struct PolicyTotal {
 
 impl PolicyTotal {
     /// The sums of `requests`.
-    pub(super) fn sum_up(requests: &[RequestReport]) -> Self {
+    fn sum_up<'r>(requests: impl Iterator<Item = &'r RequestReport>) -> Self {
         let mut total = Self { cost: Some(0.0), ..Self::default() };
         for request in requests {
             total.add(&Self {
                 tokens_sent: request.tokens_sent,
                 billed: request.billed,
+                output_tokens: request.output_tokens,
                 cost: request.cost,
+                changed_requests: usize::from(request.changed),
                 prefix_breaks: usize::from(request.prefix_break),
                 losses: request.losses,
                 largest_request: request.tokens_sent,
@@ -145,8 +209,11 @@ impl PolicyTotal {
         self.tokens_sent += other.tokens_sent;
         self.billed.read += other.billed.read;
         self.billed.write += other.billed.write;
+        self.billed.write_long += other.billed.write_long;
         self.billed.uncached += other.billed.uncached;
+        self.output_tokens += other.output_tokens;
         self.cost = self.cost.zip(other.cost).map(|(sum, cost)| sum + cost);
+        self.changed_requests += other.changed_requests;
         self.prefix_breaks += other.prefix_breaks;
         self.losses.add(&other.losses);
         self.largest_request = self.largest_request.max(other.largest_request);
@@ -158,7 +225,7 @@ impl PolicyTotal {
     }
 
     /// Computes `pays_back_after`, the median of `pay_backs`.
-    pub(super) fn set_median(&mut self) {
+    fn set_median(&mut self) {
         self.pay_backs.sort_unstable();
         self.pays_back_after = self.pay_backs.get(self.pay_backs.len().saturating_sub(1) / 2).copied();
     }
@@ -291,8 +358,15 @@ pub struct RequestReport {
     /// How they are billed.
     #[serde(flatten)]
     pub billed: CacheUse,
-    /// Price of the input in US dollars.
+    /// Tokens of the reply, if the log has them.
+    pub output_tokens: u64,
+    /// Price in US dollars: of the input, and of the reply if its tokens and their price are known.
     pub cost: Option<f64>,
+    /// Whether the policy dropped, changed or added a message of those that it saw.
+    pub changed: bool,
+    /// Whether an earlier session contains the request, so that the sums do not.
+    #[serde(skip_serializing_if = "is_false")]
+    pub shared: bool,
     /// Whether the request does not begin with the whole previous request.
     pub prefix_break: bool,
     /// What was not sent although the reply used it or the model had to know it.
@@ -305,6 +379,27 @@ pub struct RequestReport {
     /// The provider's count, in `as recorded`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
+    /// What would have been predicted in place of that count, in `as recorded`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<Predicted>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+/// A prediction for a recorded request, to compare with what the provider counted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Predicted {
+    /// Tokens of the input.
+    pub tokens_sent: u64,
+    /// Tokens read from the cache by its rules, had it never missed.
+    pub cache_read: u64,
+    /// Price in US dollars, with the cache misses of the log.
+    pub cost: Option<f64>,
+    /// Whether the fit did not see the request, so that it tests the prediction.
+    pub held: bool,
 }
 
 /// The provider's count for a request.
@@ -316,6 +411,12 @@ pub struct Recorded {
     pub cache_read: u64,
     /// Tokens written to the cache.
     pub cache_write: u64,
+}
+
+impl From<Usage> for Recorded {
+    fn from(usage: Usage) -> Self {
+        Self { tokens_sent: usage.input, cache_read: usage.cache_read, cache_write: usage.cache_write }
+    }
 }
 
 /// A reference that the model used and that would not have been sent.
@@ -342,7 +443,11 @@ pub struct Accuracy {
     pub median_error: f64,
     /// The relative error that 90 % of the requests do not exceed.
     pub p90_error: f64,
-    /// Share of the input that is predicted to be read from the cache.
+    /// Median of the relative error of the cost of a request; `None` if no price is known.
+    pub median_cost_error: Option<f64>,
+    /// The relative error of the cost that 90 % of the requests do not exceed.
+    pub p90_cost_error: Option<f64>,
+    /// Share of the input that the rules of the cache predict to be read from it.
     pub cache_read_predicted: f64,
     /// Share of the input that the provider read from the cache.
     pub cache_read_recorded: f64,
@@ -351,20 +456,26 @@ pub struct Accuracy {
     /// The relative error of every such request, to merge sessions.
     #[serde(skip)]
     pub errors: Vec<f64>,
+    /// The relative error of the cost of every such request with a price.
+    #[serde(skip)]
+    pub cost_errors: Vec<f64>,
     /// Input tokens and cache reads as predicted, then as recorded, to merge sessions.
     #[serde(skip)]
     pub sums: [u64; 4],
 }
 
 impl Accuracy {
-    /// The accuracy on these requests of `as recorded`, which were held out for the test; `None` without any.
-    pub(super) fn from_requests<'r>(held: impl Iterator<Item = &'r RequestReport>) -> Option<Self> {
+    /// The accuracy on those of the requests `as recorded` that were held out for the test; `None` without any.
+    pub(super) fn from_requests(recorded: &[RequestReport]) -> Option<Self> {
         let mut accuracy = Self::default();
-        for (request, recorded) in held.filter_map(|request| request.recorded.map(|recorded| (request, recorded))) {
-            let (tokens, input) = (request.tokens_sent as f64, recorded.tokens_sent as f64);
-            let sums = [request.tokens_sent, request.billed.read, recorded.tokens_sent, recorded.cache_read];
+        for request in recorded.iter().filter(|request| !request.shared) {
+            let Some(predicted) = request.predicted.filter(|predicted| predicted.held) else { continue };
+            let (tokens, input) = (predicted.tokens_sent as f64, request.tokens_sent as f64);
+            let sums = [predicted.tokens_sent, predicted.cache_read, request.tokens_sent, request.billed.read];
+            let costs = predicted.cost.zip(request.cost).filter(|(_, cost)| *cost > 0.0);
             accuracy.requests += 1;
             accuracy.errors.push((tokens - input).abs() / input.max(1.0));
+            accuracy.cost_errors.extend(costs.map(|(predicted, cost)| (predicted - cost).abs() / cost));
             accuracy.sums = std::array::from_fn(|nth| accuracy.sums[nth] + sums[nth]);
         }
         accuracy.compute();
@@ -375,6 +486,7 @@ impl Accuracy {
     fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.errors.extend_from_slice(&other.errors);
+        self.cost_errors.extend_from_slice(&other.cost_errors);
         self.sums = std::array::from_fn(|nth| self.sums[nth] + other.sums[nth]);
         self.compute();
     }
@@ -383,6 +495,8 @@ impl Accuracy {
     fn compute(&mut self) {
         self.median_error = percentile(&mut self.errors, 50).unwrap_or(0.0);
         self.p90_error = percentile(&mut self.errors, 90).unwrap_or(0.0);
+        self.median_cost_error = percentile(&mut self.cost_errors, 50);
+        self.p90_cost_error = percentile(&mut self.cost_errors, 90);
         let [tokens, read, input, recorded_read] = self.sums.map(|sum| sum as f64);
         self.cache_read_predicted = read / tokens.max(1.0);
         self.cache_read_recorded = recorded_read / input.max(1.0);
@@ -397,13 +511,15 @@ impl Accuracy {
 pub struct TotalReport {
     /// Number of sessions.
     pub sessions: usize,
-    /// Number of requests.
+    /// Number of requests, each once.
     pub requests: usize,
+    /// The number of requests that were left out because an earlier session contains them.
+    pub shared_requests: usize,
     /// The policies, `as recorded` first; without their requests.
     pub policies: Vec<NamedTotal>,
     /// The accuracy of all sessions that have usage.
     pub accuracy: Option<Accuracy>,
-    /// Sessions whose tokens and cost are not in the sums, because their error is too large.
+    /// Sessions that every policy's tokens and cost include as recorded, because their error is too large.
     pub inaccurate_sessions: usize,
 }
 
@@ -423,12 +539,14 @@ pub struct NamedTotal {
 }
 
 impl TotalReport {
-    /// Adds a session. Of an inaccurate one, only the losses of its policies are added, unless `keep_inaccurate`.
+    /// Adds a session. Of an inaccurate one, every policy gets the tokens and the cost as recorded, so that none saves
+    /// anything, unless `keep_inaccurate`.
     pub fn add(&mut self, session: &SessionReport, keep_inaccurate: bool) {
         let is_counted = keep_inaccurate || !session.inaccurate;
         self.inaccurate_sessions += usize::from(!is_counted);
         self.sessions += 1;
-        self.requests += session.requests;
+        self.requests += session.requests - session.shared_requests;
+        self.shared_requests += session.shared_requests;
         if self.policies.is_empty() {
             let named = |policy: &PolicyReport| NamedTotal {
                 name: policy.name.clone(),
@@ -439,9 +557,11 @@ impl TotalReport {
         }
         for (total, policy) in self.policies.iter_mut().zip(&session.policies) {
             total.failed_sessions += usize::from(policy.error.is_some());
-            match is_counted {
-                true => total.total.add(&policy.total),
-                false => total.total.losses.add(&policy.total.losses),
+            match session.policies.first().filter(|_| !is_counted) {
+                None => total.total.add(&policy.total),
+                Some(recorded) => {
+                    total.total.add(&PolicyTotal { losses: policy.total.losses, ..recorded.total.clone() });
+                }
             }
         }
         if let Some(accuracy) = session.accuracy.as_ref().filter(|_| is_counted) {
@@ -498,12 +618,17 @@ pub struct Group {
 /// Which policy would have been best for the sessions of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// The number of the cheapest policy that keeps enough, `as recorded` being 0; `None` if no policy does.
+    /// The number of the cheapest policy that changes requests and keeps enough, `as recorded` being 0; `None` if no policy
+    /// does.
     pub number: Option<usize>,
     /// Its name.
     pub policy: Option<String>,
-    /// Whether it is worth it: it saves 1 % or more.
+    /// Whether any policy changes a request.
+    pub changes: bool,
+    /// Whether it is worth it: it saves 1 % or more, and more than the error.
     pub worth_it: bool,
+    /// The error of the cost, or of the tokens, that 90 % of the requests do not exceed; `None` if the logs cannot tell.
+    pub error: Option<f64>,
     /// Whether `saved` is a share of the cost; otherwise, because a price is not known, of the tokens.
     pub by_cost: bool,
     /// The share that it saves compared with `as recorded`; negative if it costs more.
@@ -543,11 +668,17 @@ impl Group {
         let price = |policy: &NamedTotal| policy.total.price(by_cost);
         let whole = price(recorded);
         let saved = |policy: &NamedTotal| if whole > 0.0 { 1.0 - price(policy) / whole } else { 0.0 };
-        let comparable = || (1..).zip(others).filter(|(_, policy)| policy.failed_sessions == 0);
+        let error = self.total.accuracy.as_ref().and_then(|accuracy| match by_cost {
+            true => accuracy.p90_cost_error,
+            false => Some(accuracy.p90_error),
+        });
+        let least = error.unwrap_or(0.0).max(MIN_SAVING);
+        let is_comparable = |policy: &NamedTotal| policy.failed_sessions == 0 && policy.total.changed_requests > 0;
+        let comparable = || (1..).zip(others).filter(|(_, policy)| is_comparable(policy));
         let cheaper = |one: &(usize, &NamedTotal), two: &(usize, &NamedTotal)| price(one.1).total_cmp(&price(two.1));
         let best = comparable().filter(|(_, policy)| policy.total.kept_at_least() >= keep).min_by(cheaper);
-        let worth_it = best.is_some_and(|(_, policy)| saved(policy) >= MIN_SAVING);
-        let saving = comparable().filter(|(_, policy)| !worth_it && saved(policy) >= MIN_SAVING);
+        let worth_it = best.is_some_and(|(_, policy)| saved(policy) >= least);
+        let saving = comparable().filter(|(_, policy)| !worth_it && saved(policy) >= least);
         let next = saving.min_by(|one, two| {
             let kept = |policy: &(usize, &NamedTotal)| policy.1.total.kept_at_least();
             kept(two).total_cmp(&kept(one)).then_with(|| cheaper(one, two))
@@ -555,7 +686,9 @@ impl Group {
         self.verdict = Some(Verdict {
             number: best.map(|(number, _)| number),
             policy: best.map(|(_, policy)| policy.name.clone()),
+            changes: comparable().next().is_some(),
             worth_it,
+            error,
             by_cost,
             saved: best.map_or(0.0, |(_, policy)| saved(policy)),
             kept: best.map_or(0.0, |(_, policy)| policy.total.kept_share()),

@@ -5,21 +5,26 @@ use std::collections::BTreeSet;
 
 use super::history::History;
 use super::needs::{Statement, WorkState};
-use super::policies::{Policy, PolicyChain};
+use super::policies::Policy;
 use super::prefixes::{Changed, Difference, Link, Sent};
 use super::prices::{CacheRules, CacheUse, Marked};
-use super::report::{Losses, Missing, PolicyReport, PolicyTotal, Probe, Probes, Recorded, RequestReport};
+use super::report::{Losses, Missing, PolicyReport, Predicted, Probe, Probes, Recorded, RequestReport, SummarySum};
 use super::{Scene, Summaries};
-use crate::calibration::Calibration;
-use curtail_core::transcript::{Content, Message};
+use crate::calibration::{Calibration, DROP};
+use curtail_core::transcript::{Content, Message, Usage};
 
 /// Measures a policy, request by request.
 pub(super) struct Scorer<'s, 'a> {
     scene: &'s Scene<'s, 'a>,
-    is_recorded: bool,
+    /// What was measured of the requests as recorded; `None` while it is measured.
+    recorded: Option<&'s [RecordedRequest]>,
     report: PolicyReport,
-    /// The tokens of the previous request, as the provider counts them.
+    /// What was measured so far, as recorded.
+    measured: Vec<RecordedRequest>,
+    /// The tokens of the previous request, as the fit predicts them.
     before: Option<u64>,
+    /// Whether the previous request is the recorded one.
+    was_recorded: bool,
     /// The messages of the previous request.
     pub(super) sent: Sent,
     /// The prefixes that the client marked for the cache of the model that answers.
@@ -27,7 +32,18 @@ pub(super) struct Scorer<'s, 'a> {
     thoughts: Thoughts,
     /// For each position that the previous request did not send, the number of the last request that did; 0 for none.
     last_sent: Vec<usize>,
-    breaks: Vec<Break>,
+}
+
+/// A request as recorded, to compare those of policies with it.
+pub(super) struct RecordedRequest {
+    /// Everything that was sent.
+    end: Link,
+    /// The number of its messages.
+    messages: usize,
+    /// Whether it begins with the whole previous request.
+    whole: bool,
+    /// The tokens that the rules of the cache would have read from it.
+    read: u64,
 }
 
 /// What a request has in common with the beginning of the previous one.
@@ -38,84 +54,87 @@ struct Shared {
     whole: bool,
 }
 
-/// A request that does not begin with the whole previous one.
-struct Break {
-    /// The number of the request, from 1.
-    number: usize,
-    /// The number of requests after which its extra cost is saved.
-    after: Option<u64>,
-}
-
 impl<'s, 'a> Scorer<'s, 'a> {
-    pub(super) fn new(scene: &'s Scene<'s, 'a>, policy: &Policy) -> Self {
+    /// Measures `policy`, compared with the requests as `recorded`, which are measured without.
+    pub(super) fn new(scene: &'s Scene<'s, 'a>, policy: &Policy, recorded: Option<&'s [RecordedRequest]>) -> Self {
         Self {
             scene,
-            is_recorded: matches!(policy.chain, PolicyChain::Recorded),
+            recorded,
             report: PolicyReport { name: policy.name.clone(), ..PolicyReport::default() },
+            measured: Vec::new(),
             before: None,
+            was_recorded: true,
             sent: Sent::new(scene.history.outside),
             marked: Marked::default(),
             thoughts: Thoughts::new(scene.history, scene.signatures),
             last_sent: vec![0; scene.history.messages.len()],
-            breaks: Vec::new(),
         }
+    }
+
+    const fn is_recorded(&self) -> bool {
+        self.recorded.is_none()
     }
 
     /// Measures the next request, which differs from the previous one by `difference`.
     pub(super) fn request(&mut self, difference: Difference) {
         let nth = self.report.requests.len();
         let scene = self.scene;
-        let (request, calibration) = (&scene.session.requests[nth], self.calibration(nth));
+        let request = &scene.session.requests[nth];
         let changed = self.sent.change(difference, scene.history);
         let end = self.sent.end(scene.history);
-        let tokens = calibration.apply(end.tokens, self.sent.count());
+        let predicted = self.calibration(nth).apply(end.tokens, self.sent.count());
         let shared = self.shared(&changed, nth);
         let thoughts_invalidated = self.track(&changed, end, nth);
-        let billed = self.bill(tokens, &shared, nth);
+        let found = self.find_cached(predicted, &shared, nth);
+        let input = self.input(end, Estimate { tokens: predicted, found }, nth);
+        let output = request.usage.map_or(0, |usage| usage.output);
+        let before = self.report.requests.last().map_or(0, |before| before.tokens_sent);
         let mut report = RequestReport {
             number: nth + 1,
             message: scene.session.messages[request.at] + 1,
             time: request.time.clone(),
             messages_sent: self.sent.count(),
-            tokens_sent: tokens,
-            common_prefix: shared.tokens.min(tokens),
-            billed,
-            cost: scene.prices[nth].map(|price| price.cost(scene.rules, billed)),
+            tokens_sent: input.sum(),
+            common_prefix: shared.tokens.min(input.sum()).min(before),
+            billed: input,
+            output_tokens: output,
+            cost: scene.cost(nth, input, output),
             prefix_break: nth > 0 && !shared.whole,
+            changed: self.is_changed(nth),
             losses: Losses { thoughts_invalidated, ..self.losses(nth) },
-            recorded: self.recorded(nth),
-            pays_back_after: None,
+            ..RequestReport::default()
         };
+        if self.is_recorded() {
+            self.measured.push(RecordedRequest { end, messages: self.sent.count(), whole: shared.whole, read: found });
+            report.recorded = request.usage.map(Recorded::from);
+            report.predicted = request.usage.map(|_| self.predicted(Estimate { tokens: predicted, found }, nth));
+        }
         if report.prefix_break {
-            let after = self.pays_back(nth, tokens, billed);
-            report.pays_back_after = after;
-            self.breaks.push(Break { number: nth + 1, after });
+            report.pays_back_after = self.pays_back(nth, input);
         }
         self.report.requests.push(report);
-        self.before = Some(tokens);
+        self.before = Some(predicted);
     }
 
     fn calibration(&self, nth: usize) -> Calibration {
         let calibrated = self.scene.calibrated[nth];
-        if self.is_recorded { calibrated.recorded } else { calibrated.policy }
+        if self.is_recorded() { calibrated.recorded } else { calibrated.policy }
+    }
+
+    /// Whether a policy changed, dropped or added a message of those that it saw.
+    fn is_changed(&self, nth: usize) -> bool {
+        !self.is_recorded() && (self.sent.has_written() || self.sent.count() != self.scene.seen[nth])
     }
 
     /// What the request has in common with the previous one.
     fn shared(&self, changed: &Changed, nth: usize) -> Shared {
         let Some(before) = self.before else { return Shared::default() };
-        let (history, calibration) = (self.scene.history, self.calibration(nth));
-        let drops = self.drops(nth);
-        // If the program dropped something, only the instructions are certain to be the same.
-        let certain = if drops { changed.common.min(self.sent.instructions(history)) } else { changed.common };
+        let drops = self.is_recorded() && self.scene.calibrated[nth].drops;
+        let shared = self.sent.link(changed.common, self.scene.history);
         Shared {
-            tokens: calibration.apply(self.sent.link(certain, history).tokens, certain).min(before),
+            tokens: self.calibration(nth).apply(shared.tokens, changed.common).min(before),
             whole: !drops && changed.common == changed.count,
         }
-    }
-
-    /// Whether the program dropped something before the request without a record in the log.
-    fn drops(&self, nth: usize) -> bool {
-        self.is_recorded && self.scene.calibrated[nth].drops
     }
 
     /// Records which messages the request dropped, and that the messages up to the next request were written for this
@@ -129,7 +148,7 @@ impl<'s, 'a> Scorer<'s, 'a> {
         }
         let invalidated = self.thoughts.invalidated(&self.sent, changed.common, history);
         let next = session.requests.get(nth + 1).map_or(history.messages.len(), |next| next.at);
-        let is_recorded = self.is_recorded;
+        let is_recorded = self.is_recorded();
         let next = (session.requests[nth].at..next).filter(|&at| is_recorded || !session.summaries[at]);
         self.thoughts.record_prefixes(history, end, next);
         invalidated
@@ -145,36 +164,84 @@ impl<'s, 'a> Scorer<'s, 'a> {
         self.scene.prices[nth].and_then(|price| price.minimum).unwrap_or(self.scene.rules.minimum)
     }
 
-    /// Reads the request from the cache as far as it is there, and writes it to the cache.
-    fn bill(&mut self, tokens: u64, shared: &Shared, nth: usize) -> CacheUse {
+    /// How many tokens of the request of `tokens` tokens are in the cache by its rules, and writes the request to the cache.
+    fn find_cached(&mut self, tokens: u64, shared: &Shared, nth: usize) -> u64 {
         let (scene, minimum) = (self.scene, self.minimum(nth));
         let (rules, calibration, now) = (scene.rules, self.calibration(nth), scene.session.requests[nth].seconds);
         if !rules.breakpoints {
             let found = if self.is_cached(nth) { shared.tokens } else { 0 };
-            return rules.bill(tokens, found, minimum);
+            return rules.bill(tokens, found, minimum).read;
         }
         let (sent, history) = (&self.sent, scene.history);
         let instructions = sent.instructions(history);
         let instructing = sent.link(instructions, history);
-        let count = if self.drops(nth) { instructions } else { sent.count() };
-        let links = (0..=count).rev().map(|count| sent.link(count, history));
+        let links = (0..=sent.count()).rev().map(|count| sent.link(count, history));
         if scene.session.changes_model(nth) {
             self.marked = Marked::default();
         }
         let found = self.marked.find_cached(rules, links, instructing, now);
-        let billed = rules.bill(tokens, found, minimum);
         let instructed = calibration.apply(instructing.tokens, instructions);
         for (link, tokens) in [(instructing, instructed), (sent.end(history), tokens)] {
             if tokens >= minimum {
                 self.marked.write(link, tokens, now);
             }
         }
-        billed
+        rules.bill(tokens, found, minimum).read
     }
 
-    fn recorded(&self, nth: usize) -> Option<Recorded> {
-        let usage = self.scene.session.requests[nth].usage.filter(|_| self.is_recorded)?;
-        Some(Recorded { tokens_sent: usage.input, cache_read: usage.cache_read, cache_write: usage.cache_write })
+    /// How the input of the request is billed: as the log says if it is the recorded request, or else by its difference from
+    /// that one. Without usage in the log, by the fit and the rules of the cache.
+    fn input(&mut self, end: Link, estimate: Estimate, nth: usize) -> CacheUse {
+        let (scene, minimum) = (self.scene, self.minimum(nth));
+        let Some(usage) = scene.session.requests[nth].usage else {
+            return scene.rules.bill(estimate.tokens, estimate.found, minimum);
+        };
+        let Some(recorded) = self.recorded.map(|recorded| &recorded[nth]) else { return usage.into() };
+        let is_recorded = recorded.end == end;
+        if is_recorded && std::mem::replace(&mut self.was_recorded, is_recorded) {
+            return usage.into();
+        }
+        self.was_recorded = is_recorded;
+        let calibration = scene.calibrated[nth].policy;
+        let base = calibration.apply(recorded.end.tokens, recorded.messages);
+        let tokens = beside_log(usage.input, base, estimate.tokens);
+        self.billed_like(usage, recorded, Estimate { tokens, ..estimate }, nth)
+    }
+
+    /// How a request of `estimate.tokens` tokens is billed beside the recorded one, whose usage the log has: where that missed
+    /// the cache, so does this one; where that found something that the rules do not explain, instructions are found as well.
+    fn billed_like(&self, usage: Usage, recorded: &RecordedRequest, estimate: Estimate, nth: usize) -> CacheUse {
+        let log = CacheUse::from(usage);
+        let mut read = estimate.found;
+        if recorded.whole || nth == 0 {
+            read = read.min(as_in_log(estimate.found, log.read, recorded.read));
+        }
+        let instructions = self.sent.instructions(self.scene.history);
+        let instructing = self.sent.link(instructions, self.scene.history);
+        let instructed = self.calibration(nth).apply(instructing.tokens, instructions);
+        let read = read.max(log.read.min(instructed)).min(estimate.tokens);
+        let rest = estimate.tokens - read;
+        let writes = self.scene.writes && (log.read > 0 || log.write > 0);
+        let write = if writes { rest - rest.min(log.uncached) } else { 0 };
+        let write_long = match log.write {
+            0 if self.scene.writes_long => write,
+            0 => 0,
+            all => scaled(write, log.write_long, all),
+        };
+        CacheUse { read, write, write_long: write_long.min(write), uncached: rest - write }
+    }
+
+    /// What the replay would have said of a recorded request, if the log had no usage of it but where it missed the cache.
+    fn predicted(&self, estimate: Estimate, nth: usize) -> Predicted {
+        let scene = self.scene;
+        let usage = scene.session.requests[nth].usage.unwrap_or_default();
+        let input = self.measured.last().map(|measured| self.billed_like(usage, measured, estimate, nth));
+        Predicted {
+            tokens_sent: estimate.tokens,
+            cache_read: estimate.found,
+            cost: input.and_then(|input| scene.cost(nth, input, usage.output)),
+            held: scene.calibrated[nth].held,
+        }
     }
 
     /// What the reply used of the history, and how much of that was sent.
@@ -253,7 +320,7 @@ impl<'s, 'a> Scorer<'s, 'a> {
 
     /// The number of requests after which a break pays back: its extra cost over sending everything, divided by the
     /// saving of each later request. `None` if later requests save nothing.
-    fn pays_back(&self, nth: usize, tokens: u64, billed: CacheUse) -> Option<u64> {
+    fn pays_back(&self, nth: usize, billed: CacheUse) -> Option<u64> {
         let (scene, before) = (self.scene, self.before?);
         let requests = &scene.session.requests;
         let new = requests[nth - 1].at..requests[nth].at;
@@ -267,40 +334,79 @@ impl<'s, 'a> Scorer<'s, 'a> {
         if loss <= 0.0 {
             return Some(0);
         }
-        let saved = read * uncut.saturating_sub(tokens) as f64;
+        let saved = read * uncut.saturating_sub(billed.sum()) as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and capped")]
         let after = (saved > 0.0).then(|| (loss / saved).ceil().min(1e9) as u64);
         after
     }
 
-    /// Adds the cost of `summaries`. No request for one is in the cache.
-    fn add_summary_cost(&mut self, summaries: Summaries) {
-        let total = &mut self.report.total;
-        (total.summary_requests, total.summary_tokens) = (summaries.requests, summaries.tokens);
-        let price = self.scene.prices.iter().flatten().next();
-        let sent = CacheUse { uncached: summaries.tokens, ..CacheUse::default() };
-        if summaries.requests > 0 {
-            total.cost = total.cost.zip(price).map(|(cost, price)| cost + price.cost(&CacheRules::none(), sent));
-        }
-    }
-
     /// The report of a policy that cannot be applied.
     pub(super) fn fail(mut self, error: String) -> PolicyReport {
         self.report.error = Some(error);
-        self.finish(Summaries::default())
+        self.finish(Summaries::default()).0
     }
 
-    /// The report, with its sums and the cost of `summaries`.
-    pub(super) fn finish(mut self, summaries: Summaries) -> PolicyReport {
-        self.report.total = PolicyTotal::sum_up(&self.report.requests);
-        self.add_summary_cost(summaries);
-        let ends = self.breaks.iter().skip(1).map(|next| next.number).chain([self.report.requests.len() + 1]);
-        let is_paid = |(one, end): &(&Break, usize)| one.after.is_some_and(|after| after < (end - one.number) as u64);
-        self.report.total.breaks_paid_back = self.breaks.iter().zip(ends).filter(is_paid).count();
-        self.report.total.pay_backs = self.breaks.iter().filter_map(|one| one.after).collect();
-        self.report.total.set_median();
-        self.report
+    /// The report, with its sums and the cost of `summaries`, and what later policies are compared with. No request for a
+    /// summary is in the cache.
+    pub(super) fn finish(mut self, summaries: Summaries) -> (PolicyReport, Vec<RecordedRequest>) {
+        let price = self.scene.prices.iter().flatten().next();
+        let sent = CacheUse { uncached: summaries.tokens, ..CacheUse::default() };
+        self.report.summaries = SummarySum {
+            requests: summaries.requests,
+            tokens: summaries.tokens,
+            cost: match summaries.requests {
+                0 => Some(0.0),
+                _ => price.map(|price| self.scene.table.of_request(price, &CacheRules::none(), sent, 0)),
+            },
+        };
+        self.report.sum_up();
+        (self.report, self.measured)
     }
+}
+
+/// A request as the fit and the rules of the cache predict it.
+#[derive(Clone, Copy)]
+struct Estimate {
+    tokens: u64,
+    /// The tokens that are in the cache by its rules.
+    found: u64,
+}
+
+/// The tokens of a policy's request beside a recorded one that the provider counted as `input`. The fit predicts `base` for the
+/// recorded request, and `estimate` for the policy's.
+///
+/// What the provider counted above the fit is in both. If it counted far less, the program sent less than the log contains: the
+/// policy sends as much, or what the fit predicts if that is less.
+fn beside_log(input: u64, base: u64, estimate: u64) -> u64 {
+    if estimate >= base {
+        return input + (estimate - base);
+    }
+    if input >= base {
+        return input - (base - estimate);
+    }
+    if (input as f64) < DROP * base as f64 {
+        return input.min(estimate);
+    }
+    scaled(input, estimate, base)
+}
+
+/// `tokens`, multiplied by a share: `part` of `all`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0, and at most the tokens")]
+fn scaled(tokens: u64, part: u64, all: u64) -> u64 {
+    (tokens as f64 * part as f64 / all as f64).round() as u64
+}
+
+/// What a request reads from the cache of the `found` tokens that are there by its rules, if the recorded request read `read` and
+/// the rules would have let it read `expected`: less if that missed the cache.
+fn as_in_log(found: u64, read: u64, expected: u64) -> u64 {
+    const HIT: f64 = 0.9;
+    if read >= expected {
+        return found;
+    }
+    if (read as f64) < HIT * expected as f64 {
+        return found.min(read);
+    }
+    scaled(found, read, expected)
 }
 
 // Signed reasoning, which a provider may refuse if the messages before it are not the original ones.

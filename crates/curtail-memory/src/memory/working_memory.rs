@@ -78,13 +78,13 @@ impl FoundUpdate<'_> {
 }
 
 /// The updates in `messages`, in order, under both tool names. Updates of a subagent's conversation belong to the subagent and
-/// are not included.
+/// are not included, nor are those of turns that were taken back.
 pub fn updates<'m>(messages: &'m [Message<'_>]) -> Vec<FoundUpdate<'m>> {
     let main_thread = main_thread(messages);
     let calls = messages
         .iter()
         .enumerate()
-        .filter(|(_, message)| message.thread == main_thread)
+        .filter(|(_, message)| message.counts_in(main_thread))
         .flat_map(|(at, message)| message.calls().map(move |(_, call)| (at, call)));
     let updates = calls.filter(|(_, call)| NAMES.iter().any(|name| call.name.is(name)));
     updates

@@ -278,11 +278,11 @@ fn is_summarized(utterance: &Utterance<'_>) -> bool {
 const MEDIA: &str = "(an image or a file)";
 
 /// The utterances of the messages of `range`, without instructions and blocks of this program, which are kept in
-/// any case, and without reasoning, which is not part of the conversation.
+/// any case, and without reasoning and turns that were taken back, which are not part of the conversation.
 pub(super) fn utterances<'m>(messages: &'m [Message<'_>], pairs: &Pairs, range: Range<usize>) -> Vec<Utterance<'m>> {
     let messages_in_range = messages.iter().enumerate().take(range.end).skip(range.start);
     messages_in_range
-        .filter(|(_, message)| !message.role.instructs())
+        .filter(|(_, message)| !message.role.instructs() && !message.standing.is_rolled_back())
         .flat_map(|(at, message)| {
             (own_blocks(message)..message.parts.len()).map(move |part| PartRef { message: at, part })
         })

@@ -223,9 +223,10 @@ fn end_of_last(interaction: &Interaction) -> usize {
     interaction.arrived.max(end)
 }
 
-/// The messages of a range as JSON, without system messages and without those for which `except` is true.
+/// The messages of a range as JSON, without system messages, turns that were taken back, and those for which `except` is true.
 fn others(messages: &[Message<'_>], range: std::ops::Range<usize>, except: &dyn Fn(usize) -> bool) -> Vec<String> {
-    range.filter(|&at| !except(at) && !messages[at].role.instructs()).map(|at| compact(&messages[at])).collect()
+    let is_told = |message: &Message<'_>| !message.role.instructs() && !message.standing.is_rolled_back();
+    range.filter(|&at| !except(at) && is_told(&messages[at])).map(|at| compact(&messages[at])).collect()
 }
 
 /// A message as JSON without white space between tokens.

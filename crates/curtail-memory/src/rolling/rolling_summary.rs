@@ -98,7 +98,7 @@ impl Processor for RollingSummary {
             at_once: self.summarizer.concurrency(),
             sends: self.summarizer.name() != Extractive.name(),
             writes: true,
-            drops_first: &[Standing::RolledBack, Standing::Abandoned],
+            drops_first: Standing::TAKEN_BACK,
             growth: Growth { keeps_silence: self.given.is_none(), ..Growth::default() },
             ..Traits::default()
         }
@@ -195,7 +195,7 @@ impl RollingSummary {
             }
             if count > 0 && count == message.parts.len() {
                 context.push(at);
-            } else if message.thread == 0 && !message.role.instructs() {
+            } else if message.counts_in(0) && !message.role.instructs() {
                 // A boundary replaces everything before it, so blocks may follow it.
                 has_begun = !message.is_boundary() && !message.is_in_compaction();
             }
@@ -208,8 +208,8 @@ impl RollingSummary {
         if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.ledger.is_empty()) {
             newest.ledger = Facts::from_text(&newest.text);
         }
-        let interactions =
-            interactions(messages, self.counted, &|at| context.contains(&at) || messages[at].is_boundary());
+        let is_over = |at: usize| messages[at].is_boundary() || messages[at].standing.is_rolled_back();
+        let interactions = interactions(messages, self.counted, &|at| context.contains(&at) || is_over(at));
         let sizes = self.sizes(messages, &interactions, &context);
         RollingView { memory, first: first.max(1), interactions, blocks, context, sizes }
     }

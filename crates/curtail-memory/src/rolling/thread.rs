@@ -149,13 +149,15 @@ impl Thread {
         if thread.unit != summary.counted.name() {
             return Err(ThreadError::Unit { kept: thread.unit, asked: summary.counted.name() });
         }
-        let fresh = match thread.add(summary, taken, known) {
-            Err(ThreadError::Changed(_) | ThreadError::RolledBack)
-                if taken.rewind && taken.from.is_none_or(|from| from == 1) =>
-            {
+        // The whole conversation is compared with the thread message by message: where messages have no ids, nothing else shows what
+        // the thread already has.
+        let is_whole = taken.rewind && taken.from.is_none_or(|from| from == 1);
+        let from = if is_whole && thread.taken > 0 { Some(1) } else { taken.from };
+        let fresh = match thread.add(summary, Taken { from, rewind: is_whole, ..taken }, known) {
+            Err(ThreadError::Changed(_) | ThreadError::RolledBack) if is_whole => {
                 let unit = std::mem::take(&mut thread.unit);
                 thread = Self { unit, epoch: thread.epoch + 1, ..Self::default() };
-                thread.add(summary, Taken { from: None, ..taken }, known)?
+                thread.add(summary, Taken { from: None, rewind: false, ..taken }, known)?
             }
             fresh => fresh?,
         };
@@ -189,7 +191,7 @@ impl Thread {
             return if count == 0 { Ok(Vec::new()) } else { Err(ThreadError::SeveralTranscripts(count)) };
         };
         self.check_dialect(*dialect, transcript)?;
-        let skip = self.skip(taken.from)?;
+        let skip = self.skip(taken, transcript.messages.len())?;
         let mut intake = Intake::new(known, self, skip, &transcript.messages);
         let values = line_values(&document);
         let kinds = line_kinds(&values, &transcript.layout);
@@ -236,11 +238,12 @@ impl Thread {
         }
     }
 
-    /// The number of leading messages that the thread already contains.
-    fn skip(&self, from: Option<usize>) -> Result<usize, ThreadError> {
+    /// The number of leading messages that the thread already contains, of `count`. The whole conversation has all of them.
+    fn skip(&self, taken: Taken<'_>, count: usize) -> Result<usize, ThreadError> {
         let next = self.taken + 1;
-        match from {
+        match taken.from {
             None => Ok(0),
+            Some(from) if from <= next && taken.rewind && count < next - from => Err(ThreadError::Changed(count + 1)),
             Some(from) if from <= next => Ok(next - from),
             Some(from) => Err(ThreadError::Gap { taken: self.taken, from }),
         }
@@ -441,7 +444,7 @@ impl Thread {
         }
         mark_ahead(&mut self.items, &kinds);
         let view = View::of_layout(&layout, &messages);
-        let plan = drop_standing(&view, &[Standing::RolledBack, Standing::Abandoned]);
+        let plan = drop_standing(&view, Standing::TAKEN_BACK);
         let mut kept = vec![false; messages.len()];
         let remaining = apply_plan(messages, &plan);
         remaining.iter().filter_map(Message::source_index).for_each(|index| kept[index] = true);

@@ -1,0 +1,170 @@
+//! Nothing is chosen among turns that were taken back, and nothing that a compaction replaced is read again.
+
+use std::collections::HashSet;
+
+use curtail_core::dialects::Framing;
+use curtail_core::json::Document;
+use curtail_core::pipeline::{Chain, Splitting, TextCutter};
+use curtail_core::processors::{
+    ClearResults, Counting, DropMessages, MediaLimits, Pins, Plan, Processor, ProcessorError, Split, SplitOverflow,
+    StaleResults, Strip, StripKind, View, drop_standing, without_taken_back,
+};
+use curtail_core::transcript::{Message, Role, Standing};
+use proptest::prelude::*;
+
+use super::boundaries::{BOUNDED, marked, standings};
+use super::cases::{CASES, LawCase, globs, tokenizer};
+use super::check::{cut_with, reading};
+use crate::properties::{drawn, tried};
+use crate::serializers::{Serializer, claude_code, codex, gemini, pi, qwen, sound_script};
+
+/// Logs in which a person takes turns back.
+const REWOUND: &[Serializer] = &[
+    ("claude-code", claude_code::serialize_session),
+    ("claude-code", claude_code::serialize_torn),
+    ("codex", codex::serialize_rewound),
+    ("gemini", gemini::serialize_rewound),
+    ("pi", pi::serialize_branches),
+    ("qwen", qwen::serialize_branches),
+];
+
+/// Drops the turns that were taken back.
+pub struct TakenBack;
+
+impl Processor for TakenBack {
+    fn name(&self) -> &'static str {
+        "taken back"
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        Ok(drop_standing(view, Standing::TAKEN_BACK))
+    }
+}
+
+/// A chain that chooses by place: the last results, the first prompt, what is pinned.
+type Choice = (&'static str, fn() -> Chain);
+
+fn clearing(stale: StaleResults) -> ClearResults {
+    ClearResults { placeholder: String::from("-"), ..ClearResults::new(stale, tokenizer()) }
+}
+
+fn all_but_pins(pins: Pins) -> Chain {
+    Chain::default().then(DropMessages {
+        messages: std::iter::once(0..usize::MAX).collect(),
+        pins,
+        ..DropMessages::default()
+    })
+}
+
+const CHOICES: &[Choice] = &[
+    ("the last results", || Chain::default().then(clearing(StaleResults::AllButLast(2)))),
+    ("the last results in steps", || {
+        Chain::default().then(ClearResults { step: 3, ..clearing(StaleResults::AllButLast(2)) })
+    }),
+    ("the last results of a tool", || {
+        Chain::default().then(ClearResults { only: globs(&["bash", "fetch"]), ..clearing(StaleResults::AllButLast(1)) })
+    }),
+    ("protected tokens", || {
+        Chain::default().then(ClearResults { protected_tokens: 12, ..clearing(StaleResults::AllButLast(0)) })
+    }),
+    ("repeated results", || Chain::default().then(clearing(StaleResults::Duplicates))),
+    ("superseded reads", || Chain::default().then(clearing(StaleResults::SupersededReads(globs(&["*"]))))),
+    ("the last media", || Chain::default().then(MediaLimits { keep_last: Some(1), max_bytes: None, max_pixels: None })),
+    ("reasoning of the open turn", || {
+        Chain::default().then(Strip { kinds: vec![StripKind::Reasoning], ..Strip::default() })
+    }),
+    ("the first prompt", || all_but_pins(Pins { system: false, first_user: true, ..Pins::default() })),
+    ("pins", || all_but_pins(Pins { system: true, first_user: true, ..Pins::default() })),
+    ("a role and pins", || {
+        let pins = Pins { system: true, first_user: true, ..Pins::default() };
+        Chain::default().then(Strip { roles: vec![Role::Assistant], pins, ..Strip::default() })
+    }),
+];
+
+/// The values of the messages of a log that were not taken back.
+fn told(dialect: &str, log: &str) -> Vec<String> {
+    let document = Document::parse_log(log).expect("it is a log");
+    let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
+    let Some((_, transcript)) = transcripts.first() else { return Vec::new() };
+    let view = View::of_layout(&transcript.layout, &transcript.messages);
+    let content = |message: &Message<'_>| {
+        format!("{:?} {:?}", message.role, message.parts.iter().map(|part| part.content.clone()).collect::<Vec<_>>())
+    };
+    without_taken_back(&view).iter().map(content).collect()
+}
+
+/// Drops one message by its number.
+fn without(at: usize) -> Chain {
+    Chain::default().then(DropMessages { messages: std::iter::once(at..at + 1).collect(), ..DropMessages::default() })
+}
+
+proptest! {
+    #![proptest_config(crate::properties::property(24))]
+
+    /// What is chosen of a log is what is chosen of the log without the turns that were taken back.
+    #[test]
+    fn a_turn_that_was_taken_back_changes_no_choice(script in sound_script(), log in prop::sample::select(REWOUND), drawn in drawn()) {
+        let (dialect, serialize) = log;
+        let text: String = serialize(&script).iter().map(|item| format!("{item}\n")).collect();
+        let short = cut_with(Chain::default().then(TakenBack), Some(dialect), Framing::Lines, &text)?;
+        for (name, chain) in tried(CHOICES, drawn) {
+            let [of_all, of_short] = [&text, &short].map(|log| cut_with(chain(), Some(dialect), Framing::Lines, log));
+            let (of_all, of_short) = (told(dialect, &of_all?), told(dialect, &of_short?));
+            prop_assert_eq!(of_all, of_short, "{} of {}:\n{}", name, dialect, text);
+        }
+    }
+
+    /// No window of a split has a turn that was taken back, if there are several windows.
+    #[test]
+    fn no_window_has_a_turn_that_was_taken_back(script in sound_script(), log in prop::sample::select(REWOUND), budget in 30..200_usize) {
+        let (dialect, serialize) = log;
+        let mark = |(nth, item): (usize, &String)| item.replacen('{', &format!("{{\"mark\":\"m{nth}.\","), 1) + "\n";
+        let text: String = serialize(&script).iter().enumerate().map(mark).collect();
+        let over: HashSet<String> = standings(dialect, &text)
+            .into_iter()
+            .filter_map(|(mark, standing)| standing.is_rolled_back().then_some(mark))
+            .collect();
+        let pins = Pins { system: true, first_user: true, ..Pins::default() };
+        let split = Split { pins, on_overflow: SplitOverflow::Keep, ..Split::new(budget, Counting::new(tokenizer())) };
+        let splitting = Splitting { split, drop_untrained: false, mark: None, id_key: None };
+        let cutter = TextCutter { chain: Chain { splitting: Some(splitting), ..Chain::default() }, ..TextCutter::default() };
+        let mut out = String::new();
+        let Ok(cut) = cutter.cut(&reading(Some(dialect), Framing::Lines), &text, &mut out) else { return Ok(()) };
+        for window in cut.windows.iter().filter(|window| window.count > 1) {
+            for mark in &over {
+                let quoted = format!("\"{mark}\"");
+                prop_assert!(!out[window.written.clone()].contains(&quoted), "{} is in a window of {}\n{}", mark, text, out);
+            }
+        }
+    }
+
+    /// What a compaction replaced is not read again, whatever is dropped: the compaction stays, or what it replaced goes too.
+    #[test]
+    fn what_was_replaced_is_not_read_again(
+        script in sound_script(),
+        bounded in prop::sample::select(BOUNDED),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 1..3),
+        dropped in any::<prop::sample::Index>(),
+        drawn in drawn(),
+    ) {
+        let (items, _) = marked(&script, &bounded, &places);
+        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        let before = standings(bounded.0, &text);
+        let roles = [&[Role::User][..], &[Role::Assistant], &[Role::User, Role::Tool], &[Role::Assistant, Role::Tool]];
+        let of_roles = roles.map(|roles| Chain::default().then(Strip { roles: roles.to_vec(), ..Strip::default() }));
+        let mut chains: Vec<(&str, Chain)> = of_roles.into_iter().map(|chain| ("roles", chain)).collect();
+        chains.push(("a message", without(dropped.index(items.len()))));
+        chains.push(("the last message", without(before.len().saturating_sub(1))));
+        chains.extend(tried(CASES, drawn).into_iter().map(|LawCase { name, chain, .. }| (*name, chain())));
+        for (name, chain) in chains {
+            let out = match cut_with(chain, Some(bounded.0), Framing::Lines, &text) {
+                Err(TestCaseError::Fail(reason)) if reason.message().contains("more than the budget") => continue,
+                out => out?,
+            };
+            for (mark, standing) in standings(bounded.0, &out) {
+                let was_replaced = before.get(&mark) == Some(&Standing::Superseded);
+                prop_assert!(!(was_replaced && standing.is_read()), "{}: {} is read again\nin  {}\nout {}", name, mark, text, out);
+            }
+        }
+    }
+}
