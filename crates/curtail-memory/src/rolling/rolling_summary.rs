@@ -6,7 +6,6 @@ use thiserror::Error;
 
 use super::interactions::{Counted, Interaction, SummaryInput, interactions, utterances};
 use super::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block};
-use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
 use curtail_core::counting::Tokenizer;
 use curtail_core::digest::fnv1a_64;
@@ -15,6 +14,7 @@ use curtail_core::processors::{
     View, place_blocks,
 };
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
+use curtail_facts::Facts;
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
 ///
@@ -208,7 +208,7 @@ impl RollingSummary {
         memory.seen = memory.seen.max(summarized);
         // A transcript contains the texts of its summaries, but no ledger.
         if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.ledger.is_empty()) {
-            newest.ledger = Ledger::from_text(&newest.text);
+            newest.ledger = Facts::from_text(&newest.text);
         }
         let is_over = |at: usize| messages[at].is_boundary() || messages[at].standing.is_rolled_back();
         let stays = |at: usize| context.contains(&at) || is_over(at) || awaiting.contains(&at);
