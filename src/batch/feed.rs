@@ -306,7 +306,7 @@ impl<'w> Feed<'w> {
 pub(crate) fn first_without_records<'s>(sources: &'s [Source], input_options: &InputOptions) -> Option<&'s Source> {
     let limits = input_options.limits(&Arc::default());
     sources.iter().enumerate().find_map(|(number, source)| {
-        if source.path.is_none() || source.doubtful || !source.len_hint().is_some_and(|len| len > 0) {
+        if source.path.is_none() || source.doubtful || source.len_hint().is_none_or(|len| len == 0) {
             return None;
         }
         let mut buffer = Buffer::default();

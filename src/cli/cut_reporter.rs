@@ -258,7 +258,9 @@ impl<'f> CutReporter<'f> {
             if !reading.is_empty() {
                 report::note(&reading);
             }
-            shown.iter().for_each(|note| report::warning(note));
+            for note in &shown {
+                report::warning(note);
+            }
             console::err(&output.explained);
         });
     }

@@ -343,7 +343,7 @@ pub(super) fn check(
     let (mut command, mut matches, mut path) = (root, matches, String::new());
     while let Some((name, inner)) = matches.subcommand() {
         command = command.find_subcommand(name).unwrap_or(command);
-        path = format!("{path} {name}").trim_start().to_owned();
+        path = if path.is_empty() { name.to_owned() } else { format!("{path} {name}") };
         matches = inner;
     }
     let refuse = |reason: String| Err(clap::Error::raw(ErrorKind::ArgumentConflict, format!("{reason}\n")));

@@ -1,5 +1,7 @@
 //! The facts that are read from messages and calls.
 
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
 use curtail_core::dialects::{Framing, Reading};
 use curtail_core::transcript::Pairs;
 use curtail_facts::{Facts, Verdict};

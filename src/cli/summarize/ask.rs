@@ -136,14 +136,14 @@ impl AskFlags {
     }
 
     /// The summarizer of a dry run: it makes extractive summaries, and only announces others.
-    pub(super) fn dry_summarizer(&self) -> anyhow::Result<Box<dyn Summarizer>> {
+    pub(super) fn dry_summarizer(&self) -> Box<dyn Summarizer> {
         let name = match self.kind() {
-            SummarizerKind::Extractive => return Ok(Box::new(Extractive)),
+            SummarizerKind::Extractive => return Box::new(Extractive),
             SummarizerKind::Openai => "openai",
             SummarizerKind::Anthropic => "anthropic",
             SummarizerKind::Command => "command",
         };
-        Ok(Box::new(DrySummarizer { name }))
+        Box::new(DrySummarizer { name })
     }
 
     fn kind(&self) -> SummarizerKind {

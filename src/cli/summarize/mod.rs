@@ -185,7 +185,7 @@ impl Options for SummarizeOptions {
     }
 
     fn dry_processors(&self) -> anyhow::Result<Processors> {
-        Ok(vec![Box::new(self.summary_by(self.ask.dry_summarizer()?)?)])
+        Ok(vec![Box::new(self.summary_by(self.ask.dry_summarizer())?)])
     }
 
     fn files(&self) -> Reads {

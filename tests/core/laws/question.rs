@@ -30,8 +30,9 @@ const CHAINS: &[fn() -> Chain] = &[
     || Chain::default().then(Strip { roles: vec![Role::Assistant, Role::Tool], ..Strip::default() }),
     || Chain::default().then(MessageRange { from: 6, ..MessageRange::default() }),
     || {
-        let messages = vec![0..4];
-        Chain::default().then(DropMessages { messages, turns: vec![1..9], ..DropMessages::default() })
+        let messages = std::iter::once(0..4).collect();
+        let turns = std::iter::once(1..9).collect();
+        Chain::default().then(DropMessages { messages, turns, ..DropMessages::default() })
     },
 ];
 

@@ -36,7 +36,7 @@ fn a_large_result_leaves_its_question_or_fails() {
     assert_eq!(cut(&["limit", "-t", &(enough - 1).to_string()], &chat).0, 2, "and the smallest");
     for pin in ["system", "system,first-user", "last-user"] {
         let (status, out, err) = cut(&["limit", "-t", "500", "--on-overflow", "truncate", "--pin", pin], &chat);
-        let start = if pin.contains("first") { 1 } else { 0 };
+        let start = usize::from(pin.contains("first"));
         assert_eq!(status, 0, "{pin}: {err}");
         let expected = [&chat[..1], &chat[1..=start], &chat[3..5]].concat();
         assert_eq!(out[..out.len() - 1], expected, "{pin}");
