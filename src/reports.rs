@@ -39,6 +39,8 @@ pub(crate) struct Outcome {
     pub(crate) limit: Option<usize>,
     /// Whether findings are counted and not shown.
     pub(crate) only_counts: bool,
+    /// Whether only findings that fail the check are shown, without a summary.
+    pub(crate) is_quiet: bool,
     /// Whether the report may contain colors.
     pub(crate) colors: bool,
     /// The findings that are shown and not yet written, in order.
@@ -109,7 +111,8 @@ impl Outcome {
             Level::Warn | Level::Allow => count.warned += 1,
         }
         let limit = if self.only_counts { 0 } else { self.limit.unwrap_or(usize::MAX) };
-        if self.written + self.unwritten.len() < limit {
+        let is_hidden = self.is_quiet && finding.level != Level::Deny;
+        if !is_hidden && self.written + self.unwritten.len() < limit {
             self.unwritten.push(FileFinding { file, finding });
         }
     }
@@ -211,6 +214,9 @@ impl Styles {
 
 fn write_text(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     outcome.shown().iter().try_for_each(|finding| write_finding(outcome, finding, out))?;
+    if outcome.is_quiet {
+        return Ok(());
+    }
     let hidden = outcome.hidden();
     if hidden > 0 && !outcome.only_counts {
         writeln!(out, "… and {hidden} more, not shown (--max-findings)\n")?;

@@ -36,8 +36,8 @@ impl Table {
     ) -> Result<Arc<Self>, FileError> {
         let name = format.name();
         let reason = format!(
-            "this build cannot read {name} files; use a release's archive or `pip install curtail-cli`, or install with \
-             `cargo install curtail --features parquet`"
+            "this build cannot read {name} files; in a clone of the repository, build one that can: `cargo install --path . \
+             --features parquet`"
         );
         Err(FileError::new(ErrorKind::Usage, &source.name, reason))
     }

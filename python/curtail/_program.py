@@ -27,7 +27,7 @@ def find_program() -> str:
             return path
     on_path = shutil.which("curtail")
     if on_path is None:
-        raise ProgramNotFoundError(f"no program curtail in {', '.join(looked)} or on PATH; pip install curtail-cli")
+        raise ProgramNotFoundError(f"no program curtail in {', '.join(looked)} or on PATH; in a clone of the repository, run `pip install .`")
     return on_path
 
 

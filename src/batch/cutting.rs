@@ -299,6 +299,7 @@ impl Cutting {
                 format!("becomes {} transcripts, and --in-place writes one; pass --output-dir", out.windows.len());
             return Err(FileError::new(ErrorKind::Usage, &opened.source.name, reason));
         }
+        self.refuse_table_name(opened)?;
         let mut files = Vec::with_capacity(out.windows.len());
         for window in &out.windows {
             if self.stop.load(Ordering::Relaxed) {
@@ -319,13 +320,26 @@ impl Cutting {
     /// The system refused to create the file.
     pub fn begin(&self, opened: &Opened) -> Result<Option<OutputSink>, FileError> {
         let Some(table) = &opened.table else {
+            self.refuse_table_name(opened)?;
             return Ok(self.targets.open(&opened.source, opened.packing)?.map(|sink| OutputSink::File(Box::new(sink))));
         };
-        if let Some(path) = self.targets.path(&opened.source) {
+        if let Some(path) = self.targets.path(&opened.source).filter(|_| !self.targets.is_in_place()) {
             refuse_name(&path, table.format())?;
         }
         let sink = self.targets.open(&opened.source, opened.packing)?;
         Ok(sink.map(|sink| TableSink::new(table, sink)).transpose()?.map(|sink| OutputSink::Table(Box::new(sink))))
+    }
+
+    /// Refuses the name of a table for text, unless the input has such a name.
+    fn refuse_table_name(&self, opened: &Opened) -> Result<(), FileError> {
+        let Some(path) = self.targets.path(&opened.source) else { return Ok(()) };
+        let extension = lower_extension(&path);
+        let is_inputs = opened.source.path.as_deref().is_some_and(|input| lower_extension(input) == extension);
+        if is_inputs || !TableFormat::is_extension(&extension) {
+            return Ok(());
+        }
+        let reason = "the output has the format of the input, JSON; name it accordingly";
+        Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), reason))
     }
 
     /// Completes the output of a file. A file that did not change is not replaced in place, and is copied elsewhere.
@@ -469,16 +483,20 @@ fn kept_elements(before: &str, after: &str, changed: bool) -> Result<RowResult, 
 
 /// Refuses an output name whose extension does not fit a table of this format.
 fn refuse_name(path: &Path, format: TableFormat) -> Result<(), FileError> {
-    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     let name = format.name();
     let reason = if Packing::of_name(path) != Packing::Plain {
         format!("this format ({name}) is compressed inside; name the output without this ending")
-    } else if format.fits(&extension.to_ascii_lowercase()) {
+    } else if format.fits(&lower_extension(path)) {
         return Ok(());
     } else {
         format!("the output has the format of the input, {name}; name it accordingly")
     };
     Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), reason))
+}
+
+/// The extension of a file's name, in lower case; empty without one.
+fn lower_extension(path: &Path) -> String {
+    path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
 }
 
 // Records that are dropped because of findings. Most rules need only the record itself; copies are found once the results are

@@ -301,6 +301,20 @@ impl<'w> Feed<'w> {
     }
 }
 
+/// The first of `sources` that is not a file of records, whose cut cannot follow another on standard output. Inputs that fail
+/// or that may not be transcripts are left to the batch.
+pub(crate) fn first_without_records<'s>(sources: &'s [Source], input_options: &InputOptions) -> Option<&'s Source> {
+    let limits = input_options.limits(&Arc::default());
+    sources.iter().enumerate().find_map(|(number, source)| {
+        if source.path.is_none() || source.doubtful || !source.len_hint().is_some_and(|len| len > 0) {
+            return None;
+        }
+        let mut buffer = Buffer::default();
+        let first = Unopened { input_options, source, number }.open(&limits, &mut buffer).ok()?;
+        (first.opened.reading.framing != Framing::Records).then_some(source)
+    })
+}
+
 /// An input with its first block, which is in the buffer.
 pub(super) struct FirstBlock {
     pub(super) opened: Arc<Opened>,

@@ -56,6 +56,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) use checking::rules_of_source;
 pub use checking::{Checked, Checking, TextRepair};
 pub use cutting::{CutOutput, Cutting, DropRecords, DroppedRecord, OutputSink, TextOrJson, WindowPlace};
+pub(crate) use feed::first_without_records;
 
 use crate::progress::Progress;
 use crate::tables::Table;

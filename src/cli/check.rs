@@ -20,7 +20,7 @@ use crate::batch::{Batch, Checked, Checking, Event, Flow, Opened, TextRepair};
 use crate::console;
 use crate::progress::Progress;
 use crate::reports::{FORMATS, Format, Outcome, Silenced};
-use curtail_core::checks::{Finding, Inspection, Levels, Profile, Table, first_that_needs_budget};
+use curtail_core::checks::{Finding, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget};
 use curtail_core::dialects::Dialect;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::{Repair, RepairMode};
@@ -31,33 +31,8 @@ use curtail_io::{FileSink, Replace, Scratch, Source};
 /// Report broken tool pairs and other faults; exit with 1 if any is denied
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
-    /// Fail on findings of a rule, a group (pairing, shape, turn, dataset) or `all`
-    #[arg(short = 'D', long, value_name = "RULE", help_heading = "Rules")]
-    deny: Vec<String>,
-
-    /// Report findings of a rule or a group without failing
-    #[arg(short = 'W', long, value_name = "RULE", help_heading = "Rules")]
-    warn: Vec<String>,
-
-    /// Turn a rule or a group off
-    #[arg(short = 'A', long, value_name = "RULE", help_heading = "Rules")]
-    allow: Vec<String>,
-
-    /// Fail on warnings as well
-    #[arg(long, help_heading = "Rules")]
-    strict: bool,
-
-    /// Allow results whose calls the provider stores (Responses API)
-    #[arg(long, hide_short_help = true, help_heading = "Rules")]
-    stateful: bool,
-
-    /// Apply the requirements of this provider, named by its dialect, instead of those of the transcript's dialect
-    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Rules")]
-    profile: Option<String>,
-
-    /// Report transcripts with more than N tokens, which `curtail split` splits (8k = 8,000; 1m = 1,000,000)
-    #[arg(short = 't', long, value_name = "N", help_heading = "Rules")]
-    max_tokens: Option<Tokens>,
+    #[command(flatten)]
+    rules: RuleOptions,
 
     #[command(flatten)]
     config: ConfigFlags,
@@ -83,7 +58,7 @@ pub(super) struct CheckArgs {
     diff: bool,
 
     /// With --fix, also repair files that symbolic links in directories lead to
-    #[arg(long, requires = "fix", hide_short_help = true, help_heading = "Repair")]
+    #[arg(long, hide_short_help = true, help_heading = "Repair")]
     follow_links: bool,
 
     /// Format of the report
@@ -122,11 +97,91 @@ pub(super) struct CheckArgs {
     input: Input,
 }
 
+// The options that are also keys of the table `[check]`.
+#[derive(Debug, Clone, clap::Args)]
+struct RuleOptions {
+    /// Fail on findings of a rule, a group (pairing, shape, turn, dataset) or `all`
+    #[arg(short = 'D', long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
+    deny: Vec<String>,
+
+    /// Report findings of a rule or a group without failing
+    #[arg(short = 'W', long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
+    warn: Vec<String>,
+
+    /// Turn a rule or a group off
+    #[arg(short = 'A', long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
+    allow: Vec<String>,
+
+    /// Fail on warnings as well
+    #[arg(long, help_heading = "Rules")]
+    strict: bool,
+
+    /// Allow results whose calls the provider stores (Responses API)
+    #[arg(long, hide_short_help = true, help_heading = "Rules")]
+    stateful: bool,
+
+    /// Apply the requirements of this provider, named by its dialect, instead of those of the transcript's dialect
+    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = "Rules")]
+    profile: Option<String>,
+
+    /// Report transcripts with more than N tokens, which `curtail split` splits (8k = 8,000; 1m = 1,000,000)
+    #[arg(short = 't', long, value_name = "N", help_heading = "Rules")]
+    max_tokens: Option<Tokens>,
+}
+
 /// The parser of `--output-format`: one value for each report format.
 fn report_format() -> impl TypedValueParser<Value = &'static Format> {
     let values = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.summary));
     PossibleValuesParser::new(values)
         .try_map(|name| FORMATS.iter().find(|format| format.name == name).ok_or("no such format"))
+}
+
+/// A table of `check.paths`: the levels for the files that a glob matches.
+#[derive(Debug, Clone, clap::Args)]
+struct PathOptions {
+    /// A glob of files, or of folders with all that is below them, relative to the folder of this file
+    #[arg(long, required = true)]
+    path: String,
+
+    /// Whether these files are not checked at all
+    #[arg(long)]
+    skip: bool,
+
+    /// Rules and groups that fail the check
+    #[arg(long, value_delimiter = ',')]
+    deny: Vec<String>,
+
+    /// Rules and groups that only warn
+    #[arg(long, value_delimiter = ',')]
+    warn: Vec<String>,
+
+    /// Rules and groups that do not run
+    #[arg(long, value_delimiter = ',')]
+    allow: Vec<String>,
+}
+
+impl RuleOptions {
+    /// The levels that these options set, without those of paths.
+    fn table(&self) -> Table {
+        let (deny, warn, allow) = (self.deny.clone(), self.warn.clone(), self.allow.clone());
+        Table { deny, warn, allow, strict: self.strict, ..Table::default() }
+    }
+
+    /// The other options, where these do not set them.
+    fn or(&self, other: Option<&Self>) -> Self {
+        Self {
+            stateful: self.stateful || other.is_some_and(|other| other.stateful),
+            profile: self.profile.clone().or_else(|| other.and_then(|other| other.profile.clone())),
+            max_tokens: self.max_tokens.or_else(|| other.and_then(|other| other.max_tokens)),
+            ..self.clone()
+        }
+    }
+}
+
+impl From<PathOptions> for PathTable {
+    fn from(PathOptions { path, skip, deny, warn, allow }: PathOptions) -> Self {
+        Self { path, skip, deny, warn, allow }
+    }
 }
 
 /// Whether `check.paths` skips an input; with `--verbose`, it is reported.
@@ -144,18 +199,21 @@ impl CheckArgs {
         let batch = self.input.batch(global)?;
         let (mut sources, missing) = match self.fix.is_some() && !self.follow_links {
             true => self.input.sources_in_place(global)?,
-            false => self.input.sources(None)?,
+            false => self.input.sources(None, global)?,
         };
         if self.writes() && sources.iter().any(|source| source.path.is_none()) {
             bail!("standard input cannot be repaired in place; name files, or use `curtail repair` in the pipe");
         }
-        let (levels, config) = self.levels()?;
-        let checking = self.checking(levels)?;
+        let config = self.config.load()?;
+        let table = config.as_ref().map(|config| config.table::<RuleOptions>("check", "paths")).transpose()?.flatten();
+        let rules = self.rules.or(table.as_ref());
+        let levels = self.levels(config.as_ref(), table.as_ref(), rules.max_tokens)?;
+        let checking = self.checking(&rules, levels)?;
         checking.counting.iter().for_each(|counting| report::counted(counting, global));
         let found = sources.len();
         sources.retain(|source| !skips(&checking.levels, source, global));
         let silenced = config.map(|config| Silenced {
-            config,
+            config: config.file,
             lowered: sources.iter().any(|source| checking.levels.lowers(&source.name)),
             skipped: found - sources.len(),
         });
@@ -166,6 +224,7 @@ impl CheckArgs {
         let mut outcome = Outcome::default();
         outcome.silenced = silenced.filter(Silenced::is_something);
         (outcome.limit, outcome.only_counts, outcome.colors) = (self.max_findings, self.statistics, colors);
+        outcome.is_quiet = global.quiet && self.output_format.name == FORMATS[0].name;
         let mut reporter = CheckReporter::new(self, global, outcome, Arc::clone(&progress));
         missing.iter().for_each(|error| reporter.miss(error));
         let batch = Batch { stop: interrupt.flag(), progress, ..batch };
@@ -179,48 +238,53 @@ impl CheckArgs {
         self.fix.is_some() && !self.diff
     }
 
-    fn checking(&self, levels: Levels) -> anyhow::Result<Checking> {
-        let profile = self.profile.as_deref().map(profile_named).transpose()?;
+    fn checking(&self, rules: &RuleOptions, levels: Levels) -> anyhow::Result<Checking> {
+        let profile = rules.profile.as_deref().map(profile_named).transpose()?;
         let repair = self.repair(profile.map(<dyn Dialect>::pairing_rules));
         let profile = profile.map(|dialect| Profile {
             pairing_rules: dialect.pairing_rules(),
             provider_rules: dialect.provider_rules(),
         });
-        self.max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
-        let counting = self.max_tokens.map(|_| self.template.counting(&self.counting)).transpose()?;
+        let max_tokens = rules.max_tokens;
+        if max_tokens.is_none() && (self.counting.is_given() || self.template.is_given()) {
+            bail!("tokens are counted only for a budget; pass --max-tokens");
+        }
+        max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
+        let counting = max_tokens.map(|_| self.template.counting(&self.counting)).transpose()?;
         let inspection =
-            Inspection { profile, stateful: self.stateful, max_tokens: self.max_tokens.map(|budget| budget.0) };
+            Inspection { profile, stateful: rules.stateful, max_tokens: max_tokens.map(|budget| budget.0) };
         Ok(Checking { inspection, live: self.input.live, levels, counting, repair })
     }
 
-    /// The levels, and the name of the configuration file if there is one.
-    fn levels(&self) -> anyhow::Result<(Levels, Option<String>)> {
-        let config = self.config.load()?;
-        let table = config.as_ref().map_or_else(|| Ok(Table::default()), |config| config.section("check"))?;
-        if let Some(config) = &config {
-            config.refuse_many_paths(table.paths.len())?;
-            Levels::new(&table, &Table::default()).map_err(|error| config.error_about(error.culprit(), &error))?;
-        }
-        let folder = config.as_ref().map(Config::folder);
-        let flags = Table {
-            deny: self.deny.clone(),
-            warn: self.warn.clone(),
-            allow: self.allow.clone(),
-            strict: self.strict,
-            ..Table::default()
+    /// The levels of the flags, and of the configuration if there is one.
+    fn levels(
+        &self,
+        config: Option<&Config>,
+        table: Option<&RuleOptions>,
+        max_tokens: Option<Tokens>,
+    ) -> anyhow::Result<Levels> {
+        let flags = self.rules.table();
+        let Some(config) = config else {
+            let levels = Levels::new(&Table::default(), &flags)?;
+            self.require_budget(max_tokens, None)?;
+            return Ok(levels);
         };
+        let paths = config.inner_tables::<PathOptions>("check", "paths")?;
+        config.refuse_many_paths(paths.len())?;
+        let paths = paths.into_iter().map(PathTable::from).collect();
+        let table = Table { paths, ..table.map(RuleOptions::table).unwrap_or_default() };
+        Levels::new(&table, &Table::default()).map_err(|error| config.error_about(error.culprit(), &error))?;
         let levels = Levels::new(&table, &flags)?;
-        self.require_budget(config.as_ref().map(|config| (config.file.as_str(), &table)))?;
-        let levels = folder.map_or(levels.clone(), |folder| levels.below(folder));
-        Ok((levels, config.map(|config| config.file)))
+        self.require_budget(max_tokens, Some((config.file.as_str(), &table)))?;
+        Ok(levels.below(config.folder()))
     }
 
     /// Refuses rules that need a token limit where there is none, and notes those of the configuration.
-    fn require_budget(&self, config: Option<(&str, &Table)>) -> anyhow::Result<()> {
-        if self.max_tokens.is_some() {
+    fn require_budget(&self, max_tokens: Option<Tokens>, config: Option<(&str, &Table)>) -> anyhow::Result<()> {
+        if max_tokens.is_some() {
             return Ok(());
         }
-        for (flag, rules) in [("--deny", &self.deny), ("--warn", &self.warn)] {
+        for (flag, rules) in [("--deny", &self.rules.deny), ("--warn", &self.rules.warn)] {
             if let Some(rule) = first_that_needs_budget(rules) {
                 bail!("{flag} {rule}: this rule needs the number of tokens that a transcript may have; pass -t N");
             }
@@ -458,6 +522,7 @@ impl<'a> CheckReporter<'a> {
         for error in self.scratch.settle() {
             self.fail(&error);
         }
+        let is_text = self.args.output_format.name == FORMATS[0].name;
         if !self.args.diff {
             let mut out = self.report.take().unwrap_or_else(|| Box::new(console::report()));
             let wrote = (self.args.output_format.write)(&self.outcome, &mut out).and_then(|()| out.flush());
@@ -465,10 +530,12 @@ impl<'a> CheckReporter<'a> {
                 self.report_failed(&error);
             }
         }
-        if self.args.diff || self.args.output_format.name != FORMATS[0].name {
+        if self.args.diff || !is_text {
             self.note_rest();
         }
-        let nothing = self.outcome.transcripts == 0 && self.outcome.found() == 0;
+        // A configuration that skips all inputs asks for that.
+        let is_skipped = self.outcome.silenced.as_ref().is_some_and(|silenced| silenced.skipped > 0);
+        let nothing = self.outcome.transcripts == 0 && self.outcome.found() == 0 && !is_skipped;
         let failed = self.outcome.errors > 0;
         if nothing && !self.args.allow_empty && !failed {
             report::error(&"nothing to check: the input contains no transcript; pass --allow-empty to accept that");

@@ -11,14 +11,13 @@ use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind as FlagErrorKind};
-use serde::de::DeserializeOwned;
+use clap::{ArgMatches, Args};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::config_keys::{FileValue, OptionKey, Shape};
-use super::options::{ProcessorSpec, Reads};
+use super::options::{ProcessorSpec, Reads, TableSpec};
 use curtail_core::error::{ErrorKind, FileError, TextPlace, system_message};
 use curtail_core::pipeline::{AgentLevel, Chain, Network, ProcessorLevels};
 use curtail_core::small::{SMALL, read_small_text};
@@ -67,6 +66,7 @@ pub(crate) struct Config {
     pub(crate) choice: ConfigChoice,
     text: String,
     levels: ProcessorLevels<ProcessorEntry>,
+    variables: Variables,
 }
 
 impl Config {
@@ -93,7 +93,7 @@ impl Config {
         let remaining = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
         let source = ConfigSource { file: &file, text: &text };
         let levels = levels(TableReader { source, folder, specs, variables, remaining: &remaining })?;
-        Ok(Self { file, choice, text, levels })
+        Ok(Self { file, choice, text, levels, variables: variables.clone() })
     }
 
     /// The folder that path globs are resolved against: the folder of the file, or the working directory for the user's own
@@ -135,19 +135,55 @@ impl Config {
         in_folder(&variables.user_folder("XDG_CONFIG_HOME", ".config")?.join("curtail"))
     }
 
-    /// The content of the table `name`, for the command that reads it; its default if there is no such table.
+    /// The keys of the table `name` as the flags of `T`, without `inner`, whose value is an array of tables; `None` if there is
+    /// no such table.
     ///
     /// # Errors
     /// The first error in the table, with its place.
-    pub(crate) fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, FileError> {
+    pub(crate) fn table<T: Args>(&self, name: &'static str, inner: &str) -> Result<Option<T>, FileError> {
         let source = self.source();
         let root = DeTable::parse(source.text).map_err(|error| source.syntax(&error))?;
-        let Some(value) = root.get_ref().get(name) else { return Ok(T::default()) };
-        let read = toml::de::ValueDeserializer::from(value.clone());
-        T::deserialize(read).map_err(|mut error| {
-            error.set_input(Some(source.text));
-            source.syntax(&error)
-        })
+        let Some((key, value)) = root.get_ref().get_key_value(name) else { return Ok(None) };
+        self.flags_of::<T>(name, &[inner], key.get_ref(), value).map(Some)
+    }
+
+    /// The tables of the array `inner` in the table `name`, as [`Config::table`] reads them.
+    ///
+    /// # Errors
+    /// The first error in a table, with its place.
+    pub(crate) fn inner_tables<T: Args>(&self, name: &str, inner: &'static str) -> Result<Vec<T>, FileError> {
+        let source = self.source();
+        let root = DeTable::parse(source.text).map_err(|error| source.syntax(&error))?;
+        let table = root.get_ref().get(name).and_then(|value| value.get_ref().as_table());
+        let Some(value) = table.and_then(|table| table.get(inner)) else { return Ok(Vec::new()) };
+        let DeValue::Array(tables) = value.get_ref() else {
+            let wanted = format!("an array of tables, each under a `[[{name}.{inner}]]` of its own");
+            return Err(self.reader(&Cell::new(0)).expected(value.span(), inner, &wanted, value.get_ref()));
+        };
+        tables.iter().map(|table| self.flags_of::<T>(inner, &[], inner, table)).collect()
+    }
+
+    /// The flags of `T` in a table with its name in the file; `others` are keys that are not flags.
+    fn flags_of<T: Args>(
+        &self,
+        name: &'static str,
+        others: &[&str],
+        key: &str,
+        value: &Item<'_>,
+    ) -> Result<T, FileError> {
+        let remaining = Cell::new(0);
+        let reader = self.reader(&remaining);
+        let DeValue::Table(members) = value.get_ref() else {
+            return Err(reader.expected(value.span(), key, "a table", value.get_ref()));
+        };
+        let spec = TableSpec::with_flags::<T>(name);
+        let read = read_keys(reader, &KeyTable { spec, kind: format!("`{name}`"), others }, value.span(), members)?;
+        T::from_arg_matches(&read.flags).map_err(|error| self.source().error(value.span(), first_line(&error)))
+    }
+
+    /// A reader of tables that are not those of processors.
+    fn reader<'r>(&'r self, remaining: &'r Cell<usize>) -> TableReader<'r> {
+        TableReader { source: self.source(), folder: self.folder(), specs: &[], variables: &self.variables, remaining }
     }
 
     fn source(&self) -> ConfigSource<'_> {
@@ -195,6 +231,9 @@ impl Config {
     pub(crate) fn chain(&self, steps: &[Step<'_>], dry_run: bool) -> Result<Chain, FileError> {
         let mut chain = Chain::default();
         for Step { level, entry } in steps {
+            if let Some(error) = &entry.ineffective {
+                return Err(error.clone());
+            }
             let wrong = |error| format!("{} at {level}: {error:#}", entry.spec.name);
             let processors = entry.spec.processors(&entry.flags, dry_run);
             chain = chain.at(level, processors.map_err(|error| self.source().whole(wrong(error)).at(entry.place))?);
@@ -392,6 +431,8 @@ pub(crate) struct ProcessorEntry {
     need_trust: Vec<(String, TextPlace)>,
     /// The values of the keys, as parsed flags.
     flags: ArgMatches,
+    /// The error of the first key that has no effect.
+    ineffective: Option<FileError>,
 }
 
 impl ProcessorEntry {
@@ -403,7 +444,7 @@ impl ProcessorEntry {
 
 /// Reads the table of a processor.
 fn read_processor(reader: TableReader<'_>, table: &Item<'_>) -> Result<ProcessorEntry, FileError> {
-    let TableReader { source, folder, specs, variables, remaining } = reader;
+    let TableReader { source, specs, variables, remaining, .. } = reader;
     let Some(rest) = remaining.get().checked_sub(1) else {
         let reason =
             format!("a file that was found may contain at most {MAX_FOUND_PROCESSORS} processors; {NAMING_ADVICE}");
@@ -414,11 +455,49 @@ fn read_processor(reader: TableReader<'_>, table: &Item<'_>) -> Result<Processor
         return Err(source.error(table.span(), format!("expected a table, found {}", found(table.get_ref()))));
     };
     let spec = spec(source, specs, table.span(), members)?;
-    let keys = spec.keys();
+    let table_of_keys = KeyTable { spec: spec.table, kind: format!("a `{}`", spec.name), others: &["type"] };
+    let Keys { keys, given, need_trust, flags, ineffective } =
+        read_keys(reader, &table_of_keys, table.span(), members)?;
+    let values = keys.iter().filter_map(|key| value(key, &given, variables)).collect();
+    Ok(ProcessorEntry { spec, values, place: source.place(table.span().start), need_trust, flags, ineffective })
+}
+
+/// A table whose keys are flags.
+struct KeyTable<'t> {
+    spec: TableSpec,
+    /// What to call it in messages, such as `a "window"`.
+    kind: String,
+    /// Its keys that are not flags.
+    others: &'t [&'t str],
+}
+
+/// The keys of a table.
+struct Keys {
+    /// All keys that it may have.
+    keys: Vec<OptionKey>,
+    /// Those that it has.
+    given: Vec<Given>,
+    /// Those in effect that only a trusted file may set, each with its place.
+    need_trust: Vec<(String, TextPlace)>,
+    /// Their values, as parsed flags.
+    flags: ArgMatches,
+    /// The error of the first one that has no effect.
+    ineffective: Option<FileError>,
+}
+
+/// Reads the keys of a table as flags.
+fn read_keys(
+    reader: TableReader<'_>,
+    table: &KeyTable<'_>,
+    span: Range<usize>,
+    members: &DeTable<'_>,
+) -> Result<Keys, FileError> {
+    let TableReader { source, folder, variables, .. } = reader;
+    let keys = table.spec.keys();
     let mut given: Vec<Given> = Vec::new();
     let (mut flags, mut need_trust) = (Vec::new(), Vec::new());
-    for (name, value) in members.iter().filter(|(name, _)| name.get_ref() != "type") {
-        let key = key(reader, spec, &keys, name)?;
+    for (name, value) in members.iter().filter(|(name, _)| !table.others.contains(&name.get_ref().as_ref())) {
+        let key = key(reader, table, &keys, name)?;
         refuse_repeated(source, &given, key, name)?;
         let values = flag_values(source, name.get_ref(), key, value)?;
         if !is_overridden(key, variables) {
@@ -429,9 +508,17 @@ fn read_processor(reader: TableReader<'_>, table: &Item<'_>) -> Result<Processor
         let (key, name, span) = (key.clone(), name.get_ref().to_string(), name.span());
         given.push(Given { key, name, value: shown(value.get_ref()), line: source.place(span.start).line, span });
     }
-    let flags = spec.parse_flags(&flags).map_err(|error| flag_error(source, spec, &given, table.span(), &error))?;
-    let values = keys.iter().filter_map(|key| value(key, &given, variables)).collect();
-    Ok(ProcessorEntry { spec, values, place: source.place(table.span().start), need_trust, flags })
+    let flags = table.spec.parse_flags(&flags);
+    let flags = flags.map_err(|error| flag_error(source, table.spec.name, &given, span.clone(), &error))?;
+    let ineffective = table.spec.ineffective(&flags).map(|flag| {
+        let key = given.iter().find(|given| given.key.name == flag.flag);
+        source.error(key.map_or(span, |given| given.span.clone()), flag.in_file())
+    });
+    // Whether the file may have these keys is the first question.
+    match ineffective {
+        Some(error) if need_trust.is_empty() => Err(error),
+        ineffective => Ok(Keys { keys, given, need_trust, flags, ineffective }),
+    }
 }
 
 fn spec(
@@ -456,7 +543,7 @@ fn spec(
 
 fn key<'k>(
     reader: TableReader<'_>,
-    spec: &ProcessorSpec,
+    table: &KeyTable<'_>,
     keys: &'k [OptionKey],
     name: &Key<'_>,
 ) -> Result<&'k OptionKey, FileError> {
@@ -465,11 +552,11 @@ fn key<'k>(
         return Ok(key);
     }
     let names = keys.iter().flat_map(|key| std::iter::once(&key.name).chain(&key.aliases));
-    let known: Vec<&str> = std::iter::once("type").chain(names.map(String::as_str)).collect();
-    let mut reason = unknown(&format!("a `{}` has no key", spec.name), wanted, &known);
+    let known: Vec<&str> = table.others.iter().copied().chain(names.map(String::as_str)).collect();
+    let mut reason = unknown(&format!("{} has no key", table.kind), wanted, &known);
     let elsewhere = reader.specs.iter().find(|other| other.keys().iter().any(|key| key.is_called(wanted)));
     if let Some(other) = elsewhere {
-        reason = format!("`{wanted}` is a key of a `{}`; a `{}` takes {}", other.name, spec.name, known.join(", "));
+        reason = format!("`{wanted}` is a key of a `{}`; {} takes {}", other.name, table.kind, known.join(", "));
     }
     Err(reader.source.error(name.span(), reason))
 }
@@ -557,7 +644,7 @@ fn flag(key: &OptionKey, word: &str, folder: &Path) -> Option<OsString> {
 /// A clap error, worded for a file.
 fn flag_error(
     source: ConfigSource<'_>,
-    spec: &ProcessorSpec,
+    table_name: &str,
     given: &[Given],
     table: Range<usize>,
     error: &clap::Error,
@@ -581,8 +668,7 @@ fn flag_error(
         }
         FlagErrorKind::MissingRequiredArgument => {
             format!(
-                "this `{}` needs {}",
-                spec.name,
+                "this `{table_name}` needs {}",
                 wrong.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(" and ")
             )
         }

@@ -36,6 +36,26 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("--budget", BUDGET),
 ];
 
+/// Flags that a command does not have, each with what to do there; the command is `""` for all of them.
+const MISSING: &[(&str, &[&str], &str)] = &[
+    (
+        "check",
+        &["-o", "--output", "-O", "--output-dir", "-i", "--in-place"],
+        "`check --fix` repairs in place; `curtail repair FILE -o FIXED` writes a repaired copy",
+    ),
+    ("limit", &["-n", "--size"], "`limit` takes tokens, -t N; `curtail window -n N` keeps the newest N messages"),
+    ("split", &["-n", "--size"], "`split` takes tokens, -t N; `curtail window -n N` keeps the newest N messages"),
+    ("window", &["-t"], "`window` takes messages, -n N; `curtail limit -t N` keeps what fits into N tokens"),
+    ("summarize", &["-t"], "`summarize` takes interactions, -n N; `curtail limit -t N` keeps what fits into N tokens"),
+    ("filter", &["-n"], "`filter` takes no size; `curtail window -n N` and `curtail limit -t N` do"),
+];
+
+/// What to do about `--json`, for a command whose output is a list or a report.
+const AS_JSON: &str = "--output-format json";
+
+/// The same for a command that writes transcripts.
+const JSON_OF_CUT: &str = "a cut has the format of its input; --explain=json and --stats=json report it as JSON";
+
 const BUDGET: &str = "`limit` and `split` take a budget of tokens: --max-tokens N";
 
 /// Flags with which other linters choose rules.
@@ -48,6 +68,15 @@ const RULES: &str =
 
 /// Names that other programs have for commands, each with the command here.
 const COMMANDS: &[(&str, &str)] = &[
+    ("cat", "show"),
+    ("cost", "replay"),
+    ("history", "sessions"),
+    ("inspect", "show"),
+    ("list", "sessions"),
+    ("ls", "sessions"),
+    ("open", "view"),
+    ("print", "show"),
+    ("simulate", "replay"),
     ("compact", "summarize"),
     ("compress", "summarize"),
     ("fix", "repair"),
@@ -72,6 +101,24 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
         "curtail converts no formats: what it cuts keeps its format; `dialects` lists the formats, and `show` tells how a file is \
          read",
     ),
+    ("", &["version"], "`curtail --version` prints the version"),
+    (
+        "",
+        &["explain", "why", "dry-run"],
+        "`curtail window --explain --dry-run FILE` explains a cut; other commands that cut take these flags as well",
+    ),
+    (
+        "",
+        &["redact", "mask", "anonymize", "sanitize", "scrub", "censor"],
+        "curtail does not search texts for secrets; `filter` drops tools, roles, media and reasoning, and clears results",
+    ),
+    ("", &["diff", "compare"], "`curtail view ONE OTHER` compares two transcripts on a page"),
+    (
+        "",
+        &["dedupe", "dedup"],
+        "`filter --dedupe-results` clears repeated results, `filter --drop-records-with D003` drops copies",
+    ),
+    ("", &["preset", "presets"], "`curtail run --list-presets` lists the presets"),
     ("", &["clip", "cut", "prune", "shorten", "trim", "truncate"], "`window` cuts by messages, `limit` by tokens"),
     ("", &["head", "tail"], "`window -n N` keeps the newest N messages; `filter --range A..B` keeps a range"),
 ];
@@ -116,33 +163,19 @@ fn command_advice(error: &clap::Error) -> Option<String> {
 /// `error` with a suggestion, if a known name is close to the wrong one. `command` is the command that failed, and `given` are
 /// all arguments.
 pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: &[String]) -> clap::Error {
-    let known = flags_of(command);
     if let Some(advice) = command_advice(&error) {
         return with_tip(error, advice);
     }
-    let command_name = text(&error, ContextKind::InvalidSubcommand);
-    if let Some((_, our_name)) = COMMANDS.iter().find(|(other, _)| command_name.as_deref() == Some(*other)) {
-        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![String::from(*our_name)]));
+    if let Some(name) = text(&error, ContextKind::InvalidSubcommand) {
+        // Clap's own threshold suggests `sessions` for `version`.
+        error.remove(ContextKind::SuggestedSubcommand);
+        if let Some(suggestion) = command_for(&name, command) {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![suggestion]));
+        }
     }
     match error.kind() {
         ErrorKind::ValueValidation => return number_error(&error, command, given).unwrap_or(error),
-        ErrorKind::UnknownArgument => {
-            let flag = text(&error, ContextKind::InvalidArg).unwrap_or_default();
-            let name = flag.split('=').next().unwrap_or_default();
-            if let Some(advice) = advice(name, &known) {
-                return with_tip(error, advice.to_owned());
-            }
-            if let Some(advice) = bare_number_advice(&flag, command, given) {
-                return with_tip(error, advice);
-            }
-            // "Use `-- --flag`" helps only with a file of that name.
-            if !std::path::Path::new(&flag).exists() {
-                error.remove(ContextKind::Suggested);
-            }
-            if let Some(suggestion) = suggestion(&flag, &known) {
-                error.insert(ContextKind::SuggestedArg, ContextValue::String(suggestion));
-            }
-        }
+        ErrorKind::UnknownArgument => return corrected_flag(error, command, given),
         ErrorKind::InvalidValue => {
             let valid = match error.get(ContextKind::ValidValue) {
                 Some(ContextValue::Strings(valid)) => valid.clone(),
@@ -158,13 +191,62 @@ pub(super) fn corrected(mut error: clap::Error, command: &clap::Command, given: 
     error
 }
 
-/// What to do instead of `flag`, if no other flag replaces it.
-fn advice(flag: &str, known: &[String]) -> Option<&'static str> {
-    if RULE_FLAGS.contains(&flag) && known.iter().any(|known| known == "--deny") {
-        return Some(RULES);
+/// An error about an unknown flag, with what to do instead.
+fn corrected_flag(mut error: clap::Error, command: &clap::Command, given: &[String]) -> clap::Error {
+    let known = flags_of(command);
+    let flag = text(&error, ContextKind::InvalidArg).unwrap_or_default();
+    let name = flag.split('=').next().unwrap_or_default();
+    if let Some(advice) = advice(name, command, &known) {
+        return with_tip(error, advice);
     }
-    let elsewhere = ELSEWHERE.iter().find(|(other, _)| flag == *other && synonym(flag, known).is_none());
-    elsewhere.map(|(_, advice)| *advice)
+    if let Some(advice) = suffix_advice(command, given) {
+        return with_tip(error, advice);
+    }
+    if let Some(advice) = bare_number_advice(&flag, command, given) {
+        return with_tip(error, advice);
+    }
+    error.remove(ContextKind::SuggestedArg);
+    // "Use `-- --flag`" helps only with a file of that name.
+    if !std::path::Path::new(&flag).exists() {
+        error.remove(ContextKind::Suggested);
+    }
+    if let Some(suggestion) = suggestion(&flag, &known) {
+        error.insert(ContextKind::SuggestedArg, ContextValue::String(suggestion));
+    }
+    error
+}
+
+/// The command that is meant by `name`, if one is close.
+fn command_for(name: &str, parent: &clap::Command) -> Option<String> {
+    let names = || parent.get_subcommands().map(clap::Command::get_name);
+    let synonym = COMMANDS.iter().find(|(other, ours)| *other == name && names().any(|known| known == *ours));
+    synonym.map(|(_, ours)| *ours).or_else(|| closest(name, names())).map(str::to_owned)
+}
+
+/// What to do instead of `flag`, if no other flag replaces it.
+fn advice(flag: &str, command: &clap::Command, known: &[String]) -> Option<String> {
+    let is_known = |flag: &str| known.iter().any(|known| known == flag);
+    if RULE_FLAGS.contains(&flag) && is_known("--deny") {
+        return Some(RULES.to_owned());
+    }
+    if flag == "--json" {
+        return if is_known("--output-format") {
+            Some(format!("`{AS_JSON}` writes JSON"))
+        } else {
+            is_known("--explain").then(|| JSON_OF_CUT.to_owned())
+        };
+    }
+    let missing = MISSING.iter().find(|(name, flags, _)| *name == command.get_name() && flags.contains(&flag));
+    let elsewhere = || ELSEWHERE.iter().find(|(other, _)| flag == *other && synonym(flag, known).is_none());
+    missing.map(|(.., advice)| *advice).or_else(|| elsewhere().map(|(_, advice)| *advice)).map(str::to_owned)
+}
+
+/// What to do about `-i.bak`, as sed takes the suffix of backups.
+fn suffix_advice(command: &clap::Command, given: &[String]) -> Option<String> {
+    let takes_suffix = command.get_arguments().any(|arg| arg.get_id() == "in_place");
+    let suffix = given.iter().filter(|_| takes_suffix).find_map(|word| word.strip_prefix("-i"))?;
+    (!suffix.is_empty() && !suffix.starts_with('='))
+        .then(|| format!("the suffix of backups follows `=`: `-i={suffix}`"))
 }
 
 /// The flag that takes a number which was given like `-5`, as `head` and `tail` take it.

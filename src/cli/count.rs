@@ -177,7 +177,7 @@ impl CountArgs {
     fn read(&self, counts: &mut Counts, counting: Counting, global: &Global) -> anyhow::Result<ExitCode> {
         // A reserve is a part of the budget, not of a transcript.
         let counting = Counting { reserve: 0, ..counting };
-        let (sources, missing) = self.input.sources(None)?;
+        let (sources, missing) = self.input.sources(None, global)?;
         report::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let mut failures = report::Failures::of_missing(&missing, global);
         let counter = Counter { counting, by: self.by, live: self.input.live, usage: self.usage };

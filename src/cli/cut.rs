@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::cut_reporter::CutReporter;
+use super::cut_reporter::{CutReporter, shared_output};
 use super::input::{CutFlags, Global, Input, Output, is_standard};
 use super::new_session::NewSessionWriter;
 use super::process::Interrupt;
 use super::report;
 use super::split::SplitMap;
-use crate::batch::{self, Batch, Checking, DropRecords, OnError, TextOrJson};
+use crate::batch::{self, Batch, Checking, DropRecords, InputOptions, OnError, TextOrJson};
 use crate::cli::options::{Options, Reads};
 use crate::progress::Progress;
 use curtail_core::dialects::Framing;
@@ -77,7 +77,9 @@ pub(super) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let (mut sources, missing) = flags.sources(global)?;
     let mut manifest = flags.manifest(&options, &reads.content)?;
     let uses = Arc::new(FileUses::new(&sources, reads.all()));
-    let targets = match flags.targets(manifest.as_ref(), &sources, &uses, map.as_deref()) {
+    let planned = flags.refuse_shared_output(&sources, &input_options);
+    let planned = planned.and_then(|()| flags.targets(manifest.as_ref(), &sources, &uses, map.as_deref()));
+    let targets = match planned {
         Ok(targets) => targets,
         Err(errors) => return Ok(refuse(&errors)),
     };
@@ -173,7 +175,7 @@ impl CutFlags {
     fn sources(&self, global: &Global) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
         match self.output.in_place.is_some() && !self.output.follow_links {
             true => self.input.sources_in_place(global),
-            false => self.input.sources(self.output.output_dir.as_deref()),
+            false => self.input.sources(self.output.output_dir.as_deref(), global),
         }
     }
 
@@ -207,9 +209,6 @@ impl CutFlags {
         let named = resume.filter(|path| !path.is_empty()).map(PathBuf::from);
         let path = match (named, &self.output.output_dir, resume) {
             _ if self.dry_run => return Ok(None),
-            (Some(_), None, _) | (None, None, Some(_)) if self.output.in_place.is_none() => {
-                return Err(FileError::new(ErrorKind::Usage, "", "--resume needs --output-dir or --in-place"));
-            }
             (Some(path), ..) => path,
             (None, Some(directory), _) => {
                 curtail_io::refuse_file_as_directory(directory, curtail_io::DIRECTORY_ADVICE)?;
@@ -219,6 +218,17 @@ impl CutFlags {
             (None, None, None) => return Ok(None),
         };
         Manifest::load(&path, &identity(self, options, reads)).map(Some)
+    }
+
+    /// Refuses to write a log and other inputs to standard output, before anything is written: a part of the output is of no
+    /// use.
+    fn refuse_shared_output(&self, sources: &[Source], input_options: &InputOptions) -> Result<(), Vec<FileError>> {
+        if self.destination() != Destination::Stdout || sources.len() < 2 {
+            return Ok(());
+        }
+        let log = batch::first_without_records(sources, input_options);
+        let refusal = log.map(|log| FileError::new(ErrorKind::Usage, &log.name, shared_output(sources.len())));
+        refusal.map_or(Ok(()), |refusal| Err(vec![refusal]))
     }
 
     /// Plans the outputs. Refuses a file that is named by a flag and is also an input or another output.

@@ -1,7 +1,8 @@
 //! Reports the results of a batch in input order: output blocks, messages, rejects, totals, and the exit status.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -24,10 +25,35 @@ use curtail_core::dialects::Framing;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::{Chain, StageCount, Totals};
 use curtail_core::processors::Counting;
+use curtail_core::visible::number_of;
 use curtail_io::{Manifest, Source, options_of_copy};
 
-/// Notes shown without --verbose: a dataset can have one for every record.
+/// Kinds of notes shown without --verbose.
 const MAX_NOTES: usize = 10;
+
+/// Notes that say the same, apart from numbers and names: a dataset can have one for every record.
+struct NoteKind {
+    /// The first of them, with its place.
+    first: FileError,
+    count: usize,
+    /// What each is about: a record, or something in a log.
+    unit: &'static str,
+}
+
+/// What notes of one kind have in common: their text without numbers and without what is quoted.
+fn kind_of(note: &str) -> String {
+    let mut kind = String::new();
+    let mut quote = None;
+    for c in note.chars() {
+        match quote {
+            Some(end) => quote = Some(end).filter(|end| *end != c),
+            None if matches!(c, '`' | '"') => quote = Some(c),
+            None if !c.is_ascii_digit() && c != ',' => kind.push(c),
+            None => {}
+        }
+    }
+    kind
+}
 
 /// Collects the results of a batch of cuts.
 pub(super) struct CutReporter<'f> {
@@ -41,8 +67,9 @@ pub(super) struct CutReporter<'f> {
     /// The file of `--rejects`.
     rejects: Option<LineFile>,
     file: CurrentFile,
-    /// How many notes there were, shown or not.
-    notes: usize,
+    /// The notes of each kind, and the kinds in order.
+    notes: HashMap<String, NoteKind>,
+    kinds: Vec<String>,
     /// Outputs that already exist and are not of this batch.
     existing: usize,
     /// Files in directories that are not transcripts.
@@ -72,6 +99,15 @@ struct CurrentFile {
     parts: bool,
 }
 
+/// Why a log among several `inputs` cannot be written to standard output.
+pub(super) fn shared_output(inputs: usize) -> String {
+    let files = number_of(inputs, "file");
+    format!(
+        "several inputs share standard output, which takes one transcript, or records of one line each; pass --output-dir DIR \
+         to write a cut copy of each of the {files}, or --in-place to replace them"
+    )
+}
+
 impl<'f> CutReporter<'f> {
     /// A reporter for `sources`, and for the inputs that an earlier run finished.
     pub(super) fn new(
@@ -94,7 +130,8 @@ impl<'f> CutReporter<'f> {
             stdout: Stdout::open(),
             rejects: rejects.map(|path| LineFile::open(path, flags, sources)).transpose()?,
             file: CurrentFile::default(),
-            notes: 0,
+            notes: HashMap::new(),
+            kinds: Vec::new(),
             existing: 0,
             passed_over: 0,
             failed: false,
@@ -197,11 +234,9 @@ impl<'f> CutReporter<'f> {
                 "becomes {} transcripts, and standard output holds one; pass --output-dir or --output",
                 output.windows.len()
             )),
-            None if self.inputs > 1 && framing != Framing::Records && !text.is_empty() => Some(format!(
-                "several inputs share standard output, which only the framing `records` allows, and this one has the \
-                 framing `{}`; pass --output-dir or --in-place",
-                framing.name()
-            )),
+            None if self.inputs > 1 && framing != Framing::Records && !text.is_empty() => {
+                Some(shared_output(self.inputs))
+            }
             None => None,
         };
         if let Some(reason) = refusal {
@@ -211,30 +246,45 @@ impl<'f> CutReporter<'f> {
     }
 
     fn report_block(&mut self, opened: &Opened, output: &CutOutput) {
-        let name = &opened.source.name;
         let mut reading = String::new();
         if self.global.verbose && !std::mem::replace(&mut self.file.described, true) {
             reading = report::reading(opened, output.dialect);
         }
-        let limit = match (self.global.quiet, self.global.verbose) {
-            (true, _) => 0,
-            (_, true) => usize::MAX,
-            _ => MAX_NOTES.saturating_sub(self.notes),
-        };
-        let shown = output.notes.len().min(limit);
-        self.notes += output.notes.len();
-        if reading.is_empty() && shown == 0 && output.explained.is_empty() {
+        let shown = self.new_notes(opened, output);
+        if reading.is_empty() && shown.is_empty() && output.explained.is_empty() {
             return;
         }
         self.progress.aside(|| {
             if !reading.is_empty() {
                 report::note(&reading);
             }
-            for (place, note) in &output.notes[..shown] {
-                report::warning(&FileError::new(ErrorKind::Content, name, note.as_str()).at(*place));
-            }
+            shown.iter().for_each(|note| report::warning(note));
             console::err(&output.explained);
         });
+    }
+
+    /// Counts the notes of a block, and returns those to show: the first of each kind, or with --verbose all.
+    fn new_notes(&mut self, opened: &Opened, output: &CutOutput) -> Vec<FileError> {
+        let unit = if opened.reading.framing == Framing::Records { "record" } else { "note" };
+        let mut shown = Vec::new();
+        for (place, text) in &output.notes {
+            let note = FileError::new(ErrorKind::Content, &opened.source.name, text.as_str()).at(*place);
+            if self.global.verbose {
+                shown.push(note);
+                continue;
+            }
+            match self.notes.entry(kind_of(text)) {
+                Entry::Occupied(mut known) => known.get_mut().count += 1,
+                Entry::Vacant(new) => {
+                    self.kinds.push(new.key().clone());
+                    if self.kinds.len() <= MAX_NOTES && !self.global.quiet {
+                        shown.push(note.clone());
+                    }
+                    new.insert(NoteKind { first: note, count: 1, unit });
+                }
+            }
+        }
+        shown
     }
 
     fn failure(&mut self, failure: &Failure) -> Flow {
@@ -312,11 +362,12 @@ impl<'f> CutReporter<'f> {
             return Ok(ExitCode::SUCCESS);
         }
         if interrupted.is_some() {
-            report::warning(&format!("interrupted after {} files; every written file is complete", self.sums.files));
+            let files = number_of(self.sums.files, "file");
+            report::warning(&format!("interrupted after {files}; every written file is complete"));
         }
         self.report_held_back();
         self.finish_files();
-        self.report_unmatched_globs();
+        self.report_remarks();
         self.print_stats(start);
         self.report_nothing_to_do();
         let all_done = !self.failed && interrupted.is_none();
@@ -347,8 +398,8 @@ impl<'f> CutReporter<'f> {
     /// Reports how many messages were held back, and that there was nothing to read.
     fn report_held_back(&self) {
         let Global { quiet, verbose, .. } = *self.global;
-        if self.notes > MAX_NOTES && !verbose && !quiet {
-            report::warning(&format!("{} more notes are not shown; pass --verbose to see all", self.notes - MAX_NOTES));
+        if !verbose && !quiet {
+            self.report_repeated_notes();
         }
         if self.existing > 1 {
             report::error(&format!("{} more outputs exist already; --force overwrites them", self.existing - 1));
@@ -372,17 +423,28 @@ impl<'f> CutReporter<'f> {
         }
     }
 
-    /// Reports globs that matched no tool of any transcript: most likely they are misspelled.
-    fn report_unmatched_globs(&self) {
-        if self.global.quiet || self.sums.totals.transcripts == 0 {
+    /// Reports how often each kind of note was repeated, and how many kinds were not shown.
+    fn report_repeated_notes(&self) {
+        let kinds = self.kinds.iter().filter_map(|kind| self.notes.get(kind));
+        for NoteKind { first, count, unit } in kinds.take(MAX_NOTES).filter(|kind| kind.count > 1) {
+            let line = first.place.map_or_else(String::new, |place| format!(":{}", place.line));
+            let (what, file) = (number_of(*count, unit), &first.name);
+            report::warning(&format!("{what}, first at {file}{line}: {} (--verbose lists all)", first.what));
+        }
+        if self.kinds.len() > MAX_NOTES {
+            let more = number_of(self.kinds.len() - MAX_NOTES, "more kind");
+            report::warning(&format!("{more} of notes not shown; pass --verbose to see all"));
+        }
+    }
+
+    /// Reports what the processors have to say, such as globs that matched no tool.
+    fn report_remarks(&self) {
+        if self.global.quiet || self.sums.files == 0 {
             return;
         }
         for stage in &self.cutting.cutter.chain.stages {
-            for glob in stage.processor.unmatched_globs() {
-                let label = stage.label();
-                report::warning(&format!(
-                    "{label}: no tool matches `{glob}`; `curtail count --by tool` lists the tools"
-                ));
+            for remark in stage.processor.remarks() {
+                report::warning(&format!("{}: {remark}", stage.label()));
             }
         }
     }
@@ -651,7 +713,7 @@ impl Sums {
                 ]);
             }
         }
-        rows.push(["pairing faults".to_owned(), figure(totals.faults), String::new()]);
+        rows.push(row("pairing faults", totals.faults, totals.faults_after));
         let table = table::table(["", "before", "after"], rows, Columns::Numbers);
         let rate = self.rate(took) / 1e6;
         let mut text = format!("{table}\n{:.2} s, {rate:.1} MB/s", took.as_secs_f64());

@@ -16,8 +16,8 @@ use curtail_core::checks::{ALL, Inspection, Level, Levels, Table, first_that_nee
 use curtail_core::pipeline::Chain;
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{
-    CapKeep, CapResults, ClearResults, Counting, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins, Processor,
-    StaleResults, Strip, StripKind, ToolFilter, ToolGlobs,
+    AllCalls, CapKeep, CapResults, ClearResults, Counting, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins,
+    Processor, StaleResults, Strip, StripKind, ToolFilter, ToolGlobs,
 };
 use curtail_core::transcript::Role;
 use curtail_tokens::tokenizers;
@@ -58,9 +58,10 @@ impl FilterArgs {
         let drops = (!self.drop_records_with.is_empty()).then(|| self.checking()).transpose()?;
         let counted = drops.as_ref().and_then(|checking| checking.counting.as_ref());
         counted.into_iter().for_each(|counting| report::counted(counting, global));
-        let processors = match drops.is_some() && !self.options.selects() {
-            true => Vec::new(),
-            false => self.options.processors()?,
+        let processors: Processors = match (self.options.selects(), &drops) {
+            (true, _) => self.options.processors()?,
+            (false, Some(_)) => Vec::new(),
+            (false, None) => vec![Box::new(AllCalls::new(self.options.persist_results))],
         };
         let chain = self.cutting.with_repair(Chain::default().at("", processors));
         let options = format!(
@@ -130,9 +131,6 @@ const CAP_KEEPS: &[Choice<CapKeep>] =
 
 /// Drop tool calls with their results, strip parts, clear old results
 #[derive(Debug, Clone, clap::Args)]
-#[command(
-    group = clap::ArgGroup::new("clearing").multiple(true).args(["keep_last_results", "protect_tokens", "supersede_reads", "dedupe_results"])
-)]
 pub(crate) struct FilterOptions {
     /// Drop only calls of tools that match GLOB
     #[arg(short = 'x', long, visible_alias = "exclude", value_name = "GLOB", conflicts_with = "include_tool")]
@@ -159,7 +157,7 @@ pub(crate) struct FilterOptions {
     keep_last_results: Option<usize>,
 
     /// Clear N results at a time, so that prompts stay cached
-    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>, requires = "keep_last_results")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     step: Option<usize>,
 
     /// Do not clear the newest results that together have at most N tokens
@@ -171,7 +169,7 @@ pub(crate) struct FilterOptions {
     supersede_reads: bool,
 
     /// Tools that read files, for --supersede-reads; by default those of common coding agents
-    #[arg(long, value_name = "GLOB", requires = "supersede_reads", hide_short_help = true)]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     read_tool: Vec<String>,
 
     /// Clear results whose content a later result repeats
@@ -179,11 +177,11 @@ pub(crate) struct FilterOptions {
     dedupe_results: bool,
 
     /// Clear the arguments of the calls whose results are cleared as well
-    #[arg(long, requires = "clearing", hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     clear_inputs: bool,
 
     /// Content of a cleared result
-    #[arg(long, value_name = "TEXT", default_value = "[cleared]", requires = "clearing", hide_short_help = true)]
+    #[arg(long, value_name = "TEXT", default_value = "[cleared]", hide_short_help = true)]
     placeholder: String,
 
     /// Never clear or shorten results of tools that match GLOB
@@ -191,15 +189,15 @@ pub(crate) struct FilterOptions {
     exempt_tool: Vec<String>,
 
     /// Clear only results of tools that match GLOB
-    #[arg(long, value_name = "GLOB", requires = "clearing", hide_short_help = true)]
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
     clear_tool: Vec<String>,
 
     /// Clear nothing in a transcript of at most N tokens
-    #[arg(long, value_name = "N", requires = "clearing", hide_short_help = true)]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     trigger: Option<Tokens>,
 
     /// Clear nothing unless N tokens are freed
-    #[arg(long, value_name = "N", requires = "clearing", hide_short_help = true)]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     clear_at_least: Option<Tokens>,
 
     /// Shorten every tool result to N tokens
@@ -291,7 +289,8 @@ struct ToolCap {
 
 /// Reads a value of `--cap-tool`.
 fn tool_cap(text: &str) -> Result<ToolCap, String> {
-    let (glob, tokens) = text.rsplit_once('=').ok_or("expected GLOB=N with a number of tokens, such as bash=2k")?;
+    let wrong = "expected GLOB=N with a number of tokens, such as bash=2k; each number needs a --cap-tool";
+    let (glob, tokens) = text.rsplit_once('=').filter(|(glob, _)| !glob.contains('=')).ok_or(wrong)?;
     Ok(ToolCap { glob: glob.to_owned(), tokens: tokens.parse()? })
 }
 
@@ -301,11 +300,11 @@ impl Options for FilterOptions {
         let pins = if self.pin.is_empty() { Pins::default() } else { pins(&self.pin)? };
         // First, so that message numbers are those of the input.
         if let Some(RangeFlag { from, to }) = self.range {
-            processors.push(Box::new(MessageRange { from, to, pins }));
+            processors.push(Box::new(MessageRange { from, to, pins, ..MessageRange::default() }));
         }
         if !self.drop.is_empty() || !self.drop_turn.is_empty() {
             let (messages, turns) = (self.drop.clone(), self.drop_turn.clone());
-            processors.push(Box::new(DropMessages { messages, turns, pins }));
+            processors.push(Box::new(DropMessages { messages, turns, pins, ..DropMessages::default() }));
         }
         if let Some(tools) = self.tools()? {
             processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results }));
@@ -432,6 +431,27 @@ impl FilterOptions {
     }
 }
 
+/// The globs of tools in `patterns`, each of which may be several, separated by commas: the name of a tool contains none.
 fn globs<S: AsRef<str>>(patterns: &[S]) -> anyhow::Result<NameGlobs> {
-    Ok(NameGlobs::compile(patterns)?)
+    let each: Vec<&str> = patterns.iter().flat_map(|pattern| split_globs(pattern.as_ref())).collect();
+    Ok(NameGlobs::compile(&each)?)
+}
+
+/// The globs in `text`, which commas separate, except in braces and brackets.
+fn split_globs(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut depth) = (0, 0_usize);
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[start..].trim());
+    parts
 }

@@ -151,7 +151,7 @@ pub(super) struct CutFlags {
     pub(super) repair: Option<RepairMode>,
 
     /// Also repair calls that are pending at the end
-    #[arg(long, requires = "repair", hide_short_help = true, help_heading = "Repair")]
+    #[arg(long, hide_short_help = true, help_heading = "Repair")]
     pub(super) repair_pending: bool,
 
     /// How to treat signed reasoning after the first change; by default, drop what the model would reject
@@ -296,7 +296,7 @@ pub(super) struct Output {
     pub(super) as_new_session: bool,
 
     /// With --in-place, also replace files that symbolic links in directories lead to
-    #[arg(long, requires = "in_place", hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     pub(super) follow_links: bool,
 
     /// Overwrite existing outputs; existing backups are kept
@@ -309,7 +309,6 @@ pub(super) struct Output {
     #[arg(
         long,
         value_name = "MANIFEST",
-        requires = "place",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "",
@@ -368,14 +367,19 @@ impl Input {
     }
 
     /// The inputs that the paths name and an error for each one not found; nothing below `except`.
-    pub(super) fn sources(&self, except: Option<&Path>) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
-        find_inputs(&self.wanted(except)).map(|Inputs { sources, errors, .. }| (sources, errors))
+    pub(super) fn sources(
+        &self,
+        except: Option<&Path>,
+        global: &Global,
+    ) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
+        self.find(&self.wanted(except), global).map(|Inputs { sources, errors, .. }| (sources, errors))
     }
 
     /// As [`Input::sources`], for files that are changed in place. Symbolic links in directories may lead to files that do not
     /// belong to the directory, so they are not followed, and one warning names them.
     pub(super) fn sources_in_place(&self, global: &Global) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
-        let Inputs { sources, errors, links } = find_inputs(&Wanted { skips_links: true, ..self.wanted(None) })?;
+        let wanted = Wanted { skips_links: true, ..self.wanted(None) };
+        let Inputs { sources, errors, links, .. } = self.find(&wanted, global)?;
         if !links.is_empty() && !global.quiet {
             let shown = if global.verbose { links.len() } else { 3 };
             let names: Vec<_> = links.iter().take(shown).map(|link| link.to_string_lossy()).collect();
@@ -389,20 +393,48 @@ impl Input {
         }
         Ok((sources, errors))
     }
+
+    /// Finds the inputs. A terminal as standard input is an error: nobody types a transcript.
+    fn find(&self, wanted: &Wanted<'_>, global: &Global) -> Result<Inputs, FileError> {
+        let mut found = curtail_io::find_sources(wanted)?;
+        if !global.quiet {
+            self.warn_unused(&found);
+        }
+        let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
+        for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
+            error.what.push_str(&format!("; a number needs a flag, such as -n {}", error.name));
+        }
+        if found.sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
+            let reason = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
+            return Err(FileError::new(ErrorKind::Usage, "", reason));
+        }
+        Ok(found)
+    }
+
+    /// Warns of flags that have no effect on what was found.
+    fn warn_unused(&self, found: &Inputs) {
+        if let Some(glob) = found.unmatched.first() {
+            report::warning(&match found.has_walked {
+                true => format!("no file in a directory matches `{glob}`"),
+                false => format!("`{glob}` applies to files in directories, and no directory is named"),
+            });
+        }
+        let reads_stdin = found.sources.iter().any(|source| source.path.is_none());
+        if let Some(name) = self.stdin_filename.as_ref().filter(|_| !reads_stdin) {
+            report::warning(&format!("--stdin-filename {name}: standard input is not read"));
+        }
+        let is_json = |source: &Source| source.path.as_deref().is_some_and(has_name_of_json);
+        if let Some(column) = self.column.as_ref().filter(|_| found.sources.iter().all(is_json)) {
+            report::warning(&format!("--column {column}: no input is a Parquet or Arrow file"));
+        }
+    }
 }
 
-/// Finds the inputs. A terminal as standard input is an error: nobody types a transcript.
-fn find_inputs(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
-    let mut found = curtail_io::find_sources(wanted)?;
-    let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
-    for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
-        error.what.push_str(&format!("; a number needs a flag, such as -n {}", error.name));
-    }
-    if found.sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
-        let reason = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
-        return Err(FileError::new(ErrorKind::Usage, "", reason));
-    }
-    Ok(found)
+/// Whether a file has the name of one of JSON, compressed or not.
+fn has_name_of_json(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+    [".jsonl", ".ndjson", ".json"].iter().any(|ending| name.ends_with(ending))
 }
 
 impl Global {

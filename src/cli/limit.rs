@@ -31,7 +31,7 @@ pub(crate) struct LimitOptions {
     trigger: Option<Amount>,
 
     /// Drop N tokens at a time, so that prompts stay cached
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = some_amount)]
     step: Option<Amount>,
 
     #[command(flatten)]
@@ -55,6 +55,15 @@ pub(crate) struct LimitOptions {
     /// Messages that are kept wherever they are, and counted first
     #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", default_value = "system")]
     pin: Vec<Pin>,
+}
+
+/// An amount that must not be 0.
+fn some_amount(text: &str) -> Result<Amount, String> {
+    match text.parse()? {
+        Amount::Tokens(Tokens(0)) => Err(String::from("must be at least 1")),
+        Amount::Share(share) if share <= 0.0 => Err(String::from("must be at least 1 %")),
+        amount => Ok(amount),
+    }
 }
 
 impl Options for LimitOptions {

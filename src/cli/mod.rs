@@ -8,6 +8,7 @@ mod corrections;
 mod count;
 mod cut;
 mod cut_reporter;
+mod effects;
 mod filter;
 mod help;
 mod input;
@@ -52,11 +53,14 @@ struct Root {
 struct Cli {
     global: input::Global,
     command: Command,
+    /// What to report about the flags.
+    remark: Option<String>,
 }
 
 impl Cli {
-    fn from_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self { global: input::Global::from_arg_matches(matches)?, command: Command::from_arg_matches(matches)? })
+    fn from_matches(matches: &clap::ArgMatches, remark: Option<String>) -> Result<Self, clap::Error> {
+        let (global, command) = (input::Global::from_arg_matches(matches)?, Command::from_arg_matches(matches)?);
+        Ok(Self { global, command, remark })
     }
 }
 
@@ -161,6 +165,7 @@ pub fn main() -> ExitCode {
         Err(error) => return report_usage(error, &given),
     };
     cli.global.apply();
+    cli.remark.iter().filter(|_| !cli.global.quiet).for_each(report::warning);
     // A tokenizer that was loaded from a file can panic on a text, which is an error of the file.
     let done = catch_unwind(AssertUnwindSafe(|| cli.command.run(&cli.global))).unwrap_or_else(|panic| {
         match tokenizer_panic() {
@@ -185,8 +190,10 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 fn parse_one(given: &[OsString]) -> Option<Cli> {
     let command = flags_of(given.get(1)?.to_str()?)?;
     let root = input::Global::augment_args(clap::Command::new("curtail")).subcommand(command);
-    let matches = help::with_flags(root).try_get_matches_from(given).ok()?;
-    Cli::from_matches(&matches).ok()
+    let mut root = help::with_flags(root);
+    let matches = root.try_get_matches_from_mut(given).ok()?;
+    let remark = effects::check(&root, &matches, given).ok()?;
+    Cli::from_matches(&matches, remark).ok()
 }
 
 fn parse(given: &[OsString]) -> Result<Cli, clap::Error> {
@@ -197,7 +204,8 @@ fn parse(given: &[OsString]) -> Result<Cli, clap::Error> {
     }
     let mut all = command();
     let matches = all.try_get_matches_from_mut(given)?;
-    Cli::from_matches(&matches).map_err(|error| error.format(&mut all))
+    let remark = effects::check(&all, &matches, given)?;
+    Cli::from_matches(&matches, remark).map_err(|error| error.format(&mut all))
 }
 
 /// Prints the error, or the help that was requested. Arguments with control characters, which a terminal would obey, are made
@@ -215,7 +223,8 @@ fn report_usage(error: clap::Error, given: &[OsString]) -> ExitCode {
         true => error,
         // If the visible arguments are valid, the error is one of the same kind that quotes no argument.
         false => {
-            let other = command().try_get_matches_from(&visible).err();
+            let visible: Vec<OsString> = visible.iter().map(OsString::from).collect();
+            let other = parse(&visible).err();
             other.unwrap_or_else(|| clap::Error::new(error.kind()).with_cmd(&command()))
         }
     };

@@ -15,6 +15,7 @@ use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::config_keys::{OptionKey, Shape};
+use super::effects::{Ineffective, ineffective};
 use super::process::open_template;
 use curtail_core::counting::{Calibrate, Tokenizer};
 use curtail_core::error::FileError;
@@ -85,44 +86,22 @@ impl Extend<Reads> for Reads {
     }
 }
 
-/// A kind of processor, by the name of its command.
+/// Flags that are the keys of a table.
 #[derive(Clone, Copy)]
-pub(crate) struct ProcessorSpec {
-    /// The name.
+pub(crate) struct TableSpec {
+    /// The name of the table, which is that of the command with these flags.
     pub(crate) name: &'static str,
     arguments: fn(Command) -> Command,
     validate: fn(&ArgMatches) -> Result<(), clap::Error>,
-    processors: fn(&ArgMatches, bool) -> anyhow::Result<Processors>,
-    files: fn(&ArgMatches) -> Reads,
 }
 
-impl fmt::Debug for ProcessorSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl ProcessorSpec {
-    /// The kind whose options are `T`.
-    pub(crate) const fn with_options<T: Options>(name: &'static str) -> Self {
-        Self {
-            name,
-            arguments: T::augment_args,
-            validate: |matches| T::from_arg_matches(matches).map(drop),
-            processors: |matches, dry_run| {
-                let options = T::from_arg_matches(matches)?;
-                if dry_run { options.dry_processors() } else { options.processors() }
-            },
-            files: |matches| T::from_arg_matches(matches).map_or_else(|_| Reads::default(), |options| options.files()),
-        }
+impl TableSpec {
+    /// The table `name`, whose keys are the flags of `T`.
+    pub(crate) const fn with_flags<T: Args>(name: &'static str) -> Self {
+        Self { name, arguments: T::augment_args, validate: |matches| T::from_arg_matches(matches).map(drop) }
     }
 
-    /// Its summary, on one line.
-    pub(crate) fn about(&self) -> String {
-        self.command().get_about().map(ToString::to_string).unwrap_or_default()
-    }
-
-    /// The keys of its table, in the order of its command's help.
+    /// Its keys, in the order of the command's help.
     pub(crate) fn keys(&self) -> Vec<OptionKey> {
         let mut keys = OptionKey::all(&self.command());
         for key in &mut keys {
@@ -140,14 +119,68 @@ impl ProcessorSpec {
     /// Reads its flags, without a command before them.
     ///
     /// # Errors
-    /// The error that the command line would report.
+    /// As on the command line.
     pub(crate) fn parse_flags(&self, flags: &[OsString]) -> Result<ArgMatches, clap::Error> {
         let matches = self.command().try_get_matches_from(flags)?;
         (self.validate)(&matches)?;
         Ok(matches)
     }
 
-    /// The processors that the flags from [`ProcessorSpec::parse_flags`] describe, or their replacements in a dry run.
+    /// The first of `flags` that has no effect.
+    pub(crate) fn ineffective(&self, flags: &ArgMatches) -> Option<Ineffective> {
+        ineffective(self.name, flags)
+    }
+
+    fn command(&self) -> Command {
+        let command = Command::new(self.name).no_binary_name(true).disable_help_flag(true);
+        let mut command = (self.arguments)(command).mut_args(signed);
+        command.build();
+        command
+    }
+}
+
+/// A kind of processor, by the name of its command.
+#[derive(Clone, Copy)]
+pub(crate) struct ProcessorSpec {
+    /// The name.
+    pub(crate) name: &'static str,
+    /// Its options.
+    pub(crate) table: TableSpec,
+    processors: fn(&ArgMatches, bool) -> anyhow::Result<Processors>,
+    files: fn(&ArgMatches) -> Reads,
+}
+
+impl fmt::Debug for ProcessorSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl ProcessorSpec {
+    /// The kind whose options are `T`.
+    pub(crate) const fn with_options<T: Options>(name: &'static str) -> Self {
+        Self {
+            name,
+            table: TableSpec::with_flags::<T>(name),
+            processors: |matches, dry_run| {
+                let options = T::from_arg_matches(matches)?;
+                if dry_run { options.dry_processors() } else { options.processors() }
+            },
+            files: |matches| T::from_arg_matches(matches).map_or_else(|_| Reads::default(), |options| options.files()),
+        }
+    }
+
+    /// Its summary, on one line.
+    pub(crate) fn about(&self) -> String {
+        self.table.command().get_about().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// The keys of its table, in the order of its command's help.
+    pub(crate) fn keys(&self) -> Vec<OptionKey> {
+        self.table.keys()
+    }
+
+    /// The processors that the flags from [`TableSpec::parse_flags`] describe, or their replacements in a dry run.
     ///
     /// # Errors
     /// As [`Options::processors`].
@@ -158,13 +191,6 @@ impl ProcessorSpec {
     /// The files of [`Options::files`].
     pub(crate) fn files(&self, flags: &ArgMatches) -> Reads {
         (self.files)(flags)
-    }
-
-    fn command(&self) -> Command {
-        let command = Command::new(self.name).no_binary_name(true).disable_help_flag(true);
-        let mut command = (self.arguments)(command).mut_args(signed);
-        command.build();
-        command
     }
 }
 
@@ -569,11 +595,11 @@ pub(crate) struct TemplateOptions {
     template: Option<PathBuf>,
 
     /// Tools for the template, a JSON list, where a transcript contains none
-    #[arg(long, value_name = "FILE", requires = "template", hide_short_help = true, help_heading = "Counting")]
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Counting")]
     tools: Option<PathBuf>,
 
     /// Count the beginning of a reply that the template adds
-    #[arg(long, requires = "template", hide_short_help = true, help_heading = "Counting")]
+    #[arg(long, hide_short_help = true, help_heading = "Counting")]
     add_generation_prompt: bool,
 }
 

@@ -131,6 +131,9 @@ impl PolicyCommand {
             let lines: Vec<&str> = message.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
             anyhow!("{}", lines.join(" ").trim_start_matches("error: "))
         })?;
+        if let Some(flag) = self.spec.table.ineffective(&matches) {
+            bail!(flag.on_command_line());
+        }
         self.spec.processors(&matches, dry_run)
     }
 
@@ -141,7 +144,7 @@ impl PolicyCommand {
 
     fn parse_flags(&self) -> Result<ArgMatches, clap::Error> {
         let flags: Vec<OsString> = self.flags.iter().map(OsString::from).collect();
-        self.spec.parse_flags(&flags)
+        self.spec.table.parse_flags(&flags)
     }
 }
 

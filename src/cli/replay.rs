@@ -84,15 +84,22 @@ struct PolicyFlags {
     ///
     /// Commands are applied in order, with `|` between them. `curtail run --list-presets` lists the presets. N% of tokens is a
     /// share of the largest recorded request of each session.
-    #[arg(short, long = "policy", value_name = "COMMAND")]
+    #[arg(id = "policy", short, long, value_name = "COMMAND")]
     policies: Vec<String>,
 
     /// Policies for every combination of the values in braces, such as 'limit -t {20k,40k}'
-    #[arg(long = "sweep", value_name = "COMMAND")]
+    #[arg(id = "sweep", long, value_name = "COMMAND")]
     sweeps: Vec<String>,
 
     /// Policy: the processors of a configuration file
-    #[arg(short = 'c', long = "config", value_name = "FILE", hide_short_help = true, help_heading = "Configuration")]
+    #[arg(
+        id = "config",
+        short = 'c',
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Configuration"
+    )]
     configs: Vec<PathBuf>,
 
     /// Let `summarize` run its command or ask its server, once for each new summary of each policy
@@ -157,7 +164,7 @@ impl ReplayArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let replay = self.replay()?;
         report::counted(&replay.counting, global);
-        let (sources, missing) = self.input.sources(None)?;
+        let (sources, missing) = self.input.sources(None, global)?;
         report::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let failures = report::Failures::of_missing(&missing, global);
         let interrupt = Interrupt::watch(false)?;

@@ -38,16 +38,11 @@ pub(super) struct RunArgs {
     agent: Option<String>,
 
     /// Run a policy with a name instead of a configuration
-    #[arg(
-        long,
-        value_name = "NAME",
-        conflicts_with_all = ["network", "agent", "config", "no_config", "trust"],
-        help_heading = "Chain"
-    )]
+    #[arg(long, value_name = "NAME", help_heading = "Chain")]
     preset: Option<String>,
 
     /// List the policies that have names, with their commands
-    #[arg(long, exclusive = true, help_heading = "Chain")]
+    #[arg(long, help_heading = "Chain")]
     list_presets: bool,
 
     /// Print the chain with the level of each processor, and read nothing
@@ -146,7 +141,7 @@ pub(super) struct ConfigFlags {
     config: Option<PathBuf>,
 
     /// Use no configuration file
-    #[arg(long, conflicts_with = "config", hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     no_config: bool,
 }
 
@@ -255,7 +250,7 @@ fn shown_value(name: &str, value: &str) -> String {
 fn check_schema() -> serde_json::Value {
     let groups = std::iter::once("all").chain(Group::ALL.iter().map(|group| group.name()));
     let names: Vec<&str> = groups.chain(ALL.iter().flat_map(|rule| [rule.name, rule.code])).collect();
-    let rules = |description: &str| json!({"description": description, "type": "array", "items": {"enum": names}});
+    let rules = |description: &str| json!({"description": description, "anyOf": [{"enum": names}, {"type": "array", "minItems": 1, "items": {"enum": names}}]});
     let levels_with = |more: serde_json::Value| {
         let mut properties = json!({
             "deny": rules("Rules and groups that fail the check"),
@@ -274,6 +269,9 @@ fn check_schema() -> serde_json::Value {
     paths["required"] = json!(["path"]);
     levels_with(json!({
         "strict": {"description": "Whether warnings fail the check", "type": "boolean"},
+        "stateful": {"description": "Whether results may answer calls that the provider stores", "type": "boolean"},
+        "profile": {"description": "The dialect of the provider whose requirements apply", "type": "string"},
+        "max-tokens": {"description": "Report transcripts with more tokens", "type": ["integer", "string"]},
         "paths": {"description": "Levels for single paths", "type": "array", "items": paths},
     }))
 }

@@ -21,8 +21,8 @@ use curtail_core::processors::{Counting, View};
 use curtail_core::suggest::unknown;
 use curtail_core::transcript::{Content, Message, media};
 use curtail_core::visible::{number_of, one_line};
+use curtail_facts::{is_typed, without_tag};
 use curtail_lab::calibration::{CountedRequest, SeenRequests, counted_requests};
-use curtail_memory::ledger::{is_typed, without_tag};
 
 /// List the sessions that coding agents keep on this machine, newest first
 ///

@@ -89,7 +89,7 @@ impl ShowArgs {
         if !self.message.is_empty() {
             return run_message(&self.message, &self.input, global);
         }
-        let (sources, missing) = self.input.sources(None)?;
+        let (sources, missing) = self.input.sources(None, global)?;
         report::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let mut failures = report::Failures::of_missing(&missing, global);
         // `seen` tells whether anything was reported about the current file.
@@ -199,7 +199,7 @@ fn span([start, end]: [usize; 2]) -> String {
 
 /// Prints the messages with these numbers or ids, in this order.
 fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Result<ExitCode> {
-    let (sources, missing) = input.sources(None)?;
+    let (sources, missing) = input.sources(None, global)?;
     let mut failures = report::Failures::of_missing(&missing, global);
     let mut wrote = Ok(());
     input.batch(global)?.run(sources, &Finder { wanted }, |event| {

@@ -44,11 +44,11 @@ pub(super) struct ViewArgs {
     config: Option<PathBuf>,
 
     /// Also apply the processors of this network
-    #[arg(long, value_name = "NAME", requires = "config", help_heading = "Policy")]
+    #[arg(long, value_name = "NAME", help_heading = "Policy")]
     network: Option<String>,
 
     /// Also apply the processors of this agent
-    #[arg(long, value_name = "NAME", requires = "config", help_heading = "Policy")]
+    #[arg(long, value_name = "NAME", help_heading = "Policy")]
     agent: Option<String>,
 
     /// Write the page to FILE; `-` is standard output. On a terminal, a page without FILE is opened
@@ -72,7 +72,7 @@ pub(super) struct ViewArgs {
     text: bool,
 
     /// Print whole arguments, results and reasoning
-    #[arg(long, requires = "text", help_heading = "View")]
+    #[arg(long, help_heading = "View")]
     full: bool,
 
     /// Cut each text after N characters (20k = 20,000), with a note
@@ -173,7 +173,7 @@ impl ViewArgs {
                 "a page cannot be shown in a terminal; leave out `-o -` to open it, or pass --text to print the conversation"
             );
         }
-        let (sources, missing) = self.input.sources(self.output_dir.as_deref())?;
+        let (sources, missing) = self.input.sources(self.output_dir.as_deref(), global)?;
         let mut failures = report::Failures::of_missing(&missing, global);
         let (policy, reads) = self.shown_policy()?.unzip();
         let mut reads = reads.unwrap_or_default();

@@ -12,8 +12,8 @@ use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::Value;
 use curtail_core::steps;
 use curtail_core::transcript::{Content, Message, Pairs, Role, turn_starts};
+use curtail_facts::{Facts, is_typed, without_tag};
 use curtail_lab::replay::Prices;
-use curtail_memory::ledger::{Ledger, is_typed, without_tag};
 
 /// Maximum characters of a title.
 const MAX_TITLE: usize = 90;
@@ -206,7 +206,7 @@ fn seconds(moments: &[Option<Moment>]) -> Option<f64> {
 impl Prompt {
     /// The work from message `from` up to message `to`, which is excluded.
     fn from_work(messages: &[Message<'_>], pairs: &Pairs, from: usize, to: usize) -> Self {
-        let mut ledger = Ledger::default();
+        let mut ledger = Facts::default();
         ledger.read_range(messages, pairs, from..to);
         let files = ledger.changed.iter().filter(|change| !change.is_script());
         Self {

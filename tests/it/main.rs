@@ -16,10 +16,10 @@ mod cli;
 mod corpus;
 mod designs;
 mod docs;
+mod facts;
 mod growth;
 #[path = "../../fuzz/src/laws.rs"]
 mod laws;
-mod ledger;
 mod memory;
 mod memory_cli;
 mod new_session;

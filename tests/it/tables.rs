@@ -519,3 +519,34 @@ fn rows_with_findings_and_without_targets_are_dropped() {
     assert_eq!(left(&["filter", "--drop-records-with", "D001"]), [answered, answered, orphan, answered]);
     assert_eq!(left(&["split", "-t", "100", "--drop-untrained"]), [answered, answered, orphan, answered]);
 }
+
+#[test]
+fn a_table_is_written_only_under_a_name_of_its_format() {
+    let place = Place::new();
+    table(&place, "in.parquet", &[Some(chat("a", 3))], Compression::UNCOMPRESSED, WriterVersion::PARQUET_1_0);
+    for name in ["out.jsonl", "out.json", "out.ndjson", "out.arrow"] {
+        let done = place.curtail(&["window", "-n", "2", "in.parquet", "-o", name]).output().unwrap();
+        assert_eq!(done.status.code(), Some(2), "{name}");
+        assert!(text(&done.stderr).contains("the output has the format of the input, Parquet; name it accordingly"));
+        assert!(!place.path(name).exists());
+    }
+}
+
+#[test]
+fn the_reason_why_no_column_is_found_is_named() {
+    let place = Place::new();
+    let texts = [Some(String::from("no transcript"))];
+    table(&place, "plain.parquet", &texts, Compression::UNCOMPRESSED, WriterVersion::PARQUET_1_0);
+    let done = place.curtail(&["count", "plain.parquet"]).output().unwrap();
+    let reason = text(&done.stderr);
+    assert!(reason.contains("no column holds transcripts (looked in `chat`"), "{reason}");
+    // The first page of the column is damaged: its header claims another length.
+    table(&place, "damaged.parquet", &[Some(chat("a", 3))], Compression::SNAPPY, WriterVersion::PARQUET_1_0);
+    let mut bytes = place.read("damaged.parquet");
+    let at = bytes.windows(11).position(|bytes| bytes == b"question 1 ").unwrap();
+    bytes[at - 24..at].fill(0xff);
+    place.write("damaged.parquet", &bytes);
+    let done = place.curtail(&["count", "damaged.parquet"]).output().unwrap();
+    let reason = text(&done.stderr);
+    assert!(reason.contains("column `chat`: ") && !reason.contains("name one with --column"), "{reason}");
+}

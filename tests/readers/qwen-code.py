@@ -57,7 +57,9 @@ def resume(path):
         asked = [asked for asked in model.asked if PROMPT in json.dumps(asked.get("messages"))]
         if done.returncode or not asked:
             raise ValueError(f"qwen {done.returncode}: {done.stderr[-300:]} {done.stdout[-300:]}")
-        return [e for m in only(model.asked)["messages"] for e in events(m)]
+        # After the answer, it updates its memory.
+        asked = [asked["messages"] for asked in model.asked if "managed memory" not in str(asked["messages"][0])]
+        return [e for m in only(asked) for e in events(m)]
 
 
 def window(path):

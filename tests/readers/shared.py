@@ -416,13 +416,17 @@ class Reader:
         missed = []
         for file, path, outline in inputs([dialect], (), folder / dialect / damage.__name__, self.named):
             before = self.ends(path, dialect)
+            full = False
             try:
                 try:
                     self.judge(path, dialect, before)
                 except Compacted:
-                    pass
+                    full = True
                 damaged = damage(path.read_bytes(), outline[0])
             except Exception:  # noqa: BLE001 - refused uncut
+                continue
+            # What is compacted uncut shows stale figures alone.
+            if full and damage is not stale_figures:
                 continue
             if damaged is None:
                 continue

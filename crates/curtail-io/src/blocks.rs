@@ -328,13 +328,18 @@ impl TableFormat {
         }
     }
 
-    /// Whether a file of this format may have `extension`: it must not be the one of another table format.
+    /// Whether a file of this format may have `extension`: it must not be that of another format.
     pub fn fits(self, extension: &str) -> bool {
         match extension {
-            "parquet" => self == Self::Parquet,
-            "arrow" | "feather" | "ipc" => self != Self::Parquet,
+            "jsonl" | "ndjson" | "json" => false,
+            _ if Self::is_extension(extension) => (extension == "parquet") == (self == Self::Parquet),
             _ => true,
         }
+    }
+
+    /// Whether `extension` is that of a table.
+    pub fn is_extension(extension: &str) -> bool {
+        matches!(extension, "parquet" | "arrow" | "feather" | "ipc")
     }
 }
 

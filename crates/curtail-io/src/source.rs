@@ -87,6 +87,10 @@ pub struct Inputs {
     pub errors: Vec<FileError>,
     /// Symbolic links that a walk skipped.
     pub links: Vec<PathBuf>,
+    /// Those of [`Wanted::globs`] and [`Wanted::excludes`] that match nothing.
+    pub unmatched: Vec<String>,
+    /// Whether a directory was walked.
+    pub has_walked: bool,
 }
 
 /// Finds the inputs.
@@ -99,8 +103,8 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
     }
     let mut finder = Finder {
         except: wanted.except.and_then(|path| path.canonicalize().ok()),
-        globs: (!wanted.globs.is_empty()).then(|| glob_set(wanted.globs)).transpose()?,
-        excludes: Arc::new(glob_set(wanted.excludes)?),
+        globs: (!wanted.globs.is_empty()).then(|| WalkGlobs::compile(wanted.globs)).transpose()?,
+        excludes: Arc::new(WalkGlobs::compile(wanted.excludes)?),
         skips_links: wanted.skips_links,
         ..Finder::default()
     };
@@ -115,7 +119,33 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
         }
     }
     finder.reject_event_folders();
-    Ok(Inputs { sources: finder.sources, errors: finder.errors, links: finder.links })
+    let unmatched = finder.globs.iter().chain([&*finder.excludes]).flat_map(WalkGlobs::unmatched).collect();
+    let Finder { sources, errors, links, has_walked, .. } = finder;
+    Ok(Inputs { sources, errors, links, unmatched, has_walked })
+}
+
+/// Globs of paths below a walked directory, each with whether it has matched.
+#[derive(Debug, Default)]
+struct WalkGlobs {
+    set: GlobSet,
+    written: Vec<(String, AtomicBool)>,
+}
+
+impl WalkGlobs {
+    fn compile(globs: &[String]) -> Result<Self, FileError> {
+        let written = globs.iter().map(|glob| (glob.clone(), AtomicBool::new(false)));
+        Ok(Self { set: glob_set(globs)?, written: written.collect() })
+    }
+
+    fn is_match(&self, path: &Path) -> bool {
+        let matches = self.set.matches(path);
+        matches.iter().for_each(|nth| self.written[*nth].1.store(true, Ordering::Relaxed));
+        !matches.is_empty()
+    }
+
+    fn unmatched(&self) -> impl Iterator<Item = String> {
+        self.written.iter().filter(|(_, matched)| !matched.load(Ordering::Relaxed)).map(|(glob, _)| glob.clone())
+    }
 }
 
 /// The inputs found so far, and where to look for more.
@@ -124,8 +154,9 @@ struct Finder {
     sources: Vec<Source>,
     errors: Vec<FileError>,
     except: Option<PathBuf>,
-    globs: Option<GlobSet>,
-    excludes: Arc<GlobSet>,
+    globs: Option<WalkGlobs>,
+    excludes: Arc<WalkGlobs>,
+    has_walked: bool,
     skips_links: bool,
     links: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
@@ -163,6 +194,7 @@ impl Finder {
 
     /// Adds all transcripts below `root`, or the files that match a glob. Symlink loops are errors.
     fn walk(&mut self, root: &Path, glob: Option<&GlobSet>) {
+        self.has_walked |= glob.is_none();
         // The walk of an empty root starts at `.`.
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let mut walk = WalkBuilder::new(walked);

@@ -27,8 +27,8 @@ use arrow_select::take::take_record_batch;
 
 use crate::headers::Outline;
 use crate::{
-    Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, names_speaker, open_file, rows_of,
-    write_bytes, write_items, write_scalar,
+    Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, UnreadableColumn, names_speaker,
+    open_file, rows_of, write_bytes, write_items, write_scalar,
 };
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{FileSink, RowResult, Source, TableFormat};
@@ -73,8 +73,17 @@ pub(crate) fn open(source: &Source, format: TableFormat, most: Option<usize>) ->
     }
     let file = ArrowFile { name: source.name.clone(), place, stream, compression };
     let mut columns = Vec::new();
-    add_columns(file.batches(None).map_err(failed)?.schema().fields(), "", &[], &mut columns);
-    Ok(TableParts { file: Arc::new(file), groups: batches, columns })
+    let schema = file.batches(None).map_err(failed)?.schema();
+    add_columns(schema.fields(), "", &[], &mut columns);
+    let unreadable = schema.fields().iter().filter(|field| is_dictionary(field.data_type()));
+    let unreadable = unreadable.map(|field| {
+        let reason = String::from(
+            "its texts are stored in a dictionary; convert them to plain ones (pyarrow: `.cast(pa.string())`)",
+        );
+        UnreadableColumn { name: field.name().clone(), reason }
+    });
+    let unreadable = unreadable.collect();
+    Ok(TableParts { file: Arc::new(file), groups: batches, columns, unreadable })
 }
 
 impl TableFile for ArrowFile {
@@ -125,6 +134,11 @@ fn add_columns(fields: &Fields, prefix: &str, above: &[usize], found: &mut Vec<C
 fn is_text(data_type: &DataType) -> bool {
     use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
     matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
+}
+
+/// Whether a column has texts in a dictionary.
+fn is_dictionary(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Dictionary(_, values) if is_text(values))
 }
 
 /// Whether `element` is a struct with a field that names who speaks, as messages have.

@@ -60,13 +60,13 @@ impl Table {
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Arc<Self>, FileError> {
         guarded(format, &source.name, || {
-            let TableParts { file, groups, columns } = match format {
+            let TableParts { file, groups, columns, unreadable } = match format {
                 TableFormat::Parquet => parquet::open(source, wanted.most)?,
                 TableFormat::ArrowFile | TableFormat::ArrowStream => arrow::open(source, format, wanted.most)?,
             };
             let name = source.name.clone();
             let mut table = Self { name, format, file, groups, column: Column::default() };
-            table.column = table.choose_column(columns, wanted.column, is_transcript)?;
+            table.column = table.choose_column(columns, &unreadable, wanted.column, is_transcript)?;
             Ok(Arc::new(table))
         })
     }
@@ -81,6 +81,7 @@ impl Table {
     fn choose_column(
         &self,
         found: Vec<Column>,
+        unreadable: &[UnreadableColumn],
         wanted: Option<&str>,
         is_transcript: &dyn Fn(&str) -> bool,
     ) -> Result<Column, FileError> {
@@ -88,20 +89,30 @@ impl Table {
         if let Some(wanted) = wanted {
             return match found.iter().find(|column| column.name == wanted) {
                 Some(column) => Ok(column.clone()),
+                None if unreadable.iter().any(|column| column.name == wanted) => {
+                    refuse(described(unreadable.iter().filter(|column| column.name == wanted)))
+                }
                 None if found.is_empty() => refuse(format!("no column `{wanted}` of texts or of lists of structs")),
                 None => refuse(format!("no column `{wanted}`; columns of texts or lists: {}", names(&found))),
             };
         }
-        let mut fitting = Vec::new();
+        let (mut fitting, mut others, mut broken) = (Vec::new(), Vec::new(), unreadable.to_vec());
         for column in found {
-            if self.first_text(&column)?.is_some_and(|text| is_transcript(&text)) {
-                fitting.push(column);
+            match self.first_text(&column) {
+                Ok(text) if text.as_deref().is_some_and(is_transcript) => fitting.push(column),
+                Ok(_) => others.push(column),
+                // What cannot be read is not a candidate, unless there is no other.
+                Err(error) => broken.push(UnreadableColumn { name: column.name, reason: error.what }),
             }
         }
         match fitting.as_slice() {
             [column] => Ok(column.clone()),
             [] if self.groups.iter().all(|group| group.rows == 0) => Ok(Column::default()),
-            [] => refuse(String::from("no column holds transcripts; name one with --column")),
+            [] if !broken.is_empty() => {
+                refuse(format!("no column that can be read holds transcripts; {}", described(&broken)))
+            }
+            [] if others.is_empty() => refuse(String::from("no column holds texts or lists of messages")),
+            [] => refuse(format!("no column holds transcripts (looked in {}); name one with --column", names(&others))),
             several => refuse(format!("columns {} hold transcripts; name one with --column", names(several))),
         }
     }
@@ -120,9 +131,8 @@ impl Table {
                 read => read.map(drop),
             };
         }
-        // A column that this build cannot read is not a candidate.
-        let texts = if read.is_ok() { block.rows.texts } else { Vec::new() };
-        let text = texts.into_iter().flatten().next();
+        read?;
+        let text = block.rows.texts.into_iter().flatten().next();
         Ok(text.and_then(|range| std::str::from_utf8(&buffer[range]).ok().map(str::to_owned)))
     }
 
@@ -133,6 +143,12 @@ impl Table {
             TableFormat::ArrowFile | TableFormat::ArrowStream => RowGroup::Batch(index + 1),
         }
     }
+}
+
+/// Why columns cannot be read.
+fn described<'u>(columns: impl IntoIterator<Item = &'u UnreadableColumn>) -> String {
+    let each = columns.into_iter().map(|column| format!("column `{}`: {}", column.name, column.reason));
+    each.collect::<Vec<_>>().join("; ")
 }
 
 fn names(columns: &[Column]) -> String {
@@ -148,6 +164,15 @@ struct TableParts {
     groups: Vec<Extent>,
     /// The columns that can contain transcripts: texts, and lists of structs.
     columns: Vec<Column>,
+    /// Other columns of texts or lists.
+    unreadable: Vec<UnreadableColumn>,
+}
+
+/// A column that may contain transcripts and cannot be read.
+#[derive(Debug, Clone)]
+struct UnreadableColumn {
+    name: String,
+    reason: String,
 }
 
 /// A row group or batch.

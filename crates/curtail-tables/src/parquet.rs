@@ -89,7 +89,7 @@ pub(crate) fn open(source: &Source, most: Option<usize>) -> Result<TableParts, F
     let groups = groups.collect();
     let columns = columns(metadata.file_metadata().schema_descr());
     let file = Arc::new(ParquetFile { name: source.name.clone(), reader, metadata, copied, file, headers, most });
-    Ok(TableParts { file, groups, columns })
+    Ok(TableParts { file, groups, columns, unreadable: Vec::new() })
 }
 
 impl TableFile for ParquetFile {

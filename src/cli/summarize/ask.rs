@@ -118,7 +118,6 @@ impl AskFlags {
     /// The summarizer that these flags describe.
     pub(super) fn summarizer(&self) -> anyhow::Result<Box<dyn Summarizer>> {
         let kind = self.kind();
-        self.refuse_unused_flags(kind)?;
         if kind == SummarizerKind::Extractive {
             return Ok(Box::new(Extractive));
         }
@@ -138,9 +137,7 @@ impl AskFlags {
 
     /// The summarizer of a dry run: it makes extractive summaries, and only announces others.
     pub(super) fn dry_summarizer(&self) -> anyhow::Result<Box<dyn Summarizer>> {
-        let kind = self.kind();
-        self.refuse_unused_flags(kind)?;
-        let name = match kind {
+        let name = match self.kind() {
             SummarizerKind::Extractive => return Ok(Box::new(Extractive)),
             SummarizerKind::Openai => "openai",
             SummarizerKind::Anthropic => "anthropic",
@@ -152,34 +149,6 @@ impl AskFlags {
     fn kind(&self) -> SummarizerKind {
         let default = if self.summarizer_cmd.is_some() { SummarizerKind::Command } else { SummarizerKind::Extractive };
         self.summarizer.unwrap_or(default)
-    }
-
-    /// Rejects a flag that has no effect with this summarizer.
-    fn refuse_unused_flags(&self, kind: SummarizerKind) -> anyhow::Result<()> {
-        let model = matches!(kind, SummarizerKind::Openai | SummarizerKind::Anthropic);
-        let external = kind != SummarizerKind::Extractive;
-        let (models, any) = ("openai or anthropic", "openai, anthropic or command");
-        let endpoint = is_given(self.endpoint.as_ref(), "CURTAIL_ENDPOINT");
-        let summary_model = is_given(self.summary_model.as_ref(), "CURTAIL_SUMMARY_MODEL");
-        let flags = [
-            ("--api-key-file", self.api_key_file.is_some(), model, models),
-            ("--ca-file", self.ca_file.is_some(), model, models),
-            ("--allow-http", self.allow_http, model, models),
-            ("--endpoint", endpoint, model, models),
-            ("--summary-model", summary_model, model, models),
-            ("--extra-body", self.extra_body.is_some(), model, models),
-            ("--prompt", self.prompt.is_some(), model, models),
-            ("--retries", self.retries.is_some(), model, models),
-            ("--summarizer-cmd", self.summarizer_cmd.is_some(), kind == SummarizerKind::Command, "command"),
-            ("--timeout", self.timeout.is_some(), external, any),
-            ("--concurrency", self.concurrency.is_some(), external, any),
-            ("--cache", self.cache.is_some(), external, any),
-            ("--on-summary-error", self.on_summary_error != OnSummaryError::Fail, external, any),
-        ];
-        match flags.iter().find(|(_, given, fits, _)| *given && !fits) {
-            Some((flag, _, _, kinds)) => bail!("{flag} needs --summarizer {kinds}"),
-            None => Ok(()),
-        }
     }
 
     fn external_summarizer(&self, kind: SummarizerKind) -> anyhow::Result<Box<dyn Summarizer>> {
@@ -210,11 +179,6 @@ impl AskFlags {
         let Some(path) = &self.prompt else { return Ok(Prompt::default()) };
         Prompt::new(read_text(path)?).with_context(|| path.display().to_string())
     }
-}
-
-/// Whether a value was passed as a flag. Its environment variable is also set for runs that need no server.
-fn is_given(value: Option<&String>, variable: &str) -> bool {
-    value.is_some_and(|value| std::env::var(variable).as_ref() != Ok(value))
 }
 
 /// Replaces a summarizer that would run a program or send a request.

@@ -272,7 +272,7 @@ fn write_texts(
     TextOutput { at_once, for_people, whole_records }: TextOutput,
     text: impl Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync,
 ) -> anyhow::Result<ExitCode> {
-    let (sources, missing) = flags.input.sources(None)?;
+    let (sources, missing) = flags.input.sources(None, global)?;
     let progress = Arc::new(Progress::new(global.progress_display(true), &sources));
     let mut failures = report::Failures::of_missing(&missing, global).beside(&progress);
     let summaries = Arc::clone(&progress);

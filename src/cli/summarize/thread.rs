@@ -21,7 +21,7 @@ use curtail_memory::store::Store;
 #[command(next_help_heading = "Rolling memory")]
 pub(super) struct ThreadFlags {
     /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
-    #[arg(long, value_name = "FILE", requires = "thread", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     store: Option<PathBuf>,
 
     /// Append the input to this thread of the store and summarize only new messages
@@ -32,14 +32,13 @@ pub(super) struct ThreadFlags {
     #[arg(
         long,
         value_name = "N",
-        requires = "thread",
         value_parser = clap::value_parser!(u64).range(1..),
         hide_short_help = true
     )]
     from: Option<u64>,
 
     /// Start the thread over with the input if it differs from what the thread took before
-    #[arg(long, requires = "thread", hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     rewind: bool,
 
     /// Keep reading as the file grows and write the memory on one line after every turn

@@ -8,7 +8,7 @@ use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
-    ClearResults, DropMessages, HistoryWindow, Keep, Live, MessageRange, Pins, Repair, RepairMode, SlidingWindow,
+    ClearResults, DropMessages, HistoryWindow, Keep, Live, MessageRange, Repair, RepairMode, SlidingWindow,
     StaleResults, Strip, ToolFilter, ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::Role;
@@ -354,7 +354,7 @@ fn what_was_beside_a_result_begins_no_branch() {
 /// Without what both hang off, the path does not go on from the branch.
 #[test]
 fn a_path_does_not_join_the_branch_before_it() {
-    let newest = Chain::default().then(MessageRange { from: 6, to: None, pins: Pins::default() });
+    let newest = Chain::default().then(MessageRange { from: 6, to: None, ..MessageRange::default() });
     let once = cut(newest, &fixture("rewind.jsonl"));
     assert!(once.contains("Pickle the beets."), "{once}");
     let out = cut(Chain::default().then(Live), &once);
@@ -365,7 +365,8 @@ fn a_path_does_not_join_the_branch_before_it() {
 /// A branch is known by the prompt that it begins with.
 #[test]
 fn a_branch_is_dropped_with_its_prompt() {
-    let prompt = DropMessages { messages: std::iter::once(6..7).collect(), turns: Vec::new(), pins: Pins::default() };
+    let prompt =
+        DropMessages { messages: std::iter::once(6..7).collect(), turns: Vec::new(), ..DropMessages::default() };
     let out = cut(Chain::default().then(prompt), &fixture("rewind.jsonl"));
     assert!(!out.contains("vinegar") && out.contains("The beans are dry."), "{out}");
 }

@@ -6,7 +6,7 @@ use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{
-    ClearResults, Keep, MessageRange, NameGlobs, Pins, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter,
+    ClearResults, Keep, MessageRange, NameGlobs, Repair, RepairMode, SlidingWindow, StaleResults, ToolFilter,
     ToolGlobs, WindowUnit,
 };
 use curtail_core::transcript::{Message, Role, Standing};
@@ -180,9 +180,9 @@ fn a_label_of_a_branch_does_not_become_the_newest_entry() {
     let label = r#"{"type":"label","id":"l","parentId":"a","targetId":"a","label":"clay"}"#.to_owned() + "\n";
     let (before, newest) = (message("b", "\"a\"", "Throw a jug."), message("c", "\"b\"", "Fire it."));
     let log = [message("a", "null", "Knead the clay."), before.clone(), label.clone(), newest].concat();
-    let out = cut(Chain::default().then(MessageRange { from: 0, to: Some(2), pins: Pins::default() }), &log);
+    let out = cut(Chain::default().then(MessageRange { from: 0, to: Some(2), ..MessageRange::default() }), &log);
     assert!(out.ends_with(&before), "{out}");
-    let out = cut(Chain::default().then(MessageRange { from: 2, to: None, pins: Pins::default() }), &log);
+    let out = cut(Chain::default().then(MessageRange { from: 2, to: None, ..MessageRange::default() }), &log);
     assert!(out.starts_with(&label.replace("\"parentId\":\"a\"", "\"parentId\":null")), "{out}");
 }
 

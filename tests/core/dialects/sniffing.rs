@@ -35,6 +35,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("inspect/log.json", Framing::Document),
     ("inspect/parallel.jsonl", Framing::Records),
     ("opencode/compacted.json", Framing::Document),
+    ("opencode/full.json", Framing::Document),
     ("opencode/parallel.json", Framing::Document),
     ("opencode/reverted.json", Framing::Document),
     ("opencode/unknown.json", Framing::Document),
@@ -44,6 +45,7 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("gemini-interactions/stateful.jsonl", Framing::Records),
     ("gemini-interactions/unknown.jsonl", Framing::Records),
     ("goose/compacted.json", Framing::Document),
+    ("goose/full.json", Framing::Document),
     ("kiro/stored.json", Framing::Document),
     ("pydantic-ai/hosted.json", Framing::Document),
     ("pydantic-ai/parallel.json", Framing::Document),
@@ -68,6 +70,10 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("vscode-copilot/patches.jsonl", Framing::Records),
     ("zed/thread.json", Framing::Document),
     ("simple/authors.json", Framing::Document),
+    ("gemini/adk-compaction.json", Framing::Document),
+    ("anthropic/roo-condensed.json", Framing::Document),
+    ("anthropic/roo-truncated.json", Framing::Document),
+    ("ai-sdk/roo.json", Framing::Document),
     ("simple/trajectory.jsonl", Framing::Records),
 ];
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
-use curtail_core::processors::{Live, MessageRange, Pins, Strip, Thinking};
+use curtail_core::processors::{Live, MessageRange, Strip, Thinking};
 use curtail_core::transcript::{Role, Standing};
 use curtail_memory::rolling::Counted;
 use proptest::prelude::*;
@@ -31,6 +31,17 @@ pub const BOUNDED: &[Bounded] = &[
             "{{\"role\":\"assistant\",\"content\":[{{\"type\":\"compaction\",\"content\":\"Summary {nth}: the key is 42.\"}}]}}"
         )]
     }),
+    ("anthropic", anthropic::serialize_roo, |nth| {
+        vec![format!(
+            "{{\"role\":\"user\",\"content\":\"[{nth} messages hidden]\",\"isTruncationMarker\":true,\"truncationId\":\"t{nth}\"}}"
+        )]
+    }),
+    ("anthropic", anthropic::serialize_roo, |nth| {
+        vec![format!(
+            "{{\"role\":\"user\",\"content\":\"Summary {nth}: the key is 42.\",\"isSummary\":true,\"condenseId\":\"c{nth}\"}}"
+        )]
+    }),
+    ("gemini", gemini::serialize_events, |nth| vec![gemini::compaction(nth)]),
     ("claude-code", claude_code::serialize, |nth| {
         vec![
             format!(
@@ -116,7 +127,7 @@ const TREES: &[Serializer] = &[
 
 /// The messages `from` up to `count` further ones.
 fn ranged(from: usize, count: usize) -> Chain {
-    Chain::default().then(MessageRange { from, to: Some(from + count), pins: Pins::default() })
+    Chain::default().then(MessageRange { from, to: Some(from + count), ..MessageRange::default() })
 }
 
 fn of_role(role: Role) -> Chain {

@@ -281,6 +281,7 @@ pub const CASES: &[LawCase] = &[
                 from: 0,
                 to: Some(5),
                 pins: Pins { first_user: true, ..Pins::default() },
+                ..MessageRange::default()
             })
         },
         change: Change::Cuts,
@@ -424,7 +425,11 @@ pub const CASES: &[LawCase] = &[
         name: "drop by number",
         chain: || {
             let messages = vec![7..9, 9..usize::MAX];
-            Chain::default().then(DropMessages { messages, turns: vec![3..4, 4..usize::MAX], pins: Pins::default() })
+            Chain::default().then(DropMessages {
+                messages,
+                turns: vec![3..4, 4..usize::MAX],
+                ..DropMessages::default()
+            })
         },
         change: Change::Cuts,
     },

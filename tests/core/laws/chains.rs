@@ -6,9 +6,7 @@ use std::path::Path;
 use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{
-    MessageRange, Pins, Repair, RepairMode, SlidingWindow, Thinking, ToolFilter, ToolGlobs,
-};
+use curtail_core::processors::{MessageRange, Repair, RepairMode, SlidingWindow, Thinking, ToolFilter, ToolGlobs};
 use proptest::prelude::*;
 
 use super::cases::{CASES, persist};
@@ -149,8 +147,8 @@ fn a_chain_drops_a_thought_that_is_in_flight_no_more() {
     );
     let piece = Piece { dialect: "anthropic", framing: Framing::Document, text };
     let has_thought = |out: Option<String>| out.expect("it can be cut").contains("\"thinking\"");
-    let first = || Chain::default().then(MessageRange { from: 2, to: None, pins: Pins::default() });
-    let last_stage = MessageRange { from: 0, to: Some(2), pins: Pins::default() };
+    let first = || Chain::default().then(MessageRange { from: 2, to: None, ..MessageRange::default() });
+    let last_stage = MessageRange { from: 0, to: Some(2), ..MessageRange::default() };
     assert!(has_thought(piece.cut(first(), text)) && piece.cut_first(first()).is_some_and(|once| once.keeps_broken));
     assert!(!has_thought(piece.cut(first().then(last_stage), text)));
 }
@@ -177,7 +175,7 @@ fn a_chain_keeps_a_compaction_with_what_it_replaced() {
     ];
     let text = log.concat();
     let piece = Piece { dialect: "claude-code", framing: Framing::Lines, text: &text };
-    let range = |from, to| Chain::default().then(MessageRange { from, to, pins: Pins::default() });
+    let range = |from, to| Chain::default().then(MessageRange { from, to, ..MessageRange::default() });
     let once = piece.cut(range(1, None), &text).expect("it can be cut");
     let mut chain = range(1, None);
     chain.stages.extend(range(0, Some(2)).stages);
@@ -207,7 +205,7 @@ fn a_snapshot_is_dropped_with_its_message() {
     ] {
         let text: String = lines.into_iter().map(|line| format!("{line}\n")).collect();
         let piece = Piece { dialect: "claude-code", framing: Framing::Lines, text: &text };
-        let range = |from| move || Chain::default().then(MessageRange { from, to: None, pins: Pins::default() });
+        let range = |from| move || Chain::default().then(MessageRange { from, to: None, ..MessageRange::default() });
         let once = piece.cut(range(2)(), &text).expect("it can be cut");
         assert!(once.starts_with(&snapshot), "{once}");
         let mut chain = range(2)();
@@ -251,7 +249,7 @@ fn a_stage_after_notes_names_messages_as_they_were_read() {
         r#"{"role":"user","content":"Good"}"#,
     ];
     let text = lines.map(|line| format!("{line}\n")).concat();
-    let chain = persist("*").then(MessageRange { from: 3, to: None, pins: Pins::default() });
+    let chain = persist("*").then(MessageRange { from: 3, to: None, ..MessageRange::default() });
     let mut out = String::new();
     let reading = reading(Some("openai"), Framing::Lines);
     let cut =

@@ -68,6 +68,8 @@ pub struct Seen {
     pub tokens: usize,
     /// The number of messages of the assistant.
     pub speaking: usize,
+    /// The ids of the calls whose answer can still come.
+    pub waiting: Vec<String>,
 }
 
 /// A pairing fault, and the message that it is in.
@@ -90,6 +92,7 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
         positional: Vec::new(),
         tokens: 0,
         speaking: 0,
+        waiting: Vec::new(),
     };
     let counting = Counting::new(tokenizer());
     // What is left can be an item that is no message: every command reports that.
@@ -110,6 +113,11 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
             let id = id.map_or_else(String::new, |id| id.decode().into_owned());
             seen.faults.push(SeenFault { kind: fault.kind, id, message: written(fault.at) });
         }
+        let ids = pairs.awaiting(messages).into_iter().filter_map(|at| {
+            let call = messages[at.message].parts[at.part].content.call()?;
+            Some(call.id.as_ref()?.decode().into_owned())
+        });
+        seen.waiting.extend(ids);
         let nameless =
             |at: PartRef| messages[at.message].parts[at.part].content.result().is_some_and(|r| r.id.is_none());
         let positional = pairs.pairs().filter(|(_, result)| nameless(*result));
@@ -170,6 +178,10 @@ pub fn check_laws(case: &LawCase, dialect: Option<&str>, framing: Framing, text:
     let (before, after) = (read_seen(dialect, framing, text), read_seen(dialect, framing, &once));
     check_bytes(case, &before, &after, &once)?;
     check_pairs(case, &before, &after, [text, &once])?;
+    // What is broken may have to go; any other call whose answer can still come stays.
+    for id in before.waiting.iter().filter(|_| before.faults.is_empty()) {
+        prop_assert!(after.waiting.contains(id), "{}: {id} waits no more\nin  {text}\nout {once}", case.name);
+    }
     // Law 4: twice is once.
     let twice = cut(case, dialect, framing, &once)?;
     prop_assert_eq!(&once, &twice, "{}: twice is not once\nin {}", case.name, text);

@@ -3,7 +3,7 @@
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, Pins, SlidingWindow, Strip, TokenLimit, WindowUnit,
+    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, SlidingWindow, Strip, TokenLimit, WindowUnit,
 };
 use curtail_core::transcript::{Message, Pairs, Role, in_flight, open_questions, prompts};
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ const CHAINS: &[fn() -> Chain] = &[
     || Chain::default().then(MessageRange { from: 6, ..MessageRange::default() }),
     || {
         let messages = vec![0..4];
-        Chain::default().then(DropMessages { messages, turns: vec![1..9], pins: Pins::default() })
+        Chain::default().then(DropMessages { messages, turns: vec![1..9], ..DropMessages::default() })
     },
 ];
 

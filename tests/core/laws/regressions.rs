@@ -7,8 +7,8 @@ use std::path::Path;
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, DropMessages, HistoryWindow, Keep, MediaLimits, Overflow, Pins, Repair, RepairMode, StaleResults,
-    Strip, WindowUnit,
+    ClearResults, DropMessages, HistoryWindow, Keep, MediaLimits, Overflow, Repair, RepairMode, StaleResults, Strip,
+    WindowUnit,
 };
 use curtail_core::transcript::Role;
 use curtail_memory::rolling::Counted;
@@ -338,8 +338,7 @@ fn a_record_has_one_home_however_its_ancestors_are_dropped() {
         Box::new(move || {
             Chain::default().then(DropMessages {
                 messages: std::iter::once(message..message + 1).collect(),
-                turns: Vec::new(),
-                pins: Pins::default(),
+                ..DropMessages::default()
             })
         })
     };
@@ -391,11 +390,7 @@ fn settings_in_a_row_are_dropped_together() {
     let stages: [Stage; 2] = [
         Box::new(|| Chain::default().then(Repair { mode: RepairMode::Drop, pending: true })),
         Box::new(|| {
-            Chain::default().then(DropMessages {
-                messages: std::iter::once(0..1).collect(),
-                turns: Vec::new(),
-                pins: Pins::default(),
-            })
+            Chain::default().then(DropMessages { messages: std::iter::once(0..1).collect(), ..DropMessages::default() })
         }),
     ];
     check_stages(&stages, Some("codex"), Framing::Lines, &log).unwrap();
@@ -709,6 +704,6 @@ fn a_compaction_at_the_end_is_not_dropped_alone() {
     let users = Strip { roles: vec![Role::User], ..Strip::default() };
     let out = cut_with(Chain::default().then(users), Some("anthropic"), Framing::Lines, log).unwrap();
     assert!(out.contains("Paint the gate") && out.contains("compaction"), "{out}");
-    let whole = DropMessages { messages: std::iter::once(0..3).collect(), turns: Vec::new(), pins: Pins::default() };
+    let whole = DropMessages { messages: std::iter::once(0..3).collect(), ..DropMessages::default() };
     assert_eq!(cut_with(Chain::default().then(whole), Some("anthropic"), Framing::Lines, log).unwrap(), "");
 }

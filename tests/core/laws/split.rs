@@ -79,7 +79,8 @@ fn check_windows(split: &Split, transcript: &Transcript<'_>) -> Result<Vec<Split
             whole.iter().filter(|at| !only_instructions.contains(at)).map(|&at| counting.message(&messages[at]));
         outside + whole.chain(only_instructions.iter().map(|&at| reduced(at))).sum::<usize>()
     };
-    let segments = segments(messages, &Pairs::from_messages(messages));
+    let pairs = Pairs::from_messages(messages);
+    let (segments, awaiting) = (segments(messages, &pairs), pairs.awaiting_messages(messages));
     let mut next = 0;
     for (nth, window) in windows.iter().enumerate() {
         assert_eq!(window.own.start, next, "own messages follow each other");
@@ -91,7 +92,7 @@ fn check_windows(split: &Split, transcript: &Transcript<'_>) -> Result<Vec<Split
         assert_eq!(window.tokens, tokens(&all, &window.instructions));
         assert!(window.note.is_some() || window.tokens <= split.max_tokens, "{window:?} does not fit");
         let first = all[0];
-        let whole = all.iter().filter(|at| !window.instructions.contains(at));
+        let whole = all.iter().filter(|at| !window.instructions.contains(at) && !awaiting.contains(at));
         let inside = begins_inside(&whole.map(|&at| &messages[at]).collect::<Vec<_>>());
         let input = begins_inside(&messages.iter().collect::<Vec<_>>());
         assert!(

@@ -53,7 +53,11 @@ fn clearing(stale: StaleResults) -> ClearResults {
 }
 
 fn all_but_pins(pins: Pins) -> Chain {
-    Chain::default().then(DropMessages { messages: std::iter::once(0..usize::MAX).collect(), turns: Vec::new(), pins })
+    Chain::default().then(DropMessages {
+        messages: std::iter::once(0..usize::MAX).collect(),
+        pins,
+        ..DropMessages::default()
+    })
 }
 
 const CHOICES: &[Choice] = &[
@@ -95,11 +99,7 @@ fn told(dialect: &str, log: &str) -> Vec<String> {
 
 /// Drops one message by its number.
 fn without(at: usize) -> Chain {
-    Chain::default().then(DropMessages {
-        messages: std::iter::once(at..at + 1).collect(),
-        turns: Vec::new(),
-        pins: Pins::default(),
-    })
+    Chain::default().then(DropMessages { messages: std::iter::once(at..at + 1).collect(), ..DropMessages::default() })
 }
 
 proptest! {

@@ -262,7 +262,7 @@ fn every_dialect_signs_its_thoughts() {
 #[test]
 fn a_change_behind_a_compaction_block_takes_the_thoughts_behind_it() {
     use curtail_core::pipeline::Chain;
-    use curtail_core::processors::{DropMessages, Pins};
+    use curtail_core::processors::DropMessages;
     let signed = &SIGNED[0];
     let user = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
     let thinking_reply = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":""},{"type":"text","text":"At nine."}]}"#;
@@ -274,7 +274,7 @@ fn a_change_behind_a_compaction_block_takes_the_thoughts_behind_it() {
     let cut = |chain: Chain| cut_with(chain, Some("anthropic"), Framing::Lines, &text).unwrap();
     let dropped = |messages: std::ops::Range<usize>| {
         let messages = std::iter::once(messages).collect();
-        cut(Chain::default().then(DropMessages { messages, turns: Vec::new(), pins: Pins::default() }))
+        cut(Chain::default().then(DropMessages { messages, turns: Vec::new(), ..DropMessages::default() }))
     };
     assert_eq!(signed.verify(&dropped(0..2)), (all, 0));
     assert_eq!(signed.count(&dropped(3..4)), 0);

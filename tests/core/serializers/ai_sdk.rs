@@ -31,6 +31,38 @@ fn item(turn: &Turn) -> String {
     }
 }
 
+/// The same; the calls of a second round wait for consent, and only some of them get it.
+pub fn serialize_approvals(script: &[Turn]) -> Vec<String> {
+    let waits = |id: &str| id.split('_').nth(2) == Some("1");
+    let mut items = Vec::new();
+    for turn in script {
+        match turn {
+            Turn::Result { id, text, .. } if waits(id) && text.len().is_multiple_of(2) => {}
+            Turn::Result { id, .. } if waits(id) => {
+                let id = json(&format!("ap_{id}"));
+                items.push(format!(
+                    "{{\"role\":\"tool\",\"content\":[{{\"type\":\"tool-approval-response\",\"approvalId\":{id},\"approved\":true}}]}}"
+                ));
+                items.push(item(turn));
+            }
+            Turn::Assistant { calls, .. } => {
+                let requests: String = calls
+                    .iter()
+                    .filter(|call| waits(&call.id))
+                    .map(|call| {
+                        let (approval, id) = (json(&format!("ap_{}", call.id)), json(&call.id));
+                        format!(",{{\"type\":\"tool-approval-request\",\"approvalId\":{approval},\"toolCallId\":{id}}}")
+                    })
+                    .collect();
+                let item = item(turn);
+                items.push(format!("{}{requests}]}}", item.strip_suffix("]}").expect("a list")));
+            }
+            _ => items.push(item(turn)),
+        }
+    }
+    items
+}
+
 /// A result that follows no call of its id has no place in a UI message.
 pub fn serialize_ui(script: &[Turn]) -> Vec<String> {
     let mut items = Vec::new();

@@ -41,3 +41,12 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
 fn user(blocks: &[String]) -> String {
     format!("{{\"role\":\"user\",\"content\":[{}]}}", blocks.join(","))
 }
+
+/// The same in a file of Roo Code, in which marks hide some messages.
+pub fn serialize_roo(script: &[Turn]) -> Vec<String> {
+    let marked = |(at, item): (usize, String)| {
+        let parent = if (1..4).contains(&at) { ",\"truncationParent\":\"t0\",\"condenseParent\":\"c0\"" } else { "" };
+        item.replacen('{', &format!("{{\"ts\":{at}{parent},"), 1)
+    };
+    serialize(script).into_iter().enumerate().map(marked).collect()
+}

@@ -101,6 +101,82 @@ pub fn serialize_lines(script: &[Turn]) -> Vec<String> {
     items
 }
 
+/// Events of the Agent Development Kit. The calls of a second round run long: some have an interim result, and of those some
+/// have their answer at the end. The user goes back now and then.
+pub fn serialize_events(script: &[Turn]) -> Vec<String> {
+    let is_long = |id: &str| id.split('_').nth(2) == Some("1");
+    let (mut events, mut late): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut invocation, mut nth) = (0, 0);
+    let mut event = |invocation: usize, author: &str, role: &str, parts: &[String], more: &str| {
+        nth += 1;
+        format!(
+            "{{\"id\":\"v{nth}\",\"timestamp\":{nth},\"invocation_id\":\"i{invocation}\",\"author\":\"{author}\",\"content\":{}{more}}}",
+            content(role, parts)
+        )
+    };
+    for turn in script {
+        match turn {
+            Turn::System(text) => events.push(event(invocation, "agent", "system", &[part(text)], "")),
+            Turn::User(text) => {
+                if invocation > 0 && (invocation * 3 + text.len()).is_multiple_of(5) {
+                    events.push(format!(
+                        "{{\"invocation_id\":\"w{invocation}\",\"author\":\"user\",\"actions\":{{\"rewind_before_invocation_id\":\"i{}\"}}}}",
+                        invocation.div_ceil(2)
+                    ));
+                }
+                invocation += 1;
+                events.push(event(invocation, "user", "user", &[part(text)], ""));
+            }
+            Turn::Assistant { reasoning, text, calls } => {
+                let thought = reasoning.iter().map(|text| format!("{{\"thought\":true,\"text\":{}}}", json(text)));
+                let signature = if reasoning.is_some() { ",\"thought_signature\":\"c2ln\"" } else { "" };
+                let requests = calls.iter().enumerate().map(|(nth, call)| {
+                    let (id, name) = (json(&call.id), json(&call.name));
+                    let signature = if nth == 0 { signature } else { "" };
+                    format!(
+                        "{{\"function_call\":{{\"id\":{id},\"name\":{name},\"args\":{}}}{signature}}}",
+                        call.arguments
+                    )
+                });
+                let parts: Vec<String> = thought.chain(text.iter().map(|text| part(text))).chain(requests).collect();
+                let long: Vec<String> =
+                    calls.iter().filter(|call| is_long(&call.id)).map(|call| json(&call.id)).collect();
+                let more = format!(",\"long_running_tool_ids\":[{}]", long.join(","));
+                events.push(event(invocation, "agent", "model", &parts, if long.is_empty() { "" } else { &more }));
+            }
+            Turn::Result { id, name, text } => {
+                let answer = |text: &str| {
+                    response(name, text).replacen(
+                        "functionResponse\":{",
+                        &format!("function_response\":{{\"id\":{},", json(id)),
+                        1,
+                    )
+                };
+                let (waits, is_late) = (is_long(id), text.len().is_multiple_of(2));
+                if waits && text.len().is_multiple_of(3) {
+                    continue;
+                }
+                events.push(event(invocation, "agent", "user", &[answer(text)], ""));
+                if waits && is_late {
+                    late.push(answer("done"));
+                }
+            }
+        }
+    }
+    events.extend(late.into_iter().map(|answer| event(invocation, "user", "user", &[answer], "")));
+    events
+}
+
+/// A compaction that replaces the first events, however many came before it.
+pub fn compaction(nth: usize) -> String {
+    let summary = content("model", &[part(&format!("Summary {nth}: the key is 42."))]);
+    format!(
+        "{{\"id\":\"k{nth}\",\"timestamp\":{},\"invocation_id\":\"k\",\"author\":\"user\",\"actions\":{{\"compaction\":{{\"start_timestamp\":{nth},\"end_timestamp\":{},\"compacted_content\":{summary}}}}}}}",
+        nth * 4 + 3,
+        nth * 4 + 3
+    )
+}
+
 fn record(call: &Call, result: Option<&str>) -> String {
     let (id, name) = (json(&call.id), json(&call.name));
     let response = |text| response(&call.name, text).replacen("{\"name\"", &format!("{{\"id\":{id},\"name\""), 1);

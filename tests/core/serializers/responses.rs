@@ -6,6 +6,17 @@ pub fn serialize(script: &[Turn]) -> Vec<String> {
     script.iter().flat_map(items).collect()
 }
 
+/// The same, of a response in the background: some calls of a second round go on.
+pub fn serialize_background(script: &[Turn]) -> Vec<String> {
+    let goes_on = |item: &String| item.contains("_1_0\"");
+    let state = |item: String| match goes_on(&item) {
+        true => item.replacen('{', "{\"status\":\"in_progress\",", 1),
+        false => item,
+    };
+    let is_left = |item: &String| !(goes_on(item) && item.contains("_output") && item.len().is_multiple_of(2));
+    serialize(script).into_iter().filter(is_left).map(state).collect()
+}
+
 fn items(turn: &Turn) -> Vec<String> {
     let message = |role: &str, kind: &str, text: &str| {
         format!(

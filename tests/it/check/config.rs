@@ -175,3 +175,53 @@ fn a_glob_that_cannot_be_compiled_is_an_error_with_its_place() {
         }
     }
 }
+
+#[test]
+fn a_budget_and_a_profile_are_keys_as_well() {
+    let place = project("[check]\nallow = 'all'\ndeny = 'too-long'\nmax-tokens = 1\n");
+    let (status, out, _) = run(&place, ".", &["check", "other"]);
+    assert!(status == 1 && out.contains("more than 1 (too-long)"), "{out}");
+    // A flag takes precedence.
+    assert_eq!(run(&place, ".", &["check", "--max-tokens", "1m", "other"]).0, 0);
+    assert_eq!(run(&place, ".", &["check", "--tokenizer", "approx", "other"]).0, 1);
+    let place = project("[check]\nprofile = 'opnai'\n");
+    assert!(run(&place, ".", &["check", "other"]).2.contains("did you mean `openai`?"));
+}
+
+#[test]
+fn a_configuration_that_skips_all_files_was_asked_to() {
+    let place = project("[[check.paths]]\npath = 'raw/**'\nskip = true\n");
+    let (status, out, err) = run(&place, ".", &["check", "raw/deep/k.jsonl"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    assert_eq!(out, "nothing was checked: no transcript in 0 files; 1 file skipped by curtail.toml\n");
+    place.write("empty.jsonl", b"");
+    assert_eq!(run(&place, ".", &["check", "empty.jsonl"]).0, 2);
+}
+
+#[test]
+fn a_quiet_check_prints_only_what_fails() {
+    let place = project("");
+    assert_eq!(run(&place, ".", &["check", "-q", "other"]), (0, String::new(), String::new()));
+    assert_eq!(run(&place, ".", &["check", "-q", "-W", "P001", "raw"]), (0, String::new(), String::new()));
+    let (status, out, err) = run(&place, ".", &["check", "-q", "raw"]);
+    assert_eq!((status, err.as_str(), out.lines().count()), (1, "", 8), "{out}");
+    assert!(out.starts_with("error[P001]") && !out.contains("1 error"), "{out}");
+    // What programs read is written all the same, and so is an error.
+    assert!(run(&place, ".", &["check", "-q", "--output-format", "json", "raw"]).1.contains("P001"));
+    assert!(run(&place, ".", &["check", "-q", "missing"]).2.contains("missing: no such file"));
+}
+
+#[test]
+fn an_excerpt_of_a_log_shows_what_is_wrong() {
+    let place = project("");
+    let line = |payload: &str| {
+        format!("{{\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"type\":\"response_item\",\"payload\":{payload}}}\n")
+    };
+    let said =
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"Is the ferry late today?"}]}"#;
+    let orphan = r#"{"type":"function_call_output","call_id":"call_of_the_ferry","output":"It is five minutes late."}"#;
+    place.write("log.jsonl", format!("{}{}", line(said), line(orphan)).as_bytes());
+    let (_, out, _) = run(&place, ".", &["check", "-A", "all", "-D", "orphan-result", "log.jsonl"]);
+    let shown = out.lines().find(|line| line.starts_with("2 | ")).unwrap();
+    assert!(shown.contains("\"call_id\":\"call_of_the_ferry\""), "{out}");
+}

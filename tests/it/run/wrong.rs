@@ -65,7 +65,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"filter\"\nplaceholder = \"gone\"\n",
         "",
-        "1:1: this `filter` needs `keep-last-results` or `protect-tokens` or `supersede-reads` or `dedupe-results`",
+        "3:1: `placeholder` needs `keep-last-results`, `protect-tokens`, `supersede-reads` or `dedupe-results`",
     ),
     (
         "[[history.processors]]\ntype = \"window\"\npreserve-system = true\nno-preserve-system = true\n",
@@ -130,8 +130,18 @@ fn what_cannot_be_had_is_told_with_the_place_of_its_processor() {
 #[test]
 fn levels_of_rules_are_read_from_the_same_file() {
     let cases = [
-        ("[check]\ndeni = []\n", "curtail: curtail.toml:2:1: unknown field `deni`"),
-        ("[check]\ndeny = 3\n", "curtail: curtail.toml:2:8: invalid type"),
+        ("[check]\ndeni = []\n", "curtail: curtail.toml:2:1: `check` has no key `deni`; did you mean `deny`? known:"),
+        ("[check]\ndeny = 3\n", "curtail: curtail.toml:2:8: `deny` takes a string, or several in an array, found"),
+        ("[check]\nstrict = 'yes'\n", "curtail: curtail.toml:2:10: `strict` takes true or false, found a string"),
+        ("[check]\nmax-tokens = '8 kilo'\n", "curtail: curtail.toml:2:1: `max-tokens`: expected a whole number of"),
+        ("[check]\ndeny = 'paring'\n", "curtail: curtail.toml:2:9: unknown rule `paring`; did you mean `pairing`?"),
+        ("check = 3\n", "curtail: curtail.toml:1:9: `check` takes a table, found the number 3"),
+        ("[check]\npaths = 'a'\n", "curtail: curtail.toml:2:9: `paths` takes an array of tables, each under a"),
+        ("[[check.paths]]\nskip = true\n", "curtail: curtail.toml:1:1: this `paths` needs `path`"),
+        (
+            "[[check.paths]]\npath = 'a'\nskp = true\n",
+            "curtail: curtail.toml:3:1: `paths` has no key `skp`; did you mean",
+        ),
         (
             "[check]\ndeny = ['orphan-results']\n",
             "curtail: curtail.toml:2:10: unknown rule `orphan-results`; did you mean `orphan-result`?",

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 
-use curtail_memory::ledger::Ledger;
+use curtail_facts::Facts;
 use curtail_memory::rolling::{InteractionRange, Rolling, RollingState, Summary};
 
 fn rolling(window: usize, max_summaries: usize) -> Rolling {
@@ -45,7 +45,7 @@ fn advance(memory: &mut RollingState, rolling: Rolling, seen: usize, asked: &mut
     let tell = |span: InteractionRange| Summary {
         range: span.into(),
         text: format!("{}-{}", span.start, span.end),
-        ledger: Ledger::default(),
+        ledger: Facts::default(),
         ts: None,
     };
     memory.advance(rolling, seen, due.into_iter().map(tell).collect());

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::{ALL, Detector, Finding, Level, LineIndex, Match, Rule, Verdicts};
-use crate::json::Span;
+use crate::json::{Span, Value};
 use crate::transcript::{
     Fault, FaultKind, Message, NonMessage, PairingRules, Pairs, Part, PartRef, ProviderRules, ResultPlace, Role,
     ToolCall, ToolResult, Transcript, Turns,
@@ -158,11 +158,30 @@ impl Detection<'_> {
             None => lines.place(Span::new(start, start), None, message_index),
         };
         let other = other.and_then(|(index, value)| value.map(|value| lines.place_of(value, Some(index))));
-        let excerpt = lines.excerpt(&place);
+        let shown = at.map(|value| lines.place_of(content_of(value), None)).filter(|shown| shown.line == place.line);
+        let excerpt = lines.excerpt(shown.as_ref().unwrap_or(&place));
         let help = self.rule.help.into();
         Finding { rule: self.rule, level: self.level, message, help, answer: self.answer, at: place, other, excerpt }
     }
 }
+
+/// The part of a value that says what it is: of a record in a log, the member beside which all others are few bytes, such as its
+/// time and its id.
+fn content_of(item: Value<'_>) -> Value<'_> {
+    let mut content = item;
+    while item.parent().is_none()
+        && content.raw().len() > SHORT
+        && let Some(largest) = content.members().map(|member| member.value).max_by_key(|value| value.raw().len())
+        && largest.is_object()
+        && largest.raw().len() > content.raw().len() / 2
+    {
+        content = largest;
+    }
+    content
+}
+
+/// The length in bytes of an item that an excerpt shows whole.
+const SHORT: usize = 72;
 
 // What a rule reads: one transcript, its pairs, and the requirements of its format. It knows no bytes and no key names.
 

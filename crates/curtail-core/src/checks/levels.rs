@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ALL, Group, Rule, UnknownRule, rule_named};
 use crate::globs::{self, InvalidGlob, Stars};
+use crate::suggest::closest;
 
 /// What happens to a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -299,7 +300,10 @@ fn which(key: &str) -> Result<WhichRules, UnknownRule> {
     match (key, Group::named(key)) {
         ("all", _) => Ok(WhichRules::All),
         (_, Some(group)) => Ok(WhichRules::Group(group)),
-        (key, None) => rule_named(key).map(|rule| WhichRules::Rule(rule.name)),
+        (key, None) => rule_named(key).map(|rule| WhichRules::Rule(rule.name)).map_err(|unknown| {
+            let group = || closest(key, Group::ALL.iter().map(|group| group.name()));
+            UnknownRule { suggestion: unknown.suggestion.or_else(group), ..unknown }
+        }),
     }
 }
 

@@ -1,7 +1,11 @@
 //! The AI SDK: `ModelMessage`s, whose calls and results are separate parts, and `UIMessage`s, whose tool parts contain a
 //! call and later also its result.
 
-use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, tree};
+use foldhash::HashSet;
+
+use super::{
+    Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, deferred, roo, tree,
+};
 use crate::json::{Span, Text, Value, object};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, Family, Layout, Links, Part, PartPlace, ProviderRules, Rewrite, ToolCall,
@@ -23,6 +27,9 @@ impl Dialect for AiSdk {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
+        if roo::is_thought(item, None) {
+            return Fit::Certain;
+        }
         if !item.has("role") {
             return Fit::No;
         }
@@ -36,6 +43,9 @@ impl Dialect for AiSdk {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        if roo::is_thought(item, None) {
+            return roo::read_thought(item);
+        }
         blocks::read_message(item, item.get_text("role"), blocks::role_of, |message| {
             message.id = item.get_text("id");
             message.parts = match item.some("parts") {
@@ -43,6 +53,11 @@ impl Dialect for AiSdk {
                 None => read_content(item.get("content")),
             };
         })
+    }
+
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        roo::bind_thoughts(items, read);
+        defer_approvals(items, read);
     }
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
@@ -105,7 +120,8 @@ fn is_own_part(part: Value<'_>) -> bool {
     match &*part.word("type") {
         "tool-call" | "tool-result" => part.has("toolCallId"),
         "tool-approval-request" | "tool-approval-response" => part.has("approvalId"),
-        "reasoning" => part.has("text"),
+        // Roo Code writes thoughts into the format of Anthropic.
+        "reasoning" => part.has("text") && !part.has("summary"),
         "image" => part.has("image"),
         "file" => part.has("mediaType") && part.has("data"),
         _ => false,
@@ -144,7 +160,19 @@ fn is_signed_by_claude(part: Value<'_>) -> bool {
 /// Reads a call; version 4 of the SDK calls its input `args`.
 fn read_call<'a>(part: Value<'a>, name: Text<'a>, args: Option<Value<'a>>) -> Content<'a> {
     let call = ToolCall::new(part.get_text("toolCallId"), name, blocks::arguments(part.some("input").or(args)));
-    Content::ToolCall(ToolCall { hosted: part.is_true("providerExecuted"), ..call })
+    // A person has to approve the call before it runs.
+    let deferred = part.member_is("state", "approval-requested");
+    Content::ToolCall(ToolCall { hosted: part.is_true("providerExecuted"), deferred, ..call })
+}
+
+/// A call that a person has to approve is run when the person has.
+fn defer_approvals(items: &[Value<'_>], read: &mut [Item<'_>]) {
+    let parts = items.iter().flat_map(|item| item.items_under("content"));
+    let asked = parts.filter(|part| part.member_is("type", "tool-approval-request"));
+    let asked: HashSet<String> = asked.map(|part| part.word("toolCallId").into_owned()).collect();
+    if !asked.is_empty() {
+        deferred::defer(read, |id| asked.contains(id));
+    }
 }
 
 /// An approval request has the id of its call, so both are dropped together.
@@ -156,7 +184,7 @@ fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> Content<'a> {
     let call = list.items().find(is_it);
     let name = call.map_or(Text::Escaped(""), |call| call.text_or_empty("toolName"));
     let request = ToolCall::new(part.get_text("approvalId"), name, Text::Escaped(""));
-    Content::ToolCall(ToolCall { family: Family::Approval, ..request })
+    Content::ToolCall(ToolCall { family: Family::Approval, deferred: true, ..request })
 }
 
 fn read_response(part: Value<'_>) -> Part<'_> {

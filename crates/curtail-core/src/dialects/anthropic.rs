@@ -1,7 +1,7 @@
 //! Anthropic Messages: `role` and a `content` of blocks; `tool_use` answered by `tool_result` at the head of the next user
 //! message, server tools answered inside the same message.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks, roo};
 use crate::json::{Text, Value, object};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, Family, IdFormat, Leader, Message, PairingRules, Part, PartOrigin,
@@ -24,6 +24,9 @@ impl Dialect for Anthropic {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
+        if roo::is_thought(item, roo::THINKER) {
+            return Fit::Certain;
+        }
         if !item.has("role") {
             return Fit::No;
         }
@@ -31,6 +34,7 @@ impl Dialect for Anthropic {
             return Fit::Certain;
         }
         match item.get("content") {
+            Some(content) if roo::thinks(item, content) => Fit::Certain,
             // Messages of Goose have a time beside them, and some of the same blocks.
             Some(content) if content.items().any(is_own_block) => {
                 if item.has("created") {
@@ -46,9 +50,14 @@ impl Dialect for Anthropic {
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        if roo::is_thought(item, roo::THINKER) {
+            return roo::read_thought(item);
+        }
         blocks::read_message(item, item.get_text("role"), blocks::speaker_of, |message| {
             message.id = item.get_text("id");
             message.parts = read_content(item.get("content"));
+            let thought = blocks::text_beside(item, "reasoning_content", Content::Reasoning);
+            message.parts.extend(thought.map(roo::unsigned));
             mark_compaction(message);
             // A message of the system can set nothing but the effort from there on.
             if message.role == Role::System && message.parts.is_empty() && item.has("output_config") {
@@ -58,6 +67,10 @@ impl Dialect for Anthropic {
                 mark_instructions(message);
             }
         })
+    }
+
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        roo::bind_thoughts(items, read);
     }
 }
 
@@ -161,6 +174,8 @@ pub(super) fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
         let PartOrigin::Source(place) = &mut part.origin else { continue };
         let block = place.element;
         match &part.content {
+            // Roo Code writes down what models of other providers thought.
+            Content::Reasoning(_) if block.member_is("type", "reasoning") => place.rare_mut().unsigned = true,
             Content::Reasoning(_) => place.prefix_bound = is_signed(block),
             Content::Other => place.prefix_bound = block.member_is("type", "fallback"),
             // A call that a program at the provider makes names that program.
@@ -185,6 +200,7 @@ pub(super) fn read_block(block: Value<'_>) -> Content<'_> {
     let kind = kind.decode();
     match &*kind {
         "thinking" => Content::Reasoning(block.text_or_empty("thinking")),
+        "reasoning" if block.has("text") => Content::Reasoning(block.text_or_empty("text")),
         "redacted_thinking" => Content::Reasoning(Text::Escaped("")),
         "text" => blocks::plain_block(block),
         "mid_conv_system" => block

@@ -2,11 +2,12 @@
 //! of the Gemini CLI, in which a call and its result are one record. Keys are in camel case or snake case.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use foldhash::{HashMap, HashSet};
 
 use super::{
-    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, blocks,
+    BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, adk, blocks,
     provenance, tree,
 };
 use crate::json::{Json, ObjectWriter, Span, Text, Value, ValueKind, object, quote};
@@ -37,7 +38,7 @@ impl Dialect for Gemini {
     }
 
     fn fit(&self, item: Value<'_>) -> Fit {
-        if is_event(item) || is_exchange(item) || is_header(item) {
+        if adk::is_event(item) || is_exchange(item) || is_header(item) {
             return Fit::Certain;
         }
         if item.items_under("parts").any(is_part) {
@@ -63,6 +64,12 @@ impl Dialect for Gemini {
         if is_metadata(item) {
             return Item::Metadata;
         }
+        if adk::is_piece(item) {
+            return Item::Ahead;
+        }
+        if let Some(summary) = adk::summary(item) {
+            return read_summary(item, summary);
+        }
         let content = match item.get("author") {
             Some(_) => item.some("content"),
             None => Some(item),
@@ -79,6 +86,7 @@ impl Dialect for Gemini {
         if items.iter().any(|item| is_record(*item)) {
             mark_records(items, read);
         }
+        adk::connect(items, read);
         if read.iter().any(lacks_id) {
             let shared = shared_ids(read);
             read.iter_mut().for_each(|item| forget_ids(item, &shared));
@@ -174,7 +182,11 @@ impl LogHabits for Gemini {
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {
-        list_of(item).is_some()
+        list_of(item).is_some() || adk::summary(item).is_some()
+    }
+
+    fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
+        compactions.iter().map(|&at| adk::kept_by(items[at], &items[..at])).collect()
     }
 
     fn is_replacement(&self, item: Value<'_>) -> bool {
@@ -188,15 +200,9 @@ impl LogHabits for Gemini {
 
     fn rollbacks(&self, items: &[Value<'_>]) -> Vec<(usize, usize)> {
         let rewinds = History::of(items).rewinds.into_iter();
-        rewinds.filter_map(|rewind| Some((rewind.event, *rewind.records.first()?))).collect()
+        let of_records = rewinds.filter_map(|rewind| Some((rewind.event, *rewind.records.first()?)));
+        of_records.chain(adk::rewinds(items)).collect()
     }
-}
-
-/// An event of the Agent Development Kit.
-fn is_event(item: Value<'_>) -> bool {
-    let invocation = item.get("invocation_id").or_else(|| item.get("invocationId"));
-    let content = item.get("content").and_then(|content| content.get("parts"));
-    item.has("author") && (invocation.is_some() || content.is_some())
 }
 
 /// A turn of an evaluation of the Agent Development Kit: the question, the tools used, and the last answer.
@@ -244,6 +250,16 @@ fn read_content<'a>(role: Role, item: Value<'a>, content: Value<'a>) -> Message<
     message
 }
 
+/// The summary of a compaction: the model reads it as what it said itself.
+fn read_summary<'a>(event: Value<'a>, summary: Value<'a>) -> Item<'a> {
+    let role = role(event, summary).ok().filter(|_| summary.has("role")).unwrap_or(Role::Assistant);
+    let list = summary.some("parts").unwrap_or(summary);
+    let mut message = Message { parts: blocks::content(Some(list), plain), ..Message::from_source(role, event) };
+    message.id = event.get_text("id");
+    adk::begin(&mut message);
+    Item::Message(message)
+}
+
 fn lacks_id(item: &Item<'_>) -> bool {
     let Item::Message(message) = item else { return false };
     let calls = message.calls().any(|(_, call)| call.id.is_none() && call.family == Family::Function);
@@ -267,7 +283,7 @@ fn forget_ids(item: &mut Item<'_>, shared: &HashSet<Cow<'_, str>>) {
     let Item::Message(message) = item else { return };
     for part in &mut message.parts {
         let id = match &mut part.content {
-            Content::ToolCall(call) => &mut call.id,
+            Content::ToolCall(call) if !call.deferred => &mut call.id,
             Content::ToolResult(result) => &mut result.id,
             _ => continue,
         };
@@ -282,8 +298,10 @@ fn event(anchor: Value<'_>, role: &str, parts: &Json) -> String {
     let author = anchor.get_text("author").filter(|author| !author.is("user"));
     let author =
         if role == "user" { String::from("user") } else { author.map_or("model".into(), |a| a.decode().into()) };
-    let invocation = ["invocation_id", "invocationId"].into_iter().find(|key| anchor.has(key));
-    let event = ObjectWriter::new().copied(Some(anchor), invocation.as_slice()).member("author", &author);
+    // The time says what a compaction replaces, and in which order events are sent.
+    let copied: Vec<&str> =
+        ["invocation_id", "invocationId", "timestamp"].into_iter().filter(|key| anchor.has(key)).collect();
+    let event = ObjectWriter::new().copied(Some(anchor), &copied).member("author", &author);
     event.member("content", &object! { "parts": parts, "role": role }).end().0
 }
 

@@ -3,6 +3,7 @@
 //! A dialect reads JSON values as messages, writes drafts in its own format, and states the rules of that format. To add one:
 //! a file here, a line in [`ALL`], fixtures and a page.
 
+mod adk;
 mod agentkit;
 mod ai_sdk;
 mod answers;
@@ -16,6 +17,7 @@ mod claude_code;
 mod codex;
 mod copilot;
 mod cursor;
+mod deferred;
 mod droid;
 mod framing;
 mod gemini;
@@ -40,6 +42,7 @@ mod pydantic_ai;
 mod qwen;
 mod reading;
 mod responses;
+mod roo;
 mod sharegpt;
 mod simple;
 mod training;
@@ -251,6 +254,10 @@ impl dyn Dialect + '_ {
     pub fn read_all<'a>(&self, items: &[Value<'a>]) -> Vec<Item<'a>> {
         let mut read: Vec<Item<'a>> = items.iter().map(|&item| self.read(item)).collect();
         self.connect(items, &mut read);
+        deferred::connect(&mut read);
+        if !self.is_log() {
+            roo::connect(items, &mut read);
+        }
         read
     }
 }

@@ -111,7 +111,7 @@ impl LogHabits for OpenCode {
         (input > 0).then(|| Usage { input, cache_read, cache_write, output, ..Usage::default() })
     }
 
-    /// The last reply decides whether OpenCode compacts before it answers.
+    /// The last reply decides whether `OpenCode` compacts before it answers.
     fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
         Some(SizeFigures::SoFar(blocks::numbers(info(item).some("tokens")?, &[])))
     }

@@ -1,6 +1,8 @@
 //! OpenAI Responses items: `message`, `reasoning`, and several families of calls, each with its own `…_output`, joined by
 //! `call_id` (also spelled `callId`).
 
+use foldhash::HashSet;
+
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
 use crate::json::{Json, Text, Value, list, object, or_null};
 use crate::transcript::{
@@ -67,7 +69,7 @@ impl Dialect for Responses {
         }
         match &*kind {
             // Other logs contain the same item.
-            "reasoning" if item.has("summary") => Fit::Possible,
+            "reasoning" if item.has("summary") && !item.has("role") => Fit::Possible,
             // Logs of pi write the summary itself.
             "compaction" if item.has("summary") => Fit::No,
             "mcp_list_tools" | "item_reference" | "compaction" | "compaction_trigger" | "additional_tools" => {
@@ -84,7 +86,8 @@ impl Dialect for Responses {
         read_item(item, item)
     }
 
-    fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        defer(items, read);
         bind_reasoning(read);
     }
 
@@ -212,6 +215,7 @@ fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> C
         arguments: blocks::arguments(keys.iter().find_map(|key| item.some(key))),
         family,
         hosted: hosted || container || is_hosted_elsewhere(item),
+        deferred: family == Family::Approval,
     })
 }
 
@@ -221,6 +225,29 @@ fn is_hosted_elsewhere(item: Value<'_>) -> bool {
     container || item.member_is("execution", "server")
 }
 
+/// Calls and results of a response that runs in the background are stored while it goes on. A run that waits for a person names
+/// its calls under `interruptions`.
+fn defer(items: &[Value<'_>], read: &mut [Item<'_>]) {
+    let record = blocks::record_of(items);
+    let interruptions = record.into_iter().flat_map(|record| record.items_under("interruptions"));
+    let call_of = |item: Value<'_>| {
+        let call = ["rawItem", "raw_item"].into_iter().find_map(|key| item.some(key)).unwrap_or(item);
+        call_id(call).map(|id| id.decode().into_owned())
+    };
+    let waiting: HashSet<String> = interruptions.filter_map(call_of).collect();
+    let waits = |call: &ToolCall<'_>| call.id.as_ref().is_some_and(|id| waiting.contains(&*id.decode()));
+    for (item, read) in items.iter().zip(read) {
+        let goes_on = item.member_is("status", "in_progress") || item.member_is("status", "queued");
+        for part in read.message_mut().into_iter().flat_map(|message| &mut message.parts) {
+            match &mut part.content {
+                Content::ToolCall(call) => call.deferred |= goes_on || waits(call),
+                Content::ToolResult(result) => result.interim = goes_on,
+                _ => {}
+            }
+        }
+    }
+}
+
 fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
     let output = ["output", "result", "tools", "approve"].iter().find_map(|key| item.some(key));
     let id = if family == Family::Approval { item.get_text("approval_request_id") } else { call_id(item) };
@@ -228,7 +255,7 @@ fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
     Content::ToolResult(ToolResult { media, family, ..ToolResult::new(id, None, content) })
 }
 
-fn read_reasoning(item: Value<'_>) -> Content<'_> {
+pub(super) fn read_reasoning(item: Value<'_>) -> Content<'_> {
     let blocks = ["content", "summary"].iter().flat_map(|key| item.items_under(key));
     let mut texts: Vec<Text<'_>> = blocks.filter_map(|block| block.get_text("text")).collect();
     Content::Reasoning(match texts.len() {

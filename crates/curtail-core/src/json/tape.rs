@@ -492,6 +492,7 @@ fn byte_by_byte(bytes: &[u8], mut at: usize, mut escaped: bool) -> Result<End, P
                 at = end_of_escape(bytes, at)?;
                 escaped = true;
             }
+            Some(b'\n' | b'\r') => return Err(fault(at, ParseErrorKind::BrokenLine)),
             Some(0..=0x1f) => return Err(fault(at, ParseErrorKind::ControlCharacter)),
             Some(_) => at += 1,
         }
@@ -547,6 +548,8 @@ pub enum ParseErrorKind {
     LeadingZero,
     /// A control character that a string contains unescaped.
     ControlCharacter,
+    /// A line that ends inside a string.
+    BrokenLine,
     /// A backslash with a character that forms no escape with it.
     UnknownEscape,
     /// `\u` without four hexadecimal digits.
@@ -574,6 +577,7 @@ impl fmt::Display for ParseErrorKind {
             Self::ExpectedDigit => "expected a digit",
             Self::LeadingZero => "a number may not begin with zeros",
             Self::ControlCharacter => "control character in a string; it must be escaped",
+            Self::BrokenLine => "the line ends inside a string: it was cut off, or a line break in it is not escaped",
             Self::UnknownEscape => "unknown escape; expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u",
             Self::BadUnicodeEscape => "expected four hexadecimal digits after '\\u'",
             Self::UnfinishedValue => "the text ends inside a value",

@@ -196,6 +196,7 @@ impl<'c> Session<'c> {
         self.end_reading(&run);
         if let Some(last) = stages.get(first..).and_then(<[StageCount]>::last) {
             self.totals.tokens_after = last.tokens;
+            self.totals.faults_after = faults(layout, &run.messages);
         }
         if cutter.counting.is_some() {
             StageCount::add(counts, &stages);
@@ -214,8 +215,8 @@ impl<'c> Session<'c> {
         if let Some(counting) = self.cutter.counting.as_ref().filter(|_| self.next == 0) {
             self.totals.tokens_before = tokens(counting, layout, messages);
             self.totals.tokens_after = self.totals.tokens_before;
-            let pairs = Pairs::from_messages(messages);
-            self.totals.faults = Fault::find_all(messages, &pairs, layout.pairing_rules).len();
+            self.totals.faults = faults(layout, messages);
+            self.totals.faults_after = self.totals.faults;
         }
     }
 
@@ -308,6 +309,11 @@ fn unsplit(layout: &Layout<'_>) -> ReadError {
 fn checks(dialect: &dyn Dialect, layout: &Layout<'_>) -> Vec<Option<bool>> {
     let models = models(dialect, layout).into_iter();
     models.map(|model| model.map(|model| checks_prefix(&model.decode()))).collect()
+}
+
+/// The number of pairing faults.
+fn faults(layout: &Layout<'_>, messages: &[Message<'_>]) -> usize {
+    Fault::find_all(messages, &Pairs::from_messages(messages), layout.pairing_rules).len()
 }
 
 fn tokens<'a>(counting: &Counting, layout: &Layout<'a>, messages: &[Message<'a>]) -> usize {
@@ -420,6 +426,8 @@ pub struct Totals {
     /// Requests whose figures were corrected, because the cut made them wrong.
     #[serde(skip_serializing_if = "is_zero")]
     pub figures_reset: usize,
+    /// Pairing faults after.
+    pub faults_after: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -439,6 +447,7 @@ impl Totals {
         self.tokens_after += other.tokens_after;
         self.faults += other.faults;
         self.figures_reset += other.figures_reset;
+        self.faults_after += other.faults_after;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::units::{LAST_USER, QUESTION, TASK};
+use super::units::{AWAITED, Awaiting, LAST_USER, QUESTION, TASK};
 use super::{Change, Decision, Keep, Pins, Plan, Question, Reason, Remark, View};
 use crate::json::Value;
 use crate::transcript::{Content, Fault, FaultKind, Message, Pairs, Part, PartRef, Standing, first_prompt, reach};
@@ -37,6 +37,8 @@ pub struct DropSet<'v, 'a> {
     pinned: Pinned,
     /// Questions that should be dropped, but are kept while a part of the in-flight round that answers them is.
     open: Vec<OpenQuestion>,
+    /// What stays because the answer to a call can still come.
+    awaiting: Awaiting,
     /// Messages that are kept although they were to be dropped, and why.
     spared: Vec<(usize, Reason)>,
     /// Drops that are not applied yet. A list instead of recursion: a cascade can run through a whole transcript.
@@ -80,9 +82,14 @@ const SAME_PROGRAM: Reason = Reason::Borrowed("a call of the same program or rep
 const INDIVISIBLE: Reason = Reason::Borrowed("another call under the same signature was dropped");
 
 impl<'v, 'a> DropSet<'v, 'a> {
+    /// Nothing is dropped yet. Calls whose answer can still come stay.
     #[must_use]
-    /// Nothing is dropped yet.
     pub fn none(view: &View<'v, 'a>, pairs: &'v Pairs) -> Self {
+        Self { awaiting: Awaiting::new(view.messages, pairs), ..Self::of_faults(view, pairs) }
+    }
+
+    /// Nothing is dropped yet; any part can be, to repair it.
+    pub(super) fn of_faults(view: &View<'v, 'a>, pairs: &'v Pairs) -> Self {
         let count = view.messages.len();
         Self {
             messages: view.messages,
@@ -97,6 +104,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
             held: Vec::new(),
             pinned: Pinned::default(),
             open: Vec::new(),
+            awaiting: Awaiting::default(),
             spared: Vec::new(),
             waiting: Vec::new(),
         }
@@ -112,6 +120,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
     /// Why the message is pinned, if it is.
     fn pin_of(&self, at: usize) -> Option<Reason> {
+        if self.awaiting.messages.contains(&at) {
+            return Some(AWAITED);
+        }
         let Pinned { pins, task, .. } = &self.pinned;
         let message = &self.messages[at];
         match pins.system && message.instructs() {
@@ -168,6 +179,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
     /// Drops a part and its counterpart; drops the message too if no text, call or result remains.
     pub fn drop_part(&mut self, part: PartRef, reason: Reason) {
+        if self.awaiting.parts.contains(&part) {
+            return self.spare(part.message, AWAITED);
+        }
         self.waiting.push((Target::Part(part), reason));
         self.drain();
     }
@@ -180,6 +194,9 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn drain(&mut self) {
         while let Some((target, reason)) = self.waiting.pop() {
             match target {
+                // Its calls and their results stay.
+                Target::Message(at) if self.awaiting.messages.contains(&at) => {}
+                Target::Part(part) if self.awaiting.parts.contains(&part) => {}
                 Target::Message(at) if self.messages[at].is_boundary() && !self.is_gone(at) => {
                     self.held.push((at, reason));
                 }
@@ -426,7 +443,7 @@ impl KnownFaults {
     /// can separate others.
     pub(crate) fn drop_separated(&self, view: &View<'_, '_>) -> Option<Plan> {
         let pairs = Pairs::from_messages(view.messages);
-        let mut drops = DropSet::none(view, &pairs);
+        let mut drops = DropSet::of_faults(view, &pairs);
         for fault in Fault::find_every(view.messages, &pairs, view.pairing_rules) {
             if !self.knows(place(view.messages, fault.at), fault.kind) {
                 drops.drop_part(fault.at, NEW_FAULT);

@@ -101,12 +101,12 @@ impl Processor for ClearResults {
         Traits { growth: Growth { last_results, ..Growth::default() }, ..Traits::default() }
     }
 
-    fn unmatched_globs(&self) -> Vec<&str> {
+    fn remarks(&self) -> Vec<String> {
         let reads = match &self.stale {
             StaleResults::SupersededReads(reads) => Some(reads),
             StaleResults::AllButLast(_) | StaleResults::Duplicates => None,
         };
-        reads.into_iter().chain([&self.exempt, &self.only]).flat_map(NameGlobs::unmatched).collect()
+        reads.into_iter().chain([&self.exempt, &self.only]).flat_map(NameGlobs::remarks).collect()
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

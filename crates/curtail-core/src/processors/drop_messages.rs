@@ -1,6 +1,8 @@
 //! Drops messages by what they are in the transcript: by number, by turn, or because the model no longer reads them.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{DropSet, Keep, Pins, Plan, Processor, ProcessorError, Reason, Traits, View, apply_plan};
 use crate::transcript::{Message, Pairs, Standing, turns};
@@ -17,6 +19,54 @@ pub struct DropMessages {
     pub turns: Vec<Range<usize>>,
     /// Messages that are kept although they are named.
     pub pins: Pins,
+    /// The transcripts that it saw.
+    pub seen: Seen,
+}
+
+/// The numbers of messages and turns of the longest transcript that a processor saw. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Seen(Arc<[AtomicUsize; 2]>);
+
+impl Seen {
+    fn add(&self, messages: usize, turns: usize) {
+        self.0[0].fetch_max(messages, Ordering::Relaxed);
+        self.0[1].fetch_max(turns, Ordering::Relaxed);
+    }
+
+    /// The number of messages, or of turns, of the longest transcript.
+    fn longest(&self, unit: Unit) -> usize {
+        self.0[unit as usize].load(Ordering::Relaxed)
+    }
+
+    /// A sentence about each range of `flag` that contains no number of any transcript.
+    fn remarks<'r>(
+        &'r self,
+        flag: &'r str,
+        unit: Unit,
+        ranges: &'r [Range<usize>],
+    ) -> impl Iterator<Item = String> + 'r {
+        let longest = self.longest(unit);
+        ranges.iter().filter(move |range| range.start >= longest).map(move |range| {
+            let (first, name) = (range.start, unit.name());
+            format!("{flag} {first}: there is no such {name}; the longest transcript has {longest}, numbered from 0")
+        })
+    }
+}
+
+/// What a number counts.
+#[derive(Debug, Clone, Copy)]
+enum Unit {
+    Message,
+    Turn,
+}
+
+impl Unit {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Turn => "turn",
+        }
+    }
 }
 
 impl Processor for DropMessages {
@@ -28,14 +78,21 @@ impl Processor for DropMessages {
         Traits { may_empty: true, ..Traits::default() }
     }
 
+    fn remarks(&self) -> Vec<String> {
+        let messages = self.seen.remarks("--drop", Unit::Message, &self.messages);
+        messages.chain(self.seen.remarks("--drop-turn", Unit::Turn, &self.turns)).collect()
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
         let count = view.messages.len();
+        let turns = turns(view.messages);
+        self.seen.add(count, turns.len());
         for at in self.messages.iter().flat_map(|range| range.start.min(count)..range.end.min(count)) {
             drops.drop_message(at, Reason::Borrowed("named by --drop"));
         }
-        for (nth, turn) in turns(view.messages).into_iter().enumerate() {
+        for (nth, turn) in turns.into_iter().enumerate() {
             if !self.turns.iter().any(|range| range.contains(&nth)) {
                 continue;
             }
@@ -75,7 +132,7 @@ impl Processor for DropMessages {
 /// assert_eq!(end, "{\"role\": \"user\", \"content\": \"When does it leave?\"}\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct MessageRange {
     /// The first number to keep.
     pub from: usize,
@@ -83,6 +140,8 @@ pub struct MessageRange {
     pub to: Option<usize>,
     /// Messages that are kept outside the range, besides those of the system.
     pub pins: Pins,
+    /// The transcripts that it saw.
+    pub seen: Seen,
 }
 
 impl Processor for MessageRange {
@@ -94,7 +153,12 @@ impl Processor for MessageRange {
         Traits { may_empty: true, ..Traits::default() }
     }
 
+    fn remarks(&self) -> Vec<String> {
+        self.seen.remarks("--range", Unit::Message, &[self.from..usize::MAX]).filter(|_| self.from > 0).collect()
+    }
+
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        self.seen.add(view.messages.len(), 0);
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(view, &pairs).pinning(self.pins);
         for (at, message) in view.messages.iter().enumerate() {

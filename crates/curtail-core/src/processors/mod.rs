@@ -25,7 +25,7 @@ pub use cascade::DropSet;
 pub(crate) use cascade::KnownFaults;
 pub use clear_results::{ClearResults, StaleResults};
 pub use counting::{Counting, Overhead};
-pub use drop_messages::{DropMessages, Live, MessageRange, drop_standing, without_taken_back};
+pub use drop_messages::{DropMessages, Live, MessageRange, Seen, drop_standing, without_taken_back};
 pub use plan::{
     Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View, apply_plan,
     place_blocks,
@@ -37,7 +37,7 @@ pub use split::{Overlap, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{MediaLimits, Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
 pub use token_limit::{Budget, Overflow, ScaledLimit, TokenLimit};
-pub use tool_filter::{NameGlobs, ToolFilter, ToolGlobs};
+pub use tool_filter::{AllCalls, NameGlobs, ToolFilter, ToolGlobs};
 pub use units::{Keep, Pins, Question, WindowUnit};
 pub use window::{HistoryWindow, SlidingWindow};
 
@@ -86,8 +86,8 @@ pub trait Processor: Send + Sync {
         None
     }
 
-    /// The globs of tool names that the user gave it and that have matched no tool so far.
-    fn unmatched_globs(&self) -> Vec<&str> {
+    /// What to tell the user after all transcripts: which globs and numbers of the options matched nothing, for example.
+    fn remarks(&self) -> Vec<String> {
         Vec::new()
     }
 
@@ -223,7 +223,7 @@ impl fmt::Display for ProcessorError {
                 let task = if *first_user { ", first user message" } else { "" };
                 write!(
                     f,
-                    "the fixed part (preamble, reserve, boundaries{system}{task}) needs {}, more than the budget of {budget}; \
+                    "the fixed part (preamble, reserve, boundaries, calls that wait for an answer{system}{task}) needs {}, more than the budget of {budget}; \
                      raise --max-tokens{advice}",
                     token_count(*needed)
                 )

@@ -224,7 +224,7 @@ fn drop_faults<'f>(view: &View<'_, '_>, pairs: &Pairs, faults: impl Iterator<Ite
 }
 
 fn drop_parts(view: &View<'_, '_>, pairs: &Pairs, parts: impl Iterator<Item = (PartRef, Reason)>) -> Plan {
-    let mut drops = DropSet::none(view, pairs);
+    let mut drops = DropSet::of_faults(view, pairs);
     parts.for_each(|(at, reason)| drops.drop_part(at, reason));
     drops.into_plan()
 }

@@ -46,8 +46,8 @@ impl Processor for CapResults {
         "filter"
     }
 
-    fn unmatched_globs(&self) -> Vec<&str> {
-        self.tools.iter().map(|(globs, _)| globs).chain([&self.exempt]).flat_map(NameGlobs::unmatched).collect()
+    fn remarks(&self) -> Vec<String> {
+        self.tools.iter().map(|(globs, _)| globs).chain([&self.exempt]).flat_map(NameGlobs::remarks).collect()
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

@@ -7,9 +7,10 @@ use std::ops::Range;
 
 use super::counting::Rendering;
 use super::shorten::shorten;
+use super::units::Awaiting;
 use super::{Change, Counting, Pins, Plan, ProcessorError, Reason, View, WindowUnit, apply_plan};
 use crate::counting::token_count;
-use crate::transcript::{Message, Pairs, Part, PartRef, Role, Standing, first_prompt, reach, segments};
+use crate::transcript::{Message, Pairs, Part, PartRef, Role, Standing, first_prompt, reach, whole_segments};
 
 /// Splits transcripts into windows.
 ///
@@ -287,6 +288,7 @@ impl Filler<'_, '_, '_> {
         }
         let first_user = self.first_user.filter(|&at| self.split.pins.first_user && at >= floor && at < from);
         pinned.extend(first_user);
+        pinned.extend(self.awaiting.iter().copied().take_while(|&at| at < from).filter(|at| Some(*at) != first_user));
         if start == floor && start > 0 {
             pinned.extend((0..start).filter(|&at| messages[at].standing == Standing::Preserved && at < from));
         }
@@ -348,6 +350,8 @@ struct Filler<'s, 'v, 'a> {
     /// Messages with instructions beside other parts, and the tokens of these instructions.
     beside: BTreeMap<usize, usize>,
     boundaries: Vec<usize>,
+    /// Messages with calls that can still be answered, which every later window repeats.
+    awaiting: Vec<usize>,
     first_user: Option<usize>,
     /// Renders windows, if a chat template counts.
     rendering: Option<Rendering<'s>>,
@@ -369,6 +373,9 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         for (at, tokens) in tokens.iter().enumerate() {
             sums[at + 1] = sums[at] + tokens;
         }
+        let pairs = Pairs::from_messages(messages);
+        let mut awaiting: Vec<usize> = Awaiting::new(messages, &pairs).messages.into_iter().collect();
+        awaiting.sort_unstable();
         let all = |is: fn(&Message<'a>) -> bool| -> Vec<usize> {
             (0..messages.len()).filter(|&at| is(&messages[at])).collect()
         };
@@ -378,7 +385,8 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
             tokens,
             sums,
             outside: split.counting.outside(view),
-            segments: segments(messages, &Pairs::from_messages(messages)),
+            segments: whole_segments(messages, &pairs),
+            awaiting,
             turns: (0..messages.len()).filter(|&at| at == 0 || messages[at].begins_turn()).collect(),
             instructions: all(|message| message.role.instructs()),
             beside: all(|message| !message.role.instructs() && message.parts.iter().any(Part::instructs))

@@ -153,7 +153,7 @@ impl Processor for TokenLimit {
         }
         let pairs = Pairs::from_messages(view.messages);
         let segments = segments(view.messages, &pairs);
-        let preserved = self.keep().among(view.messages);
+        let preserved = self.keep().among(view.messages, &pairs);
         let transcript = Segmented { view, pairs: &pairs, segments: &segments, rendering: rendering.as_ref() };
         let mut plan = Limiting { limit: self, transcript, preserved }.decide()?;
         plan.notes.extend(self.trigger.filter(|trigger| *trigger <= self.max_tokens).map(|trigger| {
@@ -244,13 +244,13 @@ impl Limiting<'_, '_, '_> {
 
     /// The same cut, if it keeps these questions as well.
     fn asking(&self, questions: Vec<usize>) -> Self {
-        let preserved = self.limit.keep().among(self.transcript.view.messages).asking(questions);
+        let preserved = self.limit.keep().among(self.transcript.view.messages, self.transcript.pairs).asking(questions);
         Self { preserved, ..*self }
     }
 
     /// The same cut, if it begins at `start` and moves in steps.
     fn opening(&self, start: usize) -> Self {
-        let preserved = self.limit.keep().among(self.transcript.view.messages).opening(start);
+        let preserved = self.limit.keep().among(self.transcript.view.messages, self.transcript.pairs).opening(start);
         Self { preserved, ..*self }
     }
 

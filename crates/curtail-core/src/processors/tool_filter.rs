@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use foldhash::{HashMap, HashSet};
 use globset::GlobSet;
@@ -11,7 +11,8 @@ use globset::GlobSet;
 use super::{Decision, DropSet, Insert, Insertion, InvalidGlob, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::globs;
 use crate::globs::Stars;
-use crate::transcript::{Draft, Message, Pairs, PartRef, Role, in_flight, last_round};
+use crate::transcript::{Draft, Message, Pairs, PartRef, Role, ToolCall, in_flight, last_round};
+use crate::visible::number_of;
 
 /// The tools whose calls and results are dropped.
 #[derive(Debug, Clone, Default)]
@@ -54,10 +55,10 @@ impl Processor for ToolFilter {
         Traits { writes: self.persist_results, may_empty, ..Traits::default() }
     }
 
-    fn unmatched_globs(&self) -> Vec<&str> {
+    fn remarks(&self) -> Vec<String> {
         match &self.tools {
             ToolGlobs::All => Vec::new(),
-            ToolGlobs::Exclude(names) | ToolGlobs::Include(names) => names.unmatched().collect(),
+            ToolGlobs::Exclude(names) | ToolGlobs::Include(names) => names.remarks().collect(),
         }
     }
 
@@ -71,7 +72,8 @@ impl Processor for ToolFilter {
             let name = content.name.decode();
             if self.tools.drops(&name) {
                 drops.drop_part(call, Reason::Owned(format!("calls tool \"{name}\"")));
-                if known.insert((call.message, name.clone())) {
+                // A call whose answer can still come stays.
+                if drops.is_part_gone(call) && known.insert((call.message, name.clone())) {
                     used[call.message].push(name.into_owned());
                 }
             }
@@ -103,6 +105,47 @@ impl ToolFilter {
     }
 }
 
+/// Drops the calls of all tools, and tells how many they were: `curtail filter` does so if no flag says what to drop.
+#[derive(Debug, Default)]
+pub struct AllCalls {
+    /// Whether a note such as `Used search tool` replaces dropped calls.
+    pub persist_results: bool,
+    /// The number of calls that it saw.
+    calls: AtomicUsize,
+}
+
+impl AllCalls {
+    /// Drops all calls, each replaced by a note if `persist_results`.
+    #[must_use]
+    pub fn new(persist_results: bool) -> Self {
+        Self { persist_results, calls: AtomicUsize::default() }
+    }
+
+    const fn filter(&self) -> ToolFilter {
+        ToolFilter { tools: ToolGlobs::All, persist_results: self.persist_results }
+    }
+}
+
+impl Processor for AllCalls {
+    fn name(&self) -> &'static str {
+        self.filter().name()
+    }
+
+    fn traits(&self) -> Traits {
+        self.filter().traits()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let calls = number_of(self.calls.load(Ordering::Relaxed), "call");
+        vec![format!("dropped all tool calls: {calls}; -x GLOB drops those of some tools")]
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        self.calls.fetch_add(Pairs::from_messages(view.messages).calls().len(), Ordering::Relaxed);
+        self.filter().decide(view)
+    }
+}
+
 /// Drops pending calls whose round ends because other calls of it are dropped: no result can follow them any more.
 ///
 /// ```text
@@ -114,8 +157,9 @@ impl ToolFilter {
 fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>) {
     const STRANDED: Reason = Reason::Borrowed("pending call whose round ended with the dropped calls");
     let thread = |call: &PartRef| view.messages[call.message].thread;
-    let is_hosted = |call: &PartRef| call.part_in(view.messages).content.call().is_some_and(|call| call.hosted);
-    let open = pairs.calls().iter().filter(|call| pairs.counterpart(**call).is_none() && !is_hosted(call));
+    let needs_none = |call: &ToolCall<'_>| call.hosted || call.deferred;
+    let needs_one = |call: &PartRef| !call.part_in(view.messages).content.call().is_some_and(needs_none);
+    let open = pairs.calls().iter().filter(|call| pairs.counterpart(**call).is_none() && needs_one(call));
     let mut pending: Vec<PartRef> = open.copied().collect();
     let threads: BTreeSet<u32> = pending.iter().map(thread).collect();
     let rounds = |kept: &dyn Fn(PartRef) -> bool| -> BTreeMap<u32, usize> {
@@ -269,6 +313,11 @@ impl NameGlobs {
             }
         }
         true
+    }
+
+    /// A sentence about each glob that has matched no name so far: most likely it is misspelled.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        self.unmatched().map(|glob| format!("no tool matches `{glob}`; `curtail count --by tool` lists the tools"))
     }
 
     /// The globs that have matched no name so far.

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
+use foldhash::HashSet;
+
 use super::{Decision, DropSet, Growth, Plan, Reason, Traits, apply_plan};
 use crate::transcript::{
-    Message, Pairs, Role, Standing, first_prompt, in_flight, open_questions, prompts, segments, turn_starts, turns,
+    Message, Pairs, PartRef, Role, Standing, first_prompt, in_flight, open_questions, prompts, segments, turn_starts,
+    turns,
 };
 
 /// What one unit of a window is.
@@ -118,6 +121,23 @@ pub(super) const QUESTION: Reason = Reason::Borrowed("the question that the in-f
 pub(super) const LAST_USER: Reason = Reason::Borrowed("the last user message is pinned");
 const OPENER: Reason = Reason::Borrowed("the turn in which the cut begins");
 
+pub(super) const AWAITED: Reason = Reason::Borrowed("a call is left open on purpose, and its answer can still come");
+
+/// What stays because the answer to a deferred call can still come.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Awaiting {
+    /// The call, its results so far, and what is not kept without it.
+    pub(super) parts: HashSet<PartRef>,
+    /// The messages of these, and the thoughts that led to them.
+    pub(super) messages: HashSet<usize>,
+}
+
+impl Awaiting {
+    pub(super) fn new(messages: &[Message<'_>], pairs: &Pairs) -> Self {
+        Self { parts: pairs.awaiting(messages), messages: pairs.awaiting_messages(messages) }
+    }
+}
+
 /// Messages that a window keeps in addition to its newest units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
@@ -153,9 +173,10 @@ impl Keep {
     }
 
     /// The messages of a transcript that are kept, without a question.
-    pub(super) fn among<'m, 'a>(self, messages: &'m [Message<'a>]) -> Preserved<'m, 'a> {
+    pub(super) fn among<'m, 'a>(self, messages: &'m [Message<'a>], pairs: &Pairs) -> Preserved<'m, 'a> {
         let task = if self.first_user { first_prompt(messages) } else { None };
-        Preserved { keep: self, messages, task, questions: Vec::new(), asked: QUESTION }
+        let awaiting = Awaiting::new(messages, pairs);
+        Preserved { keep: self, messages, task, questions: Vec::new(), asked: QUESTION, awaiting }
     }
 
     /// The plan of `decide`, which gets the questions to keep. It decides without one first, because most cuts keep the question
@@ -166,7 +187,7 @@ impl Keep {
         pairs: &Pairs,
         decide: impl Fn(Preserved<'m, 'a>) -> Plan,
     ) -> Plan {
-        let preserved = || self.among(messages);
+        let preserved = || self.among(messages, pairs);
         let plan = decide(preserved());
         if plan.is_identity() {
             return plan;
@@ -224,6 +245,7 @@ pub(super) struct Preserved<'m, 'a> {
     questions: Vec<usize>,
     /// Why they are kept.
     asked: Reason,
+    awaiting: Awaiting,
 }
 
 impl Preserved<'_, '_> {
@@ -247,7 +269,8 @@ impl Preserved<'_, '_> {
 
     /// Whether the message is one of them.
     pub(super) fn contains(&self, at: usize) -> bool {
-        self.task == Some(at) || self.questions.contains(&at) || self.keep.preserves(&self.messages[at])
+        let is_pinned = self.task == Some(at) || self.questions.contains(&at) || self.awaiting.messages.contains(&at);
+        is_pinned || self.keep.preserves(&self.messages[at])
     }
 
     /// Whether all messages of the unit are.
@@ -269,6 +292,8 @@ impl Preserved<'_, '_> {
                 drops.spare(at, TASK);
             } else if self.questions.contains(&at) {
                 drops.spare(at, self.asked.clone());
+            } else if self.awaiting.messages.contains(&at) {
+                drops.spare(at, AWAITED);
             } else if self.keep.preserves(message) {
                 drops.spare(at, Keep::reason(message));
             } else if self.keep.system {

@@ -432,7 +432,7 @@ impl Processor for SlidingWindow {
         let pairs = Pairs::from_messages(view.messages);
         let plan = |preserved| self.plan(view, &pairs, &units, preserved);
         Ok(match self.step > 1 {
-            true => plan(self.keep.among(view.messages)),
+            true => plan(self.keep.among(view.messages, &pairs)),
             false => self.keep.with_question(view.messages, &pairs, plan),
         })
     }

@@ -5,16 +5,42 @@ use std::ops::Range;
 
 use foldhash::HashSet;
 
+use super::faults::is_answer;
 use super::{Binding, Closes, Message, Pairs, PartRef, Role, Standing};
 
 /// The segments of a transcript, in order: maximal runs of messages in which a call is open, and all other messages alone.
 ///
 /// A message that is bound to the next one, such as reasoning before its call, belongs to the segment of that message.
+///
+/// What is between a deferred call and an answer that comes later does not belong to them.
 #[must_use]
 pub fn segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
+    let mut answered: Vec<usize> = (0..messages.len()).collect();
+    for at in (1..messages.len()).rev().filter(|&at| is_answer(&messages[at])) {
+        answered[at - 1] = answered[at];
+    }
+    runs(messages, pairs, |call, result| {
+        let is_deferred = call.part_in(messages).content.call().is_some_and(|call| call.deferred);
+        let first = pairs.claimants(call).iter().fold(result.message, |first, interim| first.min(interim.message));
+        match is_deferred {
+            true if first <= answered[call.message] => first,
+            true => call.message,
+            false => result.message,
+        }
+    })
+}
+
+/// The same, each with all of its pairs: what is between a deferred call and a later answer belongs to their segment.
+#[must_use]
+pub fn whole_segments(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Range<usize>> {
+    runs(messages, pairs, |_, result| result.message)
+}
+
+/// Maximal runs of messages of which none ends before the message that `end` names for a pair in it.
+fn runs(messages: &[Message<'_>], pairs: &Pairs, end: impl Fn(PartRef, PartRef) -> usize) -> Vec<Range<usize>> {
     let mut reach: Vec<usize> = (0..messages.len()).collect();
     for (call, result) in pairs.pairs() {
-        reach[call.message] = reach[call.message].max(result.message);
+        reach[call.message] = reach[call.message].max(end(call, result));
     }
     for (call, program) in pairs.callers() {
         let end = pairs.counterpart(call).map_or(call.message, |result| result.message.max(call.message));
@@ -163,9 +189,12 @@ pub fn supersede(messages: &mut [Message<'_>]) {
 }
 
 /// Index of the next boundary of the thread after the boundary `at`, where the messages end that need it; the number of messages
-/// if there is none.
+/// if there is none, or if the later ones kept this one.
 #[must_use]
 pub fn reach(messages: &[Message<'_>], at: usize) -> usize {
+    if messages[at].standing == Standing::Preserved {
+        return messages.len();
+    }
     let next = messages[at + 1..].iter().position(|next| next.is_boundary() && next.thread == messages[at].thread);
     next.map_or(messages.len(), |next| at + 1 + next)
 }

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 
 use foldhash::HashMap;
 
-use super::{Message, Mismatch, PairingRules, Pairs, PartRef, ReplyKey, ResultPlace, Role, Standing};
+use super::{Message, Mismatch, PairingRules, Pairs, PartRef, ReplyKey, ResultPlace, Role, Standing, ToolCall};
 
 /// A pairing fault, and the call or result that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +81,8 @@ impl Fault {
         faults.extend(unpaired_calls(messages, pairs, pairing_rules));
         let placement = Placement::new(messages, pairing_rules);
         let detached = pairs.pairs().filter(|&(call, result)| !placement.is_attached(call, result));
+        let detached =
+            detached.filter(|(call, _)| !call.part_in(messages).content.call().is_some_and(|call| call.deferred));
         faults.extend(detached.map(|(call, at)| Self { kind: FaultKind::DetachedResult, at, other: Some(call) }));
         faults.sort_by_key(|fault| (fault.at, fault.kind));
         faults
@@ -107,7 +109,8 @@ fn unpaired_calls<'m>(
     pairing_rules: PairingRules,
 ) -> impl Iterator<Item = Fault> + 'm {
     let unpaired = pairs.calls().iter().filter(|&&call| pairs.counterpart(call).is_none());
-    let wanted = unpaired.filter(|at| at.part_in(messages).content.call().is_some_and(|call| !call.hosted));
+    let is_wanted = |call: &ToolCall<'_>| !call.hosted && !call.deferred;
+    let wanted = unpaired.filter(move |at| at.part_in(messages).content.call().is_some_and(is_wanted));
     let mut rounds: HashMap<u32, usize> = HashMap::default();
     wanted.map(move |&at| {
         let thread = messages[at.message].thread;
@@ -313,7 +316,7 @@ impl Obstacles {
 }
 
 /// Whether a message has results and no text.
-fn is_answer(message: &Message<'_>) -> bool {
+pub(super) fn is_answer(message: &Message<'_>) -> bool {
     message.results().next().is_some() && !message.parts.iter().any(|part| part.content.has_text())
 }
 

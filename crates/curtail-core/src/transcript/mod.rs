@@ -17,7 +17,7 @@ mod unread;
 
 pub use divisions::{
     behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, main_thread, open_questions, prompts,
-    reach, same_side, segments, settled, supersede, turn_starts, turns,
+    reach, same_side, segments, settled, supersede, turn_starts, turns, whole_segments,
 };
 pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links, blocks_in_text, is_own_block, marked, own_blocks};
 pub use faults::{Fault, FaultKind, Placement, last_round};

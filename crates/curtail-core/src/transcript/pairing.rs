@@ -2,12 +2,15 @@
 //!
 //! A result belongs to the nearest earlier open call with its id and family. In formats without ids it belongs to the first
 //! open call with its name, in the nearest message of the turn that has an open call.
+//!
+//! A deferred call stays open: of several results, the last is its counterpart, and each of them has the call as counterpart.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use foldhash::{HashMap, HashSet};
 
+use super::divisions::in_flight;
 use super::{Closes, Family, Leader, Message, Part, PartPlace, Role, Standing, ToolCall, ToolResult};
 use crate::json::{Text, Value};
 use crate::steps;
@@ -103,7 +106,10 @@ impl Pairs {
                 } else if let Some(result) = part.content.result() {
                     pairs.results.push(here);
                     if let Some(call) = open.take(result) {
-                        pairs.join(call, here);
+                        pairs.answer(messages, call, here);
+                        if let Some(deferred) = deferred(messages, call) {
+                            open.add(deferred, call);
+                        }
                     }
                 }
             }
@@ -162,6 +168,14 @@ impl Pairs {
         Self { before, counterparts: vec![None; count], ..Self::default() }
     }
 
+    /// Joins a result with its call. An earlier result of a deferred call is dropped with the call.
+    fn answer(&mut self, messages: &[Message<'_>], call: PartRef, result: PartRef) {
+        if let Some(earlier) = self.counterpart(call).filter(|_| deferred(messages, call).is_some()) {
+            self.claimants.entry(call).or_default().push(earlier);
+        }
+        self.join(call, result);
+    }
+
     fn join(&mut self, call: PartRef, result: PartRef) {
         for (at, counterpart) in [(call, result), (result, call)] {
             let at = self.before[at.message] + at.part;
@@ -213,7 +227,8 @@ impl Pairs {
         self.mismatches.get(&result).copied()
     }
 
-    /// Results without a call whose mismatch names this call.
+    /// The other results that name this call: those that a later result of a deferred call replaced, and those without a call
+    /// whose mismatch names this one.
     #[must_use]
     pub fn claimants(&self, call: PartRef) -> &[PartRef] {
         self.claimants.get(&call).map_or(&[], Vec::as_slice)
@@ -224,6 +239,59 @@ impl Pairs {
     pub fn counterpart(&self, at: PartRef) -> Option<PartRef> {
         steps::count(1);
         *self.counterparts.get(self.before.get(at.message)? + at.part)?
+    }
+
+    /// The parts that stay because an answer to a deferred call can still come: the call, its results so far, and what is not
+    /// kept without it.
+    #[must_use]
+    pub fn awaiting(&self, messages: &[Message<'_>]) -> HashSet<PartRef> {
+        let mut awaiting: HashSet<PartRef> = HashSet::default();
+        let mut waiting: Vec<PartRef> =
+            self.calls.iter().copied().filter(|&call| deferred(messages, call).is_some()).collect();
+        if waiting.is_empty() {
+            return awaiting;
+        }
+        let flight = in_flight(messages);
+        waiting.retain(|&call| self.awaits(messages, call, flight));
+        while let Some(part) = waiting.pop() {
+            if !awaiting.insert(part) {
+                continue;
+            }
+            let message = &messages[part.message];
+            waiting.extend(self.counterpart(part));
+            waiting.extend(self.claimants(part));
+            waiting.extend(self.program(part));
+            let element = |nth: usize| message.parts[nth].place().map(|place| place.element);
+            let batch = message.call_rules.indivisible && message.parts[part.part].content.call().is_some();
+            let beside = (0..message.parts.len()).filter(|&nth| {
+                batch && message.parts[nth].content.call().is_some()
+                    || element(nth).is_some() && element(nth) == element(part.part)
+            });
+            waiting.extend(beside.map(|nth| PartRef { part: nth, ..part }));
+        }
+        awaiting
+    }
+
+    /// The messages of the parts that [stay](Self::awaiting), and the thoughts that led to them.
+    #[must_use]
+    pub fn awaiting_messages(&self, messages: &[Message<'_>]) -> HashSet<usize> {
+        let mut whole: HashSet<usize> = self.awaiting(messages).into_iter().map(|part| part.message).collect();
+        for mut at in whole.clone() {
+            while at > 0 && messages[at - 1].is_bound_reasoning() {
+                at -= 1;
+                whole.insert(at);
+            }
+        }
+        whole
+    }
+
+    /// Whether an answer to this deferred call can still come, or has come and is in flight, which begins at message `flight`.
+    fn awaits(&self, messages: &[Message<'_>], call: PartRef, flight: usize) -> bool {
+        let goes_on = |result: PartRef| {
+            let is_interim = result.part_in(messages).content.result().is_some_and(|result| result.interim);
+            is_interim || call.message < flight && result.message >= flight
+        };
+        !messages[call.message].standing.is_rolled_back() && self.counterpart(call).is_none_or(goes_on)
     }
 
     /// The name of the tool that a part calls, or that its result comes from: that of the call, or else the one that the result
@@ -251,6 +319,11 @@ impl Pairs {
     pub fn pairs(&self) -> impl Iterator<Item = (PartRef, PartRef)> {
         self.calls.iter().filter_map(|&call| self.counterpart(call).map(|result| (call, result)))
     }
+}
+
+/// The call at `at`, if it is deferred.
+fn deferred<'m, 'a>(messages: &'m [Message<'a>], at: PartRef) -> Option<&'m ToolCall<'a>> {
+    at.part_in(messages).content.call().filter(|call| call.deferred)
 }
 
 type Id<'m> = (u32, Cow<'m, str>);

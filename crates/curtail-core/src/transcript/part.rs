@@ -221,6 +221,12 @@ impl<'a> PartPlace<'a> {
         self
     }
 
+    /// Whether it is reasoning of a kind that no provider signs.
+    #[must_use]
+    pub fn is_unsigned(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.unsigned)
+    }
+
     /// The call that leads this one, if there is one.
     #[must_use]
     pub fn leader(&self) -> Option<Leader<'a>> {
@@ -304,6 +310,8 @@ impl Rewrite {
 pub struct RarePlaces<'a> {
     /// For a call: another one with which it is kept or dropped.
     pub leader: Option<Leader<'a>>,
+    /// For reasoning: whether no provider signs it, so that none demands a signature.
+    pub unsigned: bool,
     /// Copies of the part in other messages. They are removed when the part is cut.
     pub copies_cut: Vec<Value<'a>>,
     /// Where other messages contain the same text, which is rewritten in the same way.
@@ -349,6 +357,9 @@ pub struct ToolCall<'a> {
     pub family: Family,
     /// Whether the provider runs the tool, so that the call needs no result from the caller.
     pub hosted: bool,
+    /// Whether the program leaves the call open on purpose: its result may come at any time, and several may come, of which the
+    /// last counts.
+    pub deferred: bool,
 }
 
 /// Why no tool can take the arguments of a call.
@@ -393,13 +404,15 @@ pub struct ToolResult<'a> {
     pub family: Family,
     /// Whether it must be in the same message as its call (a tool that the provider ran).
     pub same_message: bool,
+    /// Whether it says only that the answer to a deferred call is to come.
+    pub interim: bool,
 }
 
 impl<'a> ToolCall<'a> {
     /// A call of a function of the caller.
     #[must_use]
     pub const fn new(id: Option<Text<'a>>, name: Text<'a>, arguments: Text<'a>) -> Self {
-        Self { id, name, arguments, family: Family::Function, hosted: false }
+        Self { id, name, arguments, family: Family::Function, hosted: false, deferred: false }
     }
 }
 
@@ -407,7 +420,7 @@ impl<'a> ToolResult<'a> {
     /// The result of a function of the caller, without media.
     #[must_use]
     pub const fn new(id: Option<Text<'a>>, name: Option<Text<'a>>, content: Vec<Text<'a>>) -> Self {
-        Self { id, name, content, media: 0, family: Family::Function, same_message: false }
+        Self { id, name, content, media: 0, family: Family::Function, same_message: false, interim: false }
     }
 }
 

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use foldhash::{HashMap, HashSet};
 
 use super::prefixes::{Link, Links, MessageStats, Runs, Written, digest, is_intact};
-use super::references::{self, Index};
 use crate::calibration::Session;
 use curtail_core::counting::Tokenizer;
 use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, View};
 use curtail_core::steps;
 use curtail_core::transcript::{Layout, Message, Pairs, Part, Role, Standing, Transcript, segments};
+use curtail_facts::references::{self, Index};
 
 /// The history of a session. A *position* is an index into its messages.
 pub(super) struct History<'a> {

@@ -7,7 +7,7 @@ mod needs;
 mod policies;
 mod prefixes;
 mod prices;
-mod references;
+
 mod report;
 mod scores;
 
@@ -31,11 +31,11 @@ use scores::{RecordedRequest, Scorer};
 pub use crate::calibration::{
     Calibrated, Calibration, Observed, Request, SeenRequests, Session, calibrate, percentile, sessions,
 };
+pub use curtail_facts::references::references;
 pub use history::Remembered;
 pub use policies::{AS_RECORDED, Apply, Policy, PolicyChain, ScaledChain};
 pub(crate) use prefixes::digest;
 pub use prices::{CacheRules, CacheUse, ModelPrice, PriceError, Prices};
-pub use references::references;
 pub use report::{
     Accuracy, CalibrationReport, Group, Losses, Missing, NamedTotal, PolicyReport, PolicyTotal, Predicted, Probe,
     Probes, Recorded, RequestReport, SessionReport, TotalReport, Verdict, outcome,

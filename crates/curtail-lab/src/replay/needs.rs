@@ -4,11 +4,11 @@
 use foldhash::{HashMap, HashSet};
 
 use super::history::History;
-use super::references::{self, digest};
 use crate::calibration::{Request, Session};
 use curtail_core::json::{Document, Text, Value};
 use curtail_core::transcript::{Message, Pairs, PartRef, Role, ToolCall};
-use curtail_memory::ledger::{Ledger, Pointer};
+use curtail_facts::references::{self, digest};
+use curtail_facts::{Facts, Pointer};
 
 /// What the reply to a request used of the history.
 #[derive(Debug, Clone, Default)]
@@ -209,7 +209,7 @@ pub(super) struct Statement {
 /// The state of the work at each request of `session`.
 pub(super) fn work_states(history: &History<'_>, session: &Session) -> Vec<WorkState> {
     let pairs = Pairs::from_messages(&history.messages);
-    let mut ledger = Ledger::default();
+    let mut ledger = Facts::default();
     let at_request = |at: usize| {
         ledger.read_range(&history.messages, &pairs, ledger.messages..at);
         let instruction = ledger.asked.last().or(ledger.goal.as_ref());

@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::{InteractionRange, RollingSummary, RollingView};
-use crate::ledger::{Ledger, is_typed};
 use crate::summarizers::{Budget, Speaker, Utterance, clip};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolResult, own_blocks};
+use curtail_facts::{Facts, is_typed};
 
 /// What one interaction is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -164,7 +164,7 @@ pub struct SummaryInput<'m> {
     /// The interactions that it covers.
     pub span: InteractionRange,
     /// The facts up to the end of these interactions.
-    pub ledger: Ledger,
+    pub ledger: Facts,
     /// The facts as text; empty if there are none.
     pub facts: String,
     /// The utterances to summarize, after the facts if there are any.
@@ -203,7 +203,7 @@ impl RollingSummary {
         let count = |text: &str| self.tokenizer.count(text);
         let pairs = Pairs::from_messages(messages);
         let ledgers = self.ledgers(messages, &pairs, rolling, due);
-        let input = |(span, (ledger, carried)): (&InteractionRange, (Ledger, bool))| {
+        let input = |(span, (ledger, carried)): (&InteractionRange, (Facts, bool))| {
             let facts = ledger.text(self.tokens * self.summarizer.facts_share() / 100, carried, &count);
             let tokens = self.tokens.saturating_sub(if facts.is_empty() { 0 } else { count(&facts) + 1 });
             let mut utterances = utterances(messages, &pairs, self.covered(rolling, *span));
@@ -225,7 +225,7 @@ impl RollingSummary {
         pairs: &Pairs,
         rolling: &RollingView,
         due: &[InteractionRange],
-    ) -> Vec<(Ledger, bool)> {
+    ) -> Vec<(Facts, bool)> {
         let arrived = |number| rolling.interaction(number).map_or(0, |interaction| interaction.arrived);
         let known = rolling.memory.summaries.last();
         let (mut ledger, seen) =
@@ -245,9 +245,9 @@ impl RollingSummary {
     }
 
     /// The ledger and the utterances of all `messages`.
-    pub fn whole<'m>(&self, messages: &'m [Message<'_>]) -> (Ledger, Vec<Utterance<'m>>) {
+    pub fn whole<'m>(&self, messages: &'m [Message<'_>]) -> (Facts, Vec<Utterance<'m>>) {
         let pairs = Pairs::from_messages(messages);
-        let mut ledger = Ledger::default();
+        let mut ledger = Facts::default();
         ledger.read_range(messages, &pairs, 0..messages.len());
         let mut spoken = utterances(messages, &pairs, 0..messages.len());
         spoken.retain(is_summarized);

@@ -14,10 +14,10 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ledger::Ledger;
 use curtail_core::json::{Text, quote};
 use curtail_core::transcript::{Content, Message, Part, Role, is_own_block, own_blocks};
 use curtail_core::visible::reads_as;
+use curtail_facts::Facts;
 
 pub use interactions::{Counted, Interaction, SummaryInput};
 pub use rolling_summary::{RollingSummary, RollingView, SummaryFailure};
@@ -97,8 +97,8 @@ pub struct Summary {
     pub text: String,
     /// The facts of the transcript up to the end of the range. Only the newest summary has them; they include those of the
     /// summaries before.
-    #[serde(default, skip_serializing_if = "Ledger::is_empty")]
-    pub ledger: Ledger,
+    #[serde(default, skip_serializing_if = "Facts::is_empty")]
+    pub ledger: Facts,
     /// The time of the last of these interactions in ISO 8601, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
@@ -158,7 +158,7 @@ impl RollingState {
         let surplus = self.summaries.len().saturating_sub(rolling.max_summaries.get());
         self.summaries.drain(..surplus);
         if let Some((_, older)) = self.summaries.split_last_mut() {
-            older.iter_mut().for_each(|summary| summary.ledger = Ledger::default());
+            older.iter_mut().for_each(|summary| summary.ledger = Facts::default());
         }
     }
 }
@@ -296,7 +296,7 @@ fn summary(block: &str) -> Option<Summary> {
     let (range, text) = block.strip_suffix("\n</summary>")?.split_once("\">\n")?;
     let (start, end) = range.split_once("\" to=\"")?;
     let span = InteractionRange { start: start.parse().ok()?, end: end.parse().ok()? };
-    Some(Summary { range: SummaryRange::from(span), text: unescape(text), ledger: Ledger::default(), ts: None })
+    Some(Summary { range: SummaryRange::from(span), text: unescape(text), ledger: Facts::default(), ts: None })
 }
 
 /// The tags of the block that a summary must not contain, without `<`.

@@ -6,7 +6,6 @@ use thiserror::Error;
 
 use super::interactions::{Counted, Interaction, SummaryInput, interactions, utterances};
 use super::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block};
-use crate::ledger::Ledger;
 use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
 use curtail_core::counting::Tokenizer;
 use curtail_core::digest::fnv1a_64;
@@ -15,6 +14,7 @@ use curtail_core::processors::{
     View, place_blocks,
 };
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
+use curtail_facts::Facts;
 
 /// Keeps a rolling memory of the transcript: system messages, one message with summaries, and a window of interactions.
 ///
@@ -182,6 +182,8 @@ impl RollingSummary {
     fn view_of(&self, messages: &[Message<'_>], given: Option<StateSoFar>, mut has_begun: bool) -> RollingView {
         let mut found = None;
         let (mut blocks, mut context) = (Vec::new(), Vec::new());
+        // These stay before the block of summaries.
+        let awaiting = Pairs::from_messages(messages).awaiting_messages(messages);
         for (at, message) in messages.iter().enumerate() {
             has_begun &= !message.is_boundary() && !message.is_in_compaction();
             if has_begun {
@@ -195,7 +197,7 @@ impl RollingSummary {
             }
             if count > 0 && count == message.parts.len() {
                 context.push(at);
-            } else if message.counts_in(0) && !message.role.instructs() {
+            } else if message.counts_in(0) && !message.role.instructs() && !awaiting.contains(&at) {
                 // A boundary replaces everything before it, so blocks may follow it.
                 has_begun = !message.is_boundary() && !message.is_in_compaction();
             }
@@ -206,11 +208,13 @@ impl RollingSummary {
         memory.seen = memory.seen.max(summarized);
         // A transcript contains the texts of its summaries, but no ledger.
         if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.ledger.is_empty()) {
-            newest.ledger = Ledger::from_text(&newest.text);
+            newest.ledger = Facts::from_text(&newest.text);
         }
         let is_over = |at: usize| messages[at].is_boundary() || messages[at].standing.is_rolled_back();
-        let interactions = interactions(messages, self.counted, &|at| context.contains(&at) || is_over(at));
-        let sizes = self.sizes(messages, &interactions, &context);
+        let stays = |at: usize| context.contains(&at) || is_over(at) || awaiting.contains(&at);
+        let interactions = interactions(messages, self.counted, &stays);
+        let kept: Vec<usize> = context.iter().copied().chain(awaiting).collect();
+        let sizes = self.sizes(messages, &interactions, &kept);
         RollingView { memory, first: first.max(1), interactions, blocks, context, sizes }
     }
 

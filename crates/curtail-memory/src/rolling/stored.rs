@@ -11,7 +11,7 @@ use curtail_core::dialects::{Dialect, Item};
 use curtail_core::digest::fnv1a_64;
 use curtail_core::json::{Document, Text, Value};
 use curtail_core::processors::{Change, Decision, Plan, Reason};
-use curtail_core::transcript::{Layout, Message, Part, SlotKind};
+use curtail_core::transcript::{Layout, Message, Pairs, Part, SlotKind};
 
 /// A line: a message as JSON, or metadata, and its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,9 +159,11 @@ pub(super) fn window_start(rolling: &RollingView, held: usize, messages: &[Messa
 /// The plan that drops the messages before `start`, where the window begins, except for those that remain in force.
 pub(super) fn plan_from(start: usize, messages: &[Message<'_>]) -> Plan {
     let mut plan = Plan::keep(messages.len());
+    let awaiting = Pairs::from_messages(messages).awaiting_messages(messages);
     for (at, message) in messages.iter().enumerate() {
         let rolled_back = message.dropped_with.is_some_and(|first| matches!(plan.decisions[first], Decision::Drop(_)));
-        let stays = message.role.instructs() || message.is_boundary() && message.standing.is_read();
+        let is_boundary = message.is_boundary() && message.standing.is_read();
+        let stays = message.role.instructs() || is_boundary || awaiting.contains(&at);
         if at < start && (rolled_back || !stays) {
             plan.decisions[at] = outside_window(message);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::checks::{Detector, Level, Match, Rule, RuleContext};
 use crate::json::Value;
-use crate::transcript::{Content, Message, Part, PartRef, Role};
+use crate::transcript::{Content, Message, Part, PartPlace, PartRef, Role};
 
 pub(super) static REASONING_WITHOUT_CALL: Rule = Rule {
     code: "S008",
@@ -178,7 +178,8 @@ fn signature_lost<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let keys = context.provider_rules.signatures;
-    let is_unsigned = |part: &Part<'a>| part.place().is_some_and(|place| !is_signed(place.element, keys));
+    let lacks_one = |place: &PartPlace<'_>| !place.is_unsigned() && !is_signed(place.element, keys);
+    let is_unsigned = |part: &Part<'a>| part.place().is_some_and(lacks_one);
     let thinking = context.parts().filter(|(_, part)| matches!(part.content, Content::Reasoning(_)));
     let lost = thinking.filter(|(_, part)| !keys.is_empty() && is_unsigned(part));
     lost.map(|(at, _)| context.match_at(at, "the thinking block has no signature")).collect()

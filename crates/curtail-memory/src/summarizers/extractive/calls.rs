@@ -1,12 +1,6 @@
-//! A tool call on one line: its name and its short arguments. It reads JSON arguments of any dialect, and guesses from
-//! names what a tool does.
-
-use std::collections::{HashMap, VecDeque};
+//! A tool call on one line: its name and its short arguments.
 
 use serde_json::Value;
-
-use super::lexicon::{CHANGE_VERBS, READ_VERBS};
-use crate::summarizers::{Speaker, Utterance};
 
 /// The most characters of a value, and of all arguments, that are shown: enough for a path and a command, too little for the
 /// content of a file.
@@ -89,107 +83,9 @@ fn middle_cut(text: &str, longest: usize) -> String {
     first.iter().chain(['…'].iter()).chain(last).collect()
 }
 
-/// For every utterance, whether it is the result of a call that only reads. Results belong to the calls of the same name, in
-/// order.
-pub(super) fn read_only_results(utterances: &[&Utterance<'_>]) -> Vec<bool> {
-    let mut waiting: HashMap<&str, VecDeque<bool>> = HashMap::new();
-    let mut shown = Vec::with_capacity(utterances.len());
-    for utterance in utterances {
-        shown.push(match &utterance.speaker {
-            Speaker::Call(name) => {
-                waiting.entry(name).or_default().push_back(only_reads(name, &utterance.text));
-                false
-            }
-            Speaker::Tool(name) => waiting.get_mut(name.as_str()).and_then(VecDeque::pop_front).unwrap_or(false),
-            _ => false,
-        });
-    }
-    shown
-}
-
-fn only_reads(name: &str, arguments: &str) -> bool {
-    let members = serde_json::from_str::<Value>(arguments).ok();
-    let command = members.as_ref().and_then(|members| COMMAND_KEYS.iter().find_map(|key| members.get(*key)));
-    let command = command.and_then(|command| match command {
-        Value::String(line) => Some(line.as_str()),
-        // A list of words. If they run a shell, the last one is its script.
-        Value::Array(words) => words.last()?.as_str(),
-        _ => None,
-    });
-    command.map_or_else(|| effect(name), effect_of_command) == CallEffect::None
-}
-
-/// The effect of a call, as far as its name or the command that it runs shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallEffect {
-    /// It only reads.
-    None,
-    /// It makes, changes, moves or removes something.
-    Change,
-    /// It is unknown.
-    Unknown,
-}
-
-/// The effect of a tool or program called `name`: `get_user`, `readFile`, `sed -i …`.
-pub(super) fn effect(name: &str) -> CallEffect {
-    let first = name.split(|c: char| !c.is_alphanumeric()).find(|part| !part.is_empty()).unwrap_or_default();
-    let verb = first
-        .char_indices()
-        .skip(1)
-        .find(|(_, c)| c.is_uppercase())
-        .map_or(first, |(at, _)| &first[..at])
-        .to_lowercase();
-    if READ_VERBS.binary_search(&verb.as_str()).is_ok() {
-        CallEffect::None
-    } else if CHANGE_VERBS.binary_search(&verb.as_str()).is_ok() {
-        CallEffect::Change
-    } else {
-        CallEffect::Unknown
-    }
-}
-
-/// The effect of a shell command line: the strongest effect of its commands.
-pub(super) fn effect_of_command(line: &str) -> CallEffect {
-    let joined = line.replace(">&", ">");
-    let parts = joined.split(['&', ';', '|', '\n']).map(str::trim).filter(|part| !part.is_empty());
-    let effects: Vec<CallEffect> = parts.map(effect_of_part).collect();
-    let has = |effect| effects.contains(&effect);
-    match () {
-        () if writes_a_file(line) || has(CallEffect::Change) => CallEffect::Change,
-        () if has(CallEffect::Unknown) || effects.is_empty() => CallEffect::Unknown,
-        () => CallEffect::None,
-    }
-}
-
-/// The effect of one command of a line.
-fn effect_of_part(part: &str) -> CallEffect {
-    let mut words = part.split_whitespace();
-    match words.next().unwrap_or_default() {
-        "cd" | "echo" | "export" | "source" | "sort" | "wc" | "true" => CallEffect::None,
-        "sed" | "perl" if words.any(|word| word.starts_with("-i")) => CallEffect::Change,
-        "sed" | "awk" => CallEffect::None,
-        "git" => effect(words.next().unwrap_or_default()),
-        _ => effect(part),
-    }
-}
-
-/// Whether the output of a command is written to a file: `cat > a.py << EOF`, but not `2>&1` or `>/dev/null`.
-fn writes_a_file(line: &str) -> bool {
-    let mut words = line.split_whitespace();
-    while let Some(word) = words.next() {
-        let Some(file) = word.strip_prefix(">>").or_else(|| word.strip_prefix('>')) else { continue };
-        let file = if file.is_empty() { words.next().unwrap_or_default() } else { file };
-        if file.starts_with(|c: char| c.is_alphanumeric() || "/._~$".contains(c)) && file != "/dev/null" {
-            return true;
-        }
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{CallEffect, effect, effect_of_command, line, read_only_results};
-    use crate::summarizers::{Speaker, Utterance};
+    use super::line;
 
     #[test]
     fn calls_show_what_is_short() {
@@ -220,59 +116,5 @@ mod tests {
         let shown = line("f", &command);
         assert!(shown.starts_with("f(command: cargo test") && shown.ends_with("--end)"), "{shown}");
         assert_eq!(line("f", &format!("{{\"path\":\"a/{}\"}}", "n".repeat(100))).chars().count(), 80 + 9);
-    }
-
-    #[test]
-    fn results_of_calls_that_only_read_are_recognized() {
-        let spoken = [
-            (Speaker::Call("bash".into()), r#"{"command":"cat a.rs"}"#),
-            (Speaker::Call("bash".into()), r#"{"command":"cargo test"}"#),
-            (Speaker::Tool("bash".into()), "fn a() {}"),
-            (Speaker::Tool("bash".into()), "ok"),
-            (Speaker::Call("Read".into()), "{}"),
-            (Speaker::Tool("Read".into()), "fn a() {}"),
-        ];
-        let utterances: Vec<Utterance<'_>> =
-            spoken.into_iter().map(|(speaker, text)| Utterance::new(speaker, text)).collect();
-        assert_eq!(read_only_results(&utterances.iter().collect::<Vec<_>>()), [false, false, true, false, false, true]);
-    }
-
-    #[test]
-    fn a_command_line_has_the_effect_of_its_strongest_part() {
-        for (line, expected) in [
-            ("cd /testbed && grep -rn x . | head -5", CallEffect::None),
-            ("sed -n '1,20p' a.py", CallEffect::None),
-            ("cat a.py 2>/dev/null", CallEffect::None),
-            ("ls > /dev/null 2>&1", CallEffect::None),
-            ("cd /testbed && sed -i 's/1/2/' a.py", CallEffect::Change),
-            ("cat > a.py << 'EOF'", CallEffect::Change),
-            ("echo x >>notes.txt", CallEffect::Change),
-            ("cd app; rm -rf build", CallEffect::Change),
-            ("git apply p.patch", CallEffect::Change),
-            ("python3 test.py", CallEffect::Unknown),
-            ("", CallEffect::Unknown),
-        ] {
-            assert_eq!(effect_of_command(line), expected, "{line}");
-        }
-    }
-
-    #[test]
-    fn the_effect_of_a_call_follows_from_its_verb() {
-        for (name, expected) in [
-            ("get_user", CallEffect::None),
-            ("readFile", CallEffect::None),
-            ("Grep", CallEffect::None),
-            ("__view", CallEffect::None),
-            ("ls -la /tmp", CallEffect::None),
-            ("edit_file", CallEffect::Change),
-            ("Write", CallEffect::Change),
-            ("book_reservation", CallEffect::Change),
-            ("MultiEdit", CallEffect::Change),
-            ("rm -rf x", CallEffect::Change),
-            ("getter", CallEffect::Unknown),
-            ("", CallEffect::Unknown),
-        ] {
-            assert_eq!(effect(name), expected, "{name}");
-        }
     }
 }

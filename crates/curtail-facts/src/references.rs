@@ -120,19 +120,19 @@ fn names_something(inside: &str) -> bool {
 }
 
 /// The digest of a reference.
-pub(super) fn digest(reference: &str) -> u64 {
+pub fn digest(reference: &str) -> u64 {
     let mut hasher = FixedState::default().build_hasher();
     hasher.write(reference.as_bytes());
     hasher.finish()
 }
 
 /// Calls `each` with every reference in a message. Reasoning is not searched, because it is not sent again.
-pub(super) fn each_in(message: &Message<'_>, each: &mut impl FnMut(&str)) {
+pub fn each_in(message: &Message<'_>, each: &mut impl FnMut(&str)) {
     each_use(message, &mut |reference, _| each(reference));
 }
 
 /// As [`each_in`]; `each` also gets whether the reference is in the arguments of a call.
-pub(super) fn each_use(message: &Message<'_>, each: &mut impl FnMut(&str, bool)) {
+pub fn each_use(message: &Message<'_>, each: &mut impl FnMut(&str, bool)) {
     for part in &message.parts {
         match &part.content {
             Content::Text(text) => each_in_text(text, &mut |reference| each(reference, false)),
@@ -146,7 +146,7 @@ pub(super) fn each_use(message: &Message<'_>, each: &mut impl FnMut(&str, bool))
 }
 
 /// Calls `each` with every reference of `text`.
-pub(super) fn each_in_text(text: &Text<'_>, each: &mut impl FnMut(&str)) {
+pub fn each_in_text(text: &Text<'_>, each: &mut impl FnMut(&str)) {
     let text = text.decode();
     references(&text).into_iter().for_each(|range| each(&text[range]));
 }
@@ -182,14 +182,14 @@ fn each_in_value(value: Value<'_>, each: &mut impl FnMut(&str)) {
 
 /// The positions of each reference in a session.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub struct Index {
     /// Positions of the messages that contain it, in order, by digest.
     positions: HashMap<u64, Vec<usize>>,
 }
 
 impl Index {
     /// Indexes the references of the message at `position`. Positions ascend.
-    pub(super) fn add(&mut self, position: usize, message: &Message<'_>) {
+    pub fn add(&mut self, position: usize, message: &Message<'_>) {
         each_in(message, &mut |reference| {
             let positions = self.positions.entry(digest(reference)).or_default();
             if positions.last() != Some(&position) {
@@ -199,7 +199,7 @@ impl Index {
     }
 
     /// The positions of a reference before `end`.
-    pub(super) fn before(&self, reference: u64, end: usize) -> &[usize] {
+    pub fn before(&self, reference: u64, end: usize) -> &[usize] {
         let positions = self.positions.get(&reference).map_or(&[][..], Vec::as_slice);
         &positions[..positions.partition_point(|&position| position < end)]
     }

@@ -1,12 +1,10 @@
-//! The facts that are read from calls, and where they are shown: in summaries, in the state, on the page for the next session.
+//! The facts that are read from messages and calls.
 
 use curtail_core::dialects::{Framing, Reading};
 use curtail_core::transcript::Pairs;
-use curtail_memory::ledger::{Ledger, Verdict};
+use curtail_facts::{Facts, Verdict};
 
-use serde_json::{Value, json};
-
-use crate::program::Place;
+use serde_json::json;
 
 /// A transcript in the making.
 #[derive(Default)]
@@ -40,25 +38,25 @@ impl Log {
     }
 
     /// The ledger of all messages, read in parts of `part` messages.
-    fn ledger(&self, part: usize) -> Ledger {
+    fn ledger(&self, part: usize) -> Facts {
         let reading = Reading::new(Framing::Lines, None, None).unwrap();
         let document = reading.parse(&self.lines).unwrap();
         let read = reading.transcripts(&document).unwrap();
         let messages = &read[0].1.messages;
         let pairs = Pairs::from_messages(messages);
-        let mut ledger = Ledger::default();
+        let mut ledger = Facts::default();
         for start in (0..messages.len()).step_by(part) {
             ledger.read_range(messages, &pairs, start..(start + part).min(messages.len()));
         }
         ledger
     }
 
-    fn whole(&self) -> Ledger {
+    fn whole(&self) -> Facts {
         self.ledger(usize::MAX >> 1)
     }
 }
 
-fn changed(ledger: &Ledger) -> Vec<(&str, usize)> {
+fn changed(ledger: &Facts) -> Vec<(&str, usize)> {
     ledger.changed.iter().map(|change| (change.path.as_str(), change.times)).collect()
 }
 
@@ -102,7 +100,7 @@ fn what_a_script_writes_is_changed_and_the_script_is_listed_apart() {
     let text = ledger.text(4000, false, &str::len);
     assert!(text.contains("Changed below src/ [m13]: a.py [m5], c.py [m13]"), "{text}");
     assert!(text.contains("Written and run [m3]: fix.py [m1], /tmp/other.py [m3]"), "{text}");
-    assert_eq!(Ledger::from_text(&text).text(4000, false, &str::len), text);
+    assert_eq!(Facts::from_text(&text).text(4000, false, &str::len), text);
     assert!(ledger.handoff("").contains("## Scripts written and run\n\n- `/tmp/other.py` [m3]\n- `fix.py` [m1]"));
 }
 
@@ -135,7 +133,7 @@ fn files_keep_their_changes_when_they_are_moved() {
 #[test]
 fn a_later_run_retires_what_it_covers() {
     let fails = "FAILED tests/a.py::x - E\nFAILED tests/b.py::y - E\n2 failed in 1s";
-    let names = |ledger: &Ledger| ledger.failing.iter().map(|failure| failure.name.clone()).collect::<Vec<_>>();
+    let names = |ledger: &Facts| ledger.failing.iter().map(|failure| failure.name.clone()).collect::<Vec<_>>();
     let log = Log::default().runs("pytest", fails).runs("pytest tests/a.py", "3 passed in 1s");
     let ledger = log.whole();
     assert_eq!(names(&ledger), ["tests/b.py::y"]);
@@ -206,7 +204,7 @@ fn a_text_keeps_its_budget_and_is_read_back() {
         assert!(count(&text) <= tokens.max(1), "{tokens}: {text}");
     }
     let text = ledger.text(2000, true, &count);
-    let back = Ledger::from_text(&text);
+    let back = Facts::from_text(&text);
     assert_eq!(changed(&back), changed(&ledger), "{text}");
     assert_eq!((&back.goal, &back.asked, &back.said), (&ledger.goal, &ledger.asked, &ledger.said));
     assert_eq!((&back.commits, back.messages), (&ledger.commits, ledger.messages));
@@ -219,142 +217,4 @@ fn a_talk_has_no_facts_but_its_goal() {
     let count = |text: &str| text.split_whitespace().count();
     assert_eq!(talk.text(100, false, &count), "");
     assert_eq!(talk.text(100, true, &count), "Goal [m0]: Is it raining?");
-}
-
-/// Standard output of `curtail` with these arguments.
-fn stdout_of(place: &Place, arguments: &[&str]) -> String {
-    let output = place.curtail(arguments).env("SOURCE_DATE_EPOCH", "0").output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn state(place: &Place, arguments: &[&str]) -> Value {
-    let arguments = [&["summarize", "--emit", "state"], arguments].concat();
-    serde_json::from_str(&stdout_of(place, &arguments)).unwrap()
-}
-
-/// The fourth summary knows what only the first one covered, in one go, in a store, and where only the text is left.
-#[test]
-fn facts_survive_the_fourth_summary() {
-    let place = Place::new();
-    let log = long();
-    place.write("log.jsonl", log.lines.as_bytes());
-    let whole = state(&place, &["-n", "5", "--summary-tokens", "1200", "log.jsonl"]);
-    let summaries = whole["summaries"].as_array().unwrap();
-    let newest = summaries.last().unwrap();
-    assert_eq!(newest["range"]["startIndex"], 17);
-    let ledger = &newest["ledger"];
-    assert_eq!(ledger["goal"], json!({"text": "Make the export faster.", "message": 0}));
-    assert_eq!(ledger["changed"][0]["path"], "/r/src/part0/file0.rs");
-    assert_eq!(ledger["commits"][0]["hash"], "1a2b3c0");
-    assert!(summaries[0].get("ledger").is_none(), "only the newest has them");
-    let text = newest["text"].as_str().unwrap();
-    for part in ["Goal [m0]: Make the export faster.", "below /r/src/", "part0/file0.rs", "1a2b3c0 Step 0"] {
-        assert!(text.contains(part), "{part}:\n{text}");
-    }
-    for (nth, line) in log.lines.lines().enumerate() {
-        place.write("one.jsonl", format!("{line}\n").as_bytes());
-        let thread = ["-n", "5", "--summary-tokens", "1200", "--store", "s.db", "--thread", "t", "one.jsonl"];
-        if nth + 1 < log.lines.lines().count() {
-            state(&place, &thread);
-        } else {
-            assert_eq!(state(&place, &thread), whole);
-        }
-    }
-    let beginning: String = log.lines.lines().take(50).flat_map(|line| [line, "\n"]).collect();
-    place.write("half.jsonl", beginning.as_bytes());
-    let context = stdout_of(&place, &["summarize", "-n", "5", "--summary-tokens", "1200", "half.jsonl"]);
-    let rest: String = log.lines.lines().skip(50).flat_map(|line| [line, "\n"]).collect();
-    place.write("context.jsonl", (context + &rest).as_bytes());
-    let later = state(&place, &["-n", "5", "--summary-tokens", "1200", "context.jsonl"]);
-    let recalled = &later["summaries"].as_array().unwrap().last().unwrap()["ledger"];
-    assert_eq!(recalled["goal"], ledger["goal"]);
-    assert_eq!(recalled["messages"], ledger["messages"], "messages are numbered on");
-    let paths = |ledger: &Value| {
-        ledger["changed"].as_array().unwrap().iter().map(|change| change["path"].clone()).collect::<Vec<_>>()
-    };
-    assert_eq!(paths(recalled), paths(ledger));
-}
-
-#[test]
-fn a_pointer_leads_to_the_message() {
-    let place = Place::new();
-    let log = long();
-    place.write("log.jsonl", log.lines.as_bytes());
-    let change = &log.whole().changed[3];
-    let number = change.at.message.unwrap().to_string();
-    let shown = stdout_of(&place, &["show", "--message", &number, "log.jsonl"]);
-    assert!(shown.contains(&change.path), "{shown}");
-    assert_eq!(shown.trim_end(), log.lines.lines().nth(change.at.message.unwrap()).unwrap());
-    place.write("ids.jsonl", b"{\"id\":\"a\",\"role\":\"user\",\"content\":\"x\"}\n{\"id\":\"b\",\"role\":\"assistant\",\"content\":\"y\"}\n");
-    let two = stdout_of(&place, &["show", "--message", "b", "--message", "0", "ids.jsonl"]);
-    assert_eq!(
-        two,
-        "{\"id\":\"b\",\"role\":\"assistant\",\"content\":\"y\"}\n{\"id\":\"a\",\"role\":\"user\",\"content\":\"x\"}\n"
-    );
-    let output = place.curtail(&["show", "--message", "9", "ids.jsonl"]).output().unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(error.contains("ids.jsonl: no message 9 found; messages are numbered 0 to 1"), "{error}");
-}
-
-#[test]
-fn a_page_for_the_next_session_has_all_sections() {
-    let place = Place::new();
-    place.write("log.jsonl", long().message("assistant", "Shall I push it?").lines.as_bytes());
-    let page = stdout_of(&place, &["summarize", "--handoff", "log.jsonl"]);
-    for part in [
-        "# Handoff\n",
-        "## Goal\n\n- Make the export faster. [m0]\n",
-        "## Asked since, newest first\n\n- No, use number 11 instead.",
-        "## Changed files\n\n- `/r/src/part11/file11.rs`",
-        "## Commits, newest first\n\n- `1a2b3cb` Step 11",
-        "- fails: a::t11",
-        "- [ ] Measure",
-        "- unanswered: Shall I push it?",
-    ] {
-        assert!(page.contains(part), "{part}:\n{page}");
-    }
-    for flags in [&["--emit", "state"][..], &["--thread", "t"], &["-i"]] {
-        let arguments = [&["summarize", "--handoff", "log.jsonl"], flags].concat();
-        assert_eq!(place.curtail(&arguments).output().unwrap().status.code(), Some(2), "{flags:?}");
-    }
-}
-
-/// Few messages with many tokens are summarized too, and the window keeps within its tokens.
-#[test]
-fn tokens_trigger_summaries() {
-    let place = Place::new();
-    let talk = |count: usize| {
-        let line = |n: usize| {
-            let role = if n % 2 == 1 { "user" } else { "assistant" };
-            json!({"role": role, "content": format!("Message {n} says: {}", "word ".repeat(100))}).to_string() + "\n"
-        };
-        (1..=count).map(line).collect::<String>()
-    };
-    place.write("talk.jsonl", talk(12).as_bytes());
-    assert_eq!(state(&place, &["talk.jsonl"])["summaries"], json!([]));
-    let flags = ["--trigger-tokens", "450", "--summary-tokens", "60"];
-    let whole = state(&place, &[&flags[..], &["talk.jsonl"]].concat());
-    let ranges: Vec<(u64, u64)> = whole["summaries"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|summary| {
-            (summary["range"]["startIndex"].as_u64().unwrap(), summary["range"]["endIndex"].as_u64().unwrap())
-        })
-        .collect();
-    assert_eq!(ranges, [(1, 5), (6, 10)]);
-    assert_eq!(whole["interactions"].as_array().unwrap().len(), 4);
-    for line in talk(12).lines() {
-        place.write("one.jsonl", format!("{line}\n").as_bytes());
-        let last = state(&place, &[&flags[..], &["--store", "s.db", "--thread", "t", "one.jsonl"]].concat());
-        if line.contains("Message 12 ") {
-            assert_eq!(last, whole, "one by one");
-        }
-    }
-    let context = stdout_of(&place, &[&["summarize"], &flags[..], &["talk.jsonl"]].concat());
-    assert_eq!(context.lines().count(), 5);
-    place.write("context.jsonl", context.as_bytes());
-    assert_eq!(stdout_of(&place, &[&["summarize"], &flags[..], &["context.jsonl"]].concat()), context, "twice is once");
 }

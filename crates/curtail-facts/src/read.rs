@@ -5,16 +5,16 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::calls::{self, Action};
-use super::checks::{self, RunOutcome};
-use super::commands::{self, Effect, Run};
+use super::effects::{self, Effect, Run};
+use super::outcomes::{self, RunOutcome};
 use super::quotes::{self, Writer, bounded, corrects, cut, one_line};
 use super::{
-    Change, Check, Commit, FailedTest, Ledger, MAX_ASKED, MAX_FACTS, Pointer, Quote, Todo, Verdict, is_hash, paths,
+    Change, Check, Commit, Facts, FailedTest, MAX_ASKED, MAX_FACTS, Pointer, Quote, Todo, Verdict, is_hash, paths,
 };
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, ToolResult, own_blocks};
 
-impl Ledger {
+impl Facts {
     /// Reads the messages of `range`. Their numbers continue those of the messages that were read before. The result of a call
     /// is read with the call, unless it is after the range.
     pub fn read_range(&mut self, messages: &[Message<'_>], pairs: &Pairs, range: Range<usize>) {
@@ -156,7 +156,7 @@ impl<'c> CallWithResult<'c> {
     }
 }
 
-impl Ledger {
+impl Facts {
     /// Records an action of a call.
     fn record(&mut self, action: Action, call: &CallWithResult<'_>) {
         match action {
@@ -182,7 +182,7 @@ impl Ledger {
             Effect::Restore(files) => self.restore(files.as_deref()),
             Effect::Add(files) => files.iter().for_each(|file| self.mark_named(file, false, call)),
             Effect::Changes => {
-                let shown = call.result_text().map(commands::changes).unwrap_or_default();
+                let shown = call.result_text().map(effects::changes).unwrap_or_default();
                 shown.iter().for_each(|(file, deleted)| self.mark_named(file, *deleted, call));
             }
             Effect::Script { path, writes } => self.script(&path, writes, call),
@@ -194,12 +194,12 @@ impl Ledger {
     /// Records the effects of a command line.
     fn run(&mut self, line: &str, call: &CallWithResult<'_>) {
         let mut checked = false;
-        for effect in commands::effects(line) {
+        for effect in effects::effects(line) {
             checked |= matches!(effect, Effect::Check(_));
             self.apply(effect, line.contains('|'), call);
         }
-        let tests = || call.result_text().and_then(checks::read_output).filter(|outcome| outcome.runner != "make");
-        if !checked && commands::may_check(line) && tests().is_some() {
+        let tests = || call.result_text().and_then(outcomes::read_output).filter(|outcome| outcome.runner != "make");
+        if !checked && effects::may_check(line) && tests().is_some() {
             self.check(&Run { command: one_line(line), targets: vec![one_line(line)] }, true, call);
         }
     }
@@ -256,7 +256,7 @@ impl Ledger {
     fn run_script(&mut self, path: &str, call: &CallWithResult<'_>) {
         let Some(change) = self.changed.iter_mut().find(|change| paths::same_file(&change.path, path)) else { return };
         change.ran = true;
-        let failed = call.refused() || call.result_text().and_then(checks::exit_code).is_some_and(|code| code != 0);
+        let failed = call.refused() || call.result_text().and_then(outcomes::exit_code).is_some_and(|code| code != 0);
         let writes = if failed { Vec::new() } else { change.writes.clone() };
         writes.iter().for_each(|file| self.change(file, None, false, call));
     }
@@ -314,9 +314,9 @@ impl Ledger {
 
     fn commit(&mut self, subject: Option<String>, amend: bool, call: &CallWithResult<'_>) {
         let result = call.result_text().unwrap_or_default();
-        let output = checks::unwrapped(result);
+        let output = outcomes::unwrapped(result);
         let shown = output.lines().find_map(hash_and_subject);
-        let failed = call.refused() || checks::exit_code(result).is_some_and(|code| code != 0);
+        let failed = call.refused() || outcomes::exit_code(result).is_some_and(|code| code != 0);
         let is_empty = output.contains("nothing to commit") || output.contains("no changes added to commit");
         if shown.is_none() && (failed || is_empty || call.result_text().is_none()) {
             return;
@@ -333,7 +333,7 @@ impl Ledger {
     fn check(&mut self, run: &Run, piped: bool, call: &CallWithResult<'_>) {
         let Some(result) = call.result_text() else { return };
         let Some(outcome) =
-            checks::read_output(&checks::unwrapped(result)).or_else(|| outcome_by_exit_code(result, piped))
+            outcomes::read_output(&outcomes::unwrapped(result)).or_else(|| outcome_by_exit_code(result, piped))
         else {
             return;
         };
@@ -391,12 +391,12 @@ impl Ledger {
 
 /// The outcome by the exit code, for output that shows none. After a pipe, code 0 proves nothing: it is another program's.
 fn outcome_by_exit_code(result: &str, piped: bool) -> Option<RunOutcome> {
-    let verdict = match checks::exit_code(result)? {
+    let verdict = match outcomes::exit_code(result)? {
         0 if piped => return None,
         0 => Verdict::Passed,
         _ => Verdict::Failed,
     };
-    let output = checks::unwrapped(result);
+    let output = outcomes::unwrapped(result);
     let last = output.lines().rev().map(str::trim).find(|line| !line.is_empty());
     let error = last.filter(|_| verdict == Verdict::Failed).map(str::to_owned);
     Some(RunOutcome { verdict, error, ..RunOutcome::default() })

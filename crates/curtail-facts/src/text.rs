@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use foldhash::HashMap;
 
 use super::quotes::{corrects, cut, cut_at};
-use super::{Change, Check, Commit, FailedTest, Ledger, Pointer, Progress, Quote, Todo, Verdict, is_hash, paths};
+use super::{Change, Check, Commit, Facts, FailedTest, Pointer, Progress, Quote, Todo, Verdict, is_hash, paths};
 
 /// The share of the tokens that the sections may take, in percent; the rest is for the summary's own sentences.
 const MAX_PERCENT: usize = 88;
@@ -19,7 +19,7 @@ const LEAST_WITH_HEAD: usize = 150;
 /// The beginning of the first line, before the number of the last message.
 const HEAD: &str = "Facts of messages 0 to ";
 
-impl Ledger {
+impl Facts {
     /// The facts in at most `tokens` tokens; empty if there are none that fit.
     ///
     /// For a conversation without calls, only the first message of the user is written, and only if `carried`: if an earlier
@@ -168,7 +168,7 @@ impl Written {
 
 /// A section of the text.
 struct Section {
-    write: fn(&Ledger, Room<'_>) -> Written,
+    write: fn(&Facts, Room<'_>) -> Written,
     /// The share of the tokens that it gets before others get more, in percent.
     least: usize,
     /// The largest share of the tokens that it may get, in percent.
@@ -191,7 +191,7 @@ const SECTIONS: &[Section] = &[
 ];
 
 /// The assistant's last text. If it ends with an unanswered question, the question gets a line of its own.
-fn last_reply(ledger: &Ledger, room: Room<'_>) -> Written {
+fn last_reply(ledger: &Facts, room: Room<'_>) -> Written {
     let question = room.quote(UNANSWERED, ledger.question.as_ref(), 7);
     let asked = ledger.question.as_ref().map_or("", |question| question.text.as_str());
     let before = ledger.said.as_ref().map(|last_reply| Quote {
@@ -204,7 +204,7 @@ fn last_reply(ledger: &Ledger, room: Room<'_>) -> Written {
 }
 
 /// The user's further messages. Corrections get tokens first, then the newest messages; the list is written newest first.
-fn asked(ledger: &Ledger, room: Room<'_>) -> Written {
+fn asked(ledger: &Facts, room: Room<'_>) -> Written {
     let mut order: Vec<&Quote> = ledger.asked.iter().rev().collect();
     order.sort_by_key(|quote| !quote.correction);
     let items: Vec<String> = order.iter().map(|quote| bullet(&quote.at, &quote.text)).collect();
@@ -212,7 +212,7 @@ fn asked(ledger: &Ledger, room: Room<'_>) -> Written {
 }
 
 /// The commits. As many hashes as fit are kept, with as much of the subjects as fits beside them.
-fn commits(ledger: &Ledger, room: Room<'_>) -> Written {
+fn commits(ledger: &Facts, room: Room<'_>) -> Written {
     let line = |letters: usize, commit: &Commit| {
         let subject = cut(&commit.subject, letters);
         let text = match &commit.hash {
@@ -233,7 +233,7 @@ fn commits(ledger: &Ledger, room: Room<'_>) -> Written {
 }
 
 /// The last check, the failing tests, and those that passed since.
-fn checks(ledger: &Ledger, room: Room<'_>) -> Written {
+fn checks(ledger: &Facts, room: Room<'_>) -> Written {
     let names: Vec<&str> = ledger.failing.iter().rev().map(|failure| failure.name.as_str()).collect();
     let at = ledger.failing.last().map(|failure| failure.at.clone()).unwrap_or_default();
     let failing = Room { tokens: room.tokens * 3 / 5, ..room }.names(&labelled(FAILING, &at), &names);
@@ -256,7 +256,7 @@ fn outcome(check: &Check) -> String {
 }
 
 /// The open items of the to-do list.
-fn open(ledger: &Ledger, room: Room<'_>) -> Written {
+fn open(ledger: &Facts, room: Room<'_>) -> Written {
     let Some(newest) = ledger.open().max_by_key(|todo| todo.at.message) else { return Written::EMPTY };
     let begun = |todo: &Todo| if todo.progress == Progress::InProgress { BEGUN } else { "" };
     let items: Vec<String> = ledger.open().map(|todo| format!("- {}{}", todo.text, begun(todo))).collect();
@@ -404,7 +404,7 @@ const OUTSIDE: &str = "./";
 /// The changed files, or the helper `scripts` that the work wrote and ran, the one that changed last at the end, with their paths
 /// below a common folder. If not all fit, numbers and pointers are left out first, then folders, then
 /// files that were written once, then the oldest.
-fn file_list(label: &str, ledger: &Ledger, scripts: bool, room: Room<'_>) -> Written {
+fn file_list(label: &str, ledger: &Facts, scripts: bool, room: Room<'_>) -> Written {
     let changed: Vec<&Change> = ledger.changed.iter().filter(|change| change.is_script() == scripts).collect();
     let Some(last) = changed.last() else { return Written::EMPTY };
     let root = root(&changed);
@@ -478,8 +478,8 @@ fn shortened(changed: &[&Change], room: Room<'_>, entry: &dyn Fn(&Change, Form) 
 // The facts, read back from the text of a summary, for a transcript that no longer contains the summarized messages. Facts that
 // the text left out are lost. Pointers stay valid, because the numbers of later messages continue.
 
-impl Ledger {
-    /// The facts at the beginning of `text`, which [`Ledger::text`] wrote; empty if it did not.
+impl Facts {
+    /// The facts at the beginning of `text`, which [`Facts::text`] wrote; empty if it did not.
     pub fn from_text(text: &str) -> Self {
         let mut ledger = Self::default();
         let mut list = None;
@@ -623,7 +623,7 @@ fn written_check(text: &str, at: &Pointer) -> Option<Check> {
 
 // The facts as a page in Markdown, for the session that continues the work.
 
-impl Ledger {
+impl Facts {
     /// The page: a section for each kind of fact, and `notes` at its end. Sections without facts are left out.
     pub fn handoff(&self, notes: &str) -> String {
         let mut page = String::from("# Handoff\n\n");

@@ -1,13 +1,21 @@
 //! What happened in a transcript, as facts: requests, changed files, commits, checks, open items.
 //! Facts are read from calls and results by rule and are never paraphrased. Each points to the message that it comes from.
 
+#![forbid(unsafe_code)]
+#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
+
 mod calls;
-mod checks;
-mod commands;
+mod effects;
+mod outcomes;
 mod paths;
 mod quotes;
 mod read;
+pub mod references;
+mod scripts;
+mod shell;
 mod text;
+
+pub use calls::changes;
 
 use std::fmt;
 
@@ -26,7 +34,7 @@ const MAX_FACTS: usize = 400;
 ///
 /// ```
 /// use curtail_core::dialects::{Framing, Reading};
-/// use curtail_memory::ledger::Ledger;
+/// use curtail_facts::Facts;
 /// use curtail_core::transcript::Pairs;
 ///
 /// let log = concat!(
@@ -38,14 +46,14 @@ const MAX_FACTS: usize = 400;
 /// let reading = Reading::new(Framing::Lines, None, None)?;
 /// let document = reading.parse(log)?;
 /// let (_, transcript) = &reading.transcripts(&document)?[0];
-/// let mut ledger = Ledger::default();
+/// let mut ledger = Facts::default();
 /// ledger.read_range(&transcript.messages, &Pairs::from_messages(&transcript.messages), 0..3);
 /// assert_eq!(ledger.changed[0].path, "tests/a.rs");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Ledger {
+pub struct Facts {
     /// Number of messages that were read.
     pub messages: usize,
     /// Number of tool calls among them.
@@ -95,9 +103,9 @@ pub fn is_typed(text: &str) -> bool {
 /// line, the prompt is returned unchanged.
 ///
 /// ```
-/// assert_eq!(curtail_memory::ledger::without_tag("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");
-/// assert_eq!(curtail_memory::ledger::without_tag("<b>Mend</b>\nNow."), "Mend</b>\nNow.");
-/// assert_eq!(curtail_memory::ledger::without_tag("Why is 2 < 3?"), "Why is 2 < 3?");
+/// assert_eq!(curtail_facts::without_tag("<task>\nMend it.\n</task>\n<time>\nNoon\n</time>"), "Mend it.");
+/// assert_eq!(curtail_facts::without_tag("<b>Mend</b>\nNow."), "Mend</b>\nNow.");
+/// assert_eq!(curtail_facts::without_tag("Why is 2 < 3?"), "Why is 2 < 3?");
 /// ```
 pub fn without_tag(prompt: &str) -> &str {
     let is_name = |tag: &str| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -113,7 +121,7 @@ pub fn without_tag(prompt: &str) -> &str {
     if content.is_empty() { prompt } else { content }
 }
 
-impl Ledger {
+impl Facts {
     /// Whether nothing was read.
     pub const fn is_empty(&self) -> bool {
         self.messages == 0

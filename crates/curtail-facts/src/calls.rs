@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::commands::{self, Effect, Run};
+use super::effects::{Effect, Run, effects};
 use super::quotes::one_line;
-use super::{Progress, Todo, paths};
+use super::{Progress, Todo, paths, scripts};
 use curtail_core::digest::fnv1a_64;
 
 /// What a call does.
@@ -78,6 +78,16 @@ pub(super) fn actions(name: &str, arguments: &str) -> Vec<Action> {
     }
 }
 
+/// Whether the call of a tool changes a file, as far as its name and its arguments show.
+pub fn changes(name: &str, arguments: &str) -> bool {
+    let is_change = |effect: &Effect| !matches!(effect, Effect::Check(_) | Effect::Changes | Effect::RunScript(_));
+    actions(name, arguments).iter().any(|action| match action {
+        Action::Effect(effect) => is_change(effect),
+        Action::Command(line) => effects(line).iter().any(is_change),
+        Action::Todos(_) | Action::AddTodo(_) | Action::UpdateTodo(_) => false,
+    })
+}
+
 /// The actions of a call whose arguments are an object.
 fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
     let words = name_words(name);
@@ -99,7 +109,7 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
             let body = get(TEXT_KEYS).and_then(Value::as_str).unwrap_or_default();
             let edit = edit_digests(members);
             let change = Effect::Change { path: path.to_owned(), edit, whole: edit.is_none() };
-            let script = Effect::script(path.to_owned(), commands::files_written_by(path, body));
+            let script = Effect::script(path.to_owned(), scripts::files_written_by(path, body));
             std::iter::once(change).chain(script).map(Action::Effect).collect()
         }
         Some(path) if has(&["delete", "remove"]) && !only_reads => {

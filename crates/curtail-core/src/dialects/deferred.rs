@@ -1,0 +1,57 @@
+//! Calls that stay open on purpose in every format: those with a result that says only that the answer is to come.
+//!
+//! What else leaves a call open, such as a request for approval, is known to its dialect alone.
+
+use std::borrow::Cow;
+
+use foldhash::HashSet;
+
+use super::Item;
+use crate::json::{Document, Value};
+use crate::transcript::{Content, ToolResult};
+
+/// Marks results that are tasks of MCP which go on, and the calls that have an interim result.
+pub(super) fn connect(read: &mut [Item<'_>]) {
+    let mut waiting: HashSet<String> = HashSet::default();
+    for part in read.iter_mut().filter_map(Item::message_mut).flat_map(|message| &mut message.parts) {
+        if let Content::ToolResult(result) = &mut part.content {
+            result.interim |= result.id.is_some() && is_task_that_goes_on(result);
+            waiting.extend(result.id.as_ref().filter(|_| result.interim).map(|id| id.decode().into_owned()));
+        }
+    }
+    if !waiting.is_empty() {
+        defer(read, |id| waiting.contains(id));
+    }
+}
+
+/// Marks the calls with these ids as deferred.
+pub(super) fn defer(read: &mut [Item<'_>], is_deferred: impl Fn(&str) -> bool) {
+    for part in read.iter_mut().filter_map(Item::message_mut).flat_map(|message| &mut message.parts) {
+        if let Content::ToolCall(call) = &mut part.content {
+            call.deferred |= call.id.as_ref().is_some_and(|id| is_deferred(&id.decode()));
+        }
+    }
+}
+
+/// The longest result that is looked at: a task has an id, a state and times.
+const LONGEST: usize = 2_000;
+
+/// Whether a result is the `CreateTaskResult` of the Model Context Protocol, of a task that has not ended.
+fn is_task_that_goes_on(result: &ToolResult<'_>) -> bool {
+    let [text] = result.content.as_slice() else { return false };
+    if text.len_bound() > LONGEST {
+        return false;
+    }
+    let text: Cow<'_, str> = text.decode();
+    if !text.contains("\"taskId\"") {
+        return false;
+    }
+    let Ok(document) = Document::parse(&text) else { return false };
+    let goes_on = |task: Value<'_>| {
+        let state = task.word("status");
+        task.has("taskId") && matches!(&*state, "working" | "input_required")
+    };
+    document
+        .roots()
+        .any(|root| root.some("task").or_else(|| root.some("structuredContent")?.some("task")).is_some_and(goes_on))
+}

@@ -1,0 +1,486 @@
+//! Reads the output of builds and tests: the verdict, and which tests failed. `runners.toml` says how each family of runners prints
+//! them; this file only interprets that table.
+
+use std::borrow::Cow;
+use std::sync::{LazyLock, OnceLock};
+
+use regex::{Captures, Regex};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Verdict;
+use curtail_core::visible::without_escapes;
+
+/// The outcome of a run, as its output shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct RunOutcome {
+    /// The runner whose lines these are.
+    pub(super) runner: &'static str,
+    /// How it ended.
+    pub(super) verdict: Verdict,
+    /// Names of tests that failed, each once.
+    pub(super) failed: Vec<String>,
+    /// Names of tests that passed, where the output lists them.
+    pub(super) passed: Vec<String>,
+    /// The line that says why it failed, if no test is named.
+    pub(super) error: Option<String>,
+}
+
+/// The most names of one outcome, of tests that failed and of tests that passed.
+const MAX_FAILED: usize = 200;
+const MAX_PASSED: usize = 2000;
+
+/// The longest name of a test, in bytes.
+const LONGEST_NAME: usize = 300;
+
+/// The families of runners, in the order of the table.
+static RUNNERS: LazyLock<Vec<Runner>> = LazyLock::new(|| {
+    let table: Table = toml::from_str(include_str!("runners.toml")).unwrap_or_default();
+    table.runner
+});
+
+#[derive(Default, Deserialize)]
+struct Table {
+    runner: Vec<Runner>,
+}
+
+/// A family of runners; `runners.toml` describes the fields.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Runner {
+    name: String,
+    signs: Vec<String>,
+    #[serde(default)]
+    framed: bool,
+    #[serde(default)]
+    fail: Patterns,
+    #[serde(default)]
+    otherwise: Patterns,
+    #[serde(default)]
+    pass: Patterns,
+    #[serde(default)]
+    count: Patterns,
+    #[serde(default)]
+    passed: Patterns,
+    #[serde(default)]
+    failed: Patterns,
+    #[serde(default)]
+    frame: Patterns,
+    #[serde(default)]
+    error: Patterns,
+    #[serde(default)]
+    broken: Patterns,
+    #[serde(default)]
+    except: Vec<String>,
+}
+
+/// Regular expressions, compiled when they are first needed.
+#[derive(Default, Deserialize)]
+#[serde(from = "Vec<String>")]
+struct Patterns {
+    sources: Vec<String>,
+    compiled: OnceLock<Vec<Regex>>,
+}
+
+impl From<Vec<String>> for Patterns {
+    fn from(sources: Vec<String>) -> Self {
+        Self { sources, compiled: OnceLock::new() }
+    }
+}
+
+impl Patterns {
+    /// The patterns, in which `^` and `$` match at lines.
+    fn all(&self) -> &[Regex] {
+        self.compiled.get_or_init(|| {
+            let compiled = self.sources.iter().map(|source| Regex::new(&format!("(?m){source}")));
+            compiled.filter_map(Result::ok).collect()
+        })
+    }
+
+    fn match_in(&self, output: &str) -> bool {
+        self.all().iter().any(|pattern| pattern.is_match(output))
+    }
+
+    /// The names that they find, in the order of the output.
+    fn names(&self, output: &str) -> Vec<String> {
+        let mut found: Vec<(usize, String)> = self.all().iter().flat_map(|pattern| names(pattern, output)).collect();
+        found.sort();
+        found.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// The largest number of failures that they find; `None` if they match nothing.
+    fn failures(&self, output: &str) -> Option<usize> {
+        let counts = self.all().iter().flat_map(|pattern| pattern.captures_iter(output));
+        counts.map(|captures| numbers(&captures).sum()).max()
+    }
+
+    /// The first line that says why a run failed, with its place.
+    fn reason(&self, output: &str) -> Option<String> {
+        let captures = self.all().iter().find_map(|pattern| pattern.captures(output))?;
+        let error = captures.name("error")?.as_str().trim();
+        Some(match captures.name("place") {
+            Some(place) => format!("{error} ({})", place.as_str()),
+            None => error.to_owned(),
+        })
+    }
+}
+
+/// The names that a pattern finds, each with its place.
+fn names<'o>(pattern: &'o Regex, output: &'o str) -> impl Iterator<Item = (usize, String)> + 'o {
+    pattern.captures_iter(output).filter_map(|captures| {
+        let name = captures.name("name")?;
+        Some((name.start(), full_name(&captures, name.as_str())))
+    })
+}
+
+/// A name on one line, after the class of its test.
+fn full_name(captures: &Captures<'_>, name: &str) -> String {
+    let name = super::quotes::one_line(name);
+    match captures.name("class") {
+        Some(class) => format!("{}.{name}", class.as_str()),
+        None => name,
+    }
+}
+
+fn numbers(captures: &Captures<'_>) -> impl Iterator<Item = usize> {
+    captures.iter().skip(1).flatten().filter_map(|number| number.as_str().parse().ok())
+}
+
+/// The outcome in `output`, by the first family of runners that recognizes it.
+pub(super) fn read_output(output: &str) -> Option<RunOutcome> {
+    let plain = without_escapes(output).replace('\r', "");
+    RUNNERS.iter().find_map(|runner| runner.read(&plain))
+}
+
+impl Runner {
+    /// The outcome, if `output` shows one of this runner.
+    fn read(&'static self, output: &str) -> Option<RunOutcome> {
+        if !self.signs.iter().any(|sign| output.contains(sign.as_str())) {
+            return None;
+        }
+        let failures = self.count.failures(output);
+        let has_failed = failures.is_some_and(|failures| failures > 0) || self.failed.match_in(output);
+        let has_passed = failures.is_some() || self.passed.match_in(output);
+        if self.framed && !has_failed && !has_passed && !self.frame.match_in(output) {
+            return None;
+        }
+        let has_result = has_failed || !(self.framed && has_passed);
+        let failed = if has_result { self.failing(output, has_failed) } else { Vec::new() };
+        let passed: Vec<String> = self.pass.names(output).into_iter().take(MAX_PASSED).collect();
+        let broken = self.broken.reason(output);
+        let verdict = match () {
+            () if has_failed || !failed.is_empty() => Verdict::Failed,
+            () if has_passed || !passed.is_empty() && self.framed => Verdict::Passed,
+            () if broken.is_some() => Verdict::Failed,
+            () => return None,
+        };
+        let is_unexplained = verdict == Verdict::Failed && failed.is_empty();
+        let error = if is_unexplained { broken.or_else(|| self.error.reason(output)) } else { None };
+        Some(RunOutcome { runner: &self.name, verdict, failed, passed, error })
+    }
+
+    /// The names of the tests that failed, each once.
+    fn failing(&self, output: &str, has_failed: bool) -> Vec<String> {
+        let mut failing = self.distinct(self.fail.names(output));
+        if failing.is_empty() && has_failed {
+            let others = self.otherwise.all().iter();
+            let mut lists = others.map(|pattern| self.distinct(names(pattern, output).map(|(_, name)| name)));
+            failing = lists.find(|names| !names.is_empty()).unwrap_or_default();
+        }
+        failing.truncate(MAX_FAILED);
+        failing
+    }
+
+    /// The names without repetitions, also of the same test with its class, and without those that are none.
+    fn distinct(&self, names: impl IntoIterator<Item = String>) -> Vec<String> {
+        let mut distinct: Vec<String> = Vec::new();
+        for name in names {
+            let is_known = distinct
+                .iter()
+                .any(|known| known.strip_suffix(&name).is_some_and(|class| class.is_empty() || class.ends_with('.')));
+            let is_name = !name.is_empty() && name.len() < LONGEST_NAME;
+            if is_name && !is_known && !self.except.iter().any(|text| name.contains(text.as_str())) {
+                distinct.push(name);
+            }
+        }
+        distinct
+    }
+}
+
+// Exit codes and output, extracted from the wrappers that agents put around them.
+
+/// Labels in front of an exit code.
+const EXIT_CODE_LABELS: &[&str] = &[
+    "<returncode>", "Exit code: ", "Exit code ", "exit code: ", "exit code ", "exited with code ", "exit status: ",
+    "exit status ", "\"exit_code\":", "returned exit code ",
+];
+
+/// The exit code that an output reports, in its first or its last lines.
+pub(super) fn exit_code(output: &str) -> Option<i32> {
+    let head = &output[..output.floor_char_boundary(400)];
+    let tail = &output[output.ceil_char_boundary(output.len().saturating_sub(400))..];
+    [head, tail]
+        .iter()
+        .find_map(|part| EXIT_CODE_LABELS.iter().find_map(|label| leading_number(part.split_once(label)?.1)))
+}
+
+/// The number at the beginning of `text`, after white space.
+fn leading_number(text: &str) -> Option<i32> {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len());
+    text[..end].parse().ok()
+}
+
+/// The output inside a wrapper: `{"output":"…"}` or `<output>…</output>`.
+pub(super) fn unwrapped(result: &str) -> Cow<'_, str> {
+    if result.starts_with('{')
+        && let Ok(Value::Object(members)) = serde_json::from_str(result)
+        && let Some(output) = ["output", "stdout", "content"].iter().find_map(|key| members.get(*key)?.as_str())
+    {
+        return Cow::Owned(output.to_owned());
+    }
+    let inside = result.split_once("<output>").and_then(|(_, rest)| rest.rsplit_once("</output>"));
+    Cow::Borrowed(inside.map_or(result, |(output, _)| output))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RUNNERS, RunOutcome, Runner, Verdict, read_output};
+
+    /// Verdict, runner, failing tests and the error of an output.
+    fn outcome_of(output: &str) -> (Verdict, &'static str, Vec<String>, Option<String>) {
+        let RunOutcome { runner, verdict, failed, error, .. } = read_output(output).unwrap_or_default();
+        (verdict, runner, failed, error)
+    }
+
+    fn failing(output: &str, runner: &'static str, names: &[&str]) {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        assert_eq!(outcome_of(output), (Verdict::Failed, runner, names, None), "{output}");
+    }
+
+    fn passing(output: &str, runner: &'static str) {
+        assert_eq!(outcome_of(output), (Verdict::Passed, runner, Vec::new(), None), "{output}");
+    }
+
+    #[test]
+    fn every_pattern_of_the_table_is_valid() {
+        assert!(RUNNERS.len() > 10);
+        for runner in RUNNERS.iter() {
+            let Runner { fail, otherwise, pass, count, passed, failed, frame, error, broken, .. } = runner;
+            for patterns in [fail, otherwise, pass, count, passed, failed, frame, error, broken] {
+                assert_eq!(patterns.all().len(), patterns.sources.len(), "{}: {:?}", runner.name, patterns.sources);
+            }
+        }
+    }
+
+    #[test]
+    fn python_tests() {
+        failing(
+            "collected 3 items\n.F.\nFAILED tests/a.py::test_x[1] - AssertionError: 1 != 2\nERROR tests/b.py\n==== 1 failed, 2 passed, 1 error in 0.1s ====",
+            "pytest",
+            &["tests/a.py::test_x[1]", "tests/b.py"],
+        );
+        failing(
+            "tests/a.py::x FAILED [50%]\ntests/a.py::y PASSED [100%]\n1 failed, 1 passed in 1s",
+            "pytest",
+            &["tests/a.py::x"],
+        );
+        passing("=========== 12 passed, 1 warning in 3.21s ===========", "pytest");
+        passing("\u{1b}[32m\u{1b}[1m12 passed\u{1b}[0m\u{1b}[32m in 0.1s\u{1b}[0m", "pytest");
+        failing(
+            "FAIL: test_x (app.tests.Case)\n----\nRan 2 tests in 0.1s\n\nFAILED (failures=1)",
+            "unittest",
+            &["test_x (app.tests.Case)"],
+        );
+        passing("..\n-----\nRan 2 tests in 0.001s\n\nOK", "unittest");
+    }
+
+    #[test]
+    fn cargo_tests_and_builds() {
+        failing(
+            "test a::b ... FAILED\ntest a::c ... ok\ntest result: FAILED. 1 passed; 1 failed; 0 ignored",
+            "cargo",
+            &["a::b"],
+        );
+        passing("test a::c ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored", "cargo");
+        passing("    Finished `dev` profile [unoptimized] target(s) in 0.1s", "cargo");
+        failing(
+            "        FAIL [   0.005s] my-crate tests::adds\n     Summary [ 0.1s] 2 tests run: 1 passed, 1 failed",
+            "cargo",
+            &["my-crate tests::adds"],
+        );
+        let error = outcome_of("error[E0308]: mismatched types\n --> src/a.rs:3:4\nerror: could not compile `x`");
+        assert_eq!(
+            error,
+            (Verdict::Failed, "cargo", vec![], Some("error[E0308]: mismatched types (src/a.rs:3:4)".into()))
+        );
+    }
+
+    #[test]
+    fn go_tests_and_builds() {
+        failing(
+            "--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/sub (0.00s)\nFAIL\nFAIL\tx/y\t0.1s",
+            "go",
+            &["TestA", "TestA/sub"],
+        );
+        passing("ok  \tx/y\t0.1s\n?   \tx/z\t[no test files]", "go");
+        let error = outcome_of("# x/y\n./a.go:3:4: undefined: z\nFAIL\tx/y [build failed]");
+        assert_eq!(error, (Verdict::Failed, "go", vec![], Some("./a.go:3:4: undefined: z".into())));
+    }
+
+    #[test]
+    fn javascript_tests() {
+        failing(
+            "FAIL src/a.test.ts\n  ● Cart › adds\n\n    expect(1)\n\nTests:       1 failed, 2 passed, 3 total",
+            "jest",
+            &["Cart › adds"],
+        );
+        failing(
+            " FAIL  src/a.test.ts > Cart > adds\n Tests  1 failed | 2 passed (3)",
+            "jest",
+            &["src/a.test.ts > Cart > adds"],
+        );
+        failing(
+            "FAIL src/a.test.ts\n  ● Test suite failed to run\nTests: 0 total\nTest Suites: 1 failed, 1 total",
+            "jest",
+            &["src/a.test.ts"],
+        );
+        passing("PASS src/a.test.ts\nTests:       3 passed, 3 total", "jest");
+        failing("  3 passing (5ms)\n  1 failing\n\n  1) Cart\n       adds:\n     Error: x", "jest", &["Cart adds"]);
+        failing(
+            "  Cart\n    when empty\n      1) adds\n\n  0 passing (5ms)\n  1 failing\n\n  1) Cart\n       when empty\n         adds:\n\n      AssertionError",
+            "jest",
+            &["Cart when empty adds"],
+        );
+        failing(
+            "▶ Cart\n  ✖ adds (1.2ms)\n✖ Cart (2.1ms)\nℹ tests 2\nℹ pass 0\nℹ fail 1\n\n✖ failing tests:\n\n✖ adds (1.2ms)\n  Error: x",
+            "tap",
+            &["adds", "Cart"],
+        );
+        passing("✔ adds (1.2ms)\nℹ tests 1\nℹ pass 1\nℹ fail 0", "tap");
+    }
+
+    #[test]
+    fn jvm_tap_and_make() {
+        failing(
+            "[ERROR]   CalcTest.adds:12 expected: <3>\n[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n[INFO] BUILD FAILURE",
+            "junit",
+            &["CalcTest.adds"],
+        );
+        failing(
+            "CalcTest > adds() FAILED\n2 tests completed, 1 failed\nBUILD FAILED in 1s",
+            "junit",
+            &["CalcTest > adds()"],
+        );
+        failing(
+            "[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.02 s <<< FAILURE! -- in com.x.CalcTest\n[ERROR] com.x.CalcTest.adds -- Time elapsed: 0.01 s <<< FAILURE!\n[ERROR] Failures:\n[ERROR]   CalcTest.adds:12 expected: <3>\n[INFO] BUILD FAILURE",
+            "junit",
+            &["com.x.CalcTest.adds"],
+        );
+        failing(
+            "[ERROR] adds(com.x.CalcTest)  Time elapsed: 0.01 s  <<< ERROR!\n[ERROR] Errors:\n[ERROR]   OtherTest.pays » NullPointer\n[ERROR] Tests run: 2, Failures: 0, Errors: 2, Skipped: 0",
+            "junit",
+            &["com.x.CalcTest.adds", "OtherTest.pays"],
+        );
+        let error = outcome_of(
+            "FAILURE: Build failed with an exception.\n\n* What went wrong:\nCould not resolve x:y:1.\n\nBUILD FAILED in 1s",
+        );
+        assert_eq!(error, (Verdict::Failed, "junit", vec![], Some("Could not resolve x:y:1.".into())));
+        passing("BUILD SUCCESSFUL in 1s", "junit");
+        failing(
+            "<testcase classname=\"C\" name=\"adds\">\n<failure message=\"x\"/>\n</testcase>",
+            "junit",
+            &["C.adds"],
+        );
+        failing("TAP version 13\nok 1 - a\nnot ok 2 - b c\n1..2", "tap", &["b c"]);
+        passing("ok 1 - a\n1..1", "tap");
+        let error = outcome_of("cc a.c\na.c:3:4: error: expected ';'\nmake: *** [Makefile:3: a.o] Error 1");
+        assert_eq!(error, (Verdict::Failed, "make", vec![], Some("a.c:3:4: error: expected ';'".into())));
+        let error = outcome_of("src/a.ts(3,4): error TS2322: Type 'x'.");
+        assert_eq!(error.3.as_deref(), Some("src/a.ts(3,4): error TS2322: Type 'x'."));
+    }
+
+    #[test]
+    fn other_texts_have_no_outcome() {
+        for text in ["", "drwxr-xr-x 2 root", "3 files changed", "All is well", "fn test() -> Result<(), Error>", "ok"]
+        {
+            assert_eq!(read_output(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn tests_of_ctest_and_googletest() {
+        failing(
+            "    Start 1: unit\n1/2 Test #1: unit ....   Passed    0.01 sec\n2/2 Test #2: math ....***Failed    0.02 sec\n\n\
+             50% tests passed, 1 tests failed out of 2\n\nTotal Test time (real) =   0.03 sec\n\n\
+             The following tests FAILED:\n\t  2 - math (Failed)\nErrors while running CTest",
+            "ctest",
+            &["math"],
+        );
+        passing("100% tests passed, 0 tests failed out of 2\n\nTotal Test time (real) =   0.03 sec", "ctest");
+        failing(
+            "[ RUN      ] Cart.Adds\na.cc:3: Failure\n[  FAILED  ] Cart.Adds (0 ms)\n[==========] 2 tests from 1 test suite ran.\n\
+             [  PASSED  ] 1 test.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Cart.Adds\n",
+            "ctest",
+            &["Cart.Adds"],
+        );
+        passing("[==========] 2 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 2 tests.", "ctest");
+    }
+
+    #[test]
+    fn tests_of_phpunit() {
+        failing(
+            "PHPUnit 10.5.1 by Sebastian Bergmann and contributors.\n\n..F   3 / 3 (100%)\n\nThere was 1 failure:\n\n\
+             1) Tests\\CartTest::testAdds with data set #0 (1, 2)\nFailed asserting that 3 matches expected 2.\n\n\
+             /app/tests/CartTest.php:12\n\nFAILURES!\nTests: 3, Assertions: 3, Failures: 1.",
+            "phpunit",
+            &["Tests\\CartTest::testAdds with data set #0 (1, 2)"],
+        );
+        failing(
+            "There was 1 error:\n\n1) CartTest::testPays\nError: Call to undefined method\n\nERRORS!\nTests: 1, Assertions: 0, Errors: 1.",
+            "phpunit",
+            &["CartTest::testPays"],
+        );
+        passing("...   3 / 3 (100%)\n\nTime: 00:00.010\n\nOK (3 tests, 4 assertions)", "phpunit");
+        passing("OK, but some tests were skipped!\nTests: 3, Assertions: 2, Skipped: 1.", "phpunit");
+    }
+
+    #[test]
+    fn tests_of_rspec_and_minitest() {
+        failing(
+            "..F\n\nFailures:\n\n  1) Cart adds items\n     Failure/Error: expect(1).to eq(2)\n\n\
+             Finished in 0.002 seconds (files took 0.1 seconds to load)\n3 examples, 1 failure\n\nFailed examples:\n\n\
+             rspec ./spec/cart_spec.rb:12 # Cart adds items\n",
+            "rspec",
+            &["./spec/cart_spec.rb:12 # Cart adds items"],
+        );
+        passing("...\n\nFinished in 0.002 seconds\n3 examples, 0 failures, 1 pending", "rspec");
+        failing(
+            "  1) Failure:\nCartTest#test_adds [test/cart_test.rb:12]:\nExpected: 2\n\n  2) Error:\nCartTest#test_pays:\n\
+             NoMethodError: x\n\n3 runs, 3 assertions, 1 failures, 1 errors, 0 skips",
+            "rspec",
+            &["CartTest#test_adds", "CartTest#test_pays"],
+        );
+        passing("3 runs, 3 assertions, 0 failures, 0 errors, 0 skips", "rspec");
+    }
+
+    #[test]
+    fn tests_and_builds_of_dotnet() {
+        failing(
+            "[xUnit.net 00:00:00.52]     Shop.Tests.CartTests.Adds [FAIL]\n  Failed Shop.Tests.CartTests.Adds [12 ms]\n\
+             \x20 Error Message:\n   Assert.Equal() Failure\n  Stack Trace:\n     at Shop.Tests.CartTests.Adds() in /r/CartTests.cs:line 9\n\n\
+             Failed!  - Failed:     1, Passed:     2, Skipped:     0, Total:     3, Duration: 12 ms - Shop.Tests.dll (net8.0)",
+            "dotnet",
+            &["Shop.Tests.CartTests.Adds"],
+        );
+        passing(
+            "Passed!  - Failed:     0, Passed:     3, Skipped:     0, Total:     3, Duration: 9 ms - A.dll (net8.0)",
+            "dotnet",
+        );
+        passing("Build succeeded.\n    0 Warning(s)\n    0 Error(s)", "dotnet");
+        let outcome = read_output("/r/Cart.cs(12,5): error CS1002: ; expected [/r/Shop.csproj]\n\nBuild FAILED.\n");
+        let outcome = outcome.unwrap_or_default();
+        assert_eq!(outcome.runner, "dotnet");
+        assert_eq!(outcome.error.as_deref(), Some("/r/Cart.cs(12,5): error CS1002: ; expected [/r/Shop.csproj]"));
+    }
+}

@@ -1,0 +1,141 @@
+//! The files that a script changes when it is run, as far as its text names them: files that it opens for writing, and files that
+//! the commands of a shell script write.
+
+use super::effects::{Effect, PROGRAMS, effects, lists};
+use super::paths;
+
+/// Longest script that is searched, in bytes, and most files that are found in it.
+const MAX_SCRIPT: usize = 64 << 10;
+const MAX_FILES: usize = 16;
+
+/// Whether the program runs scripts.
+pub(super) fn is_interpreter(program: &str) -> bool {
+    lists(&PROGRAMS.interpreters, program) || program.starts_with("python3.")
+}
+
+/// The files that the script `text` writes. `place` is its path, or the program that runs it.
+pub(super) fn files_written_by(place: &str, text: &str) -> Vec<String> {
+    let text = &text[..text.floor_char_boundary(MAX_SCRIPT)];
+    let name = paths::name(place);
+    let extension = name.rsplit('.').next().unwrap_or_default();
+    let mut found: Vec<String> = Vec::new();
+    if lists(&PROGRAMS.shells, extension) {
+        for effect in effects(text) {
+            if let Effect::Change { path, .. } = effect {
+                add(&mut found, &path);
+            }
+        }
+        return found;
+    }
+    if is_interpreter(name) || lists(&PROGRAMS.script_endings, extension) {
+        for call in &PROGRAMS.writers {
+            add_files(text, call, &mut |_, rest| path_at(text, rest), &mut found);
+        }
+        for call in &PROGRAMS.openers {
+            add_files(text, call, &mut |_, rest| opened_file(text, rest), &mut found);
+        }
+        for call in &PROGRAMS.writing_methods {
+            add_files(text, call, &mut |before, _| receiver_path(text, before), &mut found);
+        }
+    }
+    found
+}
+
+/// Adds a path once, up to the limit.
+fn add(found: &mut Vec<String>, path: &str) {
+    if let Some(path) = paths::project_path(path).filter(|path| found.iter().all(|known| known != path))
+        && found.len() < MAX_FILES
+    {
+        found.push(path.to_owned());
+    }
+}
+
+/// Adds the files that `file` finds in the text before and after each occurrence of `call`.
+fn add_files(text: &str, call: &str, file: &mut dyn FnMut(&str, &str) -> Option<String>, found: &mut Vec<String>) {
+    for (at, _) in text.match_indices(call) {
+        let whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') || call.starts_with('.');
+        if whole && let Some(path) = file(&text[..at], &text[at + call.len()..]) {
+            add(found, &path);
+        }
+    }
+}
+
+/// The file of `open(…, "w")`; `None` if the mode does not write.
+fn opened_file(text: &str, rest: &str) -> Option<String> {
+    let arguments = &rest[..rest.find([')', '\n']).unwrap_or(rest.len())];
+    let (_, mode) = arguments.split_once(',')?;
+    let mode = mode.trim_start().strip_prefix("mode=").unwrap_or(mode.trim_start());
+    let mode = literal(mode)?.0;
+    let writes = mode.starts_with(['w', 'a', 'x']) || mode.contains('+');
+    if writes && mode.len() <= 3 { path_at(text, rest) } else { None }
+}
+
+/// The path at the beginning of `rest`: a literal, or a variable that was set to one.
+fn path_at(text: &str, rest: &str) -> Option<String> {
+    let rest = rest.trim_start();
+    if let Some((path, after)) = literal(rest) {
+        return after.trim_start().starts_with([',', ')']).then(|| path.to_owned());
+    }
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    rest[end..].trim_start().starts_with([',', ')']).then(|| variable_path(text, &rest[..end])).flatten()
+}
+
+/// The path that a method is called on: `Path("a.py")`, or a variable.
+fn receiver_path(text: &str, before: &str) -> Option<String> {
+    if let Some(inside) = before.strip_suffix(')') {
+        let (_, path) = inside.rsplit_once("Path(")?;
+        return literal(path).filter(|(_, after)| after.is_empty()).map(|(path, _)| path.to_owned());
+    }
+    let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+    variable_path(text, &before[start..])
+}
+
+/// The literal that a variable was set to: `name = "a.py"`, `const name = 'a.js'`, `name = Path("a.py")`.
+fn variable_path(text: &str, name: &str) -> Option<String> {
+    if name.is_empty() {
+        return None;
+    }
+    text.lines().find_map(|line| {
+        let line = line.trim().trim_end_matches(';');
+        let line = ["const ", "let ", "var ", "$"].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
+        let value = line.strip_prefix(name)?.trim_start().strip_prefix('=')?.trim_start();
+        let inside =
+            value.strip_suffix(')').and_then(|value| value.split_once("Path(")).map_or(value, |(_, path)| path);
+        let (path, after) = literal(inside)?;
+        (after.is_empty() || after.trim_start().starts_with('#')).then(|| path.to_owned())
+    })
+}
+
+/// The quoted text at the beginning, and what follows it.
+fn literal(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    text[1..].split_once(quote).filter(|(inside, _)| !inside.contains(['\\', '\n']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::files_written_by;
+
+    #[test]
+    fn files_that_a_script_writes_are_found() {
+        for (place, text, expected) in [
+            (
+                "fix.py",
+                "with open('src/a.py', 'r') as f:\n    x = f.read()\nwith open('src/a.py', 'w') as f:\n    f.write(x)",
+                &["src/a.py"][..],
+            ),
+            ("fix.py", "path = \"src/a.py\"\nwith open(path, mode=\"w\") as f: pass\nopen(other, 'w')", &["src/a.py"]),
+            (
+                "python3",
+                "p = Path('a.py')\np.write_text(p.read_text())\nPath(\"b.py\").write_text('')",
+                &["a.py", "b.py"],
+            ),
+            ("fix.js", "const file = 'a.ts';\nfs.writeFileSync(file, x);\nfs.readFileSync('b.ts')", &["a.ts"]),
+            ("fix.sh", "cd src\nsed -i s/a/b/ x.rs\ncat > /tmp/y <<E\nE\n", &["src/x.rs"]),
+            ("fix.py", "open(f'{root}/a.py', 'w'); open('/tmp/x', 'w'); reopen('z', 'w'); open('b' + '.py', 'w')", &[]),
+            ("notes.md", "open('a.py', 'w')", &[]),
+        ] {
+            assert_eq!(files_written_by(place, text), expected, "{text}");
+        }
+    }
+}

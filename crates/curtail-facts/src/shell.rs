@@ -1,0 +1,243 @@
+//! Splits a shell's command line into simple commands, with their words, the files that they write, and the folder that they
+//! run in. It follows quotes, here-documents and operators as POSIX shells do, and expands nothing.
+
+use super::paths;
+
+/// One simple command of a line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Simple {
+    /// The program and its arguments, unquoted.
+    pub(super) words: Vec<String>,
+    /// Files that its standard output goes to.
+    pub(super) writes: Vec<String>,
+    /// The folder that an earlier `cd` of the line changed to.
+    pub(super) folder: Option<String>,
+    /// The text of the here-document that it reads.
+    pub(super) input: Option<String>,
+}
+
+/// The simple commands of `line`, in order.
+pub(super) fn commands(line: &str) -> Vec<Simple> {
+    let mut splitter = Splitter { rest: line, ..Splitter::default() };
+    while splitter.step() {}
+    splitter.end();
+    splitter.done
+}
+
+#[derive(Default)]
+struct Splitter<'l> {
+    rest: &'l str,
+    word: Option<String>,
+    /// What the next word is: an argument, or the target of a redirection.
+    target: Target,
+    /// The command that is being read.
+    current: Simple,
+    done: Vec<Simple>,
+    /// The delimiters of the here-documents that begin on the next line, each with the index of its command in `done`.
+    heredocs: Vec<(String, usize)>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    #[default]
+    Words,
+    Output,
+    Heredoc,
+    Ignored,
+}
+
+impl Splitter<'_> {
+    /// Reads one character or token; `false` at the end.
+    fn step(&mut self) -> bool {
+        let Some(letter) = self.rest.chars().next() else { return false };
+        self.rest = &self.rest[letter.len_utf8()..];
+        match letter {
+            '\'' => self.single_quoted(),
+            '"' => self.double_quoted(),
+            '\\' => self.backslash(),
+            '$' if self.rest.starts_with('(') => self.substitution(),
+            '#' if self.word.is_none() => self.skip_to('\n'),
+            '\n' => {
+                self.end();
+                self.read_heredocs();
+            }
+            ';' | '|' | '&' | '(' | ')' if letter != '&' || !self.rest.starts_with('>') => self.end(),
+            '>' | '<' | '&' => self.redirection(letter),
+            letter if letter.is_whitespace() => self.end_word(),
+            letter => self.push(letter),
+        }
+        true
+    }
+
+    fn push(&mut self, letter: char) {
+        self.word.get_or_insert_default().push(letter);
+    }
+
+    fn skip_to(&mut self, letter: char) {
+        self.rest = &self.rest[self.rest.find(letter).unwrap_or(self.rest.len())..];
+    }
+
+    /// Reads the rest of `'…'`.
+    fn single_quoted(&mut self) {
+        let end = self.rest.find('\'').unwrap_or(self.rest.len());
+        self.word.get_or_insert_default().push_str(&self.rest[..end]);
+        self.rest = self.rest.get(end + 1..).unwrap_or_default();
+    }
+
+    /// Reads the rest of `"…"`. A `$(…)` inside is copied unchanged.
+    fn double_quoted(&mut self) {
+        self.word.get_or_insert_default();
+        let mut depth = 0_usize;
+        while let Some(letter) = self.rest.chars().next() {
+            self.rest = &self.rest[letter.len_utf8()..];
+            match letter {
+                '"' if depth == 0 => return,
+                '\\' if depth == 0 => self.backslash(),
+                '$' if self.rest.starts_with('(') => {
+                    depth += 1;
+                    self.push(letter);
+                    self.push('(');
+                    self.rest = &self.rest[1..];
+                }
+                '(' if depth > 0 => {
+                    depth += 1;
+                    self.push(letter);
+                }
+                ')' if depth > 0 => {
+                    depth -= 1;
+                    self.push(letter);
+                }
+                letter => self.push(letter),
+            }
+        }
+    }
+
+    /// Reads the character after a backslash; an escaped line break is dropped.
+    fn backslash(&mut self) {
+        let Some(letter) = self.rest.chars().next() else { return };
+        self.rest = &self.rest[letter.len_utf8()..];
+        if letter != '\n' {
+            self.push(letter);
+        }
+    }
+
+    /// Copies a `$(…)` outside of quotes unchanged.
+    fn substitution(&mut self) {
+        self.push('$');
+        let mut depth = 0_usize;
+        let end = self.rest.char_indices().find_map(|(at, letter)| {
+            depth = match letter {
+                '(' => depth + 1,
+                ')' => depth.saturating_sub(1),
+                _ => depth,
+            };
+            (depth == 0).then_some(at + 1)
+        });
+        let (inside, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.word.get_or_insert_default().push_str(inside);
+        self.rest = rest;
+    }
+
+    /// Reads a redirection that begins with `first`: `>`, `>>`, `2>`, `&>`, `<`, `<<` or `<<<`.
+    fn redirection(&mut self, first: char) {
+        let descriptor = self.word.take_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        self.end_word();
+        let length = self.rest.find(|c| !matches!(c, '>' | '<' | '|' | '-')).unwrap_or(self.rest.len());
+        let (more, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        let input = first == '<';
+        self.target = match more {
+            "<" | "<-" if input => Target::Heredoc,
+            _ if input || descriptor.is_some_and(|number| number != "1") || self.rest.starts_with('&') => {
+                Target::Ignored
+            }
+            _ => Target::Output,
+        };
+        if self.target == Target::Ignored && self.rest.starts_with('&') {
+            self.rest = &self.rest[1..];
+        }
+    }
+
+    fn end_word(&mut self) {
+        let Some(word) = self.word.take() else { return };
+        match std::mem::take(&mut self.target) {
+            Target::Words => self.current.words.push(word),
+            Target::Output => self.current.writes.push(word),
+            Target::Heredoc => self.heredocs.push((word, self.done.len())),
+            Target::Ignored => {}
+        }
+    }
+
+    /// Ends a simple command. A `cd` applies to the commands after it.
+    fn end(&mut self) {
+        self.end_word();
+        self.target = Target::Words;
+        let folder = self.current.folder.clone();
+        let command = std::mem::replace(&mut self.current, Simple { folder, ..Simple::default() });
+        match command.words.as_slice() {
+            [] if command.writes.is_empty() => {}
+            [cd, folder] if cd == "cd" => {
+                self.current.folder = Some(paths::resolved(command.folder.as_deref(), folder));
+            }
+            _ => self.done.push(command),
+        }
+    }
+
+    /// Reads the here-documents that begin here into their commands.
+    fn read_heredocs(&mut self) {
+        for (delimiter, command) in std::mem::take(&mut self.heredocs) {
+            let mut lines = self.rest.split_inclusive('\n');
+            let body: usize = lines.by_ref().take_while(|line| line.trim() != delimiter).map(str::len).sum();
+            if let Some(command) = self.done.get_mut(command) {
+                command.input = Some(self.rest[..body].to_owned());
+            }
+            let last = self.rest[body..].split_inclusive('\n').next().map_or(0, str::len);
+            self.rest = &self.rest[body + last..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Simple, commands};
+
+    fn words(line: &str) -> Vec<Vec<String>> {
+        commands(line).into_iter().map(|command| command.words).collect()
+    }
+
+    #[test]
+    fn lines_are_split_into_commands_and_words() {
+        for (line, expected) in [
+            ("a b && c 'd e' || f", &[&["a", "b"][..], &["c", "d e"], &["f"]][..]),
+            ("x \"y \\\"z\\\"\" | w; v &", &[&["x", "y \"z\""], &["w"], &["v"]]),
+            (
+                "git commit -m \"$(cat <<'EOF'\nOne\n\nTwo (2)\nEOF\n)\"",
+                &[&["git", "commit", "-m", "$(cat <<'EOF'\nOne\n\nTwo (2)\nEOF\n)"]],
+            ),
+            ("cat <<EOF\nrm x\nEOF\nls", &[&["cat"], &["ls"]]),
+            ("a \\\n b # c; d", &[&["a", "b"]]),
+            ("", &[]),
+        ] {
+            assert_eq!(words(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_written_and_the_folder_are_found() {
+        for (line, writes, folder) in [
+            ("cd /r && a > x 2>&1", &["x"][..], Some("/r")),
+            ("a 2> err >> log", &["log"], None),
+            ("a &> all", &["all"], None),
+            ("cat > a.py <<'E'\nx > y\nE", &["a.py"], None),
+            ("a < in 2>/dev/null", &[], None),
+        ] {
+            let found = commands(line);
+            let Some(Simple { writes: found, folder: below, .. }) = found.last() else { panic!("{line}") };
+            assert_eq!(
+                (found.as_slice(), below.as_deref()),
+                (writes.iter().map(|&w| w.to_owned()).collect::<Vec<_>>().as_slice(), folder),
+                "{line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! Which flags have an effect only beside others: as data, in one list, with one check for the command line, for policies and for
+//! configurations. A flag without effect is an error, because whoever passes it believes that it does something.
+
+use std::ffi::OsString;
+
+use clap::ArgMatches;
+use clap::builder::PossibleValue;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+
+/// Flags that need others.
+#[derive(Debug)]
+struct Modifier {
+    /// The commands that have the flags; all of them if empty.
+    commands: &'static [&'static str],
+    /// The flags, by their long names.
+    flags: &'static [&'static str],
+    /// What the flags need: one of these.
+    needs: &'static [Need],
+    /// What to call the needs in a message; by default they are listed.
+    kind: &'static str,
+    /// What to do instead, if that is not obvious.
+    advice: &'static str,
+    /// Whether it does no harm that the flag has no effect, so that it is only reported.
+    is_harmless: bool,
+}
+
+/// Something that a flag needs.
+#[derive(Debug, Clone, Copy)]
+enum Need {
+    /// This flag.
+    Given(&'static str),
+    /// This value of a flag, which may be the default.
+    Value(&'static str, &'static str),
+    /// None of these flags.
+    Absent(&'static [&'static str]),
+    /// No other flag and no path.
+    Alone,
+}
+
+use Need::{Absent, Alone, Given, Value};
+
+const fn modifier(
+    commands: &'static [&'static str],
+    flags: &'static [&'static str],
+    needs: &'static [Need],
+) -> Modifier {
+    Modifier { commands, flags, needs, kind: "", advice: "", is_harmless: false }
+}
+
+impl Modifier {
+    const fn with_advice(self, advice: &'static str) -> Self {
+        Self { advice, ..self }
+    }
+
+    const fn harmless(self) -> Self {
+        Self { is_harmless: true, ..self }
+    }
+
+    const fn with_kind(self, kind: &'static str) -> Self {
+        Self { kind, ..self }
+    }
+}
+
+/// All commands.
+const EVERY: &[&str] = &[];
+
+/// The commands that write transcripts.
+const CUTS: &[&str] = &["window", "filter", "limit", "split", "summarize", "repair", "run", "memory recall"];
+
+const FILTER: &[&str] = &["filter"];
+
+/// The flags of `filter` that clear results.
+const CLEAR: [Need; 4] =
+    [Given("keep-last-results"), Given("protect-tokens"), Given("supersede-reads"), Given("dedupe-results")];
+
+const CAP: [Need; 2] = [Given("cap-result"), Given("cap-tool")];
+
+/// The flags of `filter` that choose what to change, without those that choose calls by their tools.
+const OTHER_SELECTIONS: &[&str] = &[
+    "role", "strip", "keep-last-results", "protect-tokens", "supersede-reads", "dedupe-results", "cap-result",
+    "cap-tool", "keep-last-media", "max-media-bytes", "max-media-pixels", "range", "drop", "drop-turn",
+    "drop-records-with",
+];
+
+const SELECT: &[Need] = &[
+    Given("exclude-tool"),
+    Given("include-tool"),
+    Given("role"),
+    Given("strip"),
+    CLEAR[0],
+    CLEAR[1],
+    CLEAR[2],
+    CLEAR[3],
+    CAP[0],
+    CAP[1],
+    Given("keep-last-media"),
+    Given("max-media-bytes"),
+    Given("max-media-pixels"),
+    Given("range"),
+    Given("drop"),
+    Given("drop-turn"),
+    Given("drop-records-with"),
+];
+
+const ALL_CALLS: &str = "-x '*' drops the calls of all tools, and -k GLOB those of all others";
+
+const MODELS: [Need; 2] = [Value("summarizer", "openai"), Value("summarizer", "anthropic")];
+
+const EXTERNAL: &[Need] = &[MODELS[0], MODELS[1], Value("summarizer", "command"), Given("summarizer-cmd")];
+
+/// Every flag that can be without effect.
+const MODIFIERS: &[Modifier] = &[
+    modifier(&["window"], &["max-expansion", "cap-in-flight"], &[Value("strategy", "history")]),
+    modifier(FILTER, &["persist-results"], &[Given("exclude-tool"), Given("include-tool"), Absent(OTHER_SELECTIONS)])
+        .with_advice(ALL_CALLS),
+    modifier(FILTER, &["step"], &[CLEAR[0]]),
+    modifier(FILTER, &["read-tool"], &[CLEAR[2]]),
+    modifier(FILTER, &["placeholder", "clear-inputs", "clear-tool", "trigger", "clear-at-least"], &CLEAR)
+        .with_advice(ALL_CALLS),
+    modifier(FILTER, &["exempt-tool"], &[CLEAR[0], CLEAR[1], CLEAR[2], CLEAR[3], CAP[0], CAP[1]])
+        .with_advice(ALL_CALLS),
+    modifier(FILTER, &["cap-keep"], &CAP).with_advice(ALL_CALLS),
+    modifier(FILTER, &["pin"], &[Given("role"), Given("range"), Given("drop"), Given("drop-turn")])
+        .with_advice(ALL_CALLS),
+    modifier(FILTER, &["repair", "live", "thinking", "usage"], SELECT)
+        .with_kind("a flag that chooses what to drop")
+        .with_advice(ALL_CALLS),
+    modifier(CUTS, &["repair-pending"], &[Given("repair")]),
+    modifier(&["check"], &["repair-pending"], &[Given("fix"), Given("diff")]),
+    modifier(&["check"], &["follow-links"], &[Given("fix")]),
+    modifier(&["check"], &["max-findings", "follow-links"], &[Absent(&["diff"])]),
+    modifier(CUTS, &["follow-links"], &[Given("in-place")]),
+    modifier(CUTS, &["resume"], &[Given("output-dir"), Given("in-place")]),
+    modifier(CUTS, &["no-sync"], &[Given("output"), Given("output-dir"), Given("in-place"), Given("as-new-session")])
+        .harmless(),
+    modifier(
+        CUTS,
+        &["force"],
+        &[Given("output"), Given("output-dir"), Given("in-place"), Given("rejects"), Given("map")],
+    )
+    .harmless(),
+    modifier(&["view"], &["force"], &[Given("output"), Given("output-dir")]).harmless(),
+    modifier(&["view"], &["full"], &[Given("text")]),
+    modifier(&["view"], &["network", "agent"], &[Given("config")]),
+    modifier(&["run"], &["preset"], &[Absent(&["network", "agent", "config", "no-config", "trust"])]),
+    modifier(&["run"], &["list-presets"], &[Alone]),
+    modifier(&["run", "check", "config show"], &["no-config"], &[Absent(&["config"])]),
+    modifier(&["split"], &["on-overflow", "reserve"], &[Given("max-tokens")]),
+    modifier(
+        EVERY,
+        &["messages-key"],
+        &[Value("framing", "auto"), Value("framing", "records"), Value("framing", "document")],
+    ),
+    modifier(EVERY, &["tools", "add-generation-prompt"], &[Given("template")]),
+    modifier(
+        &["sessions"],
+        &["tokenizer", "model", "overhead", "reserve"],
+        &[Given("tokens"), Value("sort", "tokens")],
+    ),
+    modifier(&["replay"], &["columns"], &[Value("output-format", "text")]),
+    modifier(&["replay"], &["allow-summarizer"], &[Given("policy"), Given("sweep"), Given("config")]),
+    modifier(&["summarize"], &["store", "from", "rewind"], &[Given("thread")]),
+    modifier(
+        &["summarize"],
+        &["window", "max-summaries", "unit", "trigger-tokens", "summary-role"],
+        &[Absent(&["handoff"])],
+    )
+    .harmless(),
+    modifier(
+        &["summarize"],
+        &["api-key-file", "ca-file", "allow-http", "endpoint", "summary-model", "extra-body", "retries"],
+        &MODELS,
+    ),
+    modifier(&["summarize"], &["prompt"], &[MODELS[0], MODELS[1], Given("print-prompt")]),
+    modifier(&["summarize"], &["summarizer-cmd"], &[Value("summarizer", "command"), Absent(&["summarizer"])]),
+    modifier(&["summarize"], &["timeout", "concurrency", "cache", "on-summary-error"], EXTERNAL)
+        .with_kind("--summarizer openai, anthropic or command"),
+];
+
+/// A flag without effect.
+#[derive(Debug)]
+pub(crate) struct Ineffective {
+    /// Its long name.
+    pub(super) flag: &'static str,
+    /// The flags of which it needs one, each with its values.
+    needs: Vec<(&'static str, Vec<&'static str>)>,
+    /// The flag beside which it has no effect.
+    rival: Option<&'static str>,
+    modifier: &'static Modifier,
+}
+
+impl Ineffective {
+    /// What is wrong, on the command line.
+    pub(super) fn on_command_line(&self) -> String {
+        self.described(|flag| format!("--{flag}"), self.modifier.advice)
+    }
+
+    /// What is wrong, in a file whose keys are flags.
+    pub(super) fn in_file(&self) -> String {
+        self.described(|flag| format!("`{flag}`"), "")
+    }
+
+    fn described(&self, named: impl Fn(&str) -> String, advice: &str) -> String {
+        let Modifier { kind, is_harmless, .. } = *self.modifier;
+        let flag = named(self.flag);
+        let lacks = if is_harmless { "has no effect without" } else { "needs" };
+        let excludes = if is_harmless { "has no effect with" } else { "cannot be used with" };
+        let advice = if advice.is_empty() { String::new() } else { format!("; {advice}") };
+        match self.rival {
+            Some(rival) if self.needs.is_empty() => format!("{flag} {excludes} {}", named(rival)),
+            _ if self.needs.is_empty() => format!("{flag} takes no other flag and no file"),
+            _ if !kind.is_empty() => format!("{flag} {lacks} {kind}{advice}"),
+            _ => format!("{flag} {lacks} {}{advice}", listed(self.needs.iter().map(|need| described(need, &named)))),
+        }
+    }
+}
+
+/// A flag, and the values of it that are needed.
+fn described((flag, values): &(&str, Vec<&str>), named: impl Fn(&str) -> String) -> String {
+    match values.is_empty() {
+        true => named(flag),
+        false => format!("{} {}", named(flag), listed(values.iter().map(|value| (*value).to_owned()))),
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    match names.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        names => names.concat(),
+    }
+}
+
+/// The first flag of `command` that was given and has no effect.
+pub(super) fn ineffective(command: &str, matches: &ArgMatches) -> Option<Ineffective> {
+    let of_command = |modifier: &&Modifier| modifier.commands.is_empty() || modifier.commands.contains(&command);
+    let (harmless, harmful): (Vec<_>, Vec<_>) =
+        MODIFIERS.iter().filter(of_command).partition(|modifier| modifier.is_harmless);
+    harmful.into_iter().chain(harmless).find_map(|modifier| {
+        let given = Flags(matches);
+        let flag = modifier.flags.iter().find(|flag| given.has(flag))?;
+        if modifier.needs.iter().any(|need| given.meets(need, flag)) {
+            return None;
+        }
+        Some(Ineffective { flag, needs: given.listed(modifier.needs), rival: given.rival(modifier.needs), modifier })
+    })
+}
+
+/// The flags that were given.
+#[derive(Clone, Copy)]
+struct Flags<'m>(&'m ArgMatches);
+
+impl Flags<'_> {
+    /// Whether the user passed the flag: a default or a variable, which is set for other runs as well, is no such intention.
+    fn has(self, flag: &str) -> bool {
+        let id = id(flag);
+        matches!(self.0.try_contains_id(&id), Ok(true)) && self.0.value_source(&id) == Some(ValueSource::CommandLine)
+    }
+
+    /// Whether the command has such a flag.
+    fn knows(self, flag: &str) -> bool {
+        self.0.try_contains_id(&id(flag)).is_ok()
+    }
+
+    fn meets(self, need: &Need, flag: &str) -> bool {
+        match need {
+            Given(flag) => self.has(flag),
+            Value(flag, value) => {
+                let values = self.0.try_get_raw(&id(flag)).ok().flatten();
+                values.is_some_and(|mut values| values.any(|given| given == *value))
+            }
+            Absent(flags) => !flags.iter().any(|flag| self.has(flag)),
+            Alone => {
+                let others = self.0.ids().map(clap::Id::as_str).filter(|other| *other != id(flag));
+                let is_command_line = |other: &str| self.0.value_source(other) == Some(ValueSource::CommandLine);
+                !others.into_iter().any(|other| !GLOBAL.contains(&other) && is_command_line(other))
+            }
+        }
+    }
+
+    /// The flags in `needs` that the command has, each with its values.
+    fn listed(self, needs: &[Need]) -> Vec<(&'static str, Vec<&'static str>)> {
+        let mut listed: Vec<(&str, Vec<&str>)> = Vec::new();
+        for need in needs {
+            match *need {
+                Given(flag) if self.knows(flag) => listed.push((flag, Vec::new())),
+                Value(flag, value) => match listed.last_mut().filter(|(last, _)| *last == flag) {
+                    Some((_, values)) => values.push(value),
+                    None => listed.push((flag, vec![value])),
+                },
+                _ => {}
+            }
+        }
+        listed
+    }
+
+    /// The flag that must not be given and is.
+    fn rival(self, needs: &[Need]) -> Option<&'static str> {
+        needs.iter().find_map(|need| match need {
+            Absent(flags) => flags.iter().find(|flag| self.has(flag)).copied(),
+            _ => None,
+        })
+    }
+}
+
+/// The flags of every command.
+const GLOBAL: [&str; 5] = ["jobs", "quiet", "verbose", "color", "progress"];
+
+/// The name that clap has for a flag.
+fn id(flag: &str) -> String {
+    flag.replace('-', "_")
+}
+
+// Values that are separated from their flags by a space, where they follow `=`.
+
+/// What is wrong with `--stats json` or `--fix drop`, where the value follows `=`: the word after the flag is one of its values,
+/// and would be read as the name of a file. Nothing if there is such a file.
+fn detached_value(command: &clap::Command, given: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = given.iter().map_while(|word| word.to_str()).take_while(|word| *word != "--").collect();
+    let flags: Vec<_> = command.get_arguments().filter(|arg| arg.is_require_equals_set()).collect();
+    words.windows(2).find_map(|pair| {
+        let [flag, value] = pair else { return None };
+        let arg = flags.iter().find(|arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long)))?;
+        let values = arg.get_possible_values();
+        let is_value = values.iter().map(PossibleValue::get_name).any(|name| name == *value);
+        let is_file = std::path::Path::new(value).exists();
+        (is_value && !is_file).then(|| format!("{flag} {value}: the value follows `=`, as in {flag}={value}"))
+    })
+}
+
+/// Refuses flags without effect, and values that would be read as files. Returns what to report about a flag without effect
+/// that does no harm.
+///
+/// # Errors
+/// The first one in the command line `given`, from which `root` read `matches`.
+pub(super) fn check(
+    root: &clap::Command,
+    matches: &ArgMatches,
+    given: &[OsString],
+) -> Result<Option<String>, clap::Error> {
+    let (mut command, mut matches, mut path) = (root, matches, String::new());
+    while let Some((name, inner)) = matches.subcommand() {
+        command = command.find_subcommand(name).unwrap_or(command);
+        path = format!("{path} {name}").trim_start().to_owned();
+        matches = inner;
+    }
+    let refuse = |reason: String| Err(clap::Error::raw(ErrorKind::ArgumentConflict, format!("{reason}\n")));
+    if let Some(reason) = detached_value(command, given) {
+        return refuse(reason);
+    }
+    match ineffective(&path, matches) {
+        Some(flag) if flag.modifier.is_harmless => Ok(Some(flag.on_command_line())),
+        Some(flag) => refuse(flag.on_command_line()),
+        None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Absent, EVERY, Given, MODIFIERS, Need, OTHER_SELECTIONS, SELECT, Value, id};
+
+    /// The command at `path`.
+    fn command_at(path: &str) -> clap::Command {
+        let mut all = super::super::command();
+        all.build();
+        path.split(' ').fold(all, |command, name| command.find_subcommand(name).expect(path).clone())
+    }
+
+    fn has(command: &clap::Command, flag: &str) -> bool {
+        command.get_arguments().any(|arg| arg.get_long() == Some(flag) && arg.get_id().as_str() == id(flag))
+    }
+
+    #[test]
+    fn every_name_is_that_of_a_flag() {
+        for modifier in MODIFIERS {
+            let commands = if modifier.commands == EVERY { &["count", "limit"] } else { modifier.commands };
+            for path in commands {
+                let command = command_at(path);
+                for flag in modifier.flags {
+                    // `split --map`, for example, is a flag of one command among several.
+                    assert!(has(&command, flag) || modifier.commands.len() > 1, "{path} --{flag}");
+                }
+                let known = modifier.needs.iter().filter(|need| match need {
+                    Given(flag) | Value(flag, _) => has(&command, flag),
+                    Absent(flags) => flags.iter().all(|flag| has(&command, flag)),
+                    Need::Alone => true,
+                });
+                assert!(known.count() > 0, "{path}: {:?}", modifier.flags);
+            }
+        }
+    }
+
+    #[test]
+    fn the_two_lists_of_selections_are_equal() {
+        let listed = SELECT.iter().filter_map(|need| match need {
+            Given("exclude-tool" | "include-tool") => None,
+            Given(flag) => Some(*flag),
+            _ => None,
+        });
+        assert_eq!(listed.collect::<Vec<_>>(), OTHER_SELECTIONS);
+    }
+}
