@@ -154,7 +154,10 @@ impl Processor for MessageRange {
     }
 
     fn remarks(&self) -> Vec<String> {
-        self.seen.remarks("--range", Unit::Message, std::slice::from_ref(&(self.from..usize::MAX))).filter(|_| self.from > 0).collect()
+        self.seen
+            .remarks("--range", Unit::Message, std::slice::from_ref(&(self.from..usize::MAX)))
+            .filter(|_| self.from > 0)
+            .collect()
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
