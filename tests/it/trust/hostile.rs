@@ -72,7 +72,6 @@ fn obeyed(output: &str, colors: bool) -> Option<String> {
 }
 
 /// The runs whose output people or logs read. `FILE` and the other hostile names are arguments where they can be.
-#[expect(clippy::too_many_lines, reason = "a list")]
 fn runs() -> Vec<Vec<String>> {
     let mut runs: Vec<Vec<&str>> = Vec::new();
     let inputs = [FILE, "session.jsonl"];

@@ -26,7 +26,7 @@ pub(super) fn connect(read: &mut [Item<'_>]) {
 
 /// Marks the calls with these ids as left open on purpose.
 pub(super) fn wait(read: &mut [Item<'_>], waits: impl Fn(&str) -> bool) {
-    mark(read, waits, |call| call.wait());
+    mark(read, waits, ToolCall::wait);
 }
 
 /// Marks the calls with these ids as deferred.
@@ -36,10 +36,10 @@ pub(super) fn defer(read: &mut [Item<'_>], is_deferred: impl Fn(&str) -> bool) {
 
 fn mark(read: &mut [Item<'_>], is_one: impl Fn(&str) -> bool, mark: impl Fn(&mut ToolCall<'_>)) {
     for part in read.iter_mut().filter_map(Item::message_mut).flat_map(|message| &mut message.parts) {
-        if let Content::ToolCall(call) = &mut part.content {
-            if call.id.as_ref().is_some_and(|id| is_one(&id.decode())) {
-                mark(call);
-            }
+        if let Content::ToolCall(call) = &mut part.content
+            && call.id.as_ref().is_some_and(|id| is_one(&id.decode()))
+        {
+            mark(call);
         }
     }
 }
