@@ -192,14 +192,15 @@ pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Sessi
     let mut rollbacks = dialect.rollbacks(elements).into_iter().peekable();
     let mut kept_by = kept_by(dialect, elements, &indices).into_iter().peekable();
     for (nth, (&item, usage)) in elements.iter().zip(usages).enumerate() {
+        // A message that begins a branch is not rolled back with what is before it.
+        if let Some((_, first)) = rollbacks.next_if(|(event, _)| *event == nth) {
+            // In a damaged log, a record can follow one that comes later: nothing precedes it then.
+            reader.roll_back(indices[first.min(nth)]);
+        }
         let kept = kept_by.next_if(|(at, _)| *at == nth).map(|(_, kept)| kept).unwrap_or_default();
         match messages.get(&item.span().start) {
             Some(&at) => reader.message(item, usage, at, &transcript.messages[at], &kept),
             None => reader.metadata(item, usage, &kept),
-        }
-        if let Some((_, first)) = rollbacks.next_if(|(event, _)| *event == nth) {
-            // In a damaged log, a record can follow one that comes later: nothing precedes it then.
-            reader.roll_back(indices[first.min(nth)]);
         }
     }
     reader.sessions.into_values().map(|builder| builder.session).collect()

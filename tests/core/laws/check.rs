@@ -4,7 +4,7 @@ use curtail_core::dialects::{Framing, ReadError, Reading};
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, Thinking, View};
-use curtail_core::transcript::{Fault, FaultKind, Pairs, PartRef, Role, Standing};
+use curtail_core::transcript::{Fault, FaultKind, Pairs, PartRef, Standing};
 use proptest::prelude::*;
 
 use super::bytes::Written;
@@ -104,7 +104,7 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
         let replaced = messages.iter().filter(|message| message.standing == Standing::Superseded);
         seen.replaced_thoughts +=
             replaced.flat_map(|message| &message.parts).filter(|part| part.is_prefix_bound()).count();
-        seen.speaking += messages.iter().filter(|message| message.role == Role::Assistant).count();
+        seen.speaking += messages.iter().filter(|message| message.is_target()).count();
         let pairs = Pairs::from_messages(messages);
         for fault in Fault::find_all(messages, &pairs, transcript.layout.pairing_rules) {
             let content = &messages[fault.at.message].parts[fault.at.part].content;
