@@ -149,6 +149,8 @@ fn check_overflow(
         let leads = |at: &usize| messages[*at].begins_turn() && messages[*at].thread == messages[first].thread;
         all.extend(before.clone().rev().find(leads));
     }
+    let waiting = Pairs::from_messages(messages).awaiting_messages(messages);
+    all.extend(before.clone().filter(|at| waiting.contains(at)));
     all.sort_unstable();
     all.dedup();
     let beside = |at: &usize| split.pins.system && messages[*at].parts.iter().any(Part::instructs);

@@ -235,7 +235,7 @@ fn defer<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
         let by_program = !event.member_is("author", "user");
         for part in item.message_mut().into_iter().flat_map(|message| &mut message.parts) {
             match &mut part.content {
-                Content::ToolCall(call) => call.deferred |= REQUESTS.iter().any(|name| call.name.is(name)),
+                Content::ToolCall(call) if REQUESTS.iter().any(|name| call.name.is(name)) => call.wait(),
                 Content::ToolResult(result) => {
                     let Some(id) = result.id.as_ref().map(|id| id.decode().into_owned()) else { continue };
                     result.interim = asked_for.contains(&id) || by_program && long_running.contains(&id);
@@ -245,7 +245,8 @@ fn defer<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
             }
         }
     }
-    deferred::defer(read, |id| long_running.contains(id) || answered.contains(id));
+    deferred::defer(read, |id| answered.contains(id));
+    deferred::wait(read, |id| long_running.contains(id));
 }
 
 /// The calls for which an event asks a person: to confirm them, or for a credential. Its results are not their answers.

@@ -161,8 +161,8 @@ fn is_signed_by_claude(part: Value<'_>) -> bool {
 fn read_call<'a>(part: Value<'a>, name: Text<'a>, args: Option<Value<'a>>) -> Content<'a> {
     let call = ToolCall::new(part.get_text("toolCallId"), name, blocks::arguments(part.some("input").or(args)));
     // A person has to approve the call before it runs.
-    let deferred = part.member_is("state", "approval-requested");
-    Content::ToolCall(ToolCall { hosted: part.is_true("providerExecuted"), deferred, ..call })
+    let waits = part.member_is("state", "approval-requested");
+    Content::ToolCall(ToolCall { hosted: part.is_true("providerExecuted"), deferred: waits, waits, ..call })
 }
 
 /// A call that a person has to approve is run when the person has.
@@ -171,7 +171,7 @@ fn defer_approvals(items: &[Value<'_>], read: &mut [Item<'_>]) {
     let asked = parts.filter(|part| part.member_is("type", "tool-approval-request"));
     let asked: HashSet<String> = asked.map(|part| part.word("toolCallId").into_owned()).collect();
     if !asked.is_empty() {
-        deferred::defer(read, |id| asked.contains(id));
+        deferred::wait(read, |id| asked.contains(id));
     }
 }
 
@@ -184,7 +184,7 @@ fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> Content<'a> {
     let call = list.items().find(is_it);
     let name = call.map_or(Text::Escaped(""), |call| call.text_or_empty("toolName"));
     let request = ToolCall::new(part.get_text("approvalId"), name, Text::Escaped(""));
-    Content::ToolCall(ToolCall { family: Family::Approval, deferred: true, ..request })
+    Content::ToolCall(ToolCall { family: Family::Approval, deferred: true, waits: true, ..request })
 }
 
 fn read_response(part: Value<'_>) -> Part<'_> {

@@ -8,7 +8,7 @@ use foldhash::HashSet;
 
 use super::Item;
 use crate::json::{Document, Value};
-use crate::transcript::{Content, ToolResult};
+use crate::transcript::{Content, ToolCall, ToolResult};
 
 /// Marks results that are tasks of MCP which go on, and the calls that have an interim result.
 pub(super) fn connect(read: &mut [Item<'_>]) {
@@ -20,15 +20,26 @@ pub(super) fn connect(read: &mut [Item<'_>]) {
         }
     }
     if !waiting.is_empty() {
-        defer(read, |id| waiting.contains(id));
+        wait(read, |id| waiting.contains(id));
     }
+}
+
+/// Marks the calls with these ids as left open on purpose.
+pub(super) fn wait(read: &mut [Item<'_>], waits: impl Fn(&str) -> bool) {
+    mark(read, waits, ToolCall::wait);
 }
 
 /// Marks the calls with these ids as deferred.
 pub(super) fn defer(read: &mut [Item<'_>], is_deferred: impl Fn(&str) -> bool) {
+    mark(read, is_deferred, |call| call.deferred = true);
+}
+
+fn mark(read: &mut [Item<'_>], is_one: impl Fn(&str) -> bool, mark: impl Fn(&mut ToolCall<'_>)) {
     for part in read.iter_mut().filter_map(Item::message_mut).flat_map(|message| &mut message.parts) {
         if let Content::ToolCall(call) = &mut part.content {
-            call.deferred |= call.id.as_ref().is_some_and(|id| is_deferred(&id.decode()));
+            if call.id.as_ref().is_some_and(|id| is_one(&id.decode())) {
+                mark(call);
+            }
         }
     }
 }

@@ -216,6 +216,7 @@ fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> C
         family,
         hosted: hosted || container || is_hosted_elsewhere(item),
         deferred: family == Family::Approval,
+        waits: family == Family::Approval,
     })
 }
 
@@ -240,7 +241,7 @@ fn defer(items: &[Value<'_>], read: &mut [Item<'_>]) {
         let goes_on = item.member_is("status", "in_progress") || item.member_is("status", "queued");
         for part in read.message_mut().into_iter().flat_map(|message| &mut message.parts) {
             match &mut part.content {
-                Content::ToolCall(call) => call.deferred |= goes_on || waits(call),
+                Content::ToolCall(call) if goes_on || waits(call) => call.wait(),
                 Content::ToolResult(result) => result.interim = goes_on,
                 _ => {}
             }

@@ -246,8 +246,8 @@ impl Pairs {
     #[must_use]
     pub fn awaiting(&self, messages: &[Message<'_>]) -> HashSet<PartRef> {
         let mut awaiting: HashSet<PartRef> = HashSet::default();
-        let mut waiting: Vec<PartRef> =
-            self.calls.iter().copied().filter(|&call| deferred(messages, call).is_some()).collect();
+        let waits = |call: &PartRef| deferred(messages, *call).is_some_and(|call| call.waits);
+        let mut waiting: Vec<PartRef> = self.calls.iter().copied().filter(waits).collect();
         if waiting.is_empty() {
             return awaiting;
         }
@@ -285,11 +285,11 @@ impl Pairs {
         whole
     }
 
-    /// Whether an answer to this deferred call can still come, or has come and is in flight, which begins at message `flight`.
+    /// Whether an answer to this call that waits can still come, or has come and is in flight, which begins at message `flight`.
     fn awaits(&self, messages: &[Message<'_>], call: PartRef, flight: usize) -> bool {
         let goes_on = |result: PartRef| {
             let is_interim = result.part_in(messages).content.result().is_some_and(|result| result.interim);
-            is_interim || call.message < flight && result.message >= flight
+            is_interim || result.message >= flight
         };
         !messages[call.message].standing.is_rolled_back() && self.counterpart(call).is_none_or(goes_on)
     }

@@ -357,9 +357,10 @@ pub struct ToolCall<'a> {
     pub family: Family,
     /// Whether the provider runs the tool, so that the call needs no result from the caller.
     pub hosted: bool,
-    /// Whether the program leaves the call open on purpose: its result may come at any time, and several may come, of which the
-    /// last counts.
+    /// Whether its result may be anywhere after it, and several may come, of which the last counts.
     pub deferred: bool,
+    /// Whether the program leaves it open on purpose: it is deferred, and stays while its answer can come.
+    pub waits: bool,
 }
 
 /// Why no tool can take the arguments of a call.
@@ -372,6 +373,11 @@ pub enum ArgumentFault {
 }
 
 impl ToolCall<'_> {
+    /// Leaves it open on purpose.
+    pub const fn wait(&mut self) {
+        (self.deferred, self.waits) = (true, true);
+    }
+
     /// What is wrong with the arguments; `None` if they are valid or empty, or if the tool accepts any text.
     #[must_use]
     pub fn argument_fault(&self) -> Option<ArgumentFault> {
@@ -412,7 +418,7 @@ impl<'a> ToolCall<'a> {
     /// A call of a function of the caller.
     #[must_use]
     pub const fn new(id: Option<Text<'a>>, name: Text<'a>, arguments: Text<'a>) -> Self {
-        Self { id, name, arguments, family: Family::Function, hosted: false, deferred: false }
+        Self { id, name, arguments, family: Family::Function, hosted: false, deferred: false, waits: false }
     }
 }
 
