@@ -26,7 +26,7 @@ pub(super) fn connect(read: &mut [Item<'_>]) {
 
 /// Marks the calls with these ids as left open on purpose.
 pub(super) fn wait(read: &mut [Item<'_>], waits: impl Fn(&str) -> bool) {
-    mark(read, waits, ToolCall::wait);
+    mark(read, waits, |call| call.wait());
 }
 
 /// Marks the calls with these ids as deferred.
