@@ -115,6 +115,11 @@ pub fn read_seen(dialect: Option<&str>, framing: Framing, text: &str) -> Seen {
         }
         let ids = pairs.awaiting(messages).into_iter().filter_map(|at| {
             let call = messages[at.message].parts[at.part].content.call()?;
+            let is_final =
+                |result: PartRef| result.part_in(messages).content.result().is_some_and(|result| !result.interim);
+            if pairs.counterpart(at).is_some_and(is_final) {
+                return None;
+            }
             Some(call.id.as_ref()?.decode().into_owned())
         });
         seen.waiting.extend(ids);

@@ -8,7 +8,7 @@ use curtail_core::pipeline::{Chain, Cut, Splitting, TextCutter, Window};
 use curtail_core::processors::{
     Counting, Overlap, Pins, Split, SplitOverflow, SplitWindow, TargetRule, Thinking, View, WindowUnit,
 };
-use curtail_core::transcript::{FaultKind, Message, Pairs, Part, Role, Transcript, first_prompt, segments};
+use curtail_core::transcript::{FaultKind, Message, Pairs, Part, Role, Transcript, first_prompt, whole_segments};
 use proptest::prelude::*;
 
 use super::boundaries::{BOUNDED, marked};
@@ -80,7 +80,7 @@ fn check_windows(split: &Split, transcript: &Transcript<'_>) -> Result<Vec<Split
         outside + whole.chain(only_instructions.iter().map(|&at| reduced(at))).sum::<usize>()
     };
     let pairs = Pairs::from_messages(messages);
-    let (segments, awaiting) = (segments(messages, &pairs), pairs.awaiting_messages(messages));
+    let (segments, awaiting) = (whole_segments(messages, &pairs), pairs.awaiting_messages(messages));
     let mut next = 0;
     for (nth, window) in windows.iter().enumerate() {
         assert_eq!(window.own.start, next, "own messages follow each other");
