@@ -106,11 +106,14 @@ fn check_figures(
     let mut before = before[..first].iter().filter(|one| one.is_told);
     let untouched = kept.iter().filter(|one| one.is_told && before.any(|old| old.text == one.text)).count();
     let left = reset.iter().filter(|one| one.is_told).count();
-    let holds_all = input.0 == "goose";
-    prop_assert!(
-        left == if holds_all { 0 } else { untouched },
-        "{name}: {left} figures are left, and {untouched} stood before the first change\nin {text}"
-    );
+    let expected = match input.0 {
+        // Its figures count the whole session.
+        "goose" => left == 0,
+        // A record repeats the result of its call, which is behind its figures.
+        "gemini" => left == untouched || left == untouched + 1,
+        _ => left == untouched,
+    };
+    prop_assert!(expected, "{name}: {left} figures are left, and {untouched} stood before the first change\nin {text}");
     Ok(())
 }
 

@@ -101,7 +101,7 @@ fn a_flag_that_does_no_harm_without_effect_is_reported() {
     let place = place();
     for (flag, words) in [
         ("--force", "--force has no effect without --output, --output-dir, --in-place or --rejects"),
-        ("--no-sync", "--no-sync has no effect without --output, --output-dir or --in-place"),
+        ("--no-sync", "--no-sync has no effect without --output, --output-dir, --in-place or --as-new-session"),
     ] {
         let done = curtail(&place, &format!("window {flag} a.jsonl"));
         assert_eq!((done.status, done.out), (0, trip()));

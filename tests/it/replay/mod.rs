@@ -345,7 +345,7 @@ fn calls_that_repeat_a_dropped_one_are_counted() {
         entry("assistant", "Done.", 0),
     ]
     .concat();
-    let report = replay(&log, &["-p", "window --strategy sliding -n 1"]);
+    let report = replay(&log, &["-p", "window --strategy sliding -n 2"]);
     assert_eq!(per_request(&report, 0, "repeated_calls"), [0; 4]);
     assert_eq!(per_request(&report, 1, "repeated_calls"), [0, 0, 1, 0]);
     assert_eq!(per_request(&report, 1, "files_read_again"), [0, 0, 1, 0]);
@@ -434,13 +434,13 @@ fn rewarded(reward: f64, rounds: usize) -> String {
 fn a_verdict_names_the_cheapest_policy_that_keeps_enough() {
     let place = place_with("chats.jsonl", &(rewarded(0.0, 8) + &rewarded(1.0, 8)));
     let run = |arguments: &[&str]| printed(&place, &[&["chats.jsonl", "--price", "prices.toml"], arguments].concat());
-    let window = ["-p", "window --strategy sliding -n 1", "-p", "filter --keep-last-results 1"];
+    let window = ["-p", "window --strategy sliding -n 2", "-p", "filter --keep-last-results 1"];
     let report = run(&window);
     for outcome in [0, 1] {
-        let heading = format!("openai, outcome {outcome} (1 session): window --strategy sliding -n 1 saves ");
+        let heading = format!("openai, outcome {outcome} (1 session): window --strategy sliding -n 2 saves ");
         assert!(report.contains(&heading), "{report}");
     }
-    assert!(report.contains("\n    curtail window --strategy sliding -n 1 FILE\n"), "{report}");
+    assert!(report.contains("\n    curtail window --strategy sliding -n 2 FILE\n"), "{report}");
     let dear = run(&["-p", "filter --keep-last-results 1"]);
     assert!(
         dear.contains("none of these is worth it: the cheapest of them, filter --keep-last-results 1, costs "),
@@ -626,7 +626,7 @@ fn what_is_lost_is_told_apart() {
         + &call("c2", r#"{"path":"src/parser.rs"}"#)
         + &result("c2", "src/parser.rs: fn other() {}")
         + &entry("assistant", "Now parse_record in src/parser.rs.", 0);
-    let report = replay(&log, &["-p", "window --strategy sliding -n 1"]);
+    let report = replay(&log, &["-p", "window --strategy sliding -n 2"]);
     let policy = |nth: usize, figure: &str| report["sessions"][0]["policies"][nth][figure].clone();
     let references = |nth| {
         ["kept_references", "needed_references", "kept_in_calls", "needed_in_calls", "shown_again"]

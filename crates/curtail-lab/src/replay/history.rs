@@ -41,8 +41,8 @@ pub(super) struct History<'a> {
     pub(super) originals: Vec<usize>,
     /// Positions of messages with results that belong to no call.
     unpaired: Vec<usize>,
-    /// Whether no message affects how others are treated: none replaces earlier ones, and only messages whose role
-    /// gives instructions contain any.
+    /// Whether no message affects how others are treated: none replaces earlier ones or is dropped with another, and only
+    /// messages whose role gives instructions contain any.
     pub(super) plain: bool,
     /// For each position, whether its message has no text of a user or an assistant, nor has any message whose calls it
     /// answers.
@@ -126,6 +126,11 @@ impl<'a> History<'a> {
         self.unpaired.get(next).is_none_or(|at| *at >= positions.end)
     }
 
+    /// Whether a message is dropped with another one.
+    pub(super) fn has_dependent(&self) -> bool {
+        self.messages.iter().any(|message| message.dropped_with.is_some())
+    }
+
     /// The position of a message that a policy kept.
     pub(super) fn position(&self, message: &Message<'_>) -> Option<usize> {
         message.source_index().and_then(|at| self.positions.get(&at)).copied()
@@ -183,7 +188,8 @@ pub(super) fn instructs(message: &Message<'_>) -> bool {
 }
 
 fn is_plain(message: &Message<'_>) -> bool {
-    !message.is_in_compaction() && !message.is_boundary() && (message.role.instructs() || !instructs(message))
+    let affects = message.is_in_compaction() || message.is_boundary() || message.dropped_with.is_some();
+    !affects && (message.role.instructs() || !instructs(message))
 }
 
 fn after_instructions(messages: &[Message<'_>]) -> Vec<usize> {

@@ -103,7 +103,10 @@ impl<'h, 'a> Projection<'h, 'a> {
         let stage = chain.stages.first().filter(|_| is_view && chain.stages.len() == 1 && chain.on_summary.is_none());
         let steady = stage.filter(|_| layout.reread.is_none()).map(|stage| &stage.processor);
         Self {
-            joint: stage.filter(|stage| stage.processor.traits().growth.is_local).map(|_| 0),
+            // A message that is dropped with another has to be seen with it.
+            joint: stage
+                .filter(|stage| stage.processor.traits().growth.is_local && !history.has_dependent())
+                .map(|_| 0),
             keeps_rounds: steady.is_some_and(|processor| {
                 let growth = processor.traits().growth;
                 growth.is_local && growth.keeps_rounds
