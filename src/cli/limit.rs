@@ -40,7 +40,7 @@ pub(crate) struct LimitOptions {
     #[command(flatten)]
     template: TemplateOptions,
 
-    /// What to do when the newest segment does not fit with the question that it follows
+    /// What to do when the newest segment and its question do not fit
     #[arg(long, value_parser = one_of(OVERFLOWS), default_value = "error")]
     on_overflow: Overflow,
 

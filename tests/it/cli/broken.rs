@@ -44,7 +44,8 @@ fn truncating_never_makes_a_transcript_longer() {
         let arguments = [
             "limit", "-t", &tokens, "--on-overflow", "truncate", "--no-preserve-system", "--dialect", "anthropic", "-q",
         ];
-        let output = run(&arguments, &input);
+        // A budget that keeps nothing is refused, and nothing is written.
+        let output = text(&Place::new().curtail(&arguments).write_stdin(input.clone()).output().unwrap().stdout);
         assert!(output.len() <= input.len(), "{tokens} tokens: {output}");
     }
 }

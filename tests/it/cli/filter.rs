@@ -354,7 +354,7 @@ fn only_records_can_be_dropped() {
     let error = refused(&["--drop-records-with", "P01"], log);
     assert!(error.contains("unknown rule `P01`"), "{error}");
     let error = refused(&["--drop-records-with", "too-long"], log);
-    assert!(error.contains("this rule needs a token limit"), "{error}");
+    assert!(error.contains("this rule needs the number of tokens that a record may have; pass -t N"), "{error}");
 }
 
 /// A rule that needs a number of tokens is refused without one, and works with it.
