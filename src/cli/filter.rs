@@ -58,10 +58,9 @@ impl FilterArgs {
         let drops = (!self.drop_records_with.is_empty()).then(|| self.checking()).transpose()?;
         let counted = drops.as_ref().and_then(|checking| checking.counting.as_ref());
         counted.into_iter().for_each(|counting| report::counted(counting, global));
-        let processors: Processors = match (self.options.selects(), &drops) {
-            (true, _) => self.options.processors()?,
-            (false, Some(_)) => Vec::new(),
-            (false, None) => vec![Box::new(AllCalls::new(self.options.persist_results))],
+        let processors = match drops.is_some() && !self.options.selects() {
+            true => Processors::new(),
+            false => self.options.processors()?,
         };
         let chain = self.cutting.with_repair(Chain::default().at("", processors));
         let options = format!(
@@ -306,8 +305,10 @@ impl Options for FilterOptions {
             let (messages, turns) = (self.drop.clone(), self.drop_turn.clone());
             processors.push(Box::new(DropMessages { messages, turns, pins, ..DropMessages::default() }));
         }
-        if let Some(tools) = self.tools()? {
-            processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results }));
+        match self.tools()? {
+            Some(ToolGlobs::All) => processors.push(Box::new(AllCalls::new(self.persist_results))),
+            Some(tools) => processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results })),
+            None => {}
         }
         if !self.role.is_empty() || !self.strip.is_empty() {
             processors.push(Box::new(Strip { kinds: self.strip.clone(), roles: self.role.clone(), pins }));

@@ -45,7 +45,7 @@ pub(crate) struct LimitOptions {
     on_overflow: Overflow,
 
     /// Keep system and developer messages and count them first (default)
-    #[arg(long, overrides_with = "no_preserve_system")]
+    #[arg(long, overrides_with = "no_preserve_system", hide_short_help = true)]
     preserve_system: bool,
 
     /// Treat system and developer messages like any other message

@@ -11,9 +11,9 @@ use curtail_core::transcript::{Answers, Fault, FaultKind, Message, Pairs, PartRe
 use proptest::prelude::*;
 
 fn repaired(dialect: &str, mode: &str, pending: bool, text: &str) -> String {
-    // Signed thoughts after a change are dropped, which is a law of its own.
-    let mut arguments =
-        vec!["repair", "--mode", mode, "--framing", "lines", "--dialect", dialect, "--thinking", "keep"];
+    // Signed thoughts and figures after a change are dropped, which are laws of their own.
+    let mut arguments = vec!["repair", "--mode", mode, "--framing", "lines", "--dialect", dialect];
+    arguments.extend(["--thinking", "keep", "--usage", "keep"]);
     arguments.extend(pending.then_some("--pending"));
     let output = run(&arguments, text);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

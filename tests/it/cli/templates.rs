@@ -44,7 +44,7 @@ fn count_is_what_the_template_renders() {
 fn budgets_hold_for_what_the_template_renders() {
     let place = Place::new();
     place.write("in.jsonl", chats(9).as_bytes());
-    for budget in [100, 150, 300] {
+    for budget in [150, 200, 300] {
         let tokens = budget.to_string();
         let run = |command: &str| {
             let done =

@@ -61,7 +61,7 @@ fn count_shows_the_figures_beside_its_own() {
     // Nobody pays for usage that was not asked for.
     assert_eq!(report(&place, &["chat.jsonl"])["usage"], Value::Null);
     // The last request: 650 of ours.
-    let expected = json!({"transcripts": 1, "provider": 6_300, "calibrated": 6_300, "hidden": 5_000, "counted": 650, "dropped": 0});
+    let expected = json!({"transcripts": 1, "provider": 6_300, "calibrated": 6_300, "hidden": 5_000, "counted": 650, "dropped": 0, "shared": 0});
     assert_eq!(printed["usage"], expected);
     let (_, table, _) = run(&place, &["count", "--usage", "chat.jsonl"]);
     let line = "the provider counted 6300 tokens in the last request; --tokenizer usage counts 6300: 5000 that the log does not \
@@ -78,14 +78,14 @@ fn a_cut_that_the_log_does_not_record_is_reported() {
     let cut: String = (0..6).map(|_| round(5_000 + 2 * 200)).collect();
     place.write("chat.jsonl", (chat(6) + &cut).as_bytes());
     let (_, table, _) = run(&place, &["count", "--tokenizer", "usage", "chat.jsonl"]);
-    let line = "\ncut by the program without a record in the log: 1 transcript; the provider's count falls, and ours contains \
-                what was dropped\n";
+    let line = "\nshorter than logged: 1 transcript, in which the provider counted less from some request on, although the log \
+                records no cut; our count contains what was left out\n";
     assert!(table.contains(line), "{table}");
     let printed = report(&place, &["--usage", "chat.jsonl"]);
     assert_eq!(printed["usage"]["dropped"], 1);
     place.write("whole.jsonl", chat(6).as_bytes());
     let (_, table, _) = run(&place, &["count", "--tokenizer", "usage", "whole.jsonl"]);
-    assert!(!table.contains("cut by the program"), "{table}");
+    assert!(!table.contains("shorter than logged"), "{table}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn a_flag_beats_the_environment_and_the_environment_the_file() {
             .contains("\"r50k_base\"  # CURTAIL_TOKENIZER")
     );
     assert!(printed(&["config", "show"], &[]).contains("\"gpt2\"  # curtail.toml:4"));
-    assert!(printed(&["config", "show"], &[]).contains("\"empty\"  # default"));
+    assert!(printed(&["config", "show"], &[]).contains("\"error\"  # default"));
     assert!(printed(&print, &[("CURTAIL_NETWORK", "b")]).contains("network b"));
     assert!(!printed(&["run", "--print", "--network", "a"], &[("CURTAIL_NETWORK", "b")]).contains("network b"));
     // A flag that says the same in other words beats the environment, too.

@@ -49,8 +49,8 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[[history.processors]]\ntype = \"limit\"\nmax-tokens = 9\non-overflow = \"trunkate\"\n",
         "",
-        "4:15: `on-overflow` cannot be `trunkate`; did you mean `truncate`? known: empty, keep-newest, \
-         truncate, error",
+        "4:15: `on-overflow` cannot be `trunkate`; did you mean `truncate`? known: error, truncate, \
+         keep-newest, empty",
     ),
     (
         "[[history.processors]]\ntype = \"limit\"\nmax-tokens = 9\nmodel = \"gpt-4\"\ntokenizer = \"gpt2\"\n",

@@ -318,7 +318,7 @@ fn a_replay_is_a_page_without_script() {
     let hostile = CHAT.replace("At 17:58.", "</td><script>window.sentinel=1</script>");
     place.write("<b>chat.jsonl", hostile.as_bytes());
     let flags = ["replay", "<b>chat.jsonl", "--price", "gpt-4o", "--output-format", "html", "-p", "keep-40"];
-    let done = place.curtail(&flags).args(["--sweep", "limit -t {10,1000}"]).output().unwrap();
+    let done = place.curtail(&flags).args(["--sweep", "limit -t {25,1000}"]).output().unwrap();
     assert!(done.status.success(), "{}", text(&done.stderr));
     let page = text(&done.stdout);
     assert!(page.contains("&lt;b&gt;chat.jsonl") && !page.contains("<b>chat") && !page.contains("<script"), "{page}");
@@ -331,7 +331,7 @@ fn a_replay_is_a_page_without_script() {
         "kept references",
         "files read again",
         "What the columns mean",
-        "limit -t 10 *",
+        "limit -t 25 *",
         "accuracy: ",
         "cost: an estimate",
         "of the sweep, none costs less",

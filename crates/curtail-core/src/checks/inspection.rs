@@ -324,8 +324,13 @@ impl<'a> RuleContext<'_, 'a> {
 
     /// How many results of a message answer calls of another message.
     fn results_of(&self, at: usize) -> usize {
-        let results = self.messages[at].results();
-        results.filter(|(part, _)| !self.is_answered_inside(PartRef { message: at, part: *part })).count()
+        let results = self.messages[at].results().map(|(part, _)| PartRef { message: at, part });
+        results.filter(|&result| !self.is_answered_inside(result) && !self.is_replaced(result)).count()
+    }
+
+    /// Whether a later result of the same call replaced this one.
+    fn is_replaced(&self, result: PartRef) -> bool {
+        self.pairs.counterpart(result).is_some_and(|call| self.pairs.counterpart(call) != Some(result))
     }
 
     fn is_answered_inside(&self, at: PartRef) -> bool {

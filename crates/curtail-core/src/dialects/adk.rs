@@ -225,6 +225,8 @@ pub(super) const fn begin(message: &mut Message<'_>) {
 /// last one.
 fn defer<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut long_running: HashSet<String> = HashSet::default();
+    // A result before its call is no answer to it.
+    let mut made: HashSet<String> = HashSet::default();
     let mut answered: HashSet<String> = HashSet::default();
     for event in events {
         let ids = either(*event, "longRunningToolIds", "long_running_tool_ids").into_iter().flat_map(Value::items);
@@ -235,11 +237,16 @@ fn defer<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
         let by_program = !event.member_is("author", "user");
         for part in item.message_mut().into_iter().flat_map(|message| &mut message.parts) {
             match &mut part.content {
-                Content::ToolCall(call) if REQUESTS.iter().any(|name| call.name.is(name)) => call.wait(),
+                Content::ToolCall(call) => {
+                    made.extend(call.id.as_ref().map(|id| id.decode().into_owned()));
+                    if REQUESTS.iter().any(|name| call.name.is(name)) {
+                        call.wait();
+                    }
+                }
                 Content::ToolResult(result) => {
                     let Some(id) = result.id.as_ref().map(|id| id.decode().into_owned()) else { continue };
                     result.interim = asked_for.contains(&id) || by_program && long_running.contains(&id);
-                    answered.insert(id);
+                    answered.extend(Some(id).filter(|id| made.contains(id)));
                 }
                 _ => {}
             }
