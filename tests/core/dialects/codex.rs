@@ -100,6 +100,6 @@ fn a_compaction_is_cut_inside_and_stays() {
 
 #[test]
 fn a_torn_line_stays() {
-    let out = cut(last(1), "torn.jsonl");
+    let out = cut(last(2), "torn.jsonl");
     assert!(out.ends_with("\"role\":\"assi"), "{out}");
 }

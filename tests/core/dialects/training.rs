@@ -41,7 +41,9 @@ fn a_mark_excludes_a_message_of_any_dialect() {
         let mut text = file.text.clone();
         starts.iter().rev().for_each(|&at| text.insert_str(at, "\"weight\":0,"));
         let [before, after] = [messages(&file.text), messages(&text)];
-        assert!(before.iter().all(|(excluded, _)| !excluded), "{}", file.name);
+        // Some files have marks of their own.
+        let has_marks = file.text.contains("\"mask\":false");
+        assert_eq!(before.iter().any(|(excluded, _)| *excluded), has_marks, "{}", file.name);
         assert_eq!(before.len(), after.len(), "{}", file.name);
         for ((_, plain), (excluded, read)) in before.iter().zip(&after) {
             assert_eq!(plain, read, "{}", file.name);

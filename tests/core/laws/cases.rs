@@ -49,9 +49,16 @@ impl Change {
     }
 }
 
+const BY_NUMBER: &str = "drop by number";
+
 impl LawCase {
     pub fn writes(&self) -> bool {
         self.change == Change::Writes
+    }
+
+    /// Whether it names turns by number.
+    pub fn numbers_turns(&self) -> bool {
+        self.name == BY_NUMBER
     }
 }
 
@@ -422,7 +429,7 @@ pub const CASES: &[LawCase] = &[
         change: Change::Writes,
     },
     LawCase {
-        name: "drop by number",
+        name: BY_NUMBER,
         chain: || {
             let messages = vec![7..9, 9..usize::MAX];
             Chain::default().then(DropMessages {

@@ -90,7 +90,13 @@ const STEPPED: &[Stepped] = &[
             Chain::default().then(SlidingWindow { size: 6, step: 4, unit: WindowUnit::Items, keep })
         },
         // A place is for what began the turn.
-        due: |view| Some(steps(view.messages.len(), 6 - usize::from(first_prompt(view.messages).is_some()), 4)),
+        due: |view| {
+            let due = steps(view.messages.len(), 6 - usize::from(first_prompt(view.messages).is_some()), 4);
+            let last = joints(view.messages, &Pairs::from_messages(view.messages)).pop()?;
+            // A boundary stays.
+            let before = view.messages[..last].iter().filter(|message| !message.is_boundary());
+            (before.count() >= due * 4).then_some(due)
+        },
     },
     Stepped {
         name: "limit",

@@ -242,6 +242,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
     /// one before them that a model would read again.
     fn release(&mut self) {
         self.held.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        // What is named twice is decided once.
+        self.held.dedup_by_key(|(at, _)| *at);
         let mut replaced = self.replaced();
         for (at, reason) in std::mem::take(&mut self.held) {
             if self.is_gone(at) {

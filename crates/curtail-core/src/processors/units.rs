@@ -202,7 +202,9 @@ impl Keep {
             match still.len() {
                 0 => {
                     let after = apply_plan(messages.to_vec(), &plan);
-                    let is_left = in_flight(&after) < after.len();
+                    // A call that waits for its answer since an earlier round is no part of this one.
+                    let is_left = in_flight(&after) < after.len()
+                        && (in_flight(messages)..messages.len()).any(|at| plan.keeps(at));
                     if !is_left || questions.len() < 2 {
                         return if is_left { asking } else { plan };
                     }
