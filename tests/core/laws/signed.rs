@@ -364,6 +364,20 @@ fn is_on_demand(item: &Value) -> bool {
     item["content"][0]["encrypted_content"].is_string()
 }
 
+/// Whether Roo Code sends each item no more, because it names a summary, or a mark of a truncation, that is still there.
+fn hidden(items: &[Value]) -> Vec<bool> {
+    let from = items.iter().rposition(|item| item["isSummary"] == true).unwrap_or(0);
+    let hides = |items: &[Value], key: &str, parent: &Value| {
+        parent.is_string() && items.iter().any(|item| item[key] == *parent)
+    };
+    let is_hidden = |item: &Value| {
+        hides(items, "condenseId", &item["condenseParent"])
+            || hides(&items[from..], "truncationId", &item["truncationParent"])
+    };
+    // What is before the last summary was sent until then.
+    items.iter().enumerate().map(|(at, item)| at >= from && is_hidden(item)).collect()
+}
+
 fn is_reply(item: &Value) -> bool {
     let role = ["/role", "/message/role"].iter().find_map(|place| item.pointer(place));
     role.is_some_and(|role| role == "assistant") || item["id"][2] == "AIMessage"
@@ -375,6 +389,7 @@ impl Signed {
         item["type"] == "compaction"
             || item["subtype"] == "compact_boundary"
             || item["content"][0]["type"] == "compaction"
+            || item["isSummary"] == true
     }
 
     /// The items as lines, with their thoughts signed; `model` wrote the messages of the assistant.
@@ -384,11 +399,14 @@ impl Signed {
             Name::Header(header) => model.map(|model| format!("{}\n", header(model))),
             Name::Reply(_) | Name::Record(_) => None,
         };
-        let sign = |item: &String| {
-            let mut item: Value = serde_json::from_str(item).expect("JSON");
+        let items: Vec<Value> = items.iter().map(|item| serde_json::from_str(item).expect("JSON")).collect();
+        let hidden = hidden(&items);
+        let sign = |(mut item, is_hidden): (Value, bool)| {
+            let mut unread = Reader::NEW;
+            let reader = if is_hidden { &mut unread } else { &mut reader };
             let before = reader.digest;
             if Self::begins(&item) && !is_on_demand(&item) {
-                reader = Reader::NEW;
+                *reader = Reader::NEW;
             }
             (self.claim)(&mut item);
             let mut has_thought = false;
@@ -405,7 +423,7 @@ impl Signed {
             }
             format!("{item}\n")
         };
-        header.into_iter().chain(items.iter().map(sign)).collect()
+        header.into_iter().chain(items.into_iter().zip(hidden).map(sign)).collect()
     }
 
     /// How the text of [`Signed::text`] is framed.
@@ -435,8 +453,9 @@ impl Signed {
     pub fn verify(&self, text: &str) -> (usize, usize) {
         let mut items = self.items(text);
         let begin = items.iter().rposition(Self::begins).unwrap_or(0);
+        let hidden = hidden(&items);
         let (mut reader, mut valid, mut invalid) = (Reader::NEW, 0, 0);
-        for item in &mut items[begin..] {
+        for (item, _) in items.iter_mut().zip(hidden).skip(begin).filter(|(_, is_hidden)| !is_hidden) {
             reader.read(self, item, |signature, digest, last| {
                 let written = signature.as_str().unwrap_or_default();
                 let linked = last.is_none_or(|last| written.ends_with(&format!("{:016x}", fnv(last, 7))));

@@ -167,12 +167,12 @@ pub fn serialize_events(script: &[Turn]) -> Vec<String> {
     events
 }
 
-/// A compaction that replaces the first events, however many came before it.
+/// A compaction that replaces the first events, however many came before it. It is written later than what it replaces.
 pub fn compaction(nth: usize) -> String {
     let summary = content("model", &[part(&format!("Summary {nth}: the key is 42."))]);
     format!(
         "{{\"id\":\"k{nth}\",\"timestamp\":{},\"invocation_id\":\"k\",\"author\":\"user\",\"actions\":{{\"compaction\":{{\"start_timestamp\":{nth},\"end_timestamp\":{},\"compacted_content\":{summary}}}}}}}",
-        nth * 4 + 3,
+        nth + 1_000,
         nth * 4 + 3
     )
 }

@@ -10,7 +10,6 @@ use std::collections::VecDeque;
 
 use foldhash::{HashMap, HashSet};
 
-use super::divisions::in_flight;
 use super::{Closes, Family, Leader, Message, Part, PartPlace, Role, Standing, ToolCall, ToolResult};
 use crate::json::{Text, Value};
 use crate::steps;
@@ -251,8 +250,13 @@ impl Pairs {
         if waiting.is_empty() {
             return awaiting;
         }
-        let flight = in_flight(messages);
-        waiting.retain(|&call| self.awaits(messages, call, flight));
+        let mut replies: HashMap<u32, usize> = HashMap::default();
+        for (at, message) in messages.iter().enumerate() {
+            if message.role == Role::Assistant && message.standing.is_read() {
+                replies.insert(message.thread, at);
+            }
+        }
+        waiting.retain(|&call| self.awaits(messages, call, &replies));
         while let Some(part) = waiting.pop() {
             if !awaiting.insert(part) {
                 continue;
@@ -285,11 +289,14 @@ impl Pairs {
         whole
     }
 
-    /// Whether an answer to this call that waits can still come, or has come and is in flight, which begins at message `flight`.
-    fn awaits(&self, messages: &[Message<'_>], call: PartRef, flight: usize) -> bool {
+    /// Whether an answer to this call that waits can still come, or has come and no reply follows it. `replies` has the last reply
+    /// of each thread.
+    fn awaits(&self, messages: &[Message<'_>], call: PartRef, replies: &HashMap<u32, usize>) -> bool {
         let goes_on = |result: PartRef| {
             let is_interim = result.part_in(messages).content.result().is_some_and(|result| result.interim);
-            is_interim || result.message >= flight
+            let message = &messages[result.message];
+            let is_used = replies.get(&message.thread).is_some_and(|&reply| reply > result.message);
+            is_interim || message.standing.is_read() && !is_used
         };
         !messages[call.message].standing.is_rolled_back() && self.counterpart(call).is_none_or(goes_on)
     }
