@@ -157,7 +157,7 @@ impl Processor for AllCalls {
 fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>) {
     const STRANDED: Reason = Reason::Borrowed("pending call whose round ended with the dropped calls");
     let thread = |call: &PartRef| view.messages[call.message].thread;
-    let needs_none = |call: &ToolCall<'_>| call.hosted || call.deferred;
+    let needs_none = |call: &ToolCall<'_>| call.hosted || call.waits;
     let needs_one = |call: &PartRef| !call.part_in(view.messages).content.call().is_some_and(needs_none);
     let open = pairs.calls().iter().filter(|call| pairs.counterpart(**call).is_none() && needs_one(call));
     let mut pending: Vec<PartRef> = open.copied().collect();

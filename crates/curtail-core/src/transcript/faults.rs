@@ -109,7 +109,7 @@ fn unpaired_calls<'m>(
     pairing_rules: PairingRules,
 ) -> impl Iterator<Item = Fault> + 'm {
     let unpaired = pairs.calls().iter().filter(|&&call| pairs.counterpart(call).is_none());
-    let is_wanted = |call: &ToolCall<'_>| !call.hosted && !call.deferred;
+    let is_wanted = |call: &ToolCall<'_>| !call.hosted && !call.waits;
     let wanted = unpaired.filter(move |at| at.part_in(messages).content.call().is_some_and(is_wanted));
     let mut rounds: HashMap<u32, usize> = HashMap::default();
     wanted.map(move |&at| {
