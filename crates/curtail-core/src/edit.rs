@@ -109,7 +109,8 @@ fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>])
             continue;
         };
         let parts: Vec<DraftPart> = message.parts.iter().filter_map(|part| draft(part, key)).collect();
-        let mut draft = Draft { role: message.role, parts, beside: anchor.draft, links: None };
+        let superseded = message.standing == Standing::Superseded;
+        let mut draft = Draft { role: message.role, parts, beside: anchor.draft, superseded, links: None };
         draft.links = dialect.links(&draft, anchor.value.or(layout.template));
         let text = write_message(layout, dialect, message, &draft);
         let (beside, abandoned) = (nearest.to(message), message.standing == Standing::Abandoned);

@@ -75,14 +75,18 @@ impl Dialect for Anthropic {
 }
 
 impl DialectWriter for Anthropic {
-    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         // User messages contain results. Instructions from the application are written as user messages, before other
         // content.
         let role = blocks::speaker(draft);
-        if let [DraftPart::Text(text)] = draft.parts.as_slice() {
-            return blocks::role_and_content(role, text);
+        let message = match draft.parts.as_slice() {
+            [DraftPart::Text(text)] => blocks::role_and_content(role, text),
+            _ => object! { "role": role, "content": blocks::parts(self, draft) }.0,
+        };
+        match anchor.filter(|_| draft.superseded) {
+            Some(subject) => roo::hide_with(subject, &message),
+            None => message,
         }
-        object! { "role": role, "content": blocks::parts(self, draft) }.0
     }
 
     fn write_result(&self, result: &DraftResult) -> String {

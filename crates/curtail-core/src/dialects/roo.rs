@@ -72,6 +72,13 @@ fn truncate(items: &[Value<'_>], read: &mut [Item<'_>]) {
     }
 }
 
+/// The written `message`, which is sent no more where `subject` is not.
+pub(super) fn hide_with(subject: Value<'_>, message: &str) -> String {
+    let parents = ["truncationParent", "condenseParent"].into_iter();
+    let named = parents.filter_map(|key| Some(format!("\"{key}\":{},", subject.some(key)?.raw())));
+    message.replacen('{', &format!("{{{}", named.collect::<String>()), 1)
+}
+
 /// Whether an item names one of these ids under `key`.
 fn names(item: Value<'_>, key: &str, ids: &HashSet<Cow<'_, str>>) -> bool {
     item.get_text(key).is_some_and(|id| ids.contains(&id.decode()))

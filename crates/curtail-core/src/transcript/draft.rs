@@ -15,6 +15,8 @@ pub struct Draft {
     pub parts: Vec<DraftPart>,
     /// The draft of an earlier stage that it replaces or was inserted next to, instead of the message that was read there.
     pub beside: Option<DraftId>,
+    /// Whether it is about a message that a boundary superseded: a model reads neither.
+    pub superseded: bool,
     /// The links of its record, in formats whose records have some.
     pub links: Option<Links>,
 }
@@ -52,7 +54,7 @@ impl Draft {
     /// A message with one part.
     #[must_use]
     pub fn part(role: Role, part: DraftPart) -> Self {
-        Self { role, parts: vec![part], beside: None, links: None }
+        Self { role, parts: vec![part], beside: None, superseded: false, links: None }
     }
 
     /// The text of all text parts, one per line.
