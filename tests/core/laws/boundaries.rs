@@ -217,6 +217,19 @@ pub fn marked(script: &[Turn], bounded: &Bounded, places: &[prop::sample::Index]
         }
         let mut lines: Vec<(Option<usize>, String)> =
             (bounded.2)(nth).into_iter().map(|line| (Some(nth), line)).collect();
+        // A compaction of a range of time replaces nothing that comes behind it.
+        let time = |item: &str, key: &str| item.split_once(key)?.1.split([',', '}']).next()?.parse::<usize>().ok();
+        let last = items[..at]
+            .iter()
+            .rev()
+            .filter(|(nth, _)| nth.is_none())
+            .find_map(|(_, item)| time(item, "\"timestamp\":"));
+        for (_, line) in &mut lines {
+            if let Some(end) = time(line, "\"end_timestamp\":") {
+                let earlier = end.min(last.unwrap_or(0));
+                *line = line.replace(&format!("\"end_timestamp\":{end}"), &format!("\"end_timestamp\":{earlier}"));
+            }
+        }
         if let ("pi" | "qwen", Some((key, _)), Some((_, last))) =
             (bounded.0, &keys, at.checked_sub(1).map(|last| &items[last]))
         {
