@@ -63,6 +63,22 @@ struct OpenQuestion {
     keeps_instructions: bool,
 }
 
+/// The messages that boundaries replace, by their conversation.
+#[derive(Default)]
+struct Replaced {
+    /// Index of the first one that no boundary replaces which stays.
+    first: HashMap<u32, usize>,
+    /// The conversations in which a boundary replaces messages behind another one, so that it is unknown which one does.
+    ranges: HashSet<u32>,
+}
+
+impl Replaced {
+    /// Whether a message would be read again without the boundary `at` of `thread`.
+    fn needs(&self, thread: u32, at: usize) -> bool {
+        self.first.get(&thread).is_some_and(|first| *first < at) || self.ranges.contains(&thread)
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Target {
     Message(usize),
@@ -253,10 +269,10 @@ impl<'v, 'a> DropSet<'v, 'a> {
             let of_thread = |after: &usize| self.messages[*after].thread == thread;
             let mut needing = (at + 1..reach(self.messages, at)).filter(of_thread);
             let is_needed = needing.any(|after| !self.is_gone(after));
-            if is_needed || replaced.get(&thread).is_some_and(|first| *first < at) {
+            if is_needed || replaced.needs(thread, at) {
                 self.spared.push((at, if is_needed { BOUNDARY } else { REPLACES }));
                 // As long as it stays, no earlier message is read again.
-                replaced.remove(&thread);
+                replaced.first.remove(&thread);
             } else {
                 self.mark_message(at, reason);
                 self.drain();
@@ -264,21 +280,28 @@ impl<'v, 'a> DropSet<'v, 'a> {
         }
     }
 
-    /// Index of the first kept message of each conversation that a model would read again without the boundaries that should be
-    /// dropped.
-    fn replaced(&self) -> HashMap<u32, usize> {
+    /// The kept messages that a model would read again without the boundaries that should be dropped.
+    fn replaced(&self) -> Replaced {
         let held: HashSet<usize> = self.held.iter().map(|(at, _)| *at).collect();
-        let mut first = HashMap::default();
-        let kept = self.messages.iter().enumerate().filter(|(at, _)| !self.is_gone(*at) && !held.contains(at));
-        for (at, message) in kept {
-            if message.is_boundary() {
-                first.remove(&message.thread);
+        let mut replaced = Replaced::default();
+        let mut read: HashSet<u32> = HashSet::default();
+        for (at, message) in self.messages.iter().enumerate().filter(|(at, _)| !self.is_gone(*at)) {
+            let (thread, is_held) = (message.thread, held.contains(&at));
+            let is_superseded = message.standing == Standing::Superseded && !is_held;
+            if message.is_boundary() && !is_held {
+                replaced.first.remove(&thread);
             }
-            if message.standing == Standing::Superseded {
-                first.entry(message.thread).or_insert(at);
+            if is_superseded {
+                replaced.first.entry(thread).or_insert(at);
+            }
+            if is_superseded && read.contains(&thread) {
+                replaced.ranges.insert(thread);
+            }
+            if message.is_boundary() && message.standing.is_read() {
+                read.insert(thread);
             }
         }
-        first
+        replaced
     }
 
     fn mark_message(&mut self, at: usize, reason: Reason) {
