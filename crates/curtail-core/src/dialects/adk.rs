@@ -218,6 +218,7 @@ fn ids_of_calls<'m>(message: &'m Message<'_>) -> impl Iterator<Item = String> + 
 /// Makes a compaction a boundary. A call before it can be answered behind it: the program joins them again.
 pub(super) const fn begin(message: &mut Message<'_>) {
     message.set_boundary();
+    message.marks_range = true;
     message.call_rules.closes = Closes::Nothing;
 }
 

@@ -45,6 +45,7 @@ fn summarize(items: &[Value<'_>], read: &mut [Item<'_>]) -> usize {
 fn stand(read: &mut Item<'_>) {
     if let Some(message) = read.message_mut() {
         message.set_boundary();
+        message.marks_range = true;
         message.automatic = true;
     }
 }

@@ -68,7 +68,8 @@ struct OpenQuestion {
 struct Replaced {
     /// Index of the first one that no boundary replaces which stays.
     first: HashMap<u32, usize>,
-    /// The conversations in which a boundary replaces messages behind another one, so that it is unknown which one does.
+    /// The conversations with a replaced message that stays and a boundary that marks a range, so that the order of messages does
+    /// not say which boundary replaces which of them.
     ranges: HashSet<u32>,
 }
 
@@ -284,23 +285,21 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn replaced(&self) -> Replaced {
         let held: HashSet<usize> = self.held.iter().map(|(at, _)| *at).collect();
         let mut replaced = Replaced::default();
-        let mut read: HashSet<u32> = HashSet::default();
+        let (mut marked, mut kept) = (HashSet::default(), HashSet::default());
         for (at, message) in self.messages.iter().enumerate().filter(|(at, _)| !self.is_gone(*at)) {
             let (thread, is_held) = (message.thread, held.contains(&at));
-            let is_superseded = message.standing == Standing::Superseded && !is_held;
+            if message.marks_range {
+                marked.insert(thread);
+            }
             if message.is_boundary() && !is_held {
                 replaced.first.remove(&thread);
             }
-            if is_superseded {
+            if message.standing == Standing::Superseded && !is_held {
                 replaced.first.entry(thread).or_insert(at);
-            }
-            if is_superseded && read.contains(&thread) {
-                replaced.ranges.insert(thread);
-            }
-            if message.is_boundary() && message.standing.is_read() {
-                read.insert(thread);
+                kept.insert(thread);
             }
         }
+        replaced.ranges = marked.intersection(&kept).copied().collect();
         replaced
     }
 

@@ -19,6 +19,8 @@ pub struct Message<'a> {
     pub attached: Vec<Text<'a>>,
     /// What it is to the conversation.
     pub kind: MessageKind,
+    /// Whether it replaces only some of the messages around it, which a mark of their own or their time names.
+    pub marks_range: bool,
     /// Whether a program wrote it, although its role is user: it begins no turn of a person.
     pub automatic: bool,
     /// Whether a dataset says that a trainer computes no loss on it.
@@ -66,6 +68,7 @@ impl<'a> Message<'a> {
             parts: Vec::new(),
             attached: Vec::new(),
             kind: MessageKind::Ordinary,
+            marks_range: false,
             automatic: false,
             untrained: false,
             thread: 0,
