@@ -136,6 +136,12 @@ impl Chat<'_, '_> {
         self.conversation.pairs.counterpart(at)
     }
 
+    /// The results of a call: of a deferred call, those that came before the last one as well.
+    fn results(&self, call: PartRef) -> impl Iterator<Item = PartRef> {
+        let earlier = self.conversation.pairs.claimants(call).iter().copied();
+        earlier.filter(move |&result| self.counterpart(result) == Some(call)).chain(self.counterpart(call))
+    }
+
     /// Whether a message contains only results of calls in other messages: they are shown with these calls.
     fn is_folded(&self, at: usize) -> bool {
         let message = &self.conversation.messages[at];
@@ -332,7 +338,7 @@ impl Chat<'_, '_> {
                     Some(drawn) => { (arguments(&raw, byte, max_chars, kind.shown())) (drawn) },
                     None => { (arguments(&raw, byte, max_chars, &[])) },
                 }
-                @if let Some(counterpart) = self.counterpart(at) { (self.answer(at, counterpart, &kind)) }
+                @for result in self.results(at) { (self.answer(at, result, &kind)) }
             }
         }
     }

@@ -172,8 +172,8 @@ fn write_cases(place: &Place) {
     let trip = std::fs::read_to_string(root.join("trip.jsonl")).unwrap();
     place.write("trip.jsonl", trip.as_bytes());
     write(place, "trip.jsonl", "trip.html", &[]);
-    write(place, "trip.jsonl", "policy.html", &["--policy", "limit -t 80"]);
-    place.curtail(&["limit", "-t", "80", "trip.jsonl", "-o", "short.jsonl"]).assert().success();
+    write(place, "trip.jsonl", "policy.html", &["--policy", "limit -t 100"]);
+    place.curtail(&["limit", "-t", "100", "trip.jsonl", "-o", "short.jsonl"]).assert().success();
     let kept = counted(place, "short.jsonl");
     let two = place.curtail(&["view", "trip.jsonl", "short.jsonl", "-o", "two.html"]).output().unwrap();
     assert!(two.status.success(), "{}", text(&two.stderr));

@@ -48,6 +48,15 @@ fn results_are_inside_their_calls() {
     assert_eq!(page.matches("<article").count(), 3, "the result is no message of its own: {page}");
 }
 
+#[test]
+fn every_result_of_a_deferred_call_is_shown_with_it() {
+    let page = page(include_str!("../../../fixtures/dialects/gemini/adk-compaction.json"), &[]);
+    for at in 0..14 {
+        assert_eq!(page.matches(&format!(" data-message=\"{at}\"")).count(), 1, "message {at}: {page}");
+    }
+    assert!(page.contains("pending") && page.contains("sent"), "{page}");
+}
+
 const LOG: &str = concat!(
     "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"2026-03-12T10:00:00.000Z\",\"cwd\":\"/home/ada/kiln\"}\n",
     "{\"type\":\"message\",\"timestamp\":\"2026-03-12T10:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Glaze the **cups**.\\r\\nAll ten.\"}]}}\n",
