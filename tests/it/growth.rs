@@ -135,6 +135,23 @@ fn compactions(count: usize) -> String {
     text
 }
 
+/// A log of Claude Code with a compaction after every reply, which preserves that reply.
+fn preserving_compactions(count: usize) -> String {
+    let mut text = String::new();
+    for nth in 0..count {
+        for role in ["user", "assistant"] {
+            let message = format!(r#"{{"role":"{role}","content":"go","id":"m{nth}"}}"#);
+            let _ = writeln!(text, r#"{{"type":"{role}","sessionId":"s","uuid":"{role}{nth}","message":{message}}}"#);
+        }
+        let kept = format!(r#"{{"preservedMessages":{{"uuids":["assistant{nth}"]}}}}"#);
+        let _ = writeln!(
+            text,
+            r#"{{"type":"system","subtype":"compact_boundary","uuid":"b{nth}","sessionId":"s","compactMetadata":{kept}}}"#
+        );
+    }
+    text
+}
+
 /// A log of Codex in which every second turn is rolled back alone, and the others together with everything before them.
 fn rolled_back(turns: usize) -> String {
     let mut text = String::from("{\"type\":\"session_meta\",\"payload\":{\"id\":\"x\",\"cwd\":\"/\"}}\n");
@@ -253,6 +270,7 @@ const CASES: &[GrowthCase] = &[
     ("count messages", &["count", "--by", "message", "--top", "3"], messages),
     ("count records of a list", &["count", "--by", "transcript", "--top", "3"], list),
     ("replay compactions", &["replay", "-p", "mask-10"], compactions),
+    ("replay compactions that preserve", &["replay", "-p", "mask-10"], preserving_compactions),
     ("replay rolled back turns", &["replay", "-p", "window -n 5"], rolled_back),
     ("replay records of a list", &["replay"], list),
     ("replay", &["replay"], chat),

@@ -162,7 +162,7 @@ impl LogHabits for ClaudeCode {
     }
 
     fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
-        let lists: Vec<Vec<Text<'_>>> = compactions.iter().map(|&at| preserved(items[at])).collect();
+        let lists: Vec<HashSet<Cow<'_, str>>> = compactions.iter().map(|&at| preserved(items[at])).collect();
         let mut places: HashMap<Cow<'_, str>, Vec<usize>> = HashMap::new();
         if lists.iter().any(|uuids| !uuids.is_empty()) {
             for (at, uuid) in items.iter().enumerate().filter_map(|(at, item)| Some((at, item.get_text("uuid")?))) {
@@ -170,10 +170,9 @@ impl LogHabits for ClaudeCode {
             }
         }
         let kept = compactions.iter().zip(lists).map(|(&compaction, uuids)| {
-            let found = uuids.iter().filter_map(|uuid| places.get(&*uuid.decode())).flatten();
+            let found = uuids.iter().filter_map(|uuid| places.get(uuid)).flatten();
             let mut kept: Vec<usize> = found.copied().filter(|at| *at < compaction).collect();
             kept.sort_unstable();
-            kept.dedup();
             kept.into_iter().map(|at| at..at + 1).collect()
         });
         kept.collect()
@@ -219,16 +218,18 @@ fn is_true(flag: Value<'_>) -> bool {
 fn close_at_compactions<'a>(items: &[Value<'a>], threads: &[u32], trees: &[Option<usize>], read: &mut [Item<'a>]) {
     let newest = newest(trees, read);
     let mut open: HashMap<(u32, Option<usize>), Compactions> = HashMap::new();
+    let mut last_preserving = None;
     let mut previous = 0;
     for (at, &item) in items.iter().enumerate() {
         let conversation = (threads[at], trees[at]);
         if is_boundary(item) && matches!(read[at], Item::Metadata) {
             // A compaction that is not read preserved nothing that is.
             let is_read = threads[at] > 0 || trees[at] == newest;
-            let closes = !(is_read && preserve(item, &mut read[..at]));
+            let preserves = is_read && !preserved(item).is_empty();
+            last_preserving = Some(at).filter(|_| preserves).or(last_preserving);
             let compactions = open.entry(conversation).or_default();
             compactions.lines.push(at);
-            compactions.closes = closes;
+            compactions.closes = !preserves;
         }
         let Item::Message(message) = &mut read[at] else { continue };
         let summary = item.is_true("isCompactSummary");
@@ -243,6 +244,9 @@ fn close_at_compactions<'a>(items: &[Value<'a>], threads: &[u32], trees: &[Optio
             read[line] = if line < previous { Item::With(at) } else { Item::Ahead };
         }
         previous = at;
+    }
+    if let Some(at) = last_preserving {
+        preserve(items[at], &mut read[..at]);
     }
 }
 
@@ -281,26 +285,23 @@ fn is_boundary(item: Value<'_>) -> bool {
     item.member_is("type", "system") && item.member_is("subtype", "compact_boundary")
 }
 
-/// Marks the messages of `before` that a compaction preserved, and returns whether there are any. Their calls may be
-/// answered after the boundary.
-fn preserve(boundary: Value<'_>, before: &mut [Item<'_>]) -> bool {
+/// Marks the messages of `before` that a compaction preserved. Their calls may be answered after the boundary.
+fn preserve(boundary: Value<'_>, before: &mut [Item<'_>]) {
     let uuids = preserved(boundary);
-    for item in before.iter_mut().filter(|_| !uuids.is_empty()) {
-        if let Item::Message(message) = item {
-            let uuid = message.value().and_then(|value| value.get_text("uuid"));
-            let kept = uuid.is_some_and(|uuid| uuids.contains(&uuid));
-            message.standing = if kept { Standing::Preserved } else { Standing::Live };
+    for message in before.iter_mut().filter_map(Item::message_mut) {
+        let uuid = message.value().and_then(|value| value.get_text("uuid"));
+        if uuid.is_some_and(|uuid| uuids.contains(&*uuid.decode())) {
+            message.standing = Standing::Preserved;
         }
     }
-    !uuids.is_empty()
 }
 
-/// The messages that a compaction preserved.
-fn preserved(boundary: Value<'_>) -> Vec<Text<'_>> {
+/// The ids of the messages that a compaction preserved.
+fn preserved(boundary: Value<'_>) -> HashSet<Cow<'_, str>> {
     let metadata = boundary.get("compactMetadata");
     let preserved = metadata.and_then(|metadata| metadata.get("preservedMessages"));
     let uuids = preserved.and_then(|preserved| preserved.get("uuids"));
-    uuids.map_or_else(Vec::new, |uuids| uuids.items().filter_map(Value::text).collect())
+    uuids.into_iter().flat_map(Value::items).filter_map(Value::text).map(Text::into_decoded).collect()
 }
 
 /// A snapshot of the files that was taken for a later message belongs to it, wherever it is.
