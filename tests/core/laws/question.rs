@@ -3,7 +3,8 @@
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, SlidingWindow, Strip, TokenLimit, WindowUnit,
+    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, Pins, Question, SlidingWindow, Strip, TokenLimit,
+    WindowUnit,
 };
 use curtail_core::transcript::{Message, Pairs, Role, in_flight, open_questions, prompts};
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ use super::cases::{history, limit};
 use super::check::reading;
 use super::generated::serializer;
 use crate::properties::{drawn, tried};
-use crate::serializers::{Turn, broken_script, open_script};
+use crate::serializers::{Serializer, Turn, ai_sdk, broken_script, gemini, open_script, responses, sound_script};
 use curtail_core::dialects::Framing;
 
 const CHAINS: &[fn() -> Chain] = &[
@@ -49,6 +50,35 @@ fn is_in_flight(messages: &[Message<'_>]) -> bool {
     in_flight(messages) < messages.len()
 }
 
+/// Logs with calls that wait for an answer.
+const WAITING: &[Serializer] = &[
+    ("gemini", gemini::serialize_events),
+    ("ai-sdk", ai_sdk::serialize_approvals),
+    ("responses", responses::serialize_background),
+];
+
+/// Cuts that pin nothing.
+const WITHOUT_PINS: &[fn() -> Chain] = &[
+    || {
+        let keep = Keep { question: Question::Never, ..Keep::default() };
+        Chain::default().then(HistoryWindow { cap_in_flight: true, ..history(1, WindowUnit::Items, keep) })
+    },
+    || Chain::default().then(TokenLimit { question: Question::Never, ..limit(60, Overflow::Empty) }),
+    || {
+        let pins = Pins { question: Question::Never, ..Pins::default() };
+        Chain::default().then(MessageRange { from: 6, pins, ..MessageRange::default() })
+    },
+];
+
+/// The messages that a model reads with a call that waits for its answer, each with the message of a person before it.
+fn waiting(messages: &[Message<'_>]) -> Vec<(usize, Option<usize>)> {
+    let awaiting = Pairs::from_messages(messages).awaiting(messages);
+    let mut calls: Vec<usize> = awaiting.iter().map(|part| part.message).collect();
+    calls.retain(|at| messages[*at].standing.is_read() && messages[*at].calls().next().is_some());
+    let prompts = prompts(messages);
+    calls.into_iter().map(|call| (call, prompts.iter().rfind(|prompt| **prompt < call).copied())).collect()
+}
+
 proptest! {
     #![proptest_config(crate::properties::property(48))]
 
@@ -73,6 +103,34 @@ proptest! {
                     let is_kept = questions.last().is_none_or(|question| kept.contains(question));
                     prop_assert!(is_kept, "of {:?}, only {:?} is left in\n{}", questions, kept, text);
                 }
+            }
+        }
+    }
+
+    /// Where a call that waits for its answer is left, so is the message of a person that led to it, and no call comes first where
+    /// the provider wants the user's message there.
+    #[test]
+    fn a_call_that_waits_does_not_come_first(
+        script in prop_oneof![sound_script(), open_script(), broken_script()],
+        serializer in prop::sample::select(WAITING),
+        drawn in drawn(),
+    ) {
+        let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
+        let document = Document::parse_log(&text).expect("what is written is JSON");
+        for (_, transcript) in reading(Some(serializer.0), Framing::Lines).transcripts_or_none(&document).expect("it is read") {
+            for chain in tried(CHAINS, drawn).into_iter().chain(tried(WITHOUT_PINS, drawn)) {
+                let Ok(run) = chain().run(&transcript.layout, transcript.messages.clone(), |_, _, _| {}) else { continue };
+                let kept: Vec<usize> = run.messages.iter().filter_map(Message::source_index).collect();
+                for (call, asked) in waiting(&transcript.messages) {
+                    let is_asked = !kept.contains(&call) || asked.is_none_or(|asked| kept.contains(&asked));
+                    prop_assert!(is_asked, "of {:?} and {}, only {:?} is left in\n{}", asked, call, kept, text);
+                }
+                let said = |message: &&Message<'_>| message.counts_in(0) && !message.role.instructs();
+                let [before, after] = [&transcript.messages, &run.messages].map(|messages| messages.iter().find(said));
+                let begins_with_user = |first: Option<&Message<'_>>| first.is_none_or(|message| message.begins_turn());
+                let waits = after.is_some_and(|first| first.calls().any(|(_, call)| call.waits));
+                let is_refused = transcript.layout.context.user_first && begins_with_user(before) && waits;
+                prop_assert!(!is_refused, "a call comes first of {:?} in\n{}", kept, text);
             }
         }
     }

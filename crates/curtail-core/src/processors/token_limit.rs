@@ -210,7 +210,10 @@ struct Limiting<'l, 'v, 'a> {
 
 impl Limiting<'_, '_, '_> {
     fn decide(&self) -> Result<Plan, ProcessorError> {
-        let fixed = self.fixed()?;
+        let fixed = match self.fixed() {
+            Ok(fixed) => fixed,
+            Err(error) => return self.with_shorter_question().ok_or(error),
+        };
         if let Some(start) = self.stepped_start(self.limit.max_tokens - fixed)? {
             let stepped = self.opening(start);
             if self.limit.on_overflow == Overflow::Empty || stepped.keeps_enough(start) {
@@ -394,7 +397,13 @@ impl Limiting<'_, '_, '_> {
 
     /// Tokens of the preamble, the reserve and the preserved messages.
     fn needed(&self) -> usize {
-        let preserved = (0..self.transcript.view.messages.len()).map(|at| self.preserved_tokens(at));
+        self.needed_beside(&[])
+    }
+
+    /// The same without those of `questions`.
+    fn needed_beside(&self, questions: &[usize]) -> usize {
+        let others = (0..self.transcript.view.messages.len()).filter(|at| !questions.contains(at));
+        let preserved = others.map(|at| self.preserved_tokens(at));
         self.limit.counting.outside(self.transcript.view) + preserved.sum::<usize>()
     }
 
@@ -486,8 +495,15 @@ impl Limiting<'_, '_, '_> {
         let newest = self.newest();
         let room = budget.checked_sub(asking.needed());
         let spared = room.and_then(|room| asking.truncated_into(newest, room, &[]));
-        spared
-            .or_else(|| asking.truncated_into(newest, budget.checked_sub(self.needed())?, asking.preserved.questions()))
+        let questions = asking.preserved.questions();
+        spared.or_else(|| asking.truncated_into(newest, budget.checked_sub(asking.needed_beside(questions))?, questions))
+    }
+
+    /// The plan that shortens the question although a call that waits keeps it; `None` unless what exceeds the budget is shortened.
+    fn with_shorter_question(&self) -> Option<Plan> {
+        let Segmented { view, pairs, .. } = self.transcript;
+        let asking = || self.asking(self.limit.question.among(view.messages, pairs));
+        (self.limit.on_overflow == Overflow::Truncate).then(|| self.truncated_to_fit(&asking()))?
     }
 
     /// As [`truncated`](Self::truncated); where a template counts, with less and less room until what it renders fits.

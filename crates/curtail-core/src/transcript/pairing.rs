@@ -276,17 +276,36 @@ impl Pairs {
         awaiting
     }
 
-    /// The messages of the parts that [stay](Self::awaiting), and the thoughts that led to them.
+    /// The messages of the parts that [stay](Self::awaiting), the thoughts that led to them, and the [questions](Self::asked).
     #[must_use]
     pub fn awaiting_messages(&self, messages: &[Message<'_>]) -> HashSet<usize> {
         let mut whole: HashSet<usize> = self.awaiting(messages).into_iter().map(|part| part.message).collect();
+        let questions = Self::asked(messages, &whole);
         for mut at in whole.clone() {
             while at > 0 && messages[at - 1].is_bound_reasoning() {
                 at -= 1;
                 whole.insert(at);
             }
         }
+        whole.extend(questions);
         whole
+    }
+
+    /// For the calls of `waiting` that a model reads: the message of a person that began their turns. Without it, a call could come
+    /// first, which some providers refuse.
+    fn asked(messages: &[Message<'_>], waiting: &HashSet<usize>) -> Vec<usize> {
+        let mut questions = Vec::new();
+        let Some(&last) = waiting.iter().max() else { return questions };
+        let mut asked: HashMap<u32, usize> = HashMap::default();
+        let is_read = |(_, message): &(usize, &Message<'_>)| message.standing.is_read();
+        for (at, message) in messages.iter().enumerate().take(last + 1).filter(is_read) {
+            if message.begins_turn() {
+                asked.insert(message.thread, at);
+            } else if waiting.contains(&at) && message.calls().next().is_some() {
+                questions.extend(asked.get(&message.thread));
+            }
+        }
+        questions
     }
 
     /// Whether an answer to this call that waits can still come, or has come and no reply follows it. `replies` has the last reply
