@@ -127,7 +127,7 @@ proptest! {
                 }
                 let said = |message: &&Message<'_>| message.counts_in(0) && !message.role.instructs();
                 let [before, after] = [&transcript.messages, &run.messages].map(|messages| messages.iter().find(said));
-                let begins_with_user = |first: Option<&Message<'_>>| first.is_none_or(|message| message.begins_turn());
+                let begins_with_user = |first: Option<&Message<'_>>| first.is_none_or(Message::begins_turn);
                 let waits = after.is_some_and(|first| first.calls().any(|(_, call)| call.waits));
                 let is_refused = transcript.layout.context.user_first && begins_with_user(before) && waits;
                 prop_assert!(!is_refused, "a call comes first of {:?} in\n{}", kept, text);

@@ -6,17 +6,18 @@ use curtail_core::dialects::Framing;
 use curtail_core::json::Document;
 use curtail_core::pipeline::{Chain, Splitting, TextCutter};
 use curtail_core::processors::{
-    ClearResults, Counting, DropMessages, MediaLimits, Pins, Plan, Processor, ProcessorError, Split, SplitOverflow,
-    StaleResults, Strip, StripKind, Traits, View, drop_standing, without_taken_back,
+    ClearResults, Counting, DropMessages, MediaLimits, Pins, Plan, Processor, ProcessorError, Question, Split,
+    SplitOverflow, StaleResults, Strip, StripKind, ToolFilter, ToolGlobs, Traits, View, drop_standing,
+    without_taken_back,
 };
-use curtail_core::transcript::{Message, Role, Standing};
+use curtail_core::transcript::{Fault, FaultKind, Message, PairingRules, Pairs, Role, Standing};
 use proptest::prelude::*;
 
 use super::boundaries::{BOUNDED, marked, standings};
 use super::cases::{CASES, LawCase, globs, tokenizer};
 use super::check::{cut_with, is_refused, reading};
 use crate::properties::{drawn, tried};
-use crate::serializers::{Serializer, claude_code, codex, gemini, pi, qwen, sound_script};
+use crate::serializers::{Serializer, claude_code, codex, gemini, open_script, pi, qwen, sound_script};
 
 /// Logs in which a person takes turns back.
 const REWOUND: &[Serializer] = &[
@@ -78,6 +79,11 @@ const CHOICES: &[Choice] = &[
         Chain::default().then(Strip { kinds: vec![StripKind::Reasoning], ..Strip::default() })
     }),
     ("the first prompt", || all_but_pins(Pins { system: false, first_user: true, ..Pins::default() })),
+    ("the last prompt", || all_but_pins(Pins { system: false, question: Question::Always, ..Pins::default() })),
+    ("calls of some tools", || {
+        Chain::default()
+            .then(ToolFilter { tools: ToolGlobs::Exclude(globs(&["bash", "fetch"])), persist_results: false })
+    }),
     ("pins", || all_but_pins(Pins { system: true, first_user: true, ..Pins::default() })),
     ("a role and pins", || {
         let pins = Pins { system: true, first_user: true, ..Pins::default() };
@@ -95,6 +101,27 @@ fn told(dialect: &str, log: &str) -> Vec<String> {
         format!("{:?} {:?}", message.role, message.parts.iter().map(|part| part.content.clone()).collect::<Vec<_>>())
     };
     without_taken_back(&view).iter().map(content).collect()
+}
+
+/// The open calls of a log in turns that were not taken back, by the offset of each, and whether its result may still come.
+fn open_calls(messages: &[Message<'_>], rules: PairingRules) -> Vec<(u32, FaultKind)> {
+    let faults = Fault::find_all(messages, &Pairs::from_messages(messages), rules);
+    let is_call = |fault: &&Fault| matches!(fault.kind, FaultKind::PendingCall | FaultKind::UnansweredCall);
+    let counts = faults.iter().filter(is_call).filter(|fault| messages[fault.at.message].counts_in(0));
+    let offset = |fault: &Fault| fault.at.part_in(messages).place().map_or(0, |place| place.element.span().start);
+    counts.map(|fault| (offset(fault), fault.kind)).collect()
+}
+
+/// The open calls of a log that are open in another way without the turns that were taken back.
+fn calls_judged_by_turns_that_are_over(dialect: &str, log: &str) -> Vec<(u32, FaultKind)> {
+    let document = Document::parse_log(log).expect("it is a log");
+    let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
+    let Some((_, transcript)) = transcripts.first() else { return Vec::new() };
+    let view = View::of_layout(&transcript.layout, &transcript.messages);
+    let of_all = open_calls(view.messages, view.pairing_rules);
+    let mut of_told = open_calls(&without_taken_back(&view), view.pairing_rules);
+    of_told.retain(|call| !of_all.contains(call));
+    of_told
 }
 
 /// Drops one message by its number.
@@ -118,6 +145,39 @@ proptest! {
             });
             let (of_all, of_short) = (of_all?, of_short?);
             prop_assert_eq!(of_all, of_short, "{} of {}:\n{}", name, dialect, text);
+        }
+    }
+
+    /// A call is unanswered or may still be answered as if the turns that were taken back were not there.
+    #[test]
+    fn a_turn_that_was_taken_back_answers_for_no_call(script in open_script(), log in prop::sample::select(REWOUND)) {
+        let (dialect, serialize) = log;
+        let lines: Vec<String> = serialize(&script).iter().map(|item| format!("{item}\n")).collect();
+        // A log can end at any line, such as one that takes turns back.
+        for text in (1..=lines.len()).map(|count| lines[..count].concat()) {
+            let gone = calls_judged_by_turns_that_are_over(dialect, &text);
+            prop_assert!(gone.is_empty(), "{:?} of {}:\n{}", gone, dialect, text);
+        }
+    }
+
+    /// Pins choose among what a model reads: what a compaction replaced is not pinned.
+    #[test]
+    fn what_was_replaced_is_not_pinned(
+        script in sound_script(),
+        bounded in prop::sample::select(BOUNDED),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 1..3),
+        question in prop::sample::select(&[Question::Never, Question::Always][..]),
+    ) {
+        let (items, boundaries) = marked(&script, &bounded, &places);
+        let text: String = items.iter().map(|item| format!("{item}\n")).collect();
+        let mut before = standings(bounded.0, &text);
+        // A compaction can contain a list of messages, which have its mark.
+        before.retain(|mark, _| !boundaries.iter().any(|at| *mark == format!("m{at}.")));
+        let chain = all_but_pins(Pins { system: false, first_user: true, question });
+        let out = cut_with(chain, Some(bounded.0), Framing::Lines, &text)?;
+        for (mark, _) in standings(bounded.0, &out) {
+            let was_replaced = before.get(&mark) == Some(&Standing::Superseded);
+            prop_assert!(!was_replaced, "{} is pinned\nin  {}\nout {}", mark, text, out);
         }
     }
 

@@ -160,11 +160,25 @@ pub fn serialize_events(script: &[Turn]) -> Vec<String> {
                 if waits && is_late {
                     late.push(answer("done"));
                 }
+                if waits && text.len().is_multiple_of(5) {
+                    let [request, confirmation] = confirmation(id);
+                    events.push(event(invocation, "agent", "model", &[request], ""));
+                    late.extend(is_late.then_some(confirmation));
+                }
             }
         }
     }
     events.extend(late.into_iter().map(|answer| event(invocation, "user", "user", &[answer], "")));
     events
+}
+
+/// The call with which the program asks a person to confirm a call, and the answer. It sends neither to a model.
+fn confirmation(id: &str) -> [String; 2] {
+    let [name, id] = [json("adk_request_confirmation"), json(&format!("{id}_r"))];
+    [
+        format!("{{\"function_call\":{{\"id\":{id},\"name\":{name},\"args\":{{}}}}}}"),
+        format!("{{\"function_response\":{{\"id\":{id},\"name\":{name},\"response\":{{\"confirmed\":true}}}}}}"),
+    ]
 }
 
 /// A compaction that replaces the first events, however many came before it. It is written later than what it replaces.

@@ -9,10 +9,13 @@ use foldhash::{HashMap, HashSet};
 use super::gemini::either;
 use super::{Item, deferred};
 use crate::json::{Text, Value};
-use crate::transcript::{Closes, Content, Message, Standing};
+use crate::transcript::{Closes, Content, Message, Part, Standing};
 
-/// Calls with which the program asks its client. It sends neither them nor their answers to a model.
+/// Calls with which the program asks its client.
 const REQUESTS: &[&str] = &["adk_request_confirmation", "adk_request_credential", "adk_request_input"];
+
+/// Calls whose events it never sends to a model, nor the events of their answers. Versions differ about requests for an input.
+const UNSENT: &[&str] = &["adk_request_confirmation", "adk_request_credential", "adk_framework"];
 
 /// An event of the Agent Development Kit.
 pub(super) fn is_event(item: Value<'_>) -> bool {
@@ -139,6 +142,16 @@ pub(super) fn connect<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
     }
     replace(events, read);
     defer(events, read);
+    read.iter_mut().filter_map(Item::message_mut).for_each(leave_out);
+}
+
+/// Marks a message that the program never sends: a call or an answer in it is one of [`UNSENT`].
+fn leave_out(message: &mut Message<'_>) {
+    let is_request =
+        |part: &Part<'_>| part.content.tool_name().is_some_and(|tool| UNSENT.iter().any(|name| tool.is(name)));
+    if message.parts.iter().any(is_request) && !message.standing.is_rolled_back() {
+        message.standing = Standing::Unsent;
+    }
 }
 
 /// What a rewind takes back, and the rewind itself, are kept or dropped with the first message of it.

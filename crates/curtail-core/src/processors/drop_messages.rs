@@ -239,6 +239,7 @@ const fn reason(standing: Standing) -> Reason {
     Reason::Borrowed(match standing {
         Standing::RolledBack => "the turn was rolled back",
         Standing::Abandoned => "the newest message does not lead back to it",
+        Standing::Unsent => "the program does not send it",
         _ => "before the last boundary",
     })
 }

@@ -496,7 +496,8 @@ impl Limiting<'_, '_, '_> {
         let room = budget.checked_sub(asking.needed());
         let spared = room.and_then(|room| asking.truncated_into(newest, room, &[]));
         let questions = asking.preserved.questions();
-        spared.or_else(|| asking.truncated_into(newest, budget.checked_sub(asking.needed_beside(questions))?, questions))
+        spared
+            .or_else(|| asking.truncated_into(newest, budget.checked_sub(asking.needed_beside(questions))?, questions))
     }
 
     /// The plan that shortens the question although a call that waits keeps it; `None` unless what exceeds the budget is shortened.

@@ -159,11 +159,14 @@ fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>
     let thread = |call: &PartRef| view.messages[call.message].thread;
     let needs_none = |call: &ToolCall<'_>| call.hosted || call.waits;
     let needs_one = |call: &PartRef| !call.part_in(view.messages).content.call().is_some_and(needs_none);
-    let open = pairs.calls().iter().filter(|call| pairs.counterpart(**call).is_none() && needs_one(call));
+    let counts = |call: &PartRef| !view.messages[call.message].standing.is_rolled_back();
+    let is_open = |call: &&PartRef| pairs.counterpart(**call).is_none() && needs_one(call) && counts(call);
+    let open = pairs.calls().iter().filter(is_open);
     let mut pending: Vec<PartRef> = open.copied().collect();
     let threads: BTreeSet<u32> = pending.iter().map(thread).collect();
     let rounds = |kept: &dyn Fn(PartRef) -> bool| -> BTreeMap<u32, usize> {
-        threads.iter().map(|&thread| (thread, last_round(view.messages, thread, view.pairing_rules, kept))).collect()
+        let round = |thread| last_round(view.messages, |message| message.counts_in(thread), view.pairing_rules, kept);
+        threads.iter().map(|&thread| (thread, round(thread))).collect()
     };
     let before = rounds(&|_| true);
     pending.retain(|call| call.message >= before[&thread(call)]);

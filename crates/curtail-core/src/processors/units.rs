@@ -6,8 +6,7 @@ use foldhash::HashSet;
 
 use super::{Decision, DropSet, Growth, Plan, Reason, Traits, apply_plan};
 use crate::transcript::{
-    Message, Pairs, PartRef, Role, Standing, first_prompt, in_flight, open_questions, prompts, segments, turn_starts,
-    turns,
+    Message, Pairs, PartRef, Role, Standing, first_prompt, in_flight, open_questions, prompts, segments, turns,
 };
 
 /// What one unit of a window is.
@@ -309,7 +308,7 @@ impl Preserved<'_, '_> {
     /// The note that no message of a person is left, if `plan` drops all of them and keeps others.
     pub(super) fn without_task(&self, plan: &Plan) -> Option<String> {
         let is_kept = |at: usize| plan.keeps(at);
-        let starts = turn_starts(self.messages);
+        let starts = prompts(self.messages);
         let is_lost = !self.keep.first_user
             && !starts.is_empty()
             && self.messages.iter().enumerate().any(|(at, message)| is_kept(at) && !message.role.instructs())

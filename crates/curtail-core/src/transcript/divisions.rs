@@ -183,7 +183,7 @@ pub fn supersede(messages: &mut [Message<'_>]) {
                     message.call_rules.closes = message.call_rules.closes.max(Closes::Superseded);
                 }
             }
-            Standing::RolledBack | Standing::Abandoned => {}
+            Standing::RolledBack | Standing::Abandoned | Standing::Unsent => {}
         }
     }
 }
@@ -207,11 +207,10 @@ pub fn main_thread(messages: &[Message<'_>]) -> u32 {
     if messages.iter().any(is_main) { 0 } else { messages.first().map_or(0, |message| message.thread) }
 }
 
-/// Index of the first message with which a turn of the main conversation begins: the task. A log that begins with a sub-agent
-/// begins with what the agent asked it.
+/// Index of the first of the [`prompts`]: the task. A log that begins with a sub-agent begins with what the agent asked it.
 #[must_use]
 pub fn first_prompt(messages: &[Message<'_>]) -> Option<usize> {
-    turn_starts(messages).first().copied()
+    prompts(messages).first().copied()
 }
 
 /// Indices of the messages of a person that a model reads and that begin turns of the main conversation.

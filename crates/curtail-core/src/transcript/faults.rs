@@ -111,17 +111,21 @@ fn unpaired_calls<'m>(
     let unpaired = pairs.calls().iter().filter(|&&call| pairs.counterpart(call).is_none());
     let is_wanted = |call: &ToolCall<'_>| !call.hosted && !call.waits;
     let wanted = unpaired.filter(move |at| at.part_in(messages).content.call().is_some_and(is_wanted));
-    let mut rounds: HashMap<u32, usize> = HashMap::default();
+    let mut rounds: HashMap<(u32, bool), usize> = HashMap::default();
     wanted.map(move |&at| {
-        let thread = messages[at.message].thread;
-        let round = *rounds.entry(thread).or_insert_with(|| last_round(messages, thread, pairing_rules, |_| true));
+        let (thread, is_over) = (messages[at.message].thread, messages[at.message].standing.is_rolled_back());
+        // A person may go back to turns that were taken back, and what followed them there counts then.
+        let counts = |message: &Message<'_>| message.counts_in(thread) || is_over && message.thread == thread;
+        let find_round = || last_round(messages, counts, pairing_rules, |_| true);
+        let round = *rounds.entry((thread, is_over)).or_insert_with(find_round);
         let kind = if at.message >= round { FaultKind::PendingCall } else { FaultKind::UnansweredCall };
         Fault { kind, at, other: None }
     })
 }
 
-/// Index of the message with which the last round of calls in a thread begins: calls that only results follow. Their
-/// missing results may still come, so they are pending and not unanswered. The number of messages if there is no such round.
+/// Index of the message with which the last round of calls begins among the messages that `counts` accepts, those of a
+/// conversation: calls that only results follow. Their missing results may still come, so they are pending and not unanswered. The
+/// number of messages if there is no such round.
 ///
 /// Only parts for which `left` returns true are seen, and a message that has parts, but none of them left, is skipped.
 ///
@@ -141,7 +145,7 @@ fn unpaired_calls<'m>(
 #[must_use]
 pub fn last_round(
     messages: &[Message<'_>],
-    thread: u32,
+    counts: impl Fn(&Message<'_>) -> bool,
     pairing_rules: PairingRules,
     left: impl Fn(PartRef) -> bool,
 ) -> usize {
@@ -151,7 +155,7 @@ pub fn last_round(
         message.parts.is_empty() || (0..message.parts.len()).any(|part| is_left(at, part))
     };
     let left_of_thread =
-        messages.iter().enumerate().rev().filter(|(at, message)| message.thread == thread && there(*at, message));
+        messages.iter().enumerate().rev().filter(|(at, message)| counts(message) && there(*at, message));
     let mut round = messages.len();
     let mut calling: Option<&Message<'_>> = None;
     let mut next = messages.len();

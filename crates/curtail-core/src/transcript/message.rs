@@ -339,19 +339,27 @@ pub enum Standing {
     RolledBack,
     /// The newest message of the log does not lead back to it.
     Abandoned,
+    /// The program never sends it, and goes by it: with it, it asks its client, or the client answers.
+    Unsent,
 }
 
 impl Standing {
     /// Those of turns that were taken back: nothing is chosen among them, and they are dropped first.
     pub const TAKEN_BACK: &'static [Self] = &[Self::RolledBack, Self::Abandoned];
 
-    /// Those of all messages that the model no longer reads.
-    pub const UNREAD: &'static [Self] = &[Self::Superseded, Self::RolledBack, Self::Abandoned];
+    /// Those of all messages that the model does not read.
+    pub const UNREAD: &'static [Self] = &[Self::Superseded, Self::RolledBack, Self::Abandoned, Self::Unsent];
 
     /// Whether the model still reads the message.
     #[must_use]
     pub const fn is_read(self) -> bool {
         matches!(self, Self::Live | Self::Preserved)
+    }
+
+    /// Whether the program goes by the message, whether or not it sends it.
+    #[must_use]
+    pub const fn is_in_force(self) -> bool {
+        self.is_read() || matches!(self, Self::Unsent)
     }
 
     /// Whether the log rolled the turn back, or left it for another branch.

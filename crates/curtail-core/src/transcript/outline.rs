@@ -209,6 +209,7 @@ fn message(
         ("boundary", message.is_boundary()),
         ("superseded", message.standing == Standing::Superseded),
         ("rolled-back", message.standing.is_rolled_back()),
+        ("unsent", message.standing == Standing::Unsent),
     ];
     let parts = message.parts.iter().enumerate().map(|(nth, part)| {
         let other = pairs.counterpart(PartRef { message: index, part: nth });

@@ -315,7 +315,7 @@ impl Pairs {
             let is_interim = result.part_in(messages).content.result().is_some_and(|result| result.interim);
             let message = &messages[result.message];
             let is_used = replies.get(&message.thread).is_some_and(|&reply| reply > result.message);
-            is_interim || message.standing.is_read() && !is_used
+            is_interim || message.standing.is_in_force() && !is_used
         };
         !messages[call.message].standing.is_rolled_back() && self.counterpart(call).is_none_or(goes_on)
     }
