@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::checking::{Checking, Examined};
+use super::checking::Checking;
 use super::{Opened, Unit, Work};
 use crate::tables::TableSink;
-use curtail_core::checks::{Finding, LineIndex, Verdicts};
+use curtail_core::checks::{Examination, Finding, LineIndex, Verdicts};
 use curtail_core::dialects::{Framing, ReadError, project};
 use curtail_core::error::{ErrorKind, FileError, TextPlace};
 use curtail_core::explain::Explained;
@@ -545,7 +545,7 @@ impl DropRecords {
     ///
     /// # Errors
     /// It is not a record, or not a transcript.
-    fn examine(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<Examined, ReadError> {
+    fn examine(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<Examination, ReadError> {
         if unit.row.is_none() && unit.opened.reading.framing != Framing::Records {
             let framing = unit.opened.reading.framing.name();
             let reason =
@@ -553,7 +553,7 @@ impl DropRecords {
             return Err(ReadError { offset: 0, what: reason });
         }
         let verdicts = self.checking.verdicts(unit, &mut out.verdicts);
-        self.checking.examine(&unit.opened.reading, &verdicts, unit.text)
+        self.checking.inspection.examine(&unit.opened.reading, &verdicts, unit.text)
     }
 
     /// The record `unit`, dropped because of `finding`, and the text to write in its place.
@@ -577,7 +577,7 @@ impl Held {
     fn new(
         drops: &DropRecords,
         unit: &Unit<'_>,
-        examined: &Examined,
+        examined: &Examination,
         cut: &mut Cut,
         before: LengthsBefore,
         out: &CutOutput,

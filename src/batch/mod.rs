@@ -53,7 +53,6 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) use checking::rules_of_source;
 pub use checking::{Checked, Checking, TextRepair};
 pub use cutting::{CutOutput, Cutting, DropRecords, DroppedRecord, OutputSink, TextOrJson, WindowPlace};
 pub(crate) use feed::first_without_records;

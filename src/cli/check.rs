@@ -20,7 +20,7 @@ use crate::batch::{Batch, Checked, Checking, Event, Flow, Opened, TextRepair};
 use crate::console;
 use crate::progress::Progress;
 use crate::reports::{FORMATS, Format, Outcome, Silenced};
-use curtail_core::checks::{Finding, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget};
+use curtail_core::checks::{Budget, Finding, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget};
 use curtail_core::dialects::Dialect;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::{Repair, RepairMode};
@@ -209,7 +209,9 @@ impl CheckArgs {
         let rules = self.rules.or(table.as_ref());
         let levels = self.levels(config.as_ref(), table.as_ref(), rules.max_tokens)?;
         let checking = self.checking(&rules, levels)?;
-        checking.counting.iter().for_each(|counting| report::counted(counting, global));
+        if let Some(budget) = &checking.inspection.budget {
+            report::counted(&budget.counting, global);
+        }
         let found = sources.len();
         sources.retain(|source| !skips(&checking.levels, source, global));
         let silenced = config.map(|config| Silenced {
@@ -241,19 +243,18 @@ impl CheckArgs {
     fn checking(&self, rules: &RuleOptions, levels: Levels) -> anyhow::Result<Checking> {
         let profile = rules.profile.as_deref().map(profile_named).transpose()?;
         let repair = self.repair(profile.map(<dyn Dialect>::pairing_rules));
-        let profile = profile.map(|dialect| Profile {
-            pairing_rules: dialect.pairing_rules(),
-            provider_rules: dialect.provider_rules(),
-        });
+        let profile = profile.map(Profile::of_dialect);
         let max_tokens = rules.max_tokens;
         if max_tokens.is_none() && (self.counting.is_given() || self.template.is_given()) {
             bail!("tokens are counted only for a budget; pass --max-tokens");
         }
         max_tokens.map_or(Ok(()), |budget| self.counting.check_reserve(budget))?;
-        let counting = max_tokens.map(|_| self.template.counting(&self.counting)).transpose()?;
-        let inspection =
-            Inspection { profile, stateful: rules.stateful, max_tokens: max_tokens.map(|budget| budget.0) };
-        Ok(Checking { inspection, live: self.input.live, levels, counting, repair })
+        let budget = |max_tokens: Tokens| {
+            anyhow::Ok(Budget { max_tokens: max_tokens.0, counting: self.template.counting(&self.counting)? })
+        };
+        let budget = max_tokens.map(budget).transpose()?;
+        let inspection = Inspection { profile, stateful: rules.stateful, live: self.input.live, budget };
+        Ok(Checking { inspection, levels, repair })
     }
 
     /// The levels of the flags, and of the configuration if there is one.

@@ -12,12 +12,12 @@ use super::options::{
 };
 use super::report;
 use crate::batch::Checking;
-use curtail_core::checks::{ALL, Inspection, Level, Levels, Table, first_that_needs_budget};
+use curtail_core::checks::{ALL, Budget, Inspection, Level, Levels, Table, first_that_needs_budget};
 use curtail_core::pipeline::Chain;
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{
-    AllCalls, CapKeep, CapResults, ClearResults, Counting, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins,
-    Processor, StaleResults, Strip, StripKind, ToolFilter, ToolGlobs,
+    AllCalls, CapKeep, CapResults, ClearResults, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins, Processor,
+    StaleResults, Strip, StripKind, ToolFilter, ToolGlobs,
 };
 use curtail_core::transcript::Role;
 use curtail_tokens::tokenizers;
@@ -56,8 +56,9 @@ impl FilterArgs {
             "--tokenizer, --model, --overhead, --reserve and --template say how to count for --max-tokens; pass -t N as well"
         );
         let drops = (!self.drop_records_with.is_empty()).then(|| self.checking()).transpose()?;
-        let counted = drops.as_ref().and_then(|checking| checking.counting.as_ref());
-        counted.into_iter().for_each(|counting| report::counted(counting, global));
+        if let Some(budget) = drops.as_ref().and_then(|checking| checking.inspection.budget.as_ref()) {
+            report::counted(&budget.counting, global);
+        }
         let processors = match drops.is_some() && !self.options.selects() {
             true => Processors::new(),
             false => self.options.processors()?,
@@ -83,13 +84,13 @@ impl FilterArgs {
         let allow = if is_all { Vec::new() } else { vec![String::from("all")] };
         let levels =
             Levels::new(&Table { allow, ..Table::default() }, &Table { deny: rules.clone(), ..Table::default() })?;
-        let counting = self.max_tokens.map(|budget| self.budget(budget, &levels)).transpose()?;
-        let inspection = Inspection { max_tokens: self.max_tokens.map(|budget| budget.0), ..Inspection::default() };
-        Ok(Checking { inspection, live: self.cutting.input.live, levels, counting, repair: None })
+        let budget = self.max_tokens.map(|budget| self.budget(budget, &levels)).transpose()?;
+        let inspection = Inspection { live: self.cutting.input.live, budget, ..Inspection::default() };
+        Ok(Checking { inspection, levels, repair: None })
     }
 
-    /// How tokens are counted for the rules that need `budget`.
-    fn budget(&self, budget: Tokens, levels: &Levels) -> anyhow::Result<Counting> {
+    /// What a record may have, for the rules that need a budget.
+    fn budget(&self, budget: Tokens, levels: &Levels) -> anyhow::Result<Budget> {
         let verdicts = levels.for_path("");
         ensure!(
             ALL.iter().any(|rule| rule.needs_budget() && verdicts.level_of(rule) > Level::Allow),
@@ -97,7 +98,7 @@ impl FilterArgs {
         );
         self.counting.check_reserve(budget)?;
         self.counting.note().iter().for_each(report::note);
-        self.template.counting(&self.counting)
+        Ok(Budget { max_tokens: budget.0, counting: self.template.counting(&self.counting)? })
     }
 }
 

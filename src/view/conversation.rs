@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use super::story::Story;
 use super::visible::{Moment, line};
-use crate::batch::rules_of_source;
-use curtail_core::checks::{Finding, Inspection, LineIndex, TokenCounts, Verdicts};
+use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
 use curtail_core::dialects::Dialect;
 use curtail_core::explain::{Explained, explain};
 use curtail_core::pipeline::{Chain, Stage};
@@ -111,11 +110,11 @@ impl<'a> Conversation<'a> {
     pub(crate) fn from_transcript(
         place: Place,
         dialect: &'static dyn Dialect,
-        transcript: Transcript<'a>,
+        mut transcript: Transcript<'a>,
         sources: &Sources<'_>,
     ) -> Result<Self, ProcessorError> {
         let Sources { counting, policy, .. } = *sources;
-        let findings = findings(dialect, &transcript, sources, &place);
+        let findings = findings(dialect, &mut transcript, sources, &place);
         let usages = LoggedUsages::new(dialect, &transcript);
         let Transcript { layout, messages } = transcript;
         let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
@@ -237,14 +236,15 @@ fn moments(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<Optio
 
 fn findings(
     dialect: &'static dyn Dialect,
-    transcript: &Transcript<'_>,
+    transcript: &mut Transcript<'_>,
     sources: &Sources<'_>,
     place: &Place,
 ) -> Vec<Finding> {
-    let rules = rules_of_source(dialect);
-    let detections = Inspection::default().examine(transcript, rules, sources.verdicts, TokenCounts::default);
+    // Without a budget, nothing is counted, and nothing can fail.
+    let detections = Inspection::default().detections(dialect, transcript, sources.verdicts);
     let located = detections
         .into_iter()
+        .flatten()
         .map(|detection| detection.locate(sources.lines, transcript.layout.span.start).in_dialect(dialect));
     located.map(|finding| finding.moved(place.line - 1, place.offset.cast_signed())).collect()
 }

@@ -3,6 +3,7 @@
 mod config;
 mod faults;
 mod fix;
+mod library;
 mod peers;
 mod rules;
 

@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 
 use serde::Serialize;
 
-use super::{Level, Rule};
-use crate::dialects::Dialect;
+use super::{INVALID_JSON, Level, Rule};
+use crate::dialects::{Dialect, ReadError};
 use crate::json::{Span, Value};
 
 /// What a rule detected, as values of the transcript.
@@ -81,6 +81,14 @@ impl Finding {
         let at = lines.place(Span::new(offset, offset), None, None);
         let excerpt = lines.excerpt(&at);
         Self { rule, level, message, help: rule.help.into(), answer: None, at, other: None, excerpt }
+    }
+
+    /// The finding that `text` is not JSON, or not a transcript.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn invalid_json(text: &str, level: Level, error: &ReadError) -> Self {
+        let offset = u32::try_from(error.offset).unwrap_or(u32::MAX);
+        Self::in_text(INVALID_JSON, level, &LineIndex::new(text), offset, error.what.clone())
     }
 
     /// The same finding when the examined text is the row of a table: `line` is its number in the file, `row` its place in

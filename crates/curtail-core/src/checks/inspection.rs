@@ -4,7 +4,11 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::{ALL, Detector, Finding, Level, LineIndex, Match, Rule, Verdicts};
+use crate::counting::REFUSED;
+use crate::dialects::{Dialect, ReadError};
 use crate::json::{Span, Value};
+use crate::pipeline::calibrated;
+use crate::processors::{Counting, View};
 use crate::transcript::{
     Fault, FaultKind, Message, NonMessage, PairingRules, Pairs, Part, PartRef, ProviderRules, ResultPlace, Role,
     ToolCall, ToolResult, Transcript, Turns,
@@ -13,8 +17,8 @@ use crate::transcript::{
 /// How transcripts are examined. By default, by the requirements of their own format.
 ///
 /// ```
-/// use curtail_core::checks::{Inspection, Levels, LineIndex, TokenCounts};
-/// use curtail_core::dialects::{Dialect as _, Framing, Reading};
+/// use curtail_core::checks::{Inspection, Levels};
+/// use curtail_core::dialects::{Framing, Reading};
 ///
 /// let chat = concat!(
 ///     "{\"role\":\"user\",\"content\":\"When does it leave?\"}\n",
@@ -22,26 +26,31 @@ use crate::transcript::{
 ///     "{\"role\":\"assistant\",\"content\":\"At 05:12.\"}\n",
 /// );
 /// let reading = Reading::new(Framing::Lines, None, None)?;
-/// let document = reading.parse(chat)?;
 /// let verdicts = Levels::default().for_path("chat.jsonl");
-/// let lines = LineIndex::new(chat);
-/// for (dialect, transcript) in reading.transcripts(&document)? {
-///     let inspection = Inspection::default();
-///     let detections = inspection.examine(&transcript, dialect.provider_rules(), &verdicts, TokenCounts::default);
-///     let findings: Vec<_> = detections.into_iter().map(|found| found.locate(&lines, transcript.layout.span.start)).collect();
-///     assert_eq!(findings[0].rule.name, "orphan-result");
-///     assert_eq!(findings[0].at.line, 2);
-/// }
+/// let examination = Inspection::default().examine(&reading, &verdicts, chat)?;
+/// assert_eq!(examination.findings[0].rule.name, "orphan-result");
+/// assert_eq!(examination.findings[0].at.line, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Inspection {
     /// The provider whose requirements apply instead of those of the transcript's own format.
     pub profile: Option<Profile>,
     /// Whether the provider stores earlier items, so that results may answer calls outside the transcript.
     pub stateful: bool,
-    /// The number of tokens that a transcript may have.
-    pub max_tokens: Option<usize>,
+    /// Whether only what the model still reads is examined.
+    pub live: bool,
+    /// The tokens that a transcript may have; without them, the rules that need a budget do not run.
+    pub budget: Option<Budget>,
+}
+
+/// The tokens that a transcript may have.
+#[derive(Clone)]
+pub struct Budget {
+    /// Their number.
+    pub max_tokens: usize,
+    /// How they are counted.
+    pub counting: Counting,
 }
 
 /// The tokens of a transcript.
@@ -53,6 +62,22 @@ pub struct TokenCounts {
     pub messages: Vec<usize>,
     /// All tokens; not their sum where a chat template renders the transcript.
     pub total: usize,
+}
+
+impl Budget {
+    /// The same budget, counted by the usage in `transcript` if it has to be.
+    pub(super) fn calibrated(&self, dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Result<Self, ReadError> {
+        Ok(Self { counting: calibrated(&self.counting, dialect, transcript)?, ..*self })
+    }
+
+    pub(super) fn counts(&self, transcript: &Transcript<'_>) -> Result<TokenCounts, ReadError> {
+        let view = View::of_layout(&transcript.layout, &transcript.messages);
+        let messages = view.messages.iter().map(|message| self.counting.message(message)).collect();
+        let offset = transcript.layout.span.start as usize;
+        let total =
+            self.counting.total(&view).map_err(|error| ReadError { offset, what: format!("{REFUSED}: {error}") })?;
+        Ok(TokenCounts { outside: self.counting.outside(&view), messages, total })
+    }
 }
 
 /// What a provider requires of the transcripts that it accepts.
@@ -74,15 +99,14 @@ pub struct Detection<'a> {
 }
 
 impl Inspection {
-    /// Examines `transcript`, whose own format has `provider_rules`. `tokens` counts it and is called only if there is a limit.
-    /// Detections are in the order of the text.
-    #[must_use]
-    pub fn examine<'a>(
+    /// What the rules detect in `transcript`, whose own format has `provider_rules`, in the order of its text. `budget` has its
+    /// tokens and how many it may have.
+    pub(super) fn detect<'a>(
         &self,
         transcript: &Transcript<'a>,
         provider_rules: ProviderRules,
         verdicts: &Verdicts,
-        tokens: impl FnOnce() -> TokenCounts,
+        budget: Option<(&TokenCounts, usize)>,
     ) -> Vec<Detection<'a>> {
         let format = Profile { pairing_rules: transcript.layout.pairing_rules, provider_rules };
         let Profile { pairing_rules, provider_rules } = self.profile.map_or(format, |profile| profile.over(format));
@@ -97,12 +121,11 @@ impl Inspection {
             provider_rules,
             stateful: self.stateful,
         };
-        let budget = self.max_tokens.map(|limit| (tokens(), limit));
         let mut detections: Vec<Detection<'a>> = Vec::new();
         for (rule, level) in ALL.iter().zip(verdicts.levels()).filter(|(_, level)| *level > Level::Allow) {
-            let matches = match (rule.detector, &budget) {
+            let matches = match (rule.detector, budget) {
                 (Detector::Transcript(detect), _) => detect(&context),
-                (Detector::Budget(detect), Some((tokens, limit))) => detect(&context, tokens, *limit),
+                (Detector::Budget(detect), Some((tokens, limit))) => detect(&context, tokens, limit),
                 _ => continue,
             };
             let answer = rule.answer_of(provider_rules.provider);
@@ -121,6 +144,12 @@ impl Inspection {
 }
 
 impl Profile {
+    /// The requirements of the provider that accepts `dialect`.
+    #[must_use]
+    pub fn of_dialect(dialect: &dyn Dialect) -> Self {
+        Self { pairing_rules: dialect.pairing_rules(), provider_rules: dialect.provider_rules() }
+    }
+
     /// The same requirements for a transcript whose format has the requirements `format`.
     #[must_use]
     pub fn over(self, format: Self) -> Self {

@@ -246,7 +246,8 @@ impl dyn Dialect + '_ {
     /// Further constraints of the provider.
     #[must_use]
     pub fn provider_rules(&self) -> ProviderRules {
-        self.format().provider
+        let rules = self.format().provider;
+        ProviderRules { log: self.is_log() || rules.log, ..rules }
     }
 
     /// Reads the items of a transcript.

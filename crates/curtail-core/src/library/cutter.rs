@@ -8,9 +8,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::policy::UserPolicy;
+use super::reading::TextReader;
 use super::{Error, LimitPolicy, Policy, Source, ToolPolicy, WindowPolicy};
 use crate::counting::{Approximate, Tokenizer};
-use crate::dialects::{Dialect, Framing, Reading, UnknownDialect, detect_framing, dialect_named};
+use crate::dialects::{Framing, Reading};
 use crate::json::Document;
 use crate::pipeline::{Chain, Cut, TextCutter};
 use crate::processors::{ClearResults, Counting, Repair, RepairMode, StaleResults, Strip, StripKind};
@@ -34,9 +35,7 @@ use crate::transcript::Role;
 /// ```
 pub struct Cutter {
     cutter: TextCutter,
-    framing: Option<Framing>,
-    dialect: Option<&'static dyn Dialect>,
-    messages_key: Option<String>,
+    reader: TextReader,
 }
 
 impl Cutter {
@@ -51,7 +50,7 @@ impl Cutter {
     /// The text is not JSON or not a transcript, or a policy cannot decide.
     pub fn cut(&self, text: &str) -> Result<String, Error> {
         let mut out = String::with_capacity(text.len());
-        self.append(&self.reading(text), text, &mut out)?;
+        self.append(&self.reader.reading(text), text, &mut out)?;
         Ok(out)
     }
 
@@ -80,7 +79,7 @@ impl Cutter {
     /// As [`cut`](Self::cut), and `out` cannot be written to.
     pub fn write(&self, text: &str, mut out: impl Write) -> Result<Report, Error> {
         let mut shorter = String::with_capacity(text.len());
-        let cut = self.append(&self.reading(text), text, &mut shorter)?;
+        let cut = self.append(&self.reader.reading(text), text, &mut shorter)?;
         out.write_all(shorter.as_bytes()).map_err(Error::Write)?;
         Ok(Report::of_cut(cut))
     }
@@ -108,7 +107,7 @@ impl Cutter {
     /// The values are not messages in a known format, or a policy cannot decide.
     pub fn cut_values(&self, messages: Vec<Value>) -> Result<Vec<Value>, Error> {
         let list = List::from_values(messages);
-        let reading = self.reading_of(Framing::Records, list.text());
+        let reading = self.reader.reading_as(Framing::Records, list.text());
         let mut shorter = String::new();
         self.append(&reading, list.text(), &mut shorter)?;
         Ok(list.cut_to(&shorter))
@@ -126,23 +125,11 @@ impl Cutter {
     /// # Errors
     /// The text is not JSON.
     pub fn read<'t>(&self, text: &'t str) -> Result<Source<'t>, Error> {
-        Source::parse_as(text, self.reading(text))
+        Source::parse_as(text, self.reader.reading(text))
     }
 
     fn append(&self, reading: &Reading, text: &str, out: &mut String) -> Result<Cut, Error> {
         self.cutter.cut(reading, text, out).map_err(|error| Error::cut(text, error))
-    }
-
-    fn reading(&self, text: &str) -> Reading {
-        let framing = self.framing.unwrap_or_else(|| detect_framing(text, self.messages_key.as_deref()));
-        self.reading_of(framing, text)
-    }
-
-    fn reading_of(&self, framing: Framing, text: &str) -> Reading {
-        let messages_key = self.messages_key.clone();
-        let reading = Reading { framing, dialect: self.dialect, named: self.dialect.is_some(), messages_key };
-        let dialect = reading.dialect.or_else(|| reading.dialect_of_head(text));
-        Reading { dialect, ..reading }
     }
 }
 
@@ -269,15 +256,11 @@ impl CutterBuilder {
     /// # Errors
     /// No dialect has the name that was given, or a pattern of tool names is not a glob.
     pub fn build(self) -> Result<Cutter, Error> {
-        let named = |name: String| {
-            let unknown = || Error::UnknownDialect { what: UnknownDialect { name: name.clone() }.to_string() };
-            dialect_named(&name).ok_or_else(unknown)
-        };
-        let dialect = self.dialect.map(named).transpose()?;
+        let reader = TextReader::new(self.framing, self.dialect.as_deref(), self.messages_key)?;
         let tokenizer = self.tokenizer.clone().unwrap_or_else(|| Arc::new(Approximate::default()));
         let chain = self.steps.into_iter().try_fold(Chain::default(), |chain, step| step(chain, &tokenizer))?;
         let cutter = TextCutter { chain, explain: true, counting: self.tokenizer.map(Counting::new) };
-        Ok(Cutter { cutter, framing: self.framing, dialect, messages_key: self.messages_key })
+        Ok(Cutter { cutter, reader })
     }
 
     fn then(mut self, step: impl FnOnce(Chain, &Arc<dyn Tokenizer>) -> Result<Chain, Error> + 'static) -> Self {

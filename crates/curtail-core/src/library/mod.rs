@@ -1,76 +1,21 @@
 //! What the library shows: cutting, policies, reading, checking and what can go wrong, with types of its own over the crate's
 //! machinery, so that the machinery can change.
 
+mod checker;
 mod cutter;
 mod policy;
 mod reading;
 
 use std::fmt;
 
-use crate::checks::{Finding, INVALID_JSON, Inspection, Level, Levels, LineIndex, TokenCounts};
-use crate::dialects::{Framing, ReadError, Reading, along_branches, detect_framing};
+use crate::dialects::{Dialect, ReadError, UnknownDialect, dialect_named};
 use crate::error::TextPlace;
 use crate::pipeline::CutError;
 
+pub use checker::{Checker, CheckerBuilder, check};
 pub use cutter::{Cutter, CutterBuilder, Explanation, Report};
 pub use policy::{Action, LimitPolicy, Policy, ToolPolicy, WindowPolicy};
 pub use reading::{MessageView, PartKind, PartView, Source, TranscriptView};
-
-/// What is wrong with the transcripts of `text`, in the order of the text, by the requirements of their own format and with the
-/// default levels of the rules. A text that cannot be read has one finding, which says so.
-///
-/// ```
-/// use curtail_core::{Level, check};
-///
-/// let chat = concat!(
-///     "{\"role\":\"user\",\"content\":\"When does it leave?\"}\n",
-///     "{\"role\":\"tool\",\"tool_call_id\":\"call-1\",\"content\":\"05:12\"}\n",
-///     "{\"role\":\"assistant\",\"content\":\"At 05:12.\"}\n",
-/// );
-/// let findings = check(chat);
-/// let orphan = &findings[0];
-/// assert_eq!((orphan.rule.name, orphan.rule.code), ("orphan-result", "P001"));
-/// assert_eq!((orphan.at.line, orphan.at.message, orphan.level), (2, Some(1), Level::Deny));
-/// assert_eq!(orphan.at.pointer.as_deref(), Some(""));
-/// assert_eq!(check("[")[0].rule.name, "invalid-json");
-/// ```
-#[must_use]
-pub fn check(text: &str) -> Vec<Finding> {
-    let framing = detect_framing(text, None);
-    let mut reading = Reading { framing, dialect: None, named: false, messages_key: None };
-    reading.dialect = reading.dialect_of_head(text);
-    let lines = LineIndex::new(text);
-    findings(&reading, text, &lines).unwrap_or_else(|ReadError { offset, what }| {
-        let offset = u32::try_from(offset).unwrap_or(u32::MAX);
-        vec![Finding::in_text(INVALID_JSON, Level::Deny, &lines, offset, what)]
-    })
-}
-
-fn findings(reading: &Reading, text: &str, lines: &LineIndex<'_>) -> Result<Vec<Finding>, ReadError> {
-    let document = reading.parse(text)?;
-    let verdicts = Levels::default().for_path("");
-    let mut findings = Vec::new();
-    for (dialect, transcript) in reading.transcripts(&document)? {
-        let rules = dialect.provider_rules();
-        // A finding without a value is at the transcript, or in a record at the record.
-        let start = match reading.framing {
-            Framing::Records => transcript.layout.record.start,
-            Framing::Lines | Framing::Document => transcript.layout.span.start,
-        };
-        for transcript in along_branches(dialect, transcript) {
-            let found = Inspection::default().examine(&transcript, rules, &verdicts, TokenCounts::default);
-            let found = found.into_iter().map(|found| found.locate(lines, start).in_dialect(dialect));
-            let known = |finding: &Finding| {
-                findings
-                    .iter()
-                    .any(|old: &Finding| (old.rule.code, old.at.offset) == (finding.rule.code, finding.at.offset))
-            };
-            let new: Vec<Finding> = found.filter(|finding| !known(finding)).collect();
-            findings.extend(new);
-        }
-    }
-    Ok(findings)
-}
 
 /// A place in a text. Where values were cut, `line` is the number of the value in its list, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +73,12 @@ pub enum Error {
         /// The name, and the one that was probably meant.
         what: String,
     },
+    /// No rule has the name that was given, or it does not run with what was given.
+    #[non_exhaustive]
+    InvalidRule {
+        /// What is wrong.
+        what: String,
+    },
     /// A pattern of tool names is not a glob.
     #[non_exhaustive]
     InvalidGlob {
@@ -151,6 +102,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// The dialect called `name`.
+    fn dialect_named(name: &str) -> Result<&'static dyn Dialect, Self> {
+        let unknown = || Self::UnknownDialect { what: UnknownDialect { name: name.to_owned() }.to_string() };
+        dialect_named(name).ok_or_else(unknown)
+    }
+
     /// An error of reading `text`.
     fn read(text: &str, ReadError { offset, what }: ReadError) -> Self {
         Self::Read { at: Place::of_offset(text, offset), what }
@@ -171,7 +128,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read { at, what } => write!(f, "{at}: {what}"),
-            Self::UnknownDialect { what } => f.write_str(what),
+            Self::UnknownDialect { what } | Self::InvalidRule { what } => f.write_str(what),
             Self::InvalidGlob { glob, what } => write!(f, "invalid glob `{glob}`: {what}"),
             Self::Policy { at, policy, source } => write!(f, "{at}: {policy}: {source}"),
             Self::Write(error) => write!(f, "the result cannot be written: {error}"),

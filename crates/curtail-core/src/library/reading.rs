@@ -7,6 +7,37 @@ use crate::dialects::{Dialect, Framing, Reading, detect_framing};
 use crate::json::{Document, Text, Value};
 use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role};
 
+/// How texts are read: what is not named is detected.
+#[derive(Default)]
+pub(super) struct TextReader {
+    framing: Option<Framing>,
+    dialect: Option<&'static dyn Dialect>,
+    messages_key: Option<String>,
+}
+
+impl TextReader {
+    pub(super) fn new(
+        framing: Option<Framing>,
+        dialect: Option<&str>,
+        messages_key: Option<String>,
+    ) -> Result<Self, Error> {
+        Ok(Self { framing, dialect: dialect.map(Error::dialect_named).transpose()?, messages_key })
+    }
+
+    /// How `text` is read.
+    pub(super) fn reading(&self, text: &str) -> Reading {
+        self.reading_as(self.framing.unwrap_or_else(|| detect_framing(text, self.messages_key.as_deref())), text)
+    }
+
+    /// How `text` is read in this framing.
+    pub(super) fn reading_as(&self, framing: Framing, text: &str) -> Reading {
+        let messages_key = self.messages_key.clone();
+        let reading = Reading { framing, dialect: self.dialect, named: self.dialect.is_some(), messages_key };
+        let dialect = reading.dialect.or_else(|| reading.dialect_of_head(text));
+        Reading { dialect, ..reading }
+    }
+}
+
 /// A text that was parsed, whose transcripts can be read.
 ///
 /// ```
@@ -44,8 +75,7 @@ impl<'t> Source<'t> {
     /// # Errors
     /// The text is not JSON.
     pub fn parse(text: &'t str) -> Result<Self, Error> {
-        let framing = detect_framing(text, None);
-        Self::parse_as(text, Reading { framing, dialect: None, named: false, messages_key: None })
+        Self::parse_as(text, TextReader::default().reading(text))
     }
 
     pub(super) fn parse_as(text: &'t str, reading: Reading) -> Result<Self, Error> {

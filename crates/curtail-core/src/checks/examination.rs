@@ -1,0 +1,209 @@
+//! The examination of a text: its transcripts and the lines that are not JSON. There is no other way to check, neither for the
+//! library nor for a program.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use super::{DUPLICATE_TRANSCRIPT, Detection, Finding, INVALID_JSON, Inspection, Level, LineIndex, Verdicts};
+use crate::dialects::{Dialect, Framing, ReadError, Reading, along_branches, rebuilt};
+use crate::json::Document;
+use crate::transcript::{Message, Transcript};
+
+/// What was found in a text.
+#[derive(Debug, Clone, Default)]
+pub struct Examination {
+    /// The findings, in the order of the text.
+    pub findings: Vec<Finding>,
+    /// A fingerprint of each transcript, with the finding to report if an earlier transcript has the same one; none if that
+    /// finding is allowed.
+    pub fingerprints: Vec<(u128, Finding)>,
+    /// How many transcripts were examined.
+    pub transcripts: usize,
+    /// The dialect of the first transcript with messages.
+    pub dialect: Option<&'static str>,
+}
+
+impl Inspection {
+    /// Examines every transcript of `text`, which is one unit: a record, or a whole file in the other framings. Lines that are
+    /// not JSON become findings; the other lines are read without them.
+    ///
+    /// # Errors
+    /// Something is not a transcript, or its tokens cannot be counted. Invalid JSON is an error if that finding is allowed.
+    pub fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examination, ReadError> {
+        let mut examination = Examination::default();
+        let read_error = match reading.parse(text) {
+            Ok(document) => match document.torn() {
+                None => {
+                    self.document(reading, verdicts, &document, text, &mut examination)?;
+                    return Ok(examination);
+                }
+                Some(fault) => ReadError::from(*fault),
+            },
+            Err(read_error) => read_error,
+        };
+        let level = verdicts.level_of(INVALID_JSON);
+        if level == Level::Allow {
+            return Err(read_error);
+        }
+        let (read_errors, rest) = salvage(reading, text, read_error);
+        examination
+            .findings
+            .extend(read_errors.iter().map(|read_error| Finding::invalid_json(text, level, read_error)));
+        if let Some(rest) = &rest
+            && let Ok(document) = reading.parse(rest)
+        {
+            self.document(reading, verdicts, &document, text, &mut examination)?;
+        }
+        examination.findings.sort_by_key(|finding| finding.at.offset);
+        Ok(examination)
+    }
+
+    fn document(
+        &self,
+        reading: &Reading,
+        verdicts: &Verdicts,
+        document: &Document<'_>,
+        text: &str,
+        examination: &mut Examination,
+    ) -> Result<(), ReadError> {
+        let mut lines = None;
+        // White space contains no transcript.
+        if document.roots().len() == 0 {
+            return Ok(());
+        }
+        for (dialect, transcript) in reading.transcripts_or_none(document)? {
+            let start = transcript.layout.span.start;
+            let first = examination.findings.len();
+            let mut branches = along_branches(dialect, transcript);
+            for transcript in &mut branches {
+                let detections = self.detections(dialect, transcript, verdicts)?;
+                let named = (!transcript.messages.is_empty()).then(|| dialect.name());
+                examination.dialect = examination.dialect.or(named);
+                // Lines are indexed only for a text that has findings.
+                for detection in detections {
+                    let lines = lines.get_or_insert_with(|| LineIndex::new(text));
+                    examination.findings.push(detection.locate(lines, start).in_dialect(dialect));
+                }
+            }
+            if branches.len() > 1 {
+                remove_repeated(&mut examination.findings, first);
+            }
+            let level = verdicts.level_of(DUPLICATE_TRANSCRIPT);
+            if level > Level::Allow && branches.iter().any(|transcript| !transcript.messages.is_empty()) {
+                let lines = lines.get_or_insert_with(|| LineIndex::new(text));
+                let message = String::from("the transcript has the same messages as an earlier one");
+                let finding = Finding::in_text(DUPLICATE_TRANSCRIPT, level, lines, start, message);
+                examination.fingerprints.push((fingerprint(dialect, &branches), finding));
+            }
+            examination.transcripts += 1;
+        }
+        Ok(())
+    }
+
+    /// What the rules detect in one transcript, in the order of its text. Its own format is that of `dialect`.
+    ///
+    /// # Errors
+    /// There is a budget, and its tokens cannot be counted.
+    pub fn detections<'a>(
+        &self,
+        dialect: &dyn Dialect,
+        transcript: &mut Transcript<'a>,
+        verdicts: &Verdicts,
+    ) -> Result<Vec<Detection<'a>>, ReadError> {
+        // The usage by which a counting is calibrated may be in messages that are no longer live.
+        let budget = self.budget.as_ref().map(|budget| budget.calibrated(dialect, transcript)).transpose()?;
+        if self.live {
+            transcript.keep_live();
+        }
+        let counts = budget.as_ref().map(|budget| budget.counts(transcript)).transpose()?;
+        let limit = self.budget.as_ref().map(|budget| budget.max_tokens);
+        Ok(self.detect(transcript, dialect.provider_rules(), verdicts, counts.as_ref().zip(limit)))
+    }
+
+    /// Examines every transcript of `text`, a whole file, as [`examine`](Self::examine) examines each unit of it. What cannot be
+    /// read is a finding.
+    #[must_use]
+    pub fn examine_all(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Vec<Finding> {
+        let chat = if reading.framing == Framing::Lines { rebuilt(text) } else { None };
+        if let Some(chat) = chat {
+            let document = Reading { framing: Framing::Document, ..reading.clone() };
+            let examined = chat.and_then(|chat| self.examine(&document, verdicts, &chat));
+            let findings = or_unreadable(examined, verdicts, text).findings.into_iter();
+            return findings.map(|finding| finding.in_row(1, "", REBUILT)).collect();
+        }
+        let units = match reading.framing {
+            Framing::Records => text.split_inclusive('\n').collect(),
+            Framing::Lines | Framing::Document => vec![text],
+        };
+        let (mut findings, mut prints) = (Vec::new(), HashSet::new());
+        let mut offset = 0;
+        for (line, unit) in units.into_iter().enumerate() {
+            let Examination { findings: mut found, fingerprints, .. } =
+                or_unreadable(self.examine(reading, verdicts, unit), verdicts, unit);
+            let copies = fingerprints.into_iter().filter(|(print, _)| !prints.insert(*print));
+            found.extend(copies.map(|(_, finding)| finding));
+            findings.extend(found.into_iter().map(|finding| finding.moved(line, offset)));
+            offset += unit.len().cast_signed();
+        }
+        findings
+    }
+}
+
+/// Where a finding is in a log of patches, whose chat stands nowhere in the text.
+pub const REBUILT: &str = "in the chat that the patches make";
+
+/// The examination, or that `text` cannot be read.
+fn or_unreadable(examined: Result<Examination, ReadError>, verdicts: &Verdicts, text: &str) -> Examination {
+    examined.unwrap_or_else(|read_error| {
+        let level = verdicts.level_of(INVALID_JSON).max(Level::Warn);
+        Examination { findings: vec![Finding::invalid_json(text, level, &read_error)], ..Examination::default() }
+    })
+}
+
+/// Removes findings from the index `first` on that an earlier branch of the same transcript has as well.
+fn remove_repeated(findings: &mut Vec<Finding>, first: usize) {
+    let mut seen = HashSet::new();
+    let of_branches = findings.split_off(first);
+    findings.extend(of_branches.into_iter().filter(|finding| seen.insert((finding.rule.code, finding.at.offset))));
+}
+
+/// The lines that are not JSON, and the text with spaces in their place. If every line is JSON by itself, the text's own
+/// error is the only one and there is no text to read.
+fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadError>, Option<String>) {
+    if reading.framing != Framing::Lines {
+        return (vec![read_error], None);
+    }
+    let mut read_errors = Vec::new();
+    let mut rest = String::with_capacity(text.len());
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        match Document::parse_all(line) {
+            Ok(_) => rest.push_str(line),
+            Err(fault) => {
+                let body = line.trim_end_matches(['\n', '\r']).len();
+                rest.extend(std::iter::repeat_n(' ', body));
+                rest.push_str(&line[body..]);
+                read_errors.push(ReadError { offset: at + fault.offset.min(body), what: fault.kind.to_string() });
+            }
+        }
+        at += line.len();
+    }
+    if read_errors.is_empty() { (vec![read_error], None) } else { (read_errors, Some(rest)) }
+}
+
+/// A fingerprint of the messages of a transcript, as values. Among a billion different
+/// transcripts, two have the same fingerprint with a probability below 10^-20.
+fn fingerprint(dialect: &dyn Dialect, branches: &[Transcript<'_>]) -> u128 {
+    u128::from(salted_hash(0, dialect, branches)) << 64 | u128::from(salted_hash(1, dialect, branches))
+}
+
+fn salted_hash(salt: u8, dialect: &dyn Dialect, branches: &[Transcript<'_>]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (salt, dialect.name()).hash(&mut hasher);
+    for message in branches.iter().flat_map(|transcript| &transcript.messages) {
+        if let Some(value) = Message::value(message) {
+            value.content_hash(salt).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
