@@ -92,10 +92,9 @@ fn check_windows(split: &Split, transcript: &Transcript<'_>) -> Result<Vec<Split
         assert_eq!(window.tokens, tokens(&all, &window.instructions));
         assert!(window.note.is_some() || window.tokens <= split.max_tokens, "{window:?} does not fit");
         let first = all[0];
-        // What waits is repeated wherever a window begins; its question can begin the turn in which the window goes on.
-        let rest = |at: &&usize| !window.instructions.contains(at) && !awaiting.contains(at);
-        let opener = all.iter().find(rest).and_then(|&from| (0..=from).rfind(|&at| messages[at].begins_turn()));
-        let whole = all.iter().filter(|at| rest(at) || opener == Some(**at));
+        // What waits is repeated wherever a window begins, and its question first.
+        let waits = |at: &usize| awaiting.contains(at) && !messages[*at].begins_turn();
+        let whole = all.iter().filter(|at| !window.instructions.contains(at) && !waits(at));
         let inside = begins_inside(&whole.map(|&at| &messages[at]).collect::<Vec<_>>());
         let input = begins_inside(&messages.iter().collect::<Vec<_>>());
         assert!(
