@@ -8,19 +8,22 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde_json::{Value, json};
 
-use super::config::Config;
+use super::config::{Config, ConfigFlags};
 use super::input::{Global, Input};
+use super::keys::TableSpec;
 use super::options::{CountingOptions, TemplateOptions, Tokens, one_of};
 use super::process::Interrupt;
 use super::repair::{REPAIR_MODES, profile_named};
 use super::report;
-use super::run::ConfigFlags;
 use crate::batch::{Batch, Checked, Checking, Event, Flow, Opened, TextRepair};
 use crate::console;
 use crate::progress::Progress;
 use crate::reports::{FORMATS, Format, Outcome, Silenced};
-use curtail_core::checks::{Budget, Finding, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget};
+use curtail_core::checks::{
+    ALL, Budget, Finding, Group, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget,
+};
 use curtail_core::dialects::Dialect;
 use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::{Repair, RepairMode};
@@ -161,6 +164,9 @@ struct PathOptions {
 }
 
 impl RuleOptions {
+    /// The table of a configuration with these options.
+    const TABLE: TableSpec<Self> = TableSpec::of("check", &["paths"]);
+
     /// The levels that these options set, without those of paths.
     fn table(&self) -> Table {
         let (deny, warn, allow) = (self.deny.clone(), self.warn.clone(), self.allow.clone());
@@ -176,6 +182,28 @@ impl RuleOptions {
             ..self.clone()
         }
     }
+}
+
+impl PathOptions {
+    /// The table of `check.paths` with these options.
+    const TABLE: TableSpec<Self> = TableSpec::of("paths", &[]);
+}
+
+/// A JSON Schema of the table of a configuration.
+pub(super) fn schema() -> Value {
+    let groups = std::iter::once("all").chain(Group::ALL.iter().map(|group| group.name()));
+    let names: Vec<&str> = groups.chain(ALL.iter().flat_map(|rule| [rule.name, rule.code])).collect();
+    let with_names = |mut table: Value| {
+        for key in ["deny", "warn", "allow"] {
+            let values = &mut table["properties"][key]["anyOf"];
+            values[0] = json!({"enum": names});
+            values[1]["items"] = json!({"enum": names});
+        }
+        table
+    };
+    let paths = with_names(PathOptions::TABLE.schema(json!({}), &[]));
+    let paths = json!({"description": "Levels for single paths", "type": "array", "items": paths});
+    with_names(RuleOptions::TABLE.schema(json!({"paths": paths}), &[]))
 }
 
 impl From<PathOptions> for PathTable {
@@ -205,7 +233,7 @@ impl CheckArgs {
             bail!("standard input cannot be repaired in place; name files, or use `curtail repair` in the pipe");
         }
         let config = self.config.load()?;
-        let table = config.as_ref().map(|config| config.table::<RuleOptions>("check", "paths")).transpose()?.flatten();
+        let table = config.as_ref().map(|config| config.table(&RuleOptions::TABLE)).transpose()?.flatten();
         let rules = self.rules.or(table.as_ref());
         let levels = self.levels(config.as_ref(), table.as_ref(), rules.max_tokens)?;
         let checking = self.checking(&rules, levels)?;
@@ -270,7 +298,7 @@ impl CheckArgs {
             self.require_budget(max_tokens, None)?;
             return Ok(levels);
         };
-        let paths = config.inner_tables::<PathOptions>("check", "paths")?;
+        let paths = config.inner_tables("check", &PathOptions::TABLE)?;
         config.refuse_many_paths(paths.len())?;
         let paths = paths.into_iter().map(PathTable::from).collect();
         let table = Table { paths, ..table.map(RuleOptions::table).unwrap_or_default() };

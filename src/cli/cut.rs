@@ -45,7 +45,7 @@ pub(super) struct Job {
 // A command that has only the processors of its options. Its help is theirs: with a doc comment here or on the flags of every
 // cut, clap would show that instead.
 #[derive(Debug, clap::Args)]
-pub(super) struct CutArgs<O: Options> {
+pub(super) struct CutArgs<O: Options + clap::Args> {
     #[command(flatten)]
     options: O,
 
@@ -53,7 +53,7 @@ pub(super) struct CutArgs<O: Options> {
     cutting: CutFlags,
 }
 
-impl<O: Options> CutArgs<O> {
+impl<O: Options + clap::Args> CutArgs<O> {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         run_options(&self.cutting, global, &self.options)
     }

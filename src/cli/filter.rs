@@ -1,5 +1,6 @@
 //! `curtail filter`: drops tools, roles and parts, whatever the size.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::process::ExitCode;
 
@@ -157,8 +158,8 @@ pub(crate) struct FilterOptions {
     keep_last_results: Option<usize>,
 
     /// Clear N results at a time, so that prompts stay cached
-    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
-    step: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    step: Option<NonZeroUsize>,
 
     /// Do not clear the newest results that together have at most N tokens
     #[arg(long, value_name = "N", hide_short_help = true)]
@@ -221,8 +222,8 @@ pub(crate) struct FilterOptions {
     max_media_bytes: Option<Bytes>,
 
     /// Remove images with a side above N pixels
-    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>, hide_short_help = true)]
-    max_media_pixels: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = at_least_one, hide_short_help = true)]
+    max_media_pixels: Option<NonZeroUsize>,
 
     /// Keep only system messages and messages A to B-1 of `curtail show`
     #[arg(long, value_name = "A..B", value_parser = range, allow_hyphen_values = true, hide_short_help = true)]
@@ -321,7 +322,7 @@ impl Options for FilterOptions {
             processors.push(Box::new(MediaLimits {
                 keep_last: self.keep_last_media,
                 max_bytes: self.max_media_bytes.map(|bytes| bytes.0),
-                max_pixels: self.max_media_pixels,
+                max_pixels: self.max_media_pixels.map(NonZeroUsize::get),
             }));
         }
         processors.extend(self.caps()?.map(|caps| -> Box<dyn Processor> { Box::new(caps) }));
@@ -351,10 +352,10 @@ impl FilterOptions {
         let step = match (&stale, self.step) {
             (StaleResults::AllButLast(keep), Some(step)) => {
                 ensure!(
-                    step <= *keep,
+                    step.get() <= *keep,
                     "--step {step} exceeds --keep-last-results {keep}: the newest results would be cleared"
                 );
-                step
+                step.get()
             }
             _ => 1,
         };

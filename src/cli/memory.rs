@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use clap::ArgGroup;
 use serde_json::json;
 
 use super::input::{CutFlags, Global, Input, explain_format, text_or_json};
-use super::options::{Choice, Options, Reads, TokenizerFlag, Tokens, one_of, read_text, time_span};
+use super::options::{Choice, Options, Reads, TRUSTED, TokenizerFlag, Tokens, one_of, read_text, time_span};
 use super::store::{StoreFlag, store_path};
 use super::table::{self, Columns, trimmed};
 use super::{cut, report};
@@ -722,20 +723,28 @@ const SCOPES: &[Choice<Scope>] = &[
 
 /// The owner of the state.
 #[derive(Debug, Clone, clap::Args)]
+#[command(group = ArgGroup::new(TRUSTED).multiple(true))]
 struct OwnerFlags {
     #[command(flatten)]
     place: StoreFlag,
 
     /// Thread (conversation) that the state belongs to
-    #[arg(long, value_name = "ID", help_heading = "Store")]
+    #[arg(long, value_name = "ID", group = TRUSTED, help_heading = "Store")]
     thread: Option<String>,
 
     /// Resource that several threads share, such as a user or a project
-    #[arg(long, value_name = "ID", help_heading = "Store")]
+    #[arg(long, value_name = "ID", group = TRUSTED, help_heading = "Store")]
     resource: Option<String>,
 
     /// Scope of the state [default: thread, or resource if only --resource is given]
-    #[arg(long, value_parser = one_of(SCOPES), value_name = "SCOPE", hide_short_help = true, help_heading = "Store")]
+    #[arg(
+        long,
+        value_parser = one_of(SCOPES),
+        value_name = "SCOPE",
+        group = TRUSTED,
+        hide_short_help = true,
+        help_heading = "Store"
+    )]
     scope: Option<Scope>,
 }
 

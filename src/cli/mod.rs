@@ -3,7 +3,6 @@
 mod catalog;
 mod check;
 mod config;
-mod config_keys;
 mod corrections;
 mod count;
 mod cut;
@@ -12,6 +11,7 @@ mod effects;
 mod filter;
 mod help;
 mod input;
+mod keys;
 mod limit;
 mod memory;
 mod new_session;
@@ -36,7 +36,7 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{ExitCode, Termination as _};
 
-use self::options::ProcessorSpec;
+use self::keys::ProcessorSpec;
 use crate::console;
 use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use curtail_core::visible::one_line;
@@ -123,12 +123,12 @@ commands! {
 
 /// The processors that a chain may have, each under the name of its command, in the order of the documentation.
 pub(crate) const PROCESSOR_SPECS: &[ProcessorSpec] = &[
-    ProcessorSpec::with_options::<window::WindowOptions>("window"),
-    ProcessorSpec::with_options::<filter::FilterOptions>("filter"),
-    ProcessorSpec::with_options::<limit::LimitOptions>("limit"),
-    ProcessorSpec::with_options::<summarize::SummarizeOptions>("summarize"),
-    ProcessorSpec::with_options::<memory::RecallOptions>("memory"),
-    ProcessorSpec::with_options::<repair::RepairOptions>("repair"),
+    ProcessorSpec::of_processor::<window::WindowOptions>("window"),
+    ProcessorSpec::of_processor::<filter::FilterOptions>("filter"),
+    ProcessorSpec::of_processor::<limit::LimitOptions>("limit"),
+    ProcessorSpec::of_processor::<summarize::SummarizeOptions>("summarize"),
+    ProcessorSpec::of_processor::<memory::RecallOptions>("memory"),
+    ProcessorSpec::of_processor::<repair::RepairOptions>("repair"),
 ];
 
 /// The command line, with every command and flag.
@@ -148,8 +148,7 @@ fn root() -> clap::Command {
 /// Whether the configuration file at `path` is read and every processor in it can be built. Fuzz targets call it.
 #[must_use]
 pub fn reads_configuration(path: &std::path::Path) -> bool {
-    let config =
-        config::Config::load(path, config::ConfigChoice::Named, PROCESSOR_SPECS, &config::Variables::default());
+    let config = config::Config::load(path, config::ConfigChoice::Named, &keys::Variables::default());
     config.is_ok_and(|config| config.chain(&config.everywhere(), false).is_ok())
 }
 

@@ -1,9 +1,9 @@
-//! The options of every processor, defined once: they are the flags of its command and the keys of its table in
-//! `curtail.toml`. Each is in the file of its command; to add one, add a line to `PROCESSOR_SPECS`.
+//! What the options of processors share. The options of each are in the file of its command, and are its flags and the keys of
+//! its table in `curtail.toml`; to add a processor, add a line to `PROCESSOR_SPECS`.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -14,8 +14,6 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
-use super::config_keys::{OptionKey, Shape};
-use super::effects::{Ineffective, ineffective};
 use super::process::open_template;
 use curtail_core::counting::{Calibrate, Tokenizer};
 use curtail_core::error::FileError;
@@ -27,7 +25,7 @@ use curtail_tokens::templates::ToolList;
 use curtail_tokens::tokenizers;
 
 /// The options of a processor.
-pub(crate) trait Options: Args + fmt::Debug {
+pub(crate) trait Options: fmt::Debug {
     /// The processors that the options describe, in order.
     ///
     /// # Errors
@@ -40,6 +38,14 @@ pub(crate) trait Options: Args + fmt::Debug {
     /// As [`Options::processors`].
     fn dry_processors(&self) -> anyhow::Result<Processors> {
         self.processors()
+    }
+
+    /// The processors of a run, or of a dry one.
+    ///
+    /// # Errors
+    /// As [`Options::processors`].
+    fn for_run(&self, is_dry: bool) -> anyhow::Result<Processors> {
+        if is_dry { self.dry_processors() } else { self.processors() }
     }
 
     /// How the processors count tokens, if they do; totals are counted in the same way.
@@ -55,6 +61,13 @@ pub(crate) trait Options: Args + fmt::Debug {
         Reads::default()
     }
 }
+
+/// The group of the flags whose keys only a file may set that the user wrote or named, besides those whose values are files:
+/// they run a program, name a server, change what it is sent, or read the user's store. Their fields name the group.
+pub(in crate::cli) const TRUSTED: &str = "trusted";
+
+/// The group of the flags that name a tokenizer.
+pub(in crate::cli) const TOKENIZERS: &str = "counter";
 
 /// The files that a run reads besides its inputs, which none of its outputs may replace.
 #[derive(Debug, Clone, Default)]
@@ -83,114 +96,6 @@ impl Extend<Reads> for Reads {
             self.content.extend(content);
             self.other.extend(other);
         }
-    }
-}
-
-/// Flags that are the keys of a table.
-#[derive(Clone, Copy)]
-pub(crate) struct TableSpec {
-    /// The name of the table, which is that of the command with these flags.
-    pub(crate) name: &'static str,
-    arguments: fn(Command) -> Command,
-    validate: fn(&ArgMatches) -> Result<(), clap::Error>,
-}
-
-impl TableSpec {
-    /// The table `name`, whose keys are the flags of `T`.
-    pub(crate) const fn with_flags<T: Args>(name: &'static str) -> Self {
-        Self { name, arguments: T::augment_args, validate: |matches| T::from_arg_matches(matches).map(drop) }
-    }
-
-    /// Its keys, in the order of the command's help.
-    pub(crate) fn keys(&self) -> Vec<OptionKey> {
-        let mut keys = OptionKey::all(&self.command());
-        for key in &mut keys {
-            key.minimum = u64::from(key.shape == Shape::Whole && self.refuses(&format!("--{}=0", key.name)));
-        }
-        keys
-    }
-
-    /// Whether the value of `flag` is invalid by itself.
-    fn refuses(&self, flag: &str) -> bool {
-        let read = self.command().try_get_matches_from([flag]);
-        read.is_err_and(|error| error.kind() == clap::error::ErrorKind::ValueValidation)
-    }
-
-    /// Reads its flags, without a command before them.
-    ///
-    /// # Errors
-    /// As on the command line.
-    pub(crate) fn parse_flags(&self, flags: &[OsString]) -> Result<ArgMatches, clap::Error> {
-        let matches = self.command().try_get_matches_from(flags)?;
-        (self.validate)(&matches)?;
-        Ok(matches)
-    }
-
-    /// The first of `flags` that has no effect.
-    pub(crate) fn ineffective(&self, flags: &ArgMatches) -> Option<Ineffective> {
-        ineffective(self.name, flags)
-    }
-
-    fn command(&self) -> Command {
-        let command = Command::new(self.name).no_binary_name(true).disable_help_flag(true);
-        let mut command = (self.arguments)(command).mut_args(signed);
-        command.build();
-        command
-    }
-}
-
-/// A kind of processor, by the name of its command.
-#[derive(Clone, Copy)]
-pub(crate) struct ProcessorSpec {
-    /// The name.
-    pub(crate) name: &'static str,
-    /// Its options.
-    pub(crate) table: TableSpec,
-    processors: fn(&ArgMatches, bool) -> anyhow::Result<Processors>,
-    files: fn(&ArgMatches) -> Reads,
-}
-
-impl fmt::Debug for ProcessorSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-impl ProcessorSpec {
-    /// The kind whose options are `T`.
-    pub(crate) const fn with_options<T: Options>(name: &'static str) -> Self {
-        Self {
-            name,
-            table: TableSpec::with_flags::<T>(name),
-            processors: |matches, dry_run| {
-                let options = T::from_arg_matches(matches)?;
-                if dry_run { options.dry_processors() } else { options.processors() }
-            },
-            files: |matches| T::from_arg_matches(matches).map_or_else(|_| Reads::default(), |options| options.files()),
-        }
-    }
-
-    /// Its summary, on one line.
-    pub(crate) fn about(&self) -> String {
-        self.table.command().get_about().map(ToString::to_string).unwrap_or_default()
-    }
-
-    /// The keys of its table, in the order of its command's help.
-    pub(crate) fn keys(&self) -> Vec<OptionKey> {
-        self.table.keys()
-    }
-
-    /// The processors that the flags from [`TableSpec::parse_flags`] describe, or their replacements in a dry run.
-    ///
-    /// # Errors
-    /// As [`Options::processors`].
-    pub(crate) fn processors(&self, flags: &ArgMatches, dry_run: bool) -> anyhow::Result<Processors> {
-        (self.processors)(flags, dry_run)
-    }
-
-    /// The files of [`Options::files`].
-    pub(crate) fn files(&self, flags: &ArgMatches) -> Reads {
-        (self.files)(flags)
     }
 }
 
@@ -253,7 +158,7 @@ pub(in crate::cli) fn read_text(path: &Path) -> Result<String, FileError> {
 // Numbers on the command line.
 
 /// A number that must not be 0.
-pub(in crate::cli) fn at_least_one<T: FromStr>(text: &str) -> Result<T, String> {
+pub(in crate::cli) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     match text.parse::<i128>() {
         Ok(..=0) => Err(String::from("must be at least 1")),
         _ => text.parse().map_err(|_| String::from("expected a whole number, 1 or more")),
@@ -575,7 +480,7 @@ fn tokenizer_file(name: &str) -> Option<PathBuf> {
 
 /// Groups the two flags, which are two ways to name one tokenizer; the rule above decides which applies.
 fn grouped(command: Command) -> Command {
-    command.group(ArgGroup::new("counter").args(["tokenizer", "model"]).multiple(true))
+    command.group(ArgGroup::new(TOKENIZERS).args(["tokenizer", "model"]).multiple(true))
 }
 
 /// Counting what a chat template renders.

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, anyhow, bail};
-use clap::ArgMatches;
 
 use super::PROCESSOR_SPECS;
 use super::config::{Config, Step};
-use super::options::{ProcessorSpec, Reads};
+use super::keys::{Parsed, ProcessorSpec, first_line};
+use super::options::{Options, Reads};
 use curtail_core::pipeline::{Chain, Processors};
 use curtail_core::suggest::unknown;
 
@@ -125,26 +125,20 @@ impl PolicyCommand {
 
     /// The processors of the command, or what replaces them in a dry run.
     pub(super) fn processors(&self, dry_run: bool) -> anyhow::Result<Processors> {
-        let matches = self.parse_flags().map_err(|error| {
-            let message = error.to_string();
-            // The error is before the first empty line; usage and hints follow.
-            let lines: Vec<&str> = message.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-            anyhow!("{}", lines.join(" ").trim_start_matches("error: "))
-        })?;
-        if let Some(flag) = self.spec.table.ineffective(&matches) {
+        let parsed = self.parsed().map_err(|error| anyhow!(first_line(&error)))?;
+        if let Some(flag) = parsed.ineffective {
             bail!(flag.on_command_line());
         }
-        self.spec.processors(&matches, dry_run)
+        parsed.options.for_run(dry_run)
     }
 
     /// The files that its processors read; none if its flags are invalid.
     fn files(&self) -> Reads {
-        self.parse_flags().map_or_else(|_| Reads::default(), |matches| self.spec.files(&matches))
+        self.parsed().map_or_else(|_| Reads::default(), |parsed| parsed.options.files())
     }
 
-    fn parse_flags(&self) -> Result<ArgMatches, clap::Error> {
-        let flags: Vec<OsString> = self.flags.iter().map(OsString::from).collect();
-        self.spec.table.parse_flags(&flags)
+    fn parsed(&self) -> Result<Parsed<Box<dyn Options>>, clap::Error> {
+        self.spec.parse(&self.flags.iter().map(OsString::from).collect::<Vec<_>>())
     }
 }
 

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
 
-use super::config::{Config, ConfigChoice, Variables};
+use super::config::Config;
 use super::input::{Global, Input};
+use super::keys::Variables;
 use super::options::{Choice, CountingOptions, Tokens, one_of, read_text};
 use super::policy::{self, PRESETS, PolicyCommand, Rules, Summarizers};
 use super::process::Interrupt;
 use super::replay_reporter::{self, ReplayReporter};
-use super::{PROCESSOR_SPECS, report};
+use super::report;
 use crate::batch::{Batch, Event, Flow, Unit, Work};
 use crate::progress::Progress;
 use crate::view::ReplayColumn;
@@ -343,7 +344,7 @@ fn remembering_counts(budget: &Counting, counting: &Counting) -> Result<Counting
 }
 
 fn config_policy(path: &Path, settings: &PolicySettings<'_>) -> anyhow::Result<Policy> {
-    let config = Config::load(path, ConfigChoice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
+    let config = Config::named(path)?;
     let steps = config.steps(None, None)?;
     settings.rules.check_steps(&config, &steps)?;
     let chain = without_repetition(config.chain(&steps, false)?, settings.counting);

@@ -7,17 +7,15 @@ use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
-use serde_json::json;
+use anyhow::bail;
 
-use super::config::{Config, ConfigChoice, Origin, Step, Value, Variables, described};
-use super::config_keys::schema;
+use super::config::{Config, ConfigFlags, Step, described};
 use super::cut::{self, Job};
 use super::input::{CutFlags, Global};
+use super::keys::{Origin, Value, schema};
 use super::policy::PRESETS;
-use super::{PROCESSOR_SPECS, policy, report};
+use super::{PROCESSOR_SPECS, check, policy, report};
 use crate::console;
-use curtail_core::checks::{ALL, Group};
 use curtail_core::error::FileError;
 use curtail_core::suggest::unknown;
 use curtail_core::visible::{one_line, word};
@@ -115,7 +113,7 @@ fn chain_lines(config: &Config, steps: &[Step<'_>]) -> String {
     let width = steps.iter().map(|step| step.level.chars().count()).max().unwrap_or_default();
     let mut lines = String::new();
     for (nth, Step { level, entry }) in steps.iter().enumerate() {
-        let options = entry.values.iter().filter(|value| value.origin != Origin::Default);
+        let options = entry.table.values.iter().filter(|value| value.origin != Origin::Default);
         let options: Vec<String> =
             options.map(|value| format!("{} = {}", value.name, shown_value(&value.name, &value.value))).collect();
         let options = if options.is_empty() { String::new() } else { format!(" {{ {} }}", options.join(", ")) };
@@ -128,55 +126,6 @@ fn chain_lines(config: &Config, steps: &[Step<'_>]) -> String {
         );
     }
     lines
-}
-
-/// The flags that choose a configuration.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Configuration")]
-pub(super) struct ConfigFlags {
-    /// Configuration file; by default the closest `curtail.toml` is used
-    ///
-    /// The working directory and its parents are searched, the working directory first.
-    #[arg(short, long, value_name = "FILE", env = "CURTAIL_CONFIG")]
-    config: Option<PathBuf>,
-
-    /// Use no configuration file
-    #[arg(long, hide_short_help = true)]
-    no_config: bool,
-}
-
-impl ConfigFlags {
-    /// The configuration, if there is one.
-    pub(super) fn load(&self) -> anyhow::Result<Option<Config>> {
-        let variables = Variables::of_process();
-        let found = match &self.config {
-            _ if self.no_config => None,
-            Some(path) => Some((path.clone(), ConfigChoice::Named)),
-            None => match closest()? {
-                Some(path) => Some((path, ConfigChoice::Found)),
-                None => Config::of_user(&variables).map(|path| (path, ConfigChoice::OfUser)),
-            },
-        };
-        let Some((path, choice)) = found else { return Ok(None) };
-        Ok(Some(Config::load(&path, choice, PROCESSOR_SPECS, &variables)?))
-    }
-
-    /// The configuration; an error if there is none.
-    pub(super) fn required(&self) -> anyhow::Result<Config> {
-        if self.no_config {
-            bail!("--no-config leaves no chain to run: the configuration file contains it");
-        }
-        self.load()?.context(
-            "no `curtail.toml` in the working directory or its parents; name one with -c, or write one with `curtail init`",
-        )
-    }
-}
-
-/// The closest configuration, by its path relative to the working directory if it is inside.
-fn closest() -> anyhow::Result<Option<PathBuf>> {
-    let here = std::env::current_dir().context("the working directory")?;
-    let found = Config::discover(&here);
-    Ok(found.map(|path| path.strip_prefix(&here).map_or(path.clone(), PathBuf::from)))
 }
 
 // `curtail config`
@@ -214,7 +163,7 @@ impl ConfigArgs {
 
 /// The JSON Schema of `curtail.toml`.
 pub(super) fn schema_text() -> String {
-    format!("{:#}\n", schema(PROCESSOR_SPECS, &check_schema()))
+    format!("{:#}\n", schema(PROCESSOR_SPECS, &check::schema()))
 }
 
 /// The file, its processors with their lines, and the environment variables that override them.
@@ -226,7 +175,7 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     let mut lines = format!("file: {file}\n");
     for Step { level, entry } in config.everywhere() {
         let _ = writeln!(lines, "{}: {}  # {file}:{}", one_line(&level), entry.spec.name, entry.place.line);
-        for Value { name, value, origin } in &entry.values {
+        for Value { name, value, origin } in &entry.table.values {
             let origin = match origin {
                 Origin::File(line) => format!("{file}:{line}"),
                 Origin::Variable(variable) => variable.clone(),
@@ -244,36 +193,6 @@ fn shown_value(name: &str, value: &str) -> String {
         "endpoint" => format!("\"{}\"", one_line(&shown_endpoint(value.trim_matches('"')))),
         _ => one_line(value).into_owned(),
     }
-}
-
-/// A JSON Schema of the table of `curtail check`.
-fn check_schema() -> serde_json::Value {
-    let groups = std::iter::once("all").chain(Group::ALL.iter().map(|group| group.name()));
-    let names: Vec<&str> = groups.chain(ALL.iter().flat_map(|rule| [rule.name, rule.code])).collect();
-    let rules = |description: &str| json!({"description": description, "anyOf": [{"enum": names}, {"type": "array", "minItems": 1, "items": {"enum": names}}]});
-    let levels_with = |more: serde_json::Value| {
-        let mut properties = json!({
-            "deny": rules("Rules and groups that fail the check"),
-            "warn": rules("Rules and groups that only warn"),
-            "allow": rules("Rules and groups that do not run"),
-        });
-        for (name, schema) in more.as_object().into_iter().flatten() {
-            properties[name] = schema.clone();
-        }
-        json!({"type": "object", "additionalProperties": false, "properties": properties})
-    };
-    let path = json!({"path": {"description": "A glob of files, or of folders with all that is below them, relative to the folder of this file", "type": "string"}});
-    let mut paths = levels_with(path);
-    paths["properties"]["skip"] =
-        json!({"description": "Whether these files are not checked at all", "type": "boolean"});
-    paths["required"] = json!(["path"]);
-    levels_with(json!({
-        "strict": {"description": "Whether warnings fail the check", "type": "boolean"},
-        "stateful": {"description": "Whether results may answer calls that the provider stores", "type": "boolean"},
-        "profile": {"description": "The dialect of the provider whose requirements apply", "type": "string"},
-        "max-tokens": {"description": "Report transcripts with more tokens", "type": ["integer", "string"]},
-        "paths": {"description": "Levels for single paths", "type": "array", "items": paths},
-    }))
 }
 
 // `curtail init`

@@ -7,10 +7,10 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::Context as _;
 use tempfile::SpooledTempFile;
 
-use super::config::{Config, ConfigChoice, Variables};
+use super::config::Config;
 use super::input::{Global, Input, is_standard};
 use super::options::{CountingOptions, Reads, Tokens};
-use super::{PROCESSOR_SPECS, policy, report};
+use super::{policy, report};
 use crate::batch::{Event, Flow, Unit, Work};
 use crate::console;
 use crate::view::{
@@ -219,7 +219,7 @@ impl ViewArgs {
                 Ok(Some((Policy { chain, label: text.clone() }, reads)))
             }
             (None, Some(path)) => {
-                let config = Config::load(path, ConfigChoice::Named, PROCESSOR_SPECS, &Variables::of_process())?;
+                let config = Config::named(path)?;
                 let steps = config.steps(self.network.as_deref(), self.agent.as_deref())?;
                 RULES.check_steps(&config, &steps)?;
                 let names: Vec<&str> = steps.iter().map(|step| step.entry.spec.name).collect();

@@ -1,5 +1,7 @@
 //! `curtail window`: keeps the newest part of a transcript, by number of items.
 
+use std::num::NonZeroUsize;
+
 use anyhow::ensure;
 use clap::ValueEnum;
 
@@ -26,8 +28,8 @@ const UNITS: &[Choice<WindowUnit>] = &[
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct WindowOptions {
     /// Number of units to keep
-    #[arg(short = 'n', long = "size", value_name = "N", default_value_t = 40, value_parser = at_least_one::<usize>)]
-    size: usize,
+    #[arg(short = 'n', long = "size", value_name = "N", default_value = "40", value_parser = at_least_one)]
+    size: NonZeroUsize,
 
     /// Which window algorithm to use
     #[arg(long, value_enum, default_value = "history")]
@@ -38,12 +40,12 @@ pub(crate) struct WindowOptions {
     unit: WindowUnit,
 
     /// Drop N units at a time, so that prompts stay cached
-    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
-    step: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    step: Option<NonZeroUsize>,
 
     /// Limit how far back the window may reach for an exchange, as a multiple of N
-    #[arg(long, value_name = "K", value_parser = at_least_one::<usize>)]
-    max_expansion: Option<usize>,
+    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    max_expansion: Option<NonZeroUsize>,
 
     /// Count the in-flight round toward N instead of keeping it on top
     #[arg(long, hide_short_help = true)]
@@ -94,14 +96,15 @@ impl Options for WindowOptions {
             first_user: pins.first_user,
             question: pins.question,
         };
-        let (unit, step) = (self.unit, self.step.unwrap_or(1));
-        ensure!(step <= self.size, "--step {step} exceeds --size {}: the newest units would be dropped", self.size);
+        let size = self.size.get();
+        let (unit, step) = (self.unit, self.step.map_or(1, NonZeroUsize::get));
+        ensure!(step <= size, "--step {step} exceeds --size {size}: the newest units would be dropped");
         Ok(vec![match self.strategy {
-            Strategy::Sliding => Box::new(SlidingWindow { size: self.size, unit, keep, step }),
+            Strategy::Sliding => Box::new(SlidingWindow { size, unit, keep, step }),
             Strategy::History => Box::new(HistoryWindow {
-                size: self.size,
+                size,
                 unit,
-                max_expansion: self.max_expansion,
+                max_expansion: self.max_expansion.map(NonZeroUsize::get),
                 cap_in_flight: self.cap_in_flight,
                 keep,
                 step,

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
-use clap::ValueEnum;
+use clap::{ArgGroup, ValueEnum};
 use serde_json::{Map, Value};
 
-use crate::cli::options::{Reads, read_text};
+use crate::cli::options::{Reads, TRUSTED, read_text};
 use crate::cli::report;
 use crate::console;
 use curtail_memory::summarizers::{
@@ -20,14 +20,14 @@ use curtail_memory::summarizers::{
 const TIMEOUT: f64 = 120.0;
 
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Summaries")]
+#[command(next_help_heading = "Summaries", group = ArgGroup::new(TRUSTED).multiple(true))]
 pub(super) struct AskFlags {
     /// Summarizer to use [default: extractive, or command with --summarizer-cmd]
     #[arg(long, value_enum, value_name = "NAME")]
     summarizer: Option<SummarizerKind>,
 
     /// Address of the server [default: `OPENAI_BASE_URL` or `ANTHROPIC_BASE_URL`, or the provider's own]
-    #[arg(long, value_name = "URL", env = "CURTAIL_ENDPOINT", hide_short_help = true)]
+    #[arg(long, value_name = "URL", env = "CURTAIL_ENDPOINT", group = TRUSTED, hide_short_help = true)]
     endpoint: Option<String>,
 
     /// Model that writes the summaries
@@ -43,7 +43,7 @@ pub(super) struct AskFlags {
     ca_file: Option<PathBuf>,
 
     /// Send the key without encryption to a server that is not on this machine
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, group = TRUSTED, hide_short_help = true)]
     allow_http: bool,
 
     /// Time limit of one request or command, in seconds [default: 120]
@@ -59,7 +59,8 @@ pub(super) struct AskFlags {
     concurrency: Option<usize>,
 
     /// JSON object to merge into every request
-    #[arg(long, value_name = "JSON", value_parser = object, hide_short_help = true)]
+    // It can replace the instructions of a request, and give the model tools that reach other servers.
+    #[arg(long, value_name = "JSON", value_parser = object, group = TRUSTED, hide_short_help = true)]
     extra_body: Option<Map<String, Value>>,
 
     /// File with instructions for the model; `{tokens}` is replaced with --summary-tokens
@@ -67,7 +68,7 @@ pub(super) struct AskFlags {
     pub(super) prompt: Option<PathBuf>,
 
     /// Command that reads messages as JSON and prints a summary
-    #[arg(long, value_name = "COMMAND", hide_short_help = true)]
+    #[arg(long, value_name = "COMMAND", group = TRUSTED, hide_short_help = true)]
     summarizer_cmd: Option<String>,
 
     /// What to do if a summary fails

@@ -63,11 +63,11 @@ pub(super) struct SummarizeArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SummarizeOptions {
     /// Number of newest interactions to keep verbatim
-    #[arg(short = 'n', long, value_name = "N", default_value = "21", value_parser = at_least_one::<NonZeroUsize>)]
+    #[arg(short = 'n', long, value_name = "N", default_value = "21", value_parser = at_least_one)]
     window: NonZeroUsize,
 
     /// Number of summaries to keep
-    #[arg(long, value_name = "N", default_value = "3", value_parser = at_least_one::<NonZeroUsize>)]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = at_least_one)]
     max_summaries: NonZeroUsize,
 
     /// Unit of an interaction
