@@ -1,6 +1,6 @@
 //! `curtail.toml`: which processors apply at which level, and the tables of other commands.
 //!
-//! It knows no processor by name; other commands read their own tables.
+//! It knows the processors by their options alone; other commands read their own tables.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -11,13 +11,28 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use toml::de::DeTable;
 
-use super::PROCESSOR_SPECS;
+use super::filter::FilterOptions;
 use super::keys::{Item, Key, KeyReader, ProcessorSpec, TableRead, TableSpec, Variables};
+use super::limit::LimitOptions;
+use super::memory::RecallOptions;
 use super::options::{Options, Reads};
+use super::repair::RepairOptions;
+use super::summarize::SummarizeOptions;
+use super::window::WindowOptions;
 use curtail_core::error::{ErrorKind, FileError, TextPlace, system_message};
 use curtail_core::pipeline::{AgentLevel, Chain, Network, ProcessorLevels};
 use curtail_core::small::{SMALL, read_small_text};
 use curtail_core::suggest::unknown;
+
+/// The processors that a chain may have, each under the name of its command, in the order of the documentation.
+pub(crate) const PROCESSOR_SPECS: &[ProcessorSpec] = &[
+    ProcessorSpec::of_processor::<WindowOptions>("window"),
+    ProcessorSpec::of_processor::<FilterOptions>("filter"),
+    ProcessorSpec::of_processor::<LimitOptions>("limit"),
+    ProcessorSpec::of_processor::<SummarizeOptions>("summarize"),
+    ProcessorSpec::of_processor::<RecallOptions>("memory"),
+    ProcessorSpec::of_processor::<RepairOptions>("repair"),
+];
 
 /// A processor of a configuration and the level that it comes from.
 pub(crate) type Step<'c> = curtail_core::pipeline::Step<'c, ProcessorEntry>;

@@ -25,46 +25,34 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("thoughts", "reasoning"),
 ];
 
-/// Flags that only other commands have, each with what to do.
-const ELSEWHERE: &[(&str, &str)] = &[
-    (
-        "--template",
-        "`count`, `check`, `limit` and `split` count what a chat template renders; this command counts message by message",
-    ),
-    ("--max-tokens", BUDGET),
-    ("--tokens", BUDGET),
-    ("--budget", BUDGET),
-];
-
-/// Flags that a command does not have, each with what to do there; the command is `""` for all of them.
+/// Flags that a command does not have, each with what to do instead. The commands are those with this name or this flag, or all
+/// that do not call the flag by another name.
 const MISSING: &[(&str, &[&str], &str)] = &[
     (
         "check",
         &["-o", "--output", "-O", "--output-dir", "-i", "--in-place"],
         "`check --fix` repairs in place; `curtail repair FILE -o FIXED` writes a repaired copy",
     ),
+    (
+        "--deny",
+        &["--select", "--ignore", "--rule", "--rules", "--enable", "--disable", "--only", "--extend-select"],
+        "-D, -W and -A RULE choose what is denied, warned of and allowed; `-A all -D pairing` checks one group",
+    ),
+    ("--output-format", &["--json"], "`--output-format json` writes JSON"),
+    ("--explain", &["--json"], "a cut has the format of its input; --explain=json and --stats=json report it as JSON"),
     ("limit", &["-n", "--size"], "`limit` takes tokens, -t N; `curtail window -n N` keeps the newest N messages"),
     ("split", &["-n", "--size"], "`split` takes tokens, -t N; `curtail window -n N` keeps the newest N messages"),
     ("window", &["-t"], "`window` takes messages, -n N; `curtail limit -t N` keeps what fits into N tokens"),
     ("summarize", &["-t"], "`summarize` takes interactions, -n N; `curtail limit -t N` keeps what fits into N tokens"),
     ("filter", &["-n"], "`filter` takes no size; `curtail window -n N` and `curtail limit -t N` do"),
+    ("export", &["--force"], "an export never overwrites a file; name another file, or delete the existing one first"),
+    (
+        "",
+        &["--template"],
+        "`count`, `check`, `limit` and `split` count what a chat template renders; this command counts message by message",
+    ),
+    ("", &["--max-tokens", "--tokens", "--budget"], "`limit` and `split` take a budget of tokens: --max-tokens N"),
 ];
-
-/// What to do about `--json`, for a command whose output is a list or a report.
-const AS_JSON: &str = "--output-format json";
-
-/// The same for a command that writes transcripts.
-const JSON_OF_CUT: &str = "a cut has the format of its input; --explain=json and --stats=json report it as JSON";
-
-const BUDGET: &str = "`limit` and `split` take a budget of tokens: --max-tokens N";
-
-/// Flags with which other linters choose rules.
-const RULE_FLAGS: [&str; 8] =
-    ["--select", "--ignore", "--rule", "--rules", "--enable", "--disable", "--only", "--extend-select"];
-
-/// How `check` chooses rules.
-const RULES: &str =
-    "-D, -W and -A RULE choose what is denied, warned of and allowed; `-A all -D pairing` checks one group";
 
 /// Names that other programs have for commands, each with the command here.
 const COMMANDS: &[(&str, &str)] = &[
@@ -127,8 +115,6 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
 const EXAMPLES: &[(&str, &str)] =
     &[("--max-tokens", "a budget is `-t N`, as in `curtail limit -t 8k FILE`"), ("--to", SPAWN)];
 
-const EXPORT: &str = "an export never overwrites a file; name another file, or delete the existing one first";
-
 const SPAWN: &str = "`curtail memory spawn --resource SHARED --to THREAD` copies a shared state to a new thread";
 
 /// What to do about a command that does not exist, or about a missing or misplaced argument.
@@ -149,9 +135,6 @@ fn command_advice(error: &clap::Error) -> Option<String> {
             let (name, example) =
                 EXAMPLES.iter().find(|(flag, _)| missing.iter().any(|name| name.starts_with(flag)))?;
             (*name != "--to" || usage.contains("memory spawn")).then(|| (*example).to_owned())
-        }
-        ErrorKind::UnknownArgument if usage.contains("store export") => {
-            text(error, ContextKind::InvalidArg).filter(|flag| flag == "--force").map(|_| EXPORT.to_owned())
         }
         ErrorKind::UnknownArgument if usage.contains("memory spawn") => {
             text(error, ContextKind::InvalidArg).filter(|word| !word.starts_with('-')).map(|_| SPAWN.to_owned())
@@ -225,20 +208,12 @@ fn command_for(name: &str, parent: &clap::Command) -> Option<String> {
 
 /// What to do instead of `flag`, if no other flag replaces it.
 fn advice(flag: &str, command: &clap::Command, known: &[String]) -> Option<String> {
-    let is_known = |flag: &str| known.iter().any(|known| known == flag);
-    if RULE_FLAGS.contains(&flag) && is_known("--deny") {
-        return Some(RULES.to_owned());
-    }
-    if flag == "--json" {
-        return if is_known("--output-format") {
-            Some(format!("`{AS_JSON}` writes JSON"))
-        } else {
-            is_known("--explain").then(|| JSON_OF_CUT.to_owned())
-        };
-    }
-    let missing = MISSING.iter().find(|(name, flags, _)| *name == command.get_name() && flags.contains(&flag));
-    let elsewhere = || ELSEWHERE.iter().find(|(other, _)| flag == *other && synonym(flag, known).is_none());
-    missing.map(|(.., advice)| *advice).or_else(|| elsewhere().map(|(_, advice)| *advice)).map(str::to_owned)
+    let is_meant = |place: &str| match place {
+        "" => synonym(flag, known).is_none(),
+        place => place == command.get_name() || known.iter().any(|known| known == place),
+    };
+    let missing = MISSING.iter().find(|(place, flags, _)| flags.contains(&flag) && is_meant(place));
+    missing.map(|(.., advice)| (*advice).to_owned())
 }
 
 /// What to do about `-i.bak`, as sed takes the suffix of backups.

@@ -28,10 +28,10 @@ struct Modifier {
 /// Something that a flag needs.
 #[derive(Debug, Clone, Copy)]
 enum Need {
-    /// This flag.
-    Given(&'static str),
-    /// This value of a flag, which may be the default.
-    Value(&'static str, &'static str),
+    /// One of these flags.
+    Given(&'static [&'static str]),
+    /// One of these values of a flag, which may be the default.
+    Value(&'static str, &'static [&'static str]),
     /// None of these flags.
     Absent(&'static [&'static str]),
     /// No other flag and no path.
@@ -65,16 +65,20 @@ impl Modifier {
 /// All commands.
 const EVERY: &[&str] = &[];
 
+/// Any value.
+const NO_VALUES: &[&str] = &[];
+
 /// The commands that write transcripts.
 const CUTS: &[&str] = &["window", "filter", "limit", "split", "summarize", "repair", "run", "memory recall"];
 
 const FILTER: &[&str] = &["filter"];
 
 /// The flags of `filter` that clear results.
-const CLEAR: [Need; 4] =
-    [Given("keep-last-results"), Given("protect-tokens"), Given("supersede-reads"), Given("dedupe-results")];
+const CLEAR: &[&str] = &["keep-last-results", "protect-tokens", "supersede-reads", "dedupe-results"];
 
-const CAP: [Need; 2] = [Given("cap-result"), Given("cap-tool")];
+const CAP: &[&str] = &["cap-result", "cap-tool"];
+
+const TOOLS: &[&str] = &["exclude-tool", "include-tool"];
 
 /// The flags of `filter` that choose what to change, without those that choose calls by their tools.
 const OTHER_SELECTIONS: &[&str] = &[
@@ -83,84 +87,51 @@ const OTHER_SELECTIONS: &[&str] = &[
     "drop-records-with",
 ];
 
-const SELECT: &[Need] = &[
-    Given("exclude-tool"),
-    Given("include-tool"),
-    Given("role"),
-    Given("strip"),
-    CLEAR[0],
-    CLEAR[1],
-    CLEAR[2],
-    CLEAR[3],
-    CAP[0],
-    CAP[1],
-    Given("keep-last-media"),
-    Given("max-media-bytes"),
-    Given("max-media-pixels"),
-    Given("range"),
-    Given("drop"),
-    Given("drop-turn"),
-    Given("drop-records-with"),
-];
-
 const ALL_CALLS: &str = "-x '*' drops the calls of all tools, and -k GLOB those of all others";
 
-const MODELS: [Need; 2] = [Value("summarizer", "openai"), Value("summarizer", "anthropic")];
+const MODELS: Need = Value("summarizer", &["openai", "anthropic"]);
 
-const EXTERNAL: &[Need] = &[MODELS[0], MODELS[1], Value("summarizer", "command"), Given("summarizer-cmd")];
+const EXTERNAL: &[Need] = &[Value("summarizer", &["openai", "anthropic", "command"]), Given(&["summarizer-cmd"])];
 
 /// Every flag that can be without effect.
 const MODIFIERS: &[Modifier] = &[
-    modifier(&["window"], &["max-expansion", "cap-in-flight"], &[Value("strategy", "history")]),
-    modifier(FILTER, &["persist-results"], &[Given("exclude-tool"), Given("include-tool"), Absent(OTHER_SELECTIONS)])
+    modifier(&["window"], &["max-expansion", "cap-in-flight"], &[Value("strategy", &["history"])]),
+    modifier(FILTER, &["persist-results"], &[Given(TOOLS), Absent(OTHER_SELECTIONS)]).with_advice(ALL_CALLS),
+    modifier(FILTER, &["step"], &[Given(&["keep-last-results"])]),
+    modifier(FILTER, &["read-tool"], &[Given(&["supersede-reads"])]),
+    modifier(FILTER, &["placeholder", "clear-inputs", "clear-tool", "trigger", "clear-at-least"], &[Given(CLEAR)])
         .with_advice(ALL_CALLS),
-    modifier(FILTER, &["step"], &[CLEAR[0]]),
-    modifier(FILTER, &["read-tool"], &[CLEAR[2]]),
-    modifier(FILTER, &["placeholder", "clear-inputs", "clear-tool", "trigger", "clear-at-least"], &CLEAR)
-        .with_advice(ALL_CALLS),
-    modifier(FILTER, &["exempt-tool"], &[CLEAR[0], CLEAR[1], CLEAR[2], CLEAR[3], CAP[0], CAP[1]])
-        .with_advice(ALL_CALLS),
-    modifier(FILTER, &["cap-keep"], &CAP).with_advice(ALL_CALLS),
-    modifier(FILTER, &["pin"], &[Given("role"), Given("range"), Given("drop"), Given("drop-turn")])
-        .with_advice(ALL_CALLS),
-    modifier(FILTER, &["repair", "live", "thinking", "usage"], SELECT)
+    modifier(FILTER, &["exempt-tool"], &[Given(CLEAR), Given(CAP)]).with_advice(ALL_CALLS),
+    modifier(FILTER, &["cap-keep"], &[Given(CAP)]).with_advice(ALL_CALLS),
+    modifier(FILTER, &["pin"], &[Given(&["role", "range", "drop", "drop-turn"])]).with_advice(ALL_CALLS),
+    modifier(FILTER, &["repair", "live", "thinking", "usage"], &[Given(TOOLS), Given(OTHER_SELECTIONS)])
         .with_kind("a flag that chooses what to drop")
         .with_advice(ALL_CALLS),
-    modifier(CUTS, &["repair-pending"], &[Given("repair")]),
-    modifier(&["check"], &["repair-pending"], &[Given("fix"), Given("diff")]),
-    modifier(&["check"], &["follow-links"], &[Given("fix")]),
+    modifier(CUTS, &["repair-pending"], &[Given(&["repair"])]),
+    modifier(&["check"], &["repair-pending"], &[Given(&["fix", "diff"])]),
+    modifier(&["check"], &["follow-links"], &[Given(&["fix"])]),
     modifier(&["check"], &["max-findings", "follow-links"], &[Absent(&["diff"])]),
-    modifier(CUTS, &["follow-links"], &[Given("in-place")]),
-    modifier(CUTS, &["resume"], &[Given("output-dir"), Given("in-place")]),
-    modifier(CUTS, &["no-sync"], &[Given("output"), Given("output-dir"), Given("in-place"), Given("as-new-session")])
-        .harmless(),
-    modifier(
-        CUTS,
-        &["force"],
-        &[Given("output"), Given("output-dir"), Given("in-place"), Given("rejects"), Given("map")],
-    )
-    .harmless(),
-    modifier(&["view"], &["force"], &[Given("output"), Given("output-dir")]).harmless(),
-    modifier(&["view"], &["full"], &[Given("text")]),
-    modifier(&["view"], &["network", "agent"], &[Given("config")]),
+    modifier(CUTS, &["follow-links"], &[Given(&["in-place"])]),
+    modifier(CUTS, &["resume"], &[Given(&["output-dir", "in-place"])]),
+    modifier(CUTS, &["no-sync"], &[Given(&["output", "output-dir", "in-place", "as-new-session"])]).harmless(),
+    modifier(CUTS, &["force"], &[Given(&["output", "output-dir", "in-place", "rejects", "map"])]).harmless(),
+    modifier(&["view"], &["force"], &[Given(&["output", "output-dir"])]).harmless(),
+    modifier(&["view"], &["full"], &[Given(&["text"])]),
+    modifier(&["view"], &["network", "agent"], &[Given(&["config"])]),
     modifier(&["run"], &["preset"], &[Absent(&["network", "agent", "config", "no-config", "trust"])]),
     modifier(&["run"], &["list-presets"], &[Alone]),
     modifier(&["run", "check", "config show"], &["no-config"], &[Absent(&["config"])]),
-    modifier(&["split"], &["on-overflow", "reserve"], &[Given("max-tokens")]),
-    modifier(
-        EVERY,
-        &["messages-key"],
-        &[Value("framing", "auto"), Value("framing", "records"), Value("framing", "document")],
-    ),
-    modifier(EVERY, &["tools", "add-generation-prompt"], &[Given("template")]),
+    modifier(&["split"], &["on-overflow", "reserve"], &[Given(&["max-tokens"])]),
+    modifier(EVERY, &["messages-key"], &[Value("framing", &["auto", "records", "document"])]),
+    modifier(EVERY, &["tools", "add-generation-prompt"], &[Given(&["template"])]),
     modifier(
         &["sessions"],
         &["tokenizer", "model", "overhead", "reserve"],
-        &[Given("tokens"), Value("sort", "tokens")],
+        &[Given(&["tokens"]), Value("sort", &["tokens"])],
     ),
-    modifier(&["replay"], &["columns"], &[Value("output-format", "text")]),
-    modifier(&["replay"], &["allow-summarizer"], &[Given("policy"), Given("sweep"), Given("config")]),
-    modifier(&["summarize"], &["store", "from", "rewind"], &[Given("thread")]),
+    modifier(&["replay"], &["columns"], &[Value("output-format", &["text"])]),
+    modifier(&["replay"], &["allow-summarizer"], &[Given(&["policy", "sweep", "config"])]),
+    modifier(&["summarize"], &["store", "from", "rewind"], &[Given(&["thread"])]),
     modifier(
         &["summarize"],
         &["window", "max-summaries", "unit", "trigger-tokens", "summary-role"],
@@ -170,10 +141,10 @@ const MODIFIERS: &[Modifier] = &[
     modifier(
         &["summarize"],
         &["api-key-file", "ca-file", "allow-http", "endpoint", "summary-model", "extra-body", "retries"],
-        &MODELS,
+        &[MODELS],
     ),
-    modifier(&["summarize"], &["prompt"], &[MODELS[0], MODELS[1], Given("print-prompt")]),
-    modifier(&["summarize"], &["summarizer-cmd"], &[Value("summarizer", "command"), Absent(&["summarizer"])]),
+    modifier(&["summarize"], &["prompt"], &[MODELS, Given(&["print-prompt"])]),
+    modifier(&["summarize"], &["summarizer-cmd"], &[Value("summarizer", &["command"]), Absent(&["summarizer"])]),
     modifier(&["summarize"], &["timeout", "concurrency", "cache", "on-summary-error"], EXTERNAL)
         .with_kind("--summarizer openai, anthropic or command"),
 ];
@@ -184,7 +155,7 @@ pub(crate) struct Ineffective {
     /// Its long name.
     pub(super) flag: &'static str,
     /// The flags of which it needs one, each with its values.
-    needs: Vec<(&'static str, Vec<&'static str>)>,
+    needs: Vec<(&'static str, &'static [&'static str])>,
     /// The flag beside which it has no effect.
     rival: Option<&'static str>,
     modifier: &'static Modifier,
@@ -217,7 +188,7 @@ impl Ineffective {
 }
 
 /// A flag, and the values of it that are needed.
-fn described((flag, values): &(&str, Vec<&str>), named: impl Fn(&str) -> String) -> String {
+fn described((flag, values): &(&str, &[&str]), named: impl Fn(&str) -> String) -> String {
     match values.is_empty() {
         true => named(flag),
         false => format!("{} {}", named(flag), listed(values.iter().map(|value| (*value).to_owned()))),
@@ -266,10 +237,10 @@ impl Flags<'_> {
 
     fn meets(self, need: &Need, flag: &str) -> bool {
         match need {
-            Given(flag) => self.has(flag),
-            Value(flag, value) => {
-                let values = self.0.try_get_raw(&id(flag)).ok().flatten();
-                values.is_some_and(|mut values| values.any(|given| given == *value))
+            Given(flags) => flags.iter().any(|flag| self.has(flag)),
+            Value(flag, values) => {
+                let given = self.0.try_get_raw(&id(flag)).ok().flatten();
+                given.is_some_and(|mut given| given.any(|given| values.iter().any(|value| given == *value)))
             }
             Absent(flags) => !flags.iter().any(|flag| self.has(flag)),
             Alone => {
@@ -281,19 +252,13 @@ impl Flags<'_> {
     }
 
     /// The flags in `needs` that the command has, each with its values.
-    fn listed(self, needs: &[Need]) -> Vec<(&'static str, Vec<&'static str>)> {
-        let mut listed: Vec<(&str, Vec<&str>)> = Vec::new();
-        for need in needs {
-            match *need {
-                Given(flag) if self.knows(flag) => listed.push((flag, Vec::new())),
-                Value(flag, value) => match listed.last_mut().filter(|(last, _)| *last == flag) {
-                    Some((_, values)) => values.push(value),
-                    None => listed.push((flag, vec![value])),
-                },
-                _ => {}
-            }
-        }
-        listed
+    fn listed(self, needs: &[Need]) -> Vec<(&'static str, &'static [&'static str])> {
+        let listed = needs.iter().flat_map(|need| match *need {
+            Given(flags) => flags.iter().filter(|flag| self.knows(flag)).map(|flag| (*flag, NO_VALUES)).collect(),
+            Value(flag, values) => vec![(flag, values)],
+            Absent(_) | Alone => Vec::new(),
+        });
+        listed.collect()
     }
 
     /// The flag that must not be given and is.
@@ -359,7 +324,7 @@ pub(super) fn check(
 
 #[cfg(test)]
 mod tests {
-    use super::{Absent, EVERY, Given, MODIFIERS, Need, OTHER_SELECTIONS, SELECT, Value, id};
+    use super::{Absent, EVERY, Given, MODIFIERS, Need, Value, id};
 
     /// The command at `path`.
     fn command_at(path: &str) -> clap::Command {
@@ -382,23 +347,14 @@ mod tests {
                     // `split --map`, for example, is a flag of one command among several.
                     assert!(has(&command, flag) || modifier.commands.len() > 1, "{path} --{flag}");
                 }
-                let known = modifier.needs.iter().filter(|need| match need {
-                    Given(flag) | Value(flag, _) => has(&command, flag),
+                let is_known = modifier.needs.iter().any(|need| match need {
+                    Given(flags) => flags.iter().any(|flag| has(&command, flag)),
+                    Value(flag, _) => has(&command, flag),
                     Absent(flags) => flags.iter().all(|flag| has(&command, flag)),
                     Need::Alone => true,
                 });
-                assert!(known.count() > 0, "{path}: {:?}", modifier.flags);
+                assert!(is_known, "{path}: {:?}", modifier.flags);
             }
         }
-    }
-
-    #[test]
-    fn the_two_lists_of_selections_are_equal() {
-        let listed = SELECT.iter().filter_map(|need| match need {
-            Given("exclude-tool" | "include-tool") => None,
-            Given(flag) => Some(*flag),
-            _ => None,
-        });
-        assert_eq!(listed.collect::<Vec<_>>(), OTHER_SELECTIONS);
     }
 }

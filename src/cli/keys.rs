@@ -321,23 +321,21 @@ fn choices(flag: &Arg) -> Vec<String> {
 
 /// The values of a key, each as the command line takes it.
 fn values(reader: KeyReader<'_>, flag: &Arg, name: &str, value: &Item<'_>) -> Result<Vec<String>, FileError> {
-    match value.get_ref() {
-        DeValue::Array(values) if is_list(flag) && values.is_empty() => {
-            let reason = format!("`{name}` is empty; give at least one value, or remove the key");
-            Err(reader.error(value.span(), reason))
-        }
-        DeValue::Array(values) if is_list(flag) => {
-            values.iter().map(|value| one_value(reader, flag, name, value)).collect()
-        }
-        _ => Ok(vec![one_value(reader, flag, name, value)?]),
+    let values = match value.get_ref() {
+        DeValue::Array(values) if is_list(flag) => values,
+        _ => std::slice::from_ref(value),
+    };
+    if values.is_empty() {
+        let reason = format!("`{name}` is empty; give at least one value, or remove the key");
+        return Err(reader.error(value.span(), reason));
     }
+    values.iter().map(|value| one_value(reader, flag, name, value)).collect()
 }
 
 fn one_value(reader: KeyReader<'_>, flag: &Arg, name: &str, value: &Item<'_>) -> Result<String, FileError> {
     let (kind, choices) = (kind(flag), choices(flag));
-    let text = scalar(value.get_ref())
-        .filter(|(of, _)| kind.types.contains(of) || *of == "integer" && kind.types.contains(&"number"));
-    let Some((_, text)) = text else {
+    let is_taken = |of: &str| kind.types.contains(&of) || of == "integer" && kind.types.contains(&"number");
+    let Some((_, text)) = scalar(value.get_ref()).filter(|(of, _)| is_taken(of)) else {
         let wanted = match choices.is_empty() {
             true => kind.description.to_owned(),
             false => format!("one of \"{}\"", choices.join("\", \"")),

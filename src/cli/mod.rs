@@ -36,7 +36,6 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{ExitCode, Termination as _};
 
-use self::keys::ProcessorSpec;
 use crate::console;
 use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use curtail_core::visible::one_line;
@@ -120,16 +119,6 @@ commands! {
     "completions", "Print a shell's completion script" => Completions(catalog::CompletionsArgs),
     "man", "Print the manual page, or write one page for each command" => Man(catalog::ManArgs),
 }
-
-/// The processors that a chain may have, each under the name of its command, in the order of the documentation.
-pub(crate) const PROCESSOR_SPECS: &[ProcessorSpec] = &[
-    ProcessorSpec::of_processor::<window::WindowOptions>("window"),
-    ProcessorSpec::of_processor::<filter::FilterOptions>("filter"),
-    ProcessorSpec::of_processor::<limit::LimitOptions>("limit"),
-    ProcessorSpec::of_processor::<summarize::SummarizeOptions>("summarize"),
-    ProcessorSpec::of_processor::<memory::RecallOptions>("memory"),
-    ProcessorSpec::of_processor::<repair::RepairOptions>("repair"),
-];
 
 /// The command line, with every command and flag.
 pub(crate) fn command() -> clap::Command {

@@ -1,5 +1,5 @@
 //! What the options of processors share. The options of each are in the file of its command, and are its flags and the keys of
-//! its table in `curtail.toml`; to add a processor, add a line to `PROCESSOR_SPECS`.
+//! its table in `curtail.toml`; to add a processor, add a line to `PROCESSOR_SPECS` in `config.rs`.
 
 use std::fmt;
 use std::fs::File;

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::PROCESSOR_SPECS;
-use super::config::{Config, Step};
+use super::config::{Config, PROCESSOR_SPECS, Step};
 use super::keys::{Parsed, ProcessorSpec, first_line};
 use super::options::{Options, Reads};
 use curtail_core::pipeline::{Chain, Processors};

@@ -9,12 +9,12 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use super::config::{Config, ConfigFlags, Step, described};
+use super::config::{Config, ConfigFlags, PROCESSOR_SPECS, Step, described};
 use super::cut::{self, Job};
 use super::input::{CutFlags, Global};
 use super::keys::{Origin, Value, schema};
 use super::policy::PRESETS;
-use super::{PROCESSOR_SPECS, check, policy, report};
+use super::{check, policy, report};
 use crate::console;
 use curtail_core::error::FileError;
 use curtail_core::suggest::unknown;
