@@ -1,6 +1,5 @@
-//! `curtail.toml`: which processors apply at which level, and the tables of other commands.
-//!
-//! It knows the processors by their options alone; other commands read their own tables.
+//! `curtail.toml`: which file applies, what it may do, and which processors it has at which level. The keys of their tables, and
+//! of those of other commands, are read in `keys.rs`.
 
 use std::cell::Cell;
 use std::fmt::Display;

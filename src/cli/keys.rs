@@ -95,22 +95,24 @@ impl<T> TableSpec<T> {
     /// # Errors
     /// The first error in the table, with its place.
     pub(crate) fn read(&self, reader: KeyReader<'_>, name: &str, table: &Item<'_>) -> Result<TableRead<T>, FileError> {
-        let (members, span, command) = (reader.table(name, table)?, table.span(), self.command());
+        let members = reader.table(name, table)?;
+        let command = self.command();
         let mut given = Vec::new();
         for (name, value) in members.iter().filter(|(name, _)| !self.others.contains(&name.get_ref().as_ref())) {
             let key = self.given(reader, &command, name, value)?;
             refuse_exclusive(reader, &command, &given, &key)?;
             given.push(key);
         }
-        if let Some(missing) = keys(&command).find(|flag| flag.is_required_set() && !has(&given, flag)) {
-            return Err(reader.error(span, format!("this `{}` needs `{}`", self.name, name_of(missing))));
+        let is_missing = |flag: &&Arg| flag.is_required_set() && given.iter().all(|key| key.flag != *flag);
+        if let Some(missing) = keys(&command).find(is_missing) {
+            return Err(reader.error(table.span(), format!("this `{}` needs `{}`", self.name, name_of(missing))));
         }
         given.retain(|key| !reader.is_overridden(&command, key.flag));
         let flags: Vec<OsString> = given.iter().flat_map(|key| key.words.clone()).collect();
-        let parsed = self.parse(&flags).map_err(|error| refused(reader, &given, span.clone(), &error))?;
+        let parsed = self.parse(&flags).map_err(|error| refused(reader, &given, table, &error))?;
         let ineffective = parsed.ineffective.map(|flag| {
             let key = given.iter().find(|key| name_of(key.flag) == flag.flag);
-            reader.error(key.map_or(span, |key| key.span.clone()), flag.in_file())
+            reader.error(key.map_or(table.span(), |key| key.span.clone()), flag.in_file())
         });
         let trusted = given.iter().filter(|key| key.needs_trust);
         let need_trust: Vec<_> = trusted.map(|key| (key.name.clone(), reader.place(key.span.start))).collect();
@@ -133,12 +135,15 @@ impl<T> TableSpec<T> {
         let Some(flag) = flag_named(command, name.get_ref()) else {
             return Err(reader.error(name.span(), self.unknown_key(reader, command, name.get_ref())));
         };
-        let (name, span, shown) = (name.get_ref().to_string(), name.span(), shown(value.get_ref()));
-        let values = values(reader, flag, &name, value)?;
-        let names_file = |word: &String| may_be_file(flag) && reader.is_file(word);
-        let needs_trust = needs_trust(command, flag) || values.iter().any(names_file);
-        let words = values.iter().filter_map(|value| reader.word(command, flag, value)).collect();
-        Ok(Given { flag, name, span, shown, words, needs_trust })
+        let values = values(reader, flag, name.get_ref(), value)?;
+        Ok(Given {
+            flag,
+            name: name.get_ref().to_string(),
+            span: name.span(),
+            shown: shown(value.get_ref()),
+            words: values.iter().filter_map(|value| reader.word(command, flag, value)).collect(),
+            needs_trust: reader.needs_trust(command, flag, &values),
+        })
     }
 
     fn unknown_key(&self, reader: KeyReader<'_>, command: &Command, name: &str) -> String {
@@ -189,10 +194,6 @@ fn flag_named<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
     keys(command).find(|flag| names(flag).contains(&name))
 }
 
-fn has(given: &[Given<'_>], flag: &Arg) -> bool {
-    given.iter().any(|key| key.flag.get_id() == flag.get_id())
-}
-
 fn is_switch(flag: &Arg) -> bool {
     !flag.get_action().takes_values()
 }
@@ -216,26 +217,23 @@ fn in_group(command: &Command, group: &str, flag: &Arg) -> bool {
     groups.any(|group| group.get_args().any(|id| id == flag.get_id()))
 }
 
-/// Whether only a trusted file may set the key.
-fn needs_trust(command: &Command, flag: &Arg) -> bool {
-    is_file(flag) || in_group(command, TRUSTED, flag)
+/// Whether the switch `one` is the switch `other` with `no-`.
+fn negates(one: &Arg, other: &Arg) -> bool {
+    is_switch(one) && is_switch(other) && name_of(one).strip_prefix("no-") == Some(name_of(other))
 }
 
-/// Whether one of the switches is the other with `no-`.
 fn are_opposite(one: &Arg, other: &Arg) -> bool {
-    let negates = |one: &Arg, other: &Arg| name_of(one).strip_prefix("no-") == Some(name_of(other));
-    is_switch(one) && is_switch(other) && (negates(one, other) || negates(other, one))
+    negates(one, other) || negates(other, one)
 }
 
 /// Why a table cannot have both keys, if it cannot.
 fn exclusion(command: &Command, one: &Arg, other: &Arg) -> Option<&'static str> {
-    let conflicts = |one, other: &Arg| {
-        command.get_arg_conflicts_with(one).iter().any(|conflict| conflict.get_id() == other.get_id())
-    };
-    if one.get_id() == other.get_id() || are_opposite(one, other) {
+    if one == other || are_opposite(one, other) {
         return Some("set the same option");
     }
-    (conflicts(one, other) || conflicts(other, one)).then_some("exclude each other")
+    let conflicts =
+        [(one, other), (other, one)].map(|(one, other)| command.get_arg_conflicts_with(one).contains(&other));
+    conflicts.contains(&true).then_some("exclude each other")
 }
 
 fn refuse_exclusive(
@@ -255,12 +253,12 @@ fn refuse_exclusive(
 }
 
 /// The error of a value that its flag refuses.
-fn refused(reader: KeyReader<'_>, given: &[Given<'_>], table: Range<usize>, error: &clap::Error) -> FileError {
+fn refused(reader: KeyReader<'_>, given: &[Given<'_>], table: &Item<'_>, error: &clap::Error) -> FileError {
     let flag = error.get(ContextKind::InvalidArg).map(ToString::to_string);
     let reason = std::error::Error::source(error).map_or_else(|| first_line(error), ToString::to_string);
     match given.iter().find(|key| flag.as_ref() == Some(&key.flag.to_string())) {
         Some(key) => reader.error(key.span.clone(), format!("`{}`: {reason}", key.name)),
-        None => reader.error(table, reason),
+        None => reader.error(table.span(), reason),
     }
 }
 
@@ -281,6 +279,13 @@ struct Kind {
     types: &'static [&'static str],
     /// The smallest number.
     minimum: Option<u64>,
+}
+
+impl Kind {
+    /// Whether a value of this type is one.
+    fn has_type(&self, name: &str) -> bool {
+        self.types.contains(&name) || name == "integer" && self.types.contains(&"number")
+    }
 }
 
 const SWITCH: Kind = Kind { description: "true or false", types: &["boolean"], minimum: None };
@@ -333,11 +338,10 @@ fn values(reader: KeyReader<'_>, flag: &Arg, name: &str, value: &Item<'_>) -> Re
 }
 
 fn one_value(reader: KeyReader<'_>, flag: &Arg, name: &str, value: &Item<'_>) -> Result<String, FileError> {
-    let (kind, choices) = (kind(flag), choices(flag));
-    let is_taken = |of: &str| kind.types.contains(&of) || of == "integer" && kind.types.contains(&"number");
-    let Some((_, text)) = scalar(value.get_ref()).filter(|(of, _)| is_taken(of)) else {
+    let choices = choices(flag);
+    let Some((_, text)) = scalar(value.get_ref()).filter(|(of, _)| kind(flag).has_type(of)) else {
         let wanted = match choices.is_empty() {
-            true => kind.description.to_owned(),
+            true => kind(flag).description.to_owned(),
             false => format!("one of \"{}\"", choices.join("\", \"")),
         };
         let listed = if is_list(flag) { ", or several in an array" } else { "" };
@@ -483,13 +487,17 @@ impl KeyReader<'_> {
         header: &str,
     ) -> Result<&'t [Item<'i>], FileError> {
         let Some(value) = members.get(name) else { return Ok(&[]) };
-        let wanted = || format!("an array of tables, each under a `[[{header}]]` of its own");
-        value.get_ref().as_array().map(|array| &**array).ok_or_else(|| self.expected(value, name, &wanted()))
+        let tables = value.get_ref().as_array().ok_or(value);
+        let other = |tables: &'t [Item<'i>]| tables.iter().find(|table| !table.get_ref().is_table());
+        tables.and_then(|tables| other(tables).map_or(Ok(&**tables), Err)).map_err(|other| {
+            self.expected(other, name, &format!("an array of tables, each under a `[[{header}]]` of its own"))
+        })
     }
 
-    /// Whether `word`, which may be a name or a path, is the path of a file.
-    fn is_file(self, word: &str) -> bool {
-        names_tokenizer_file(word) || self.folder.join(word).exists()
+    /// Whether only a trusted file may set the key to these values.
+    fn needs_trust(self, command: &Command, flag: &Arg, values: &[String]) -> bool {
+        let mut files = values.iter().filter(|value| names_tokenizer_file(value) || self.folder.join(value).exists());
+        is_file(flag) || in_group(command, TRUSTED, flag) || may_be_file(flag) && files.next().is_some()
     }
 
     /// The word of a command line for `value`; for a switch that is off, that of its opposite if it has one.
@@ -517,7 +525,7 @@ impl KeyReader<'_> {
     /// The value of `flag` in the end, if it has one.
     fn value(self, flag: &Arg, given: &[Given<'_>]) -> Option<Value> {
         let variable = flag.get_env().and_then(|name| Some((name, self.variables.0.get(name)?.to_str()?)));
-        let key = given.iter().find(|key| key.flag.get_id() == flag.get_id());
+        let key = given.iter().find(|key| key.flag == flag);
         let (value, origin) = match (variable, key) {
             (Some((name, text)), _) => {
                 (written(flag, text).to_string(), Origin::Variable(name.to_string_lossy().into_owned()))
@@ -635,7 +643,8 @@ impl<T> TableSpec<T> {
 }
 
 fn property(flag: &Arg) -> Json {
-    let (kind, choices) = (kind(flag), choices(flag));
+    let kind = kind(flag);
+    let choices = choices(flag);
     let mut one = match kind.types {
         _ if !choices.is_empty() => json!({"enum": choices}),
         [only] => json!({"type": only}),

@@ -80,7 +80,7 @@ fn every_flag_is_a_key_and_every_key_a_flag() {
 fn the_schema_and_the_program_agree() {
     let schema = schema();
     let schema = jsonschema::validator_for(&schema).expect("a schema");
-    let cases = [
+    let processors = [
         ("type = 'window'\nsize = 3\npreserve-system = false", true),
         ("type = 'limit'\nmax-tokens = '16k'\nmodel = 'gpt-4o'", true),
         ("type = 'filter'\nexclude = 'debug_*'\npersist-results = true", true),
@@ -96,13 +96,32 @@ fn the_schema_and_the_program_agree() {
         ("type = 'window'\npreserve-system = true\nno-preserve-system = true", false),
         ("type = 'limit'", false),
         ("type = 'limit'\nmax-tokens = 9\non-overflow = 'x'", false),
+        ("type = 'limit'\nmax-tokens = true", false),
+        ("type = 'summarize'\ntimeout = 1.5\nsummarizer = 'command'\nsummarizer-cmd = 'cat'", true),
+        ("type = 'summarize'\nretries = '2'", false),
+        ("type = 'memory'\nstate = 'a'\nthread = 'b'", false),
     ];
-    for (keys, good) in cases {
-        let toml = format!("[[history.processors]]\n{keys}\n");
+    let checks = [
+        ("[check]\ndeny = 'pairing'\nstrict = true\nmax-tokens = '8k'", true),
+        ("[check]\nallow = ['all', 'P001']\nstateful = false\nprofile = 'openai'", true),
+        ("[[check.paths]]\npath = 'a/**'\nskip = true\nwarn = 'turn'", true),
+        ("[check]\nstrict = 1", false),
+        ("[check]\ndeny = 'paring'", false),
+        ("[check]\ndeny = []", false),
+        ("[check]\nmax-tokens = true", false),
+        ("[check]\nskip = true", false),
+        ("[check]\npaths = 'a/**'", false),
+        ("[[check.paths]]\nskip = true", false),
+        ("[[check.paths]]\npath = 'a/**'\nstrict = true", false),
+    ];
+    let processors = processors.map(|(keys, good)| (format!("[[history.processors]]\n{keys}"), "run --print", good));
+    let checks = checks.map(|(keys, good)| (String::from(keys), "check --allow-empty", good));
+    for (toml, command, good) in processors.into_iter().chain(checks) {
         let value: Value = toml::from_str(&toml).expect("TOML");
-        assert_eq!(schema.is_valid(&value), good, "the schema: {keys}");
+        assert_eq!(schema.is_valid(&value), good, "the schema: {toml}");
         let folder = folder(&toml);
-        assert_eq!(output(folder.path(), &["run", "--print"]).status.success(), good, "the program: {keys}");
+        let arguments: Vec<&str> = command.split(' ').collect();
+        assert_eq!(output(folder.path(), &arguments).status.success(), good, "the program: {toml}");
     }
 }
 

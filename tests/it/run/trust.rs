@@ -32,6 +32,8 @@ fn a_found_file_may_not_run_programs_or_name_servers_keys_and_files() {
         "prompt = \"chat.jsonl\"",
         "cache = \"cache\"",
         "extra-body = \"{}\"",
+        "allow-http = true",
+        "ca-file = \"key\"",
         "tokenizer = \"/dev/zero\"",
         "tokenizer = \"chat.jsonl\"",
         "tokenizer = \"missing/tokenizer.json\"",

@@ -83,6 +83,11 @@ const WRONG: &[(&str, &str, &str)] = &[
         "1:1: `processors` takes an array of tables, each under a `[[….processors]]` of its own, found a table",
     ),
     (
+        "[history]\nprocessors = [1]\n",
+        "",
+        "2:15: `processors` takes an array of tables, each under a `[[….processors]]` of its own, found the number 1",
+    ),
+    (
         "[networks.support]\nprocessor = []\n",
         "",
         "2:1: a network has no key `processor`; did you mean `processors`? known: processors, agents",
