@@ -223,7 +223,7 @@ impl Config {
                 return Err(error.clone());
             }
             let wrong = |error| format!("{} at {level}: {error:#}", entry.spec.name);
-            let processors = options.for_run(dry_run);
+            let processors = options.processors(dry_run);
             chain = chain.at(level, processors.map_err(|error| self.keys().whole(wrong(error)).at(entry.place))?);
         }
         Ok(chain)

@@ -61,7 +61,7 @@ impl<O: Options + clap::Args> CutArgs<O> {
 
 /// Runs a command that has only the processors of `options`.
 pub(super) fn run_options(flags: &CutFlags, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
-    let chain = flags.with_repair(Chain::default().at("", options.processors()?));
+    let chain = flags.with_repair(Chain::default().at("", options.processors(flags.dry_run)?));
     let reads = options.files();
     let (counting, options) = (options.counting()?, format!("{options:?}"));
     run(flags, global, Job { chain, counting, options, reads, ..Job::default() })

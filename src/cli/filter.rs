@@ -62,7 +62,7 @@ impl FilterArgs {
         }
         let processors = match drops.is_some() && !self.options.selects() {
             true => Processors::new(),
-            false => self.options.processors()?,
+            false => self.options.processors(self.cutting.dry_run)?,
         };
         let chain = self.cutting.with_repair(Chain::default().at("", processors));
         let options = format!(
@@ -296,7 +296,7 @@ fn tool_cap(text: &str) -> Result<ToolCap, String> {
 }
 
 impl Options for FilterOptions {
-    fn processors(&self) -> anyhow::Result<Processors> {
+    fn processors(&self, _: bool) -> anyhow::Result<Processors> {
         let mut processors = Processors::new();
         let pins = if self.pin.is_empty() { Pins::default() } else { pins(&self.pin)? };
         // First, so that message numbers are those of the input.

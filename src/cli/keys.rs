@@ -36,7 +36,7 @@ pub(crate) struct TableSpec<T> {
 /// A kind of processor, by the name of its command.
 pub(crate) type ProcessorSpec = TableSpec<Box<dyn Options>>;
 
-/// What flags, or the keys of a table, say.
+/// What flags say.
 pub(crate) struct Parsed<T> {
     /// Their values.
     pub(crate) options: T,
@@ -202,14 +202,14 @@ fn is_list(flag: &Arg) -> bool {
     matches!(flag.get_action(), ArgAction::Append)
 }
 
+/// Whether a value is always a file.
+fn is_file(flag: &Arg) -> bool {
+    flag.get_value_parser().type_id() == TypeId::of::<PathBuf>()
+}
+
 /// Whether a value may be a file or a name.
 fn may_be_file(flag: &Arg) -> bool {
     flag.get_value_hint() == ValueHint::FilePath
-}
-
-/// Whether a value is always a file.
-fn is_file(flag: &Arg) -> bool {
-    flag.get_value_hint() == ValueHint::AnyPath
 }
 
 fn in_group(command: &Command, group: &str, flag: &Arg) -> bool {

@@ -67,7 +67,7 @@ fn some_amount(text: &str) -> Result<Amount, String> {
 }
 
 impl Options for LimitOptions {
-    fn processors(&self) -> anyhow::Result<Processors> {
+    fn processors(&self, _: bool) -> anyhow::Result<Processors> {
         let pins = pins(&self.pin)?;
         let budget = self.max_tokens.or(usize::MAX);
         self.counting.check_reserve(Tokens(budget))?;

@@ -303,7 +303,7 @@ impl RecallArgs {
 }
 
 impl Options for RecallOptions {
-    fn processors(&self) -> anyhow::Result<Processors> {
+    fn processors(&self, _: bool) -> anyhow::Result<Processors> {
         let rules = self.rules.load()?;
         let source = self.source(&rules)?;
         let memory = WorkingMemory {

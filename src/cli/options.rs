@@ -26,27 +26,11 @@ use curtail_tokens::tokenizers;
 
 /// The options of a processor.
 pub(crate) trait Options: fmt::Debug {
-    /// The processors that the options describe, in order.
+    /// The processors that the options describe, in order. In a dry run, none of them runs a program or sends anything.
     ///
     /// # Errors
     /// An invalid pattern, an unknown tokenizer, or a file that cannot be read.
-    fn processors(&self) -> anyhow::Result<Processors>;
-
-    /// The same for a dry run: none of them runs a program or sends anything.
-    ///
-    /// # Errors
-    /// As [`Options::processors`].
-    fn dry_processors(&self) -> anyhow::Result<Processors> {
-        self.processors()
-    }
-
-    /// The processors of a run, or of a dry one.
-    ///
-    /// # Errors
-    /// As [`Options::processors`].
-    fn for_run(&self, is_dry: bool) -> anyhow::Result<Processors> {
-        if is_dry { self.dry_processors() } else { self.processors() }
-    }
+    fn processors(&self, dry_run: bool) -> anyhow::Result<Processors>;
 
     /// How the processors count tokens, if they do; totals are counted in the same way.
     ///

@@ -128,7 +128,7 @@ impl PolicyCommand {
         if let Some(flag) = parsed.ineffective {
             bail!(flag.on_command_line());
         }
-        parsed.options.for_run(dry_run)
+        parsed.options.processors(dry_run)
     }
 
     /// The files that its processors read; none if its flags are invalid.

@@ -54,7 +54,7 @@ pub(in crate::cli) fn profile_named(name: &str) -> anyhow::Result<&'static dyn D
 }
 
 impl Options for RepairOptions {
-    fn processors(&self) -> anyhow::Result<Processors> {
+    fn processors(&self, _: bool) -> anyhow::Result<Processors> {
         let profile = self.profile.as_deref().map(profile_named).transpose()?;
         Ok(repairs(self.mode, self.pending, profile.map(<dyn Dialect>::pairing_rules)))
     }

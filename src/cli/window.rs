@@ -87,7 +87,7 @@ enum StartOn {
 }
 
 impl Options for WindowOptions {
-    fn processors(&self) -> anyhow::Result<Processors> {
+    fn processors(&self, _: bool) -> anyhow::Result<Processors> {
         let pins = pins(&self.pin)?;
         let keep = Keep {
             system: (pins.system || self.preserve_system) && !self.no_preserve_system,

@@ -180,12 +180,9 @@ impl SummarizeArgs {
 }
 
 impl Options for SummarizeOptions {
-    fn processors(&self) -> anyhow::Result<Processors> {
-        Ok(vec![Box::new(self.summary()?)])
-    }
-
-    fn dry_processors(&self) -> anyhow::Result<Processors> {
-        Ok(vec![Box::new(self.summary_by(self.ask.dry_summarizer())?)])
+    fn processors(&self, dry_run: bool) -> anyhow::Result<Processors> {
+        let summarizer = if dry_run { self.ask.dry_summarizer() } else { self.ask.summarizer()? };
+        Ok(vec![Box::new(self.summary_by(summarizer)?)])
     }
 
     fn files(&self) -> Reads {
