@@ -124,6 +124,17 @@ fn calls_judged_by_turns_that_are_over(dialect: &str, log: &str) -> Vec<(u32, Fa
     of_told
 }
 
+/// The marks of the messages that stay because a call waits for its answer.
+fn waiting(dialect: &str, log: &str) -> Vec<String> {
+    let document = Document::parse_log(log).expect("it is a log");
+    let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
+    let Some((_, transcript)) = transcripts.first() else { return Vec::new() };
+    let messages = &transcript.messages;
+    let waiting = Pairs::from_messages(messages).awaiting_messages(messages);
+    let mark = |at: usize| Some(messages[at].value()?.get_text("mark")?.decode().into_owned());
+    waiting.into_iter().filter_map(mark).collect()
+}
+
 /// Drops one message by its number.
 fn without(at: usize) -> Chain {
     Chain::default().then(DropMessages { messages: std::iter::once(at..at + 1).collect(), ..DropMessages::default() })
@@ -173,6 +184,10 @@ proptest! {
         let mut before = standings(bounded.0, &text);
         // A compaction can contain a list of messages, which have its mark.
         before.retain(|mark, _| !boundaries.iter().any(|at| *mark == format!("m{at}.")));
+        // What waits for an answer is kept for that.
+        for mark in waiting(bounded.0, &text) {
+            before.remove(&mark);
+        }
         let chain = all_but_pins(Pins { system: false, first_user: true, question });
         let out = cut_with(chain, Some(bounded.0), Framing::Lines, &text)?;
         for (mark, _) in standings(bounded.0, &out) {

@@ -50,21 +50,11 @@ impl Dialect for Goose {
             message.parts = blocks::text_or_parts(item.get("content"), read_block);
             // What only the model sees, a program wrote.
             message.automatic = message.role == Role::User && is_false("userVisible");
+            // A compaction hides what it replaces; a notice to the user is hidden by itself. Which of the two it is does not matter.
             if is_false("agentVisible") {
-                message.standing = Standing::RolledBack;
+                message.standing = Standing::Superseded;
             }
         })
-    }
-
-    /// A compaction hides all messages before it from the model. Any other hidden message is a notice to the user.
-    fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
-        for item in read {
-            match item {
-                Item::Message(message) if message.standing == Standing::Live => break,
-                Item::Message(message) => message.standing = Standing::Superseded,
-                _ => {}
-            }
-        }
     }
 }
 

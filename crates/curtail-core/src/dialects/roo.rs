@@ -50,13 +50,16 @@ fn stand(read: &mut Item<'_>) {
     }
 }
 
-/// Marks the messages that a mark among them hides, and those before the last mark that none hides.
+/// Marks the messages that a mark among them hides, and those that none hides: the program sends them as they are, also a result
+/// whose call is hidden.
 fn truncate(items: &[Value<'_>], read: &mut [Item<'_>]) {
     let is_mark = |item: &Value<'_>| item.is_true("isTruncationMarker");
-    let Some(last) = items.iter().rposition(is_mark) else { return };
+    if !items.iter().any(is_mark) {
+        return;
+    }
     let ids = items.iter().filter(|item| is_mark(item)).filter_map(|item| item.get_text("truncationId"));
     let ids = ids.map(Text::into_decoded).collect();
-    for (at, (item, read)) in items.iter().zip(read).enumerate() {
+    for (item, read) in items.iter().zip(read) {
         let is_hidden = names(*item, "truncationParent", &ids);
         if is_mark(item) && !is_hidden {
             stand(read);
@@ -67,7 +70,7 @@ fn truncate(items: &[Value<'_>], read: &mut [Item<'_>]) {
         }
         if is_hidden {
             message.standing = Standing::Superseded;
-        } else if at < last && message.standing == Standing::Live {
+        } else if message.standing == Standing::Live {
             message.standing = Standing::Preserved;
         }
     }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Closes, Family, Leader, Message, Part, PartPlace, Role, Standing, ToolCall, ToolResult};
+use super::{Closes, Family, Leader, Message, Part, PartPlace, Role, Standing, ToolCall, ToolResult, own_blocks};
 use crate::json::{Text, Value};
 use crate::steps;
 
@@ -299,7 +299,8 @@ impl Pairs {
         let mut asked: HashMap<u32, usize> = HashMap::default();
         let is_read = |(_, message): &(usize, &Message<'_>)| message.standing.is_read();
         for (at, message) in messages.iter().enumerate().take(last + 1).filter(is_read) {
-            if message.begins_turn() {
+            // Nobody asked with a block that this program wrote.
+            if message.begins_turn() && own_blocks(message) < message.parts.len() {
                 asked.insert(message.thread, at);
             } else if waiting.contains(&at) && message.calls().next().is_some() {
                 questions.extend(asked.get(&message.thread));
