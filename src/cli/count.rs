@@ -271,10 +271,10 @@ struct PlacedRow {
 
 impl CountedTranscript<'_> {
     /// The counts of each message.
-    fn amounts(&self) -> Vec<CountRow> {
+    fn amounts(&self) -> impl Iterator<Item = CountRow> {
         let messages = &self.transcript.messages;
         let (estimates, main) = (estimates(&self.transcript, &self.counting), main_thread(messages));
-        let amounts = messages.iter().zip(&self.each).enumerate().map(|(at, (message, &tokens))| CountRow {
+        messages.iter().zip(&self.each).enumerate().map(move |(at, (message, &tokens))| CountRow {
             transcripts: 0,
             turns: usize::from(message.counts_in(main) && message.begins_turn()),
             messages: 1,
@@ -282,15 +282,14 @@ impl CountedTranscript<'_> {
             tokens,
             estimated: estimates.get(&at).map_or(0, |&estimated| estimated.min(tokens)),
             live: if message.standing.is_read() { tokens } else { 0 },
-        });
-        amounts.collect()
+        })
     }
 
     /// A row for each message; `line_of` is the line of a byte offset, `line` that of the transcript.
-    fn messages(&self, amounts: &[CountRow], line: usize, mut line_of: impl FnMut(usize) -> usize) -> Vec<PlacedRow> {
+    fn messages(&self, line: usize, mut line_of: impl FnMut(usize) -> usize) -> Vec<PlacedRow> {
         let messages = &self.transcript.messages;
         let pairs = Pairs::from_messages(messages);
-        let rows = messages.iter().zip(amounts).enumerate().map(|(at, (message, &counts))| {
+        let rows = messages.iter().zip(self.amounts()).enumerate().map(|(at, (message, counts))| {
             let line = message.value().map_or(line, |value| line_of(value.span().start as usize));
             let subject = Subject::of_message(messages, &pairs, at);
             PlacedRow { line, label: format!(" message {at} ({subject})"), counts }
@@ -300,10 +299,10 @@ impl CountedTranscript<'_> {
 
     /// The messages under the names of their writers, and `outside`, the tokens outside them. Tool results in a user's message
     /// count as a tool's.
-    fn roles(&self, amounts: &[CountRow], outside: usize) -> BTreeMap<String, CountRow> {
+    fn roles(&self, outside: usize) -> BTreeMap<String, CountRow> {
         let mut roles = BTreeMap::new();
         let mut add = |name: &str, counts| roles.entry(name.to_owned()).or_insert_with(CountRow::default).add(counts);
-        for (message, &(mut counts)) in self.transcript.messages.iter().zip(amounts) {
+        for (message, mut counts) in self.transcript.messages.iter().zip(self.amounts()) {
             if message.writer() == Role::User.name() {
                 let results = message.results().map(|(nth, _)| self.counting.content(&message.parts[nth].content));
                 let tokens = results.sum::<usize>().min(counts.tokens);
@@ -483,10 +482,10 @@ impl BlockCounts {
     /// Adds a transcript, with its rows of the kind `by`; `line_of` is the line of a byte offset.
     fn add(&mut self, by: By, counted: &CountedTranscript<'_>, mut line_of: impl FnMut(usize) -> usize) {
         let CountedTranscript { dialect, transcript, tokens, usage, .. } = counted;
-        let (amounts, sums) = (counted.amounts(), &mut self.sums);
+        let sums = &mut self.sums;
         let mut total = CountRow { transcripts: 1, ..CountRow::default() };
-        for (message, amount) in transcript.messages.iter().zip(&amounts) {
-            total.add(*amount);
+        for (message, amount) in transcript.messages.iter().zip(counted.amounts()) {
+            total.add(amount);
             let opaque = message.is_boundary() && message.standing.is_read() && amount.tokens == 0;
             sums.opaque += usize::from(opaque);
         }
@@ -505,8 +504,8 @@ impl BlockCounts {
         match by {
             By::File => {}
             By::Transcript => self.each.push(PlacedRow { line, label: String::new(), counts: total }),
-            By::Message => self.each.extend(counted.messages(&amounts, line, line_of)),
-            By::Role => sums.rows.add(counted.roles(&amounts, outside)),
+            By::Message => self.each.extend(counted.messages(line, line_of)),
+            By::Role => sums.rows.add(counted.roles(outside)),
             By::Tool => sums.rows.add(counted.tools()),
         }
     }

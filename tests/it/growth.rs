@@ -354,6 +354,23 @@ fn a_list_of_empty_records_is_refused_in_bounded_memory() {
     }
 }
 
+/// The commands, and how many bytes each of them may hold for a message of a few bytes.
+const SMALL_MESSAGES: &[(&[&str], u64)] =
+    &[(&["window", "-n", "2"], 760), (&["limit", "-t", "50"], 820), (&["check", "-q"], 660), (&["count"], 660)];
+
+/// A message of a few bytes takes many times its size, because it has the members of every other.
+#[test]
+fn a_small_message_takes_little_memory() {
+    const MESSAGES: usize = 20_000;
+    let place = Place::new();
+    for (arguments, most) in SMALL_MESSAGES {
+        let Some(work) = work(&place, arguments, "in.jsonl", chat(MESSAGES).as_bytes()) else { return };
+        let each = work.peak / MESSAGES as u64;
+        println!("{arguments:?}: {each} bytes for a message");
+        assert!(each <= *most, "{arguments:?}: {each} bytes for a message, more than {most}");
+    }
+}
+
 /// Many of the smallest records, which become much larger in memory and on a page.
 #[test]
 fn memory_is_bounded() {

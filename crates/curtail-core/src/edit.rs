@@ -166,7 +166,8 @@ fn write_message(layout: &Layout<'_>, dialect: &dyn Dialect, message: &Message<'
 /// The key by which the results of the transcript name their calls, if `messages` has a result that is not written yet.
 fn result_key(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Option<&'static str> {
     let mut parts = messages.iter().flat_map(|message| &message.parts);
-    let drafted = |part: &Part<'_>| matches!(part.origin, PartOrigin::Draft(DraftPart::ToolResult(_)));
+    let drafted =
+        |part: &Part<'_>| matches!(&part.origin, PartOrigin::Draft(part) if matches!(**part, DraftPart::ToolResult(_)));
     parts.any(drafted).then(|| dialect.result_key(&layout.elements)).flatten()
 }
 
@@ -453,10 +454,10 @@ fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
 fn draft(part: &Part<'_>, key: Option<&'static str>) -> Option<DraftPart> {
     match &part.origin {
         PartOrigin::Moved(place) => Some(DraftPart::Verbatim(place.raw().into_owned())),
-        PartOrigin::Draft(DraftPart::ToolResult(result)) => {
-            Some(DraftPart::ToolResult(DraftResult { key, ..result.clone() }))
-        }
-        PartOrigin::Draft(draft) => Some(draft.clone()),
+        PartOrigin::Draft(draft) => Some(match &**draft {
+            DraftPart::ToolResult(result) => DraftPart::ToolResult(DraftResult { key, ..result.clone() }),
+            draft => draft.clone(),
+        }),
         PartOrigin::Block(text) => Some(DraftPart::Text(text.clone())),
         PartOrigin::Source(_) | PartOrigin::Rewritten(_) => None,
     }

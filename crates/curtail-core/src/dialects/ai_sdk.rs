@@ -210,7 +210,7 @@ fn read_output(output: Value<'_>) -> (Vec<Text<'_>>, usize, Option<Rewrite>) {
     if let Some(text) = value.and_then(Value::text) {
         return (vec![text], 0, value.map(Rewrite::of_text));
     }
-    let rewrite = Rewrite { span: output.span(), before: "{\"type\":\"text\",\"value\":", after: "}" };
+    let rewrite = Rewrite { span: output.span(), around: &["{\"type\":\"text\",\"value\":", "}"] };
     if !output.member_is("type", "content") {
         let json = value.map(|value| Text::Json(value.raw()));
         return (json.into_iter().collect(), 0, Some(rewrite));
@@ -304,13 +304,16 @@ fn result_of(tool: Value<'_>) -> Option<Option<Value<'_>>> {
 fn room_for_result(tool: Value<'_>) -> Option<Rewrite> {
     let is_version_4 = tool.has("args");
     if let Some(state) = tool.some("state") {
-        let before = if is_version_4 { "\"result\",\"result\":" } else { "\"output-error\",\"errorText\":" };
-        return Some(Rewrite { span: state.span(), before, after: "" });
+        let around = match is_version_4 {
+            true => &["\"result\",\"result\":", ""],
+            false => &["\"output-error\",\"errorText\":", ""],
+        };
+        return Some(Rewrite { span: state.span(), around });
     }
     let front = tool.span().start + 1;
-    let before = match is_version_4 {
-        true => "\"state\":\"result\",\"result\":",
-        false => "\"state\":\"output-error\",\"errorText\":",
+    let around = match is_version_4 {
+        true => &["\"state\":\"result\",\"result\":", ","],
+        false => &["\"state\":\"output-error\",\"errorText\":", ","],
     };
-    tool.members().next().map(|_| Rewrite { span: Span::new(front, front), before, after: "," })
+    tool.members().next().map(|_| Rewrite { span: Span::new(front, front), around })
 }

@@ -3,8 +3,7 @@
 use super::{Dialect, Item, answers, blocks, training};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{
-    Answers, Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, Unknown, bind_split_replies,
-    supersede,
+    Answers, Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, bind_split_replies, supersede,
 };
 
 /// The items of a transcript, and where they are in a text.
@@ -40,7 +39,8 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     let mut builder = Builder {
         dialect,
         slots: Vec::with_capacity(row.items.len() + 2),
-        messages: Vec::with_capacity(row.items.len()),
+        messages: Vec::new(),
+        count: 0,
         non_messages: Vec::new(),
         elements: Vec::with_capacity(row.items.len()),
         header: Vec::new(),
@@ -86,6 +86,8 @@ struct Builder<'d, 'a> {
     dialect: &'d dyn Dialect,
     slots: Vec<Slot>,
     messages: Vec<Message<'a>>,
+    /// The number of messages so far, also of those that are not in `messages` yet.
+    count: usize,
     non_messages: Vec<NonMessage<'a>>,
     elements: Vec<Value<'a>>,
     /// Texts before the first message that a model may read.
@@ -101,7 +103,7 @@ struct Builder<'d, 'a> {
 impl<'a> Builder<'_, 'a> {
     /// The items of a row, of which the text around them begins at `begin`.
     fn row(&mut self, values: &[Value<'a>], style: Style, begin: u32) {
-        let items = self.dialect.read_all(values);
+        let mut items = self.dialect.read_all(values);
         let (mut indices, mut referring): (Vec<Option<usize>>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
         let refers = items.iter().any(|item| match item {
             Item::With(_) => true,
@@ -113,19 +115,46 @@ impl<'a> Builder<'_, 'a> {
             self.slots.push(frame(Span::new(self.at, start), begin, style, true));
             self.at = start;
         }
-        for (&value, item) in values.iter().zip(items) {
+        // The messages stay where they are until the end of the row, so that its items and messages are never in memory both.
+        let mut taken = 0;
+        let mut last = None;
+        for (at, &value) in values.iter().enumerate() {
+            let (before, rest) = items.split_at_mut(at);
+            let Some(item) = rest.first_mut() else { break };
             if refers {
-                indices.push(matches!(item, Item::Message(_)).then_some(self.messages.len()));
+                indices.push(matches!(item, Item::Message(_)).then_some(self.count));
             }
-            match item {
-                Item::Nested(inner) => self.nested(value, &inner, style),
-                Item::With(at) => {
-                    referring.push((self.slots.len(), at));
-                    let kind = self.non_message(value, None);
-                    self.slot(value, kind);
+            if let Item::Message(message) = item {
+                message.dropped_with = message.dropped_with.and_then(|item| indices.get(item).copied().flatten());
+                self.message(value, message);
+                last = Some(at);
+                continue;
+            }
+            match std::mem::replace(item, Item::Metadata) {
+                Item::Nested(inner) => {
+                    let take = |item: &mut Item<'a>| std::mem::replace(item, Item::Metadata).into_message();
+                    self.messages.extend(before[taken..].iter_mut().filter_map(take));
+                    (taken, last) = (at, None);
+                    self.nested(value, &inner, style);
                 }
-                item => self.item(value, item, &indices),
+                item => {
+                    if let Item::With(other) = item {
+                        referring.push((self.slots.len(), other));
+                    }
+                    let texts = self.non_message(value, item);
+                    let last = last.and_then(|at: usize| before[at].message_mut());
+                    match last.or(self.messages.last_mut()) {
+                        Some(message) => message.attached.extend(texts),
+                        None => self.header.extend(texts),
+                    }
+                }
             }
+        }
+        let messages = items.into_iter().filter_map(Item::into_message);
+        if self.messages.is_empty() {
+            self.messages = messages.collect();
+        } else {
+            self.messages.extend(messages);
         }
         for (slot, at) in referring {
             if let Some(&Some(index)) = indices.get(at) {
@@ -145,32 +174,8 @@ impl<'a> Builder<'_, 'a> {
         self.at = end;
     }
 
-    /// `indices` are those of the messages so far, by item.
-    fn item(&mut self, value: Value<'a>, item: Item<'a>, indices: &[Option<usize>]) {
-        let kind = match item {
-            Item::Message(mut message) => {
-                message.dropped_with = message.dropped_with.and_then(|item| indices.get(item).copied().flatten());
-                return self.message(value, message);
-            }
-            Item::Pinned => SlotKind::Pinned,
-            Item::Ahead => {
-                self.ahead.push(self.slots.len());
-                SlotKind::Pinned
-            }
-            Item::Attached(texts) => {
-                if let Some(message) = self.messages.last_mut() {
-                    message.attached.extend(texts);
-                }
-                self.non_message(value, None)
-            }
-            Item::Unknown(unknown) => self.non_message(value, Some(unknown)),
-            Item::Metadata | Item::Nested(_) | Item::With(_) => self.non_message(value, None),
-        };
-        self.slot(value, kind);
-    }
-
-    fn message(&mut self, value: Value<'a>, mut message: Message<'a>) {
-        let index = self.messages.len();
+    fn message(&mut self, value: Value<'a>, message: &mut Message<'a>) {
+        let index = self.count;
         if let Origin::Source(source) = &mut message.origin {
             (source.index, source.value) = (index, value);
         }
@@ -183,17 +188,29 @@ impl<'a> Builder<'_, 'a> {
             self.slots[slot].kind = SlotKind::With(index);
         }
         self.slot(value, SlotKind::Message(index));
-        self.messages.push(message);
+        self.count += 1;
     }
 
-    /// Items before the first message are a header and always kept.
-    fn non_message(&mut self, value: Value<'a>, unknown: Option<Unknown>) -> SlotKind {
-        let after = self.messages.len();
+    /// Adds an item that is no message, and returns the texts in it that a model may read. Items before the first message are a
+    /// header and always kept.
+    fn non_message(&mut self, value: Value<'a>, item: Item<'a>) -> Vec<Text<'a>> {
+        if matches!(item, Item::Ahead) {
+            self.ahead.push(self.slots.len());
+        }
+        if matches!(item, Item::Ahead | Item::Pinned) {
+            self.slot(value, SlotKind::Pinned);
+            return Vec::new();
+        }
+        let (unknown, mut texts) = match item {
+            Item::Unknown(unknown) => (Some(unknown), Vec::new()),
+            Item::Attached(texts) if self.count > 0 => (None, texts),
+            _ => (None, Vec::new()),
+        };
         let unread = unknown.as_ref().and_then(|_| self.dialect.unread(value));
-        let texts = self.messages.last_mut().map_or(&mut self.header, |last| &mut last.attached);
         texts.extend(unread.clone());
-        self.non_messages.push(NonMessage { value, unknown, after, unread });
-        if after == 0 { SlotKind::Pinned } else { SlotKind::With(after - 1) }
+        self.non_messages.push(NonMessage { value, unknown, after: self.count, unread });
+        self.slot(value, self.count.checked_sub(1).map_or(SlotKind::Pinned, SlotKind::With));
+        texts
     }
 
     fn slot(&mut self, value: Value<'a>, kind: SlotKind) {
@@ -205,7 +222,7 @@ impl<'a> Builder<'_, 'a> {
 
     /// Binds metadata for a next message to the last message, if the row ends without one.
     fn close_row(&mut self) {
-        if let Some(last) = self.messages.len().checked_sub(1) {
+        if let Some(last) = self.count.checked_sub(1) {
             for slot in self.ahead.drain(..) {
                 self.slots[slot].kind = SlotKind::With(last);
             }

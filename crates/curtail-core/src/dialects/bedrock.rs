@@ -133,7 +133,7 @@ fn read_result<'a>(block: Value<'a>, result: Value<'a>) -> Part<'a> {
     let answer = blocks::result_of(result.get_text("toolUseId"), None, texts, media);
     match result.get("content") {
         _ if is_servers(result) => blocks::whole(block, blocks::hosted(answer)),
-        Some(list) => Part::from_source(answer, PartPlace::element(block).with_text_in(list, "[{\"text\":", "}]")),
+        Some(list) => Part::from_source(answer, PartPlace::element(block).with_text_in(list, &["[{\"text\":", "}]"])),
         None => blocks::whole(block, answer),
     }
 }

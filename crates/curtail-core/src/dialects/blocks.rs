@@ -158,7 +158,7 @@ pub(super) fn pieces(value: Value<'_>) -> Option<Vec<Part<'_>>> {
     let inside = value.span().start + 1;
     let piece = |[start, end, next]: [usize; 3]| {
         let place = |at: usize| inside + u32::try_from(at).unwrap_or(u32::MAX);
-        let rewrite = Rewrite { span: Span::new(place(start), place(end)), before: "", after: "" };
+        let rewrite = Rewrite { span: Span::new(place(start), place(end)), around: &["", ""] };
         let piece = Some(Span::new(place(start), place(next)));
         let place = PartPlace { rewrite: Some(rewrite), piece, ..PartPlace::element(value) };
         Part::from_source(Content::Text(Text::Escaped(&raw[start..end])), place)
@@ -214,7 +214,7 @@ pub(super) fn in_shell<'a>(element: Value<'a>, content: Content<'a>) -> Part<'a>
 pub(super) fn result_part<'a>(element: Value<'a>, result: Content<'a>, text: Option<Value<'a>>) -> Part<'a> {
     let place = PartPlace::element(element);
     let place = match text {
-        Some(list) if list.is_array() => place.with_text_in(list, "[{\"type\":\"text\",\"text\":", "}]"),
+        Some(list) if list.is_array() => place.with_text_in(list, &["[{\"type\":\"text\",\"text\":", "}]"]),
         text => place.with_text(text),
     };
     Part::from_source(result, place)

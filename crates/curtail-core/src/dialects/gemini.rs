@@ -387,8 +387,8 @@ pub(super) fn answer(response: Option<Value<'_>>) -> (Vec<Text<'_>>, Option<Rewr
         return (vec![text], Some(Rewrite::of_text(only.value)));
     }
     let object = response.kind() == ValueKind::Object;
-    let (before, after) = if object { ("{\"result\":", "}") } else { ("", "") };
-    (blocks::texts(Some(response)), Some(Rewrite { span: response.span(), before, after }))
+    let around = if object { &["{\"result\":", "}"] } else { &["", ""] };
+    (blocks::texts(Some(response)), Some(Rewrite { span: response.span(), around }))
 }
 
 /// The same part, with the place where its result may be rewritten.
@@ -496,7 +496,7 @@ fn room_for_result(record: Value<'_>) -> Option<Rewrite> {
         return result_of(record).is_none().then(|| Rewrite::of_text(result));
     }
     let end = record.members().last()?.span.end;
-    Some(Rewrite { span: Span::new(end, end), before: ",\"result\":", after: "" })
+    Some(Rewrite { span: Span::new(end, end), around: &[",\"result\":", ""] })
 }
 
 fn result_of(record: Value<'_>) -> Option<Value<'_>> {

@@ -131,7 +131,7 @@ fn read_block(block: Value<'_>) -> Part<'_> {
             let content =
                 blocks::result_of(result.get_text("toolUseId"), None, content_texts(result.get("content")), 0);
             let place = match result.get("content") {
-                Some(list) if list.is_array() => place.with_text_in(list, "[{\"kind\":\"text\",\"data\":", "}]"),
+                Some(list) if list.is_array() => place.with_text_in(list, &["[{\"kind\":\"text\",\"data\":", "}]"]),
                 content => place.with_text(content),
             };
             Part::from_source(content, place)

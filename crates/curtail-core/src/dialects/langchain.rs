@@ -271,7 +271,7 @@ fn part<'a>(call: Value<'a>, copies: Vec<Value<'a>>) -> Part<'a> {
     let inner = call.some("function").unwrap_or(call);
     let arguments = ["args", "arguments", "input"].iter().find_map(|key| inner.some(key));
     let content = blocks::call(id_of(call), name_of(call), arguments);
-    Part::from_source(content, PartPlace { copies, ..PartPlace::in_shell(call) })
+    Part::from_source(content, PartPlace { copies: copies.into_iter().collect(), ..PartPlace::in_shell(call) })
 }
 
 /// The reasoning, if the content does not contain it: a summary in blocks, or a text.

@@ -63,7 +63,7 @@ impl Dialect for OpenCode {
 impl DialectWriter for OpenCode {
     /// Exports have no role for instructions, and results are written inside their calls.
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
-        let id = id_text(DraftId(first_id(draft, anchor)));
+        let id = id_text(DraftId::new(first_id(draft, anchor)));
         let texts = draft.parts.iter().map(|part| match part {
             DraftPart::Verbatim(raw) => raw,
             value => value.text().unwrap_or_default(),
@@ -142,7 +142,7 @@ fn open_call<'a>(part: Value<'a>, call: Content<'a>, state: Option<Value<'a>>) -
     Part::from_source(
         call,
         match state.and_then(|state| state.get("status")) {
-            Some(status) => place.with_text_in(status, "\"error\",\"error\":", ""),
+            Some(status) => place.with_text_in(status, &["\"error\",\"error\":", ""]),
             None => place,
         },
     )
@@ -488,8 +488,8 @@ fn digest(text: &str, nth: u32) -> u128 {
     fnv1a_128(text.bytes().chain(nth.to_le_bytes())) >> (u128::BITS - RANDOM)
 }
 
-fn id_text(DraftId(id): DraftId) -> String {
-    format!("{id:032x}")
+fn id_text(id: DraftId) -> String {
+    format!("{:032x}", id.number())
 }
 
 /// Sets the ids of the drafts that have none: no two messages may share one. A draft behind its anchor is sorted there.
@@ -524,8 +524,8 @@ fn name(written: &mut Written, follows: bool, taken: &mut HashSet<String>) {
         let sorted = (first >> RANDOM) + if follows { 2 } else { 0 };
         let random = first & ((1 << RANDOM) - 1);
         let randoms = std::iter::once(random).chain((1..).map(|nth| digest(&written.text, nth)));
-        let mut ids = randoms.map(|random| DraftId(sorted << RANDOM | random));
-        ids.find(|id| !taken.contains(&format!("msg_{}", id_text(*id)))).unwrap_or(DraftId(first))
+        let mut ids = randoms.map(|random| DraftId::new(sorted << RANDOM | random));
+        ids.find(|id| !taken.contains(&format!("msg_{}", id_text(*id)))).unwrap_or(DraftId::new(first))
     });
     taken.insert(format!("msg_{}", id_text(id)));
     written.text = written.text.replace(&old_id, &id_text(id));

@@ -187,7 +187,7 @@ fn read_prompt(event: Value<'_>) -> Item<'_> {
     if let Some(context) = event.some("dynamic_context") {
         message.parts.push(blocks::part(context, blocks::plain_block(context)));
     }
-    message.attached = blocks::texts(event.some("tools"));
+    message.attached.extend(blocks::texts(event.some("tools")));
     Item::Message(message)
 }
 
@@ -642,7 +642,8 @@ fn read_action_version0<'a>(event: Value<'a>, action: &str) -> Item<'a> {
     match action {
         "message" => Item::Message(read_message_version0(event, role, &source)),
         "system" => {
-            let (parts, attached) = (blocks::plain_parts(arg("content")), blocks::texts(arg("tools")));
+            let parts = blocks::plain_parts(arg("content"));
+            let attached = blocks::texts(arg("tools")).into_iter().collect();
             Item::Message(Message { parts, attached, ..Message::from_source(Role::System, event) })
         }
         // The model reads the final thought as a separate text.

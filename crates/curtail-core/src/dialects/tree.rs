@@ -274,7 +274,7 @@ fn fingerprint(text: &str, anchor: &str) -> u64 {
 fn id(seed: u64, nth: u32) -> DraftId {
     let seed = u128::from(seed);
     let (version, variant) = (8 << 12 | seed & 0xfff, 8 << 12 | seed >> 4 & 0xfff);
-    DraftId((seed >> 16) << 80 | version << 64 | variant << 48 | u128::from(nth))
+    DraftId::new((seed >> 16) << 80 | version << 64 | variant << 48 | u128::from(nth))
 }
 
 /// The patch that makes `link` point to `target`; `None` if it already does.

@@ -155,7 +155,7 @@ fn plan(view: &View<'_, '_>, actions: Vec<Action>) -> Result<Plan, String> {
                 written.push((at, Decision::Change(vec![Change::Rewrite(part, text)], Reason::Owned(reason))));
             }
             Action::Replace { text, reason } => {
-                written.push((at, Decision::Replace(Draft::text(message.role, text), Reason::Owned(reason))));
+                written.push((at, Decision::Replace(Box::new(Draft::text(message.role, text)), Reason::Owned(reason))));
             }
         }
     }

@@ -22,7 +22,8 @@ pub struct DropSet<'v, 'a> {
     pairs: &'v Pairs,
     whole: Vec<Option<Reason>>,
     parts: HashSet<PartRef>,
-    part_reason: Vec<Option<Reason>>,
+    /// For each message that lost a part: why it lost the first one.
+    part_reason: HashMap<usize, Reason>,
     /// For each message that lost a part: how many parts remain that are worth keeping it for.
     remaining: HashMap<usize, usize>,
     /// For each message that lost a part: the parts in the same bytes, where there are several.
@@ -113,7 +114,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
             pairs,
             whole: vec![None; count],
             parts: HashSet::default(),
-            part_reason: vec![None; count],
+            part_reason: HashMap::default(),
             remaining: HashMap::default(),
             elements: HashMap::default(),
             dependent: dependent(view.messages),
@@ -330,7 +331,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         *remaining -= usize::from(message.parts[part.part].is_worth_keeping());
         let is_empty = *remaining == 0;
         self.parts.insert(part);
-        self.part_reason[part.message].get_or_insert(reason.clone());
+        self.part_reason.entry(part.message).or_insert_with(|| reason.clone());
         self.counterpart_follows(part);
         self.same_bytes_follow(part);
         let is_call = message.parts[part.part].content.call().is_some();
@@ -390,7 +391,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
         parts.sort_unstable();
         for part in parts {
             if self.whole[part.message].is_none() {
-                let reason = self.part_reason[part.message].clone().unwrap_or(CALL_DROPPED);
+                let reason = self.part_reason.get(&part.message).cloned().unwrap_or(CALL_DROPPED);
                 plan.change(part.message, [Change::Cut(part.part)], reason);
             }
         }

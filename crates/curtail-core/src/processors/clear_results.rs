@@ -253,14 +253,14 @@ impl ClearResults {
         else {
             return Some(Spared::For(FIXED));
         };
-        let spelled = rewrite.before.len() + quote(&self.placeholder).len() + rewrite.after.len();
+        let spelled = rewrite.spelled(quote(&self.placeholder).len());
         let text: Vec<_> = result.content.iter().map(|text| text.decode()).collect();
         if text.len() == 1 && text[0] == self.placeholder.as_str() {
             return Some(Spared::Clear);
         }
         // What an earlier stage wrote is as long as it was spelled, and not as long as what it replaced.
         let current = match (&part.origin, text.as_slice()) {
-            (PartOrigin::Rewritten(_), [text]) => rewrite.before.len() + quote(text).len() + rewrite.after.len(),
+            (PartOrigin::Rewritten(_), [text]) => rewrite.spelled(quote(text).len()),
             _ => rewrite.span.len(),
         };
         if spelled >= current {

@@ -89,7 +89,7 @@ pub enum Decision {
     /// Keep the message with these changes.
     Change(Vec<Change>, Reason),
     /// Write another message in its place.
-    Replace(Draft, Reason),
+    Replace(Box<Draft>, Reason),
 }
 
 impl Decision {
@@ -272,18 +272,22 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
     }
     let inserted: Vec<(usize, Message<'a>)> =
         plan.inserts.iter().map(|insert| (insert.before, inserted(&messages, insert))).collect();
-    let answers: Vec<TakenIn<'a>> = plan.decisions.iter().map(|decision| answers(&messages, decision)).collect();
-    let count = messages.len();
+    let changes = |decision: &Decision| matches!(decision, Decision::Change(..));
+    let taken = plan.decisions.iter().filter(|decision| changes(decision)).map(|decision| answers(&messages, decision));
+    let mut taken = taken.collect::<Vec<TakenIn<'a>>>().into_iter();
+    let kept = plan.decisions.iter().filter(|decision| !matches!(decision, Decision::Drop(_))).count();
+    let mut remaining = Vec::with_capacity(kept + inserted.len());
     let mut inserted = inserted.into_iter().peekable();
-    let mut remaining = Vec::with_capacity(count);
-    for (at, ((message, decision), answers)) in messages.into_iter().zip(&plan.decisions).zip(answers).enumerate() {
+    for (at, (message, decision)) in messages.into_iter().zip(&plan.decisions).enumerate() {
         while let Some((_, message)) = inserted.next_if(|(before, _)| *before <= at) {
             remaining.push(message);
         }
         match decision {
             Decision::Keep => remaining.push(message),
             Decision::Drop(_) => {}
-            Decision::Change(changes, _) => remaining.push(changed(message, changes, answers)),
+            Decision::Change(changes, _) => {
+                remaining.push(changed(message, changes, taken.next().unwrap_or_default()));
+            }
             Decision::Replace(draft, _) => {
                 remaining.push(note(draft, &message));
             }
@@ -372,7 +376,7 @@ fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {
         }
         DraftPart::Verbatim(_) => Content::Other,
     };
-    Part { content, origin: PartOrigin::Draft(part.clone()) }
+    Part { content, origin: PartOrigin::Draft(Box::new(part.clone())) }
 }
 
 /// The results and blocks that a message takes in.
@@ -496,11 +500,11 @@ fn rewrite(part: &mut Part<'_>, new: &str) {
             part.origin = PartOrigin::Rewritten(place.clone());
         }
         PartOrigin::Moved(place) => place.rewrite(new),
-        PartOrigin::Draft(DraftPart::Text(old) | DraftPart::ToolResult(DraftResult { text: old, .. })) => {
-            new.clone_into(old);
-        }
+        PartOrigin::Draft(draft) => match &mut **draft {
+            DraftPart::Text(old) | DraftPart::ToolResult(DraftResult { text: old, .. }) => new.clone_into(old),
+            DraftPart::Verbatim(_) => {}
+        },
         // A block that another processor shortened is no whole block.
-        PartOrigin::Block(_) => part.origin = PartOrigin::Draft(DraftPart::Text(new.to_owned())),
-        PartOrigin::Draft(DraftPart::Verbatim(_)) => {}
+        PartOrigin::Block(_) => part.origin = PartOrigin::Draft(Box::new(DraftPart::Text(new.to_owned()))),
     }
 }

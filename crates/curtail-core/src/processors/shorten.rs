@@ -151,7 +151,7 @@ fn shortenable(part: &Part<'_>) -> Option<(String, usize)> {
     let most = match &part.origin {
         PartOrigin::Source(place) | PartOrigin::Rewritten(place) | PartOrigin::Moved(place) => {
             let rewrite = place.rewrite?;
-            rewrite.span.len().checked_sub(rewrite.before.len() + rewrite.after.len())?
+            rewrite.span.len().checked_sub(rewrite.spelled(0))?
         }
         PartOrigin::Draft(_) | PartOrigin::Block(_) => usize::MAX,
     };

@@ -203,7 +203,7 @@ fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: 
         let (about, before) = match &plan.decisions[first] {
             _ if keeps_calls => (reply[0], reply[0]),
             Decision::Drop(_) if first <= pending => {
-                plan.decisions[first] = Decision::Replace(draft, reason);
+                plan.decisions[first] = Decision::Replace(Box::new(draft), reason);
                 continue;
             }
             Decision::Drop(_) => (first, first),

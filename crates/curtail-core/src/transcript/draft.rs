@@ -33,12 +33,26 @@ pub struct Links {
 /// The id of a draft in formats whose records have one. It is set when the stage that wrote the draft is done, so that it is
 /// the same whether later stages read the draft from a file or in the same run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct DraftId(pub u128);
+pub struct DraftId([u8; 16]);
+
+impl DraftId {
+    /// The id with this number.
+    #[must_use]
+    pub const fn new(number: u128) -> Self {
+        Self(number.to_be_bytes())
+    }
+
+    /// Its number.
+    #[must_use]
+    pub const fn number(self) -> u128 {
+        u128::from_be_bytes(self.0)
+    }
+}
 
 impl fmt::Display for DraftId {
     /// As a UUID (RFC 9562).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let group = |shift: u32, mask: u128| self.0 >> shift & mask;
+        let group = |shift: u32, mask: u128| self.number() >> shift & mask;
         let [first, second, third] = [group(96, 0xffff_ffff), group(80, 0xffff), group(64, 0xffff)];
         write!(f, "{first:08x}-{second:04x}-{third:04x}-{:04x}-{:012x}", group(48, 0xffff), group(0, 0xffff_ffff_ffff))
     }

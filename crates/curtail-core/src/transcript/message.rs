@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Content, DraftId, Part, ToolCall, ToolResult};
+use super::{Content, DraftId, Part, Seldom, ToolCall, ToolResult};
 use crate::json::{Text, Value};
 use crate::steps;
 
@@ -16,7 +16,7 @@ pub struct Message<'a> {
     /// The parts, in order; without those that an edit cut.
     pub parts: Vec<Part<'a>>,
     /// Texts that the model reads beside it, in the metadata after it: counted, kept and dropped with the message.
-    pub attached: Vec<Text<'a>>,
+    pub attached: Seldom<Text<'a>>,
     /// What it is to the conversation.
     pub kind: MessageKind,
     /// Whether it replaces only some of the messages around it, which a mark of their own or their time names.
@@ -39,7 +39,7 @@ pub struct Message<'a> {
     /// Where it comes from, and whether an edit moved or wrote it.
     pub origin: Origin<'a>,
     /// The parts that edits cut out of it.
-    pub cut: Vec<Part<'a>>,
+    pub cut: Seldom<Part<'a>>,
 }
 
 impl<'a> Message<'a> {
@@ -66,7 +66,7 @@ impl<'a> Message<'a> {
             role,
             id: None,
             parts: Vec::new(),
-            attached: Vec::new(),
+            attached: Seldom::new(),
             kind: MessageKind::Ordinary,
             marks_range: false,
             automatic: false,
@@ -77,7 +77,7 @@ impl<'a> Message<'a> {
             binding: Binding::None,
             dropped_with: None,
             origin,
-            cut: Vec::new(),
+            cut: Seldom::new(),
         }
     }
 

@@ -12,6 +12,7 @@ mod outline;
 mod pairing;
 mod part;
 mod requirements;
+mod seldom;
 
 mod unread;
 
@@ -32,6 +33,7 @@ pub use part::{
 };
 pub use requirements::{ContextPlace, IdFormat, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
 
+pub use seldom::Seldom;
 pub use unread::{NonMessage, Unknown, Unread};
 
 use crate::json::{Span, Text, Value};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::Seldom;
 use crate::json::{Document, ParseError, Span, Text, Value, quote};
 use crate::steps;
 
@@ -154,7 +155,7 @@ pub enum PartOrigin<'a> {
     /// An edit moved it here from another message.
     Moved(PartPlace<'a>),
     /// An edit wrote it.
-    Draft(super::DraftPart),
+    Draft(Box<super::DraftPart>),
     /// An edit wrote it as a block with this text, which later runs recognize.
     Block(String),
 }
@@ -169,7 +170,7 @@ pub struct PartPlace<'a> {
     /// Whether the list or object around `element` is removed with its last element, such as `"tool_calls": […]`.
     pub shell: bool,
     /// Copies of the part elsewhere in the message. They are removed when the part is cut or its text is rewritten.
-    pub copies: Vec<Value<'a>>,
+    pub copies: Seldom<Value<'a>>,
     /// Where the text of the part can be rewritten. For an open call: where its result is written, in formats with both in
     /// one element.
     pub rewrite: Option<Rewrite>,
@@ -192,7 +193,7 @@ impl<'a> PartPlace<'a> {
             element,
             piece: None,
             shell: false,
-            copies: Vec::new(),
+            copies: Seldom::new(),
             rewrite: None,
             read_at: None,
             prefix_bound: false,
@@ -214,10 +215,10 @@ impl<'a> PartPlace<'a> {
         self
     }
 
-    /// The same, with its text at `value`, where it is written between `before` and `after`.
+    /// The same, with its text at `value`, where it is written between the two of `around`.
     #[must_use]
-    pub fn with_text_in(mut self, value: Value<'a>, before: &'static str, after: &'static str) -> Self {
-        self.rewrite = Some(Rewrite { span: value.span(), before, after });
+    pub fn with_text_in(mut self, value: Value<'a>, around: &'static [&'static str; 2]) -> Self {
+        self.rewrite = Some(Rewrite { span: value.span(), around });
         self
     }
 
@@ -252,7 +253,7 @@ impl<'a> PartPlace<'a> {
         let json = if self.piece.is_some() { &json[1..json.len() - 1] } else { &json };
         let places: Vec<Rewrite> =
             self.rewrite.iter().chain(self.rare.iter().flat_map(|rare| &rare.twins)).copied().collect();
-        let substitution = |Rewrite { span, before, after }| Substitution {
+        let substitution = |Rewrite { span, around: [before, after] }| Substitution {
             span,
             json: format!("{before}{json}{after}"),
             text: String::new(),
@@ -286,22 +287,26 @@ impl<'a> PartPlace<'a> {
     }
 }
 
-/// Where and how the text of a part is rewritten: `before`, the text as a JSON string, `after`.
+/// Where and how the text of a part is rewritten: as a JSON string between two others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rewrite {
     /// The bytes that are replaced.
     pub span: Span,
-    /// JSON before the string.
-    pub before: &'static str,
-    /// JSON after the string.
-    pub after: &'static str,
+    /// JSON before and after the string.
+    pub around: &'static [&'static str; 2],
 }
 
 impl Rewrite {
     /// The text of a part is `value`.
     #[must_use]
     pub fn of_text(value: Value<'_>) -> Self {
-        Self { span: value.span(), before: "", after: "" }
+        Self { span: value.span(), around: &["", ""] }
+    }
+
+    /// The number of bytes that are written for a JSON string of `string` bytes.
+    #[must_use]
+    pub const fn spelled(self, string: usize) -> usize {
+        self.around[0].len() + string + self.around[1].len()
     }
 }
 
