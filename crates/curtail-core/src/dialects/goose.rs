@@ -50,9 +50,10 @@ impl Dialect for Goose {
             message.parts = blocks::text_or_parts(item.get("content"), read_block);
             // What only the model sees, a program wrote.
             message.automatic = message.role == Role::User && is_false("userVisible");
-            // A compaction hides what it replaces; a notice to the user is hidden by itself. Which of the two it is does not matter.
+            // A compaction hides what was said. A notice to the user is never sent.
             if is_false("agentVisible") {
-                message.standing = Standing::Superseded;
+                let is_notice = message.parts.iter().all(|part| matches!(part.content, Content::Other));
+                message.standing = if is_notice { Standing::Unsent } else { Standing::Superseded };
             }
         })
     }
