@@ -103,7 +103,7 @@ proptest! {
                 if is_left && is_in_flight(messages) && is_in_flight(&run.messages) {
                     // The first question can begin a part of the round that is cut.
                     let is_kept = questions.last().is_none_or(|question| kept.contains(question));
-                    prop_assert!(is_kept, "of {:?}, only {:?} is left in\n{}", questions, kept, text);
+                    prop_assert!(is_kept, "of {:?}, only {:?} is left of {:?} in\n{}", questions, kept, in_flight(messages), text);
                 }
             }
         }
@@ -153,8 +153,8 @@ proptest! {
             prop_assert!(!run.messages.is_empty() || transcript.messages.is_empty(), "nothing is left of\n{}", text);
             if run.changed && !prompts(&transcript.messages).is_empty() {
                 prop_assert!(!prompts(&run.messages).is_empty(), "nothing is asked any more in\n{}", text);
-                let mut dialogue = run.messages.iter().filter(|message| !message.role.instructs());
-                let is_users = dialogue.next().is_none_or(|message| message.role != Role::Assistant);
+                let is_said = |message: &&Message<'_>| message.standing.is_read() && !message.role.instructs();
+                let is_users = run.messages.iter().find(is_said).is_none_or(|message| message.role != Role::Assistant);
                 prop_assert!(is_users || !transcript.layout.context.user_first, "an answer comes first in\n{}", text);
             }
         }

@@ -10,7 +10,7 @@ use curtail_core::transcript::{Message, Pairs, first_prompt, joints, prompts, se
 use proptest::prelude::*;
 
 use super::cases::{history, keep, limit, tokenizer};
-use super::check::{cut_with, read_seen, reading};
+use super::check::{cut_with, is_refused, read_seen, reading};
 use super::generated::serializer;
 use crate::properties::{drawn, tried};
 use crate::serializers::{Turn, sound_script};
@@ -18,7 +18,12 @@ use crate::serializers::{Turn, sound_script};
 /// What a chain makes of a log, after each of its lines.
 fn outputs(dialect: &str, items: &[String], chain: fn() -> Chain) -> Result<Vec<String>, TestCaseError> {
     let lines: Vec<String> = items.iter().map(|item| format!("{item}\n")).collect();
-    (1..=lines.len()).map(|count| cut_with(chain(), Some(dialect), Framing::Lines, &lines[..count].concat())).collect()
+    let cut = |count: usize| match cut_with(chain(), Some(dialect), Framing::Lines, &lines[..count].concat()) {
+        // A log can take back all that it has.
+        Err(TestCaseError::Fail(reason)) if is_refused(reason.message()) => Err(TestCaseError::Reject(reason)),
+        out => out,
+    };
+    (1..=lines.len()).map(cut).collect()
 }
 
 /// How often an output is no prefix of the next one.

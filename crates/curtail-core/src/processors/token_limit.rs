@@ -269,14 +269,16 @@ impl Limiting<'_, '_, '_> {
     fn newest_start_beside_question(&self) -> Option<usize> {
         let fixed = self.needed();
         let is_asked = !self.preserved.questions().is_empty();
-        (is_asked && fixed <= self.limit.max_tokens).then(|| self.newest_start(fixed))
+        (is_asked && fixed <= self.limit.max_tokens).then(|| self.user_start(self.newest_start(fixed)))
     }
 
     /// `start`, moved forward to the next message of the user with text where a transcript has to begin with one, unless a message
     /// of a person is kept before it.
     fn user_start(&self, start: usize) -> usize {
         let view = self.transcript.view;
-        if start == 0 || !view.context.user_first || self.limit.first_user || prompts(view.messages).is_empty() {
+        let prompts = prompts(view.messages);
+        let is_asked = prompts.iter().any(|&at| at < start && self.preserved.contains(at));
+        if start == 0 || !view.context.user_first || prompts.is_empty() || is_asked {
             return start;
         }
         let is_user = |at: &usize| view.messages[*at].has_text_as(Role::User);

@@ -213,11 +213,12 @@ pub fn first_prompt(messages: &[Message<'_>]) -> Option<usize> {
     prompts(messages).first().copied()
 }
 
-/// Indices of the messages of a person that a model reads and that begin turns of the main conversation.
+/// Indices of the messages of a person that a model reads and that begin turns of the main conversation. Nobody asked anything
+/// with the summary of a compaction.
 #[must_use]
 pub fn prompts(messages: &[Message<'_>]) -> Vec<usize> {
     let mut prompts = turn_starts(messages);
-    prompts.retain(|&at| messages[at].standing.is_read());
+    prompts.retain(|&at| messages[at].standing.is_read() && !messages[at].is_boundary());
     prompts
 }
 

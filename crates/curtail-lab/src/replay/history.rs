@@ -41,8 +41,8 @@ pub(super) struct History<'a> {
     pub(super) originals: Vec<usize>,
     /// Positions of messages with results that belong to no call.
     unpaired: Vec<usize>,
-    /// Whether no message affects how others are treated: none replaces earlier ones or is dropped with another, and only
-    /// messages whose role gives instructions contain any.
+    /// Whether no message affects how others are treated: none replaces earlier ones, is dropped with another, or keeps the question
+    /// that led to it while its call waits, and only messages whose role gives instructions contain any.
     pub(super) plain: bool,
     /// For each position, whether its message has no text of a user or an assistant, nor has any message whose calls it
     /// answers.
@@ -126,9 +126,10 @@ impl<'a> History<'a> {
         self.unpaired.get(next).is_none_or(|at| *at >= positions.end)
     }
 
-    /// Whether a message is dropped with another one.
+    /// Whether a message is dropped with another one, or keeps another one.
     pub(super) fn has_dependent(&self) -> bool {
-        self.messages.iter().any(|message| message.dropped_with.is_some())
+        let waits = |message: &Message<'_>| message.calls().any(|(_, call)| call.waits);
+        self.messages.iter().any(|message| message.dropped_with.is_some() || waits(message))
     }
 
     /// The position of a message that a policy kept.
@@ -189,7 +190,8 @@ pub(super) fn instructs(message: &Message<'_>) -> bool {
 
 fn is_plain(message: &Message<'_>) -> bool {
     let affects = message.is_in_compaction() || message.is_boundary() || message.dropped_with.is_some();
-    !affects && (message.role.instructs() || !instructs(message))
+    let waits = message.calls().any(|(_, call)| call.waits);
+    !affects && !waits && (message.role.instructs() || !instructs(message))
 }
 
 fn after_instructions(messages: &[Message<'_>]) -> Vec<usize> {

@@ -109,7 +109,7 @@ impl<'h, 'a> Projection<'h, 'a> {
                 .map(|_| 0),
             keeps_rounds: steady.is_some_and(|processor| {
                 let growth = processor.traits().growth;
-                growth.is_local && growth.keeps_rounds
+                growth.is_local && growth.keeps_rounds && !history.has_dependent()
             }),
             keeps_silence: steady.is_some_and(|processor| processor.traits().growth.keeps_silence) && history.plain,
             growing: steady.and_then(|processor| Growing::new(processor, history, &layout)),
