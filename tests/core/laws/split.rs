@@ -199,7 +199,11 @@ fn check_written(reading: &Reading, text: &str, cut: &Cut, out: &str) {
                 let kind = old.kind == fault.kind || open.contains(&old.kind) && fault.kind == FaultKind::PendingCall;
                 kind && old.id == fault.id
             });
-            assert!(known, "new fault {fault:?}\nin  {text}\nout {part}");
+            // Roo Code leaves out a result whose call a summary hides, and sends both where a later summary hides nothing.
+            let left_out = fault.kind == FaultKind::UnansweredCall
+                && part.contains("\"isSummary\":true")
+                && part.contains(&format!("\"tool_use_id\":\"{}\"", fault.id));
+            assert!(known || left_out, "new fault {fault:?}\nin  {text}\nout {part}");
         }
         // A call or result of a broken pair can become an orphan in its window, and is dropped there.
         if !before.faults.is_empty() {
@@ -236,7 +240,11 @@ fn check(split: &Split, dialect: &str, framing: Framing, text: &str) -> Result<(
             windows => drop(windows?),
         }
     }
-    let (done, out) = cut(split, &reading, text)?;
+    let (done, out) = match cut(split, &reading, text) {
+        // So are they in what is left without the turns that were taken back.
+        Err(error) if error.contains("more than the budget") => return Ok(()),
+        cut => cut?,
+    };
     // What was taken back is in a transcript that fits, and in no window of one that does not.
     let told =
         cut_with(Chain::default().then(TakenBack), Some(dialect), framing, text).map_err(|error| error.to_string())?;

@@ -30,26 +30,15 @@ fn summarize(items: &[Value<'_>], read: &mut [Item<'_>]) -> usize {
         ids.extend(item.get_text("condenseId").map(Text::into_decoded));
         stand(read);
     }
-    let mut unsent: HashSet<Cow<'_, str>> = HashSet::default();
     for (item, read) in items.iter().zip(read).skip(last + 1) {
         let Some(message) = read.message_mut() else { continue };
         // The program leaves out results whose calls it no longer sends.
         message.call_rules.unasked = true;
-        if names(*item, "condenseParent", &ids) || answers_only(message, &unsent) {
+        if names(*item, "condenseParent", &ids) {
             message.standing = Standing::Superseded;
-            unsent.extend(message.calls().filter_map(|(_, call)| Some(call.id.as_ref()?.decode())));
         }
     }
     last
-}
-
-/// Whether a message consists of results of these calls.
-fn answers_only(message: &Message<'_>, calls: &HashSet<Cow<'_, str>>) -> bool {
-    let answers = |part: &Part<'_>| {
-        let id = part.content.result().and_then(|result| result.id.as_ref());
-        id.is_some_and(|id| calls.contains(&id.decode()))
-    };
-    !message.parts.is_empty() && message.parts.iter().all(answers)
 }
 
 /// Makes a summary or a mark a boundary, which the program wrote.

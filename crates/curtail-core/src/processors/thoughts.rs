@@ -60,6 +60,8 @@ struct Start {
     index: usize,
     /// The epoch of the messages that a model reads, if a boundary superseded them.
     epoch: u32,
+    /// Whether a model reads such messages again.
+    revived: bool,
 }
 
 /// How far a thread of the cut transcript agrees with the one that was read.
@@ -118,7 +120,7 @@ impl ThoughtPrefixes {
                     thread.messages = source.rank + u32::from(source.ranked);
                 }
                 _ if at < start.index => continue,
-                (Origin::Source(_), Some(source)) if source.standing.is_rolled_back() => continue,
+                (Origin::Source(_), Some(source)) if source.standing.is_rolled_back() || !start.revived => continue,
                 (Origin::Source(_), Some(source)) => {
                     thread.changed |= source.epoch != start.epoch || source.rank != thread.superseded;
                     thread.superseded = source.rank + u32::from(source.ranked);
@@ -138,7 +140,7 @@ impl ThoughtPrefixes {
     /// Where a model begins to read each thread that has messages which a boundary superseded.
     ///
     /// It begins after them and the messages written about them, or at the boundary if that comes next: a message inserted before
-    /// the boundary is not read either. A cut that drops the last boundary and all messages after it revives them from the boundary before.
+    /// the boundary is not read either. What a boundary supersedes behind it is passed over. A cut that drops the last boundary and all messages after it revives them from the boundary before.
     fn starts(&self, messages: &[Message<'_>]) -> HashMap<u32, Start> {
         let ends = |source: &&MessageState| source.boundary && source.standing.is_read();
         let ended: HashSet<u32> = self.sources.iter().filter(ends).map(|source| source.thread).collect();
@@ -149,17 +151,20 @@ impl ThoughtPrefixes {
             .map(|source| source.thread)
             .collect();
         let mut starts: HashMap<u32, Start> = HashMap::default();
+        let mut passed: HashSet<u32> = HashSet::default();
         for (at, message) in messages.iter().enumerate() {
             let source = self.source(message);
+            passed.extend(source.filter(ends).map(|source| source.thread));
             if source.map_or(message.standing, |source| source.standing) != Standing::Superseded {
                 continue;
             }
             let thread = source.map_or(message.thread, |source| source.thread);
             let start = starts.entry(thread).or_default();
-            if !ended.contains(&thread) || kept.contains(&thread) {
+            start.revived = ended.contains(&thread) && !kept.contains(&thread);
+            if !start.revived && !passed.contains(&thread) {
                 start.index = at + 1;
-            } else if let Some(source) = source.filter(|source| source.boundary) {
-                *start = Start { index: at, epoch: source.epoch };
+            } else if let Some(source) = source.filter(|source| start.revived && source.boundary) {
+                *start = Start { index: at, epoch: source.epoch, revived: true };
             }
         }
         for (thread, start) in &mut starts {

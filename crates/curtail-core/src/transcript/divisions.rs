@@ -6,7 +6,7 @@ use std::ops::Range;
 use foldhash::HashSet;
 
 use super::faults::is_answer;
-use super::{Binding, Closes, Message, Pairs, PartRef, Role, Standing};
+use super::{Binding, Closes, Content, Message, Pairs, Part, PartRef, Role, Standing};
 
 /// The segments of a transcript, in order: maximal runs of messages in which a call is open, and all other messages alone.
 ///
@@ -148,11 +148,16 @@ pub fn in_flight(messages: &[Message<'_>]) -> usize {
 }
 
 /// Index of the first message of the main conversation behind the last one that ended a round; the number of messages if there is
-/// none. Appended messages never move it back: reasoning ends no round, and a text of a reply does, although its calls may follow.
+/// none. Appended messages never move it back: reasoning ends no round, nor does an empty reply, and a text of
+/// a reply does, although its calls may follow.
 #[must_use]
 pub fn settled(messages: &[Message<'_>]) -> usize {
     let main = main_thread(messages);
-    let ends_round = |message: &Message<'_>| message.counts_in(main) && !message.has_tools() && !message.is_reasoning();
+    let is_empty = |part: &Part<'_>| matches!(&part.content, Content::Text(text) if text.is_blank());
+    let ends_round = |message: &Message<'_>| {
+        let says_something = !message.is_reasoning() && !message.parts.iter().all(is_empty);
+        message.counts_in(main) && !message.has_tools() && says_something
+    };
     let end = messages.iter().rposition(ends_round).map_or(0, |last| last + 1);
     messages[end..].iter().position(|message| message.counts_in(main)).map_or(messages.len(), |first| end + first)
 }
