@@ -19,27 +19,27 @@ fn messages() -> Vec<Value> {
 }
 
 /// At most the last `size` messages before the question, within 8,000 tokens. Instructions stay, and calls keep their results.
-fn trimmed(messages: Vec<Value>, size: usize) -> Result<Vec<Value>, Error> {
+fn trimmed(messages: &[Value], size: usize) -> Result<Vec<Value>, Error> {
     let window = WindowPolicy::last(size);
     let cutter = Cutter::builder().window(window).limit(LimitPolicy::tokens(8_000)).dialect("openai").build()?;
-    cutter.cut_values(messages)
+    Ok(cutter.cut_values(messages)?.0)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let request = json!({"model": "gpt-4o", "messages": trimmed(messages(), 2)?});
+    let request = json!({"model": "gpt-4o", "messages": trimmed(&messages(), 2)?});
     writeln!(std::io::stdout(), "{request:#}")?;
     Ok(())
 }
 
 #[test]
 fn the_request_is_shorter_and_keeps_its_instructions_and_its_question() -> Result<(), Error> {
-    let sent = trimmed(messages(), 2)?;
+    let sent = trimmed(&messages(), 2)?;
     let content = |message: &Value| message["content"].as_str().map(str::to_owned);
     assert!(sent.len() < messages().len(), "{sent:?}");
     assert_eq!(sent.first().and_then(content).as_deref(), Some("You answer in one sentence."));
     assert_eq!(sent.last().and_then(content).as_deref(), Some("And the last one?"));
     let has = |key: &str| sent.iter().any(|message| message.get(key).is_some());
     assert_eq!(has("tool_calls"), has("tool_call_id"));
-    assert_eq!(trimmed(messages(), 100)?, messages());
+    assert_eq!(trimmed(&messages(), 100)?, messages());
     Ok(())
 }

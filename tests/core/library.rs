@@ -38,10 +38,11 @@ fn round() -> Vec<Value> {
 #[test]
 fn values_that_are_kept_are_those_that_were_given() {
     let window_of_40 = Cutter::builder().window(WindowPolicy::last(40)).build().unwrap();
-    assert_eq!(window_of_40.cut_values(round()).unwrap(), round());
-    assert_eq!(window_of_40.cut_values(Vec::new()).unwrap(), Vec::<Value>::new());
+    assert_eq!(window_of_40.cut_values(&round()).unwrap().0, round());
+    assert_eq!(window_of_40.cut_values(&[]).unwrap().0, Vec::<Value>::new());
     let without_weather = Cutter::builder().tools(ToolPolicy::drop_named(["weather"])).build().unwrap();
-    let cut = without_weather.cut_values(round()).unwrap();
+    let (cut, report) = without_weather.cut_values(&round()).unwrap();
+    assert_eq!((report.messages_before, report.messages_after), (round().len(), cut.len()));
     let mut expected = round();
     expected.remove(3);
     expected[1]["tool_calls"].as_array_mut().unwrap().pop();
@@ -63,7 +64,7 @@ fn equal_values_and_new_ones_keep_their_order() {
         Ok((0..count).map(|at| if count == 3 { action(at) } else { Action::Keep }).collect())
     };
     let cutter = Cutter::builder().policy(ClosurePolicy(replace)).build().unwrap();
-    assert_eq!(cutter.cut_values(values).unwrap(), [json!({"role": "user", "content": "yes"}), ok()]);
+    assert_eq!(cutter.cut_values(&values).unwrap().0, [json!({"role": "user", "content": "yes"}), ok()]);
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn an_error_says_where_and_whose_it_is() {
     }
     let mut values = round();
     values.push(json!({"role": "assistant", "content": [{"type": "tool_use", "id": "3", "name": "x", "input": {}}]}));
-    match Cutter::builder().build().unwrap().cut_values(values).unwrap_err() {
+    match Cutter::builder().build().unwrap().cut_values(&values).unwrap_err() {
         Error::Read { at, .. } => assert_eq!(at.line, 6, "the number of the value"),
         other => panic!("{other:?}"),
     }

@@ -104,6 +104,55 @@ pub trait Tokenizer: Send + Sync {
     }
 }
 
+/// What holds a tokenizer counts like it, so that a builder takes it as it is.
+macro_rules! count_as_what_is_held {
+    ($($holder:ty),+) => {$(
+        impl<T: Tokenizer + ?Sized> Tokenizer for $holder {
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+
+            fn exact(&self) -> bool {
+                (**self).exact()
+            }
+
+            fn at_most_bytes(&self) -> bool {
+                (**self).at_most_bytes()
+            }
+
+            fn remark(&self) -> Option<String> {
+                (**self).remark()
+            }
+
+            fn scaled(&self, tokens: usize) -> usize {
+                (**self).scaled(tokens)
+            }
+
+            fn count(&self, text: &str) -> usize {
+                (**self).count(text)
+            }
+
+            fn count_rendered(&self, text: &str) -> usize {
+                (**self).count_rendered(text)
+            }
+
+            fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
+                (**self).count_until(text, limit)
+            }
+
+            fn head(&self, text: &str, tokens: usize) -> usize {
+                (**self).head(text, tokens)
+            }
+
+            fn tail(&self, text: &str, tokens: usize) -> usize {
+                (**self).tail(text, tokens)
+            }
+        }
+    )+};
+}
+
+count_as_what_is_held!(Arc<T>, Box<T>, &T);
+
 /// Renders messages as a model reads them.
 pub trait Template: Send + Sync {
     /// Prepares messages, and the instructions and tools outside their list, so that some of them can be rendered again and

@@ -84,8 +84,8 @@ impl Cutter {
         Ok(Report::of_cut(cut))
     }
 
-    /// Cuts a list of messages, as they are sent to a provider. The values that are kept are those that were given, moved; only
-    /// those that a policy changes or writes are new.
+    /// Cuts a list of messages, as they are sent to a provider, and reports what was done. The values that are kept are copies of
+    /// those that were given; only those that a policy changes or writes are parsed anew.
     ///
     /// ```
     /// use curtail_core::{Cutter, WindowPolicy};
@@ -98,19 +98,20 @@ impl Cutter {
     ///     json!({"role": "user", "content": "And the last one?"}),
     /// ];
     /// let cutter = Cutter::builder().window(WindowPolicy::last(2).sliding()).build()?;
-    /// let sent = cutter.cut_values(messages)?;
+    /// let (sent, report) = cutter.cut_values(&messages)?;
     /// assert_eq!((sent.len(), &sent[1]["content"]), (2, &json!("And the last one?")));
+    /// assert_eq!((report.messages_before, report.messages_after), (4, 2));
     /// # Ok::<(), curtail_core::Error>(())
     /// ```
     ///
     /// # Errors
     /// The values are not messages in a known format, or a policy cannot decide.
-    pub fn cut_values(&self, messages: Vec<Value>) -> Result<Vec<Value>, Error> {
+    pub fn cut_values(&self, messages: &[Value]) -> Result<(Vec<Value>, Report), Error> {
         let list = List::from_values(messages);
         let reading = self.reader.reading_as(Framing::Records, list.text());
         let mut shorter = String::new();
-        self.append(&reading, list.text(), &mut shorter)?;
-        Ok(list.cut_to(&shorter))
+        let cut = self.append(&reading, list.text(), &mut shorter)?;
+        Ok((list.cut_to(&shorter), Report::of_cut(cut)))
     }
 
     /// Parses `text` as this cutter reads it: in the framing and the dialect that it was given.
@@ -332,22 +333,22 @@ impl fmt::Display for Explanation {
     }
 }
 
-// A list of values as the text of a transcript, and back: what is kept is moved, not parsed.
+// A list of values as the text of a transcript, and back: what is kept is copied, not parsed.
 
 /// Values and the JSON list of them, in which value `n` is on line `n + 1`.
-pub(super) struct List {
+struct List<'v> {
     text: String,
     /// For each value, itself and how long its JSON is.
-    values: Vec<(Value, usize)>,
+    values: Vec<(&'v Value, usize)>,
 }
 
 /// What separates the values in the list.
 const SEPARATOR: &str = ",\n";
 
-impl List {
-    fn from_values(values: Vec<Value>) -> Self {
+impl<'v> List<'v> {
+    fn from_values(values: &'v [Value]) -> Self {
         let mut text = String::from("[");
-        let written = values.into_iter().enumerate().map(|(nth, value)| {
+        let written = values.iter().enumerate().map(|(nth, value)| {
             if nth > 0 {
                 text.push_str(SEPARATOR);
             }
@@ -361,14 +362,14 @@ impl List {
     }
 
     /// The list as JSON.
-    pub(super) fn text(&self) -> &str {
+    fn text(&self) -> &str {
         &self.text
     }
 
     /// The values of `shorter`, what a cut made of the list: each is the value that was given, if its JSON is still the same.
     fn cut_to(self, shorter: &str) -> Vec<Value> {
         let mut at = 1;
-        let mut given: HashMap<&str, VecDeque<Value>> = HashMap::new();
+        let mut given: HashMap<&str, VecDeque<&Value>> = HashMap::new();
         for (value, len) in self.values {
             given.entry(&self.text[at..at + len]).or_default().push_back(value);
             at += len + SEPARATOR.len();
@@ -376,7 +377,7 @@ impl List {
         let Ok(document) = Document::parse(shorter) else { return Vec::new() };
         let items = document.roots().flat_map(|list| list.items().collect::<Vec<_>>());
         let mut value = |json: &str| match given.get_mut(json).and_then(VecDeque::pop_front) {
-            Some(value) => value,
+            Some(value) => value.clone(),
             // What is written is JSON.
             None => serde_json::from_str(json).unwrap_or_default(),
         };

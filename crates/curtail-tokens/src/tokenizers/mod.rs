@@ -78,6 +78,22 @@ pub fn all() -> Vec<Listed> {
 /// assert!(tokenizer.exact());
 /// # Ok::<(), curtail_tokens::tokenizers::UnknownTokenizer>(())
 /// ```
+///
+/// A cutter counts with it:
+///
+/// ```
+/// use curtail_core::{Cutter, LimitPolicy};
+///
+/// let tokenizer = curtail_tokens::tokenizers::tokenizer_by_name("o200k_base")?;
+/// let cutter = Cutter::builder().tokenizer(tokenizer).limit(LimitPolicy::tokens(8)).build()?;
+/// let chat = concat!(
+///     "{\"role\":\"user\",\"content\":\"When does the first train leave?\"}\n",
+///     "{\"role\":\"assistant\",\"content\":\"At 05:12.\"}\n",
+///     "{\"role\":\"user\",\"content\":\"And the last one?\"}\n",
+/// );
+/// assert_eq!(cutter.cut(chat)?, chat[chat.rfind("{\"role\"").unwrap_or_default()..]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn tokenizer_by_name(name: &str) -> Result<Arc<dyn Tokenizer>, UnknownTokenizer> {
     let unknown = || {
         let names = all().into_iter().filter(|listed| !is_file_name(listed.name)).map(|listed| listed.name);
