@@ -61,7 +61,7 @@ def curtail(*arguments, check=True):
     """Standard output of the program under test."""
     done = subprocess.run([PROGRAM, "-q", *map(str, arguments)], capture_output=True, timeout=WAIT)
     if check and done.returncode:
-        if re.search(rb"the (fixed part|part that every window repeats)|this row has answers to train on", done.stderr):
+        if re.search(rb"the (fixed part|part that every window repeats|last message that a person wrote)|this row has answers to train on", done.stderr):
             raise TooSmall
         raise Red(f"curtail {' '.join(map(str, arguments))}: {done.stderr.decode()[:400]}")
     return done.stdout
