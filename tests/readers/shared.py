@@ -51,7 +51,8 @@ def only(requests):
 
 
 class TooSmall(Exception):
-    """Not even what is always kept fits the budget that a cut names, or a row with answers to train on is not divided."""
+    """Not even what is always kept fits the budget that a cut names, it would leave nothing, or a row with answers to train on is
+    not divided."""
 
 
 # ---------------------------------------------------------------- the program
@@ -61,7 +62,7 @@ def curtail(*arguments, check=True):
     """Standard output of the program under test."""
     done = subprocess.run([PROGRAM, "-q", *map(str, arguments)], capture_output=True, timeout=WAIT)
     if check and done.returncode:
-        if re.search(rb"the (fixed part|part that every window repeats|last message that a person wrote)|this row has answers to train on", done.stderr):
+        if re.search(rb"the (fixed part|part that every window repeats|last message that a person wrote)|would drop (all of|the only)|this row has answers to train on", done.stderr):
             raise TooSmall
         raise Red(f"curtail {' '.join(map(str, arguments))}: {done.stderr.decode()[:400]}")
     return done.stdout
