@@ -34,6 +34,10 @@ def events(item):
         content = item["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
         return [(role, block.get("text", block.get("refusal", ""))) for block in blocks]
+    if kind == "mcp_approval_request":
+        return [("call", item["id"])]
+    if kind == "mcp_approval_response":
+        return [("result", item["approval_request_id"])]
     if kind.endswith("_output"):
         return [("result", item["call_id"] or "tool_search_call")]
     if "call_id" in item:
