@@ -38,16 +38,29 @@ def test_blocks_run(page, line, code, tmp_path):
     assert done.stdout.splitlines() == shown, f"{page}:{line}"
 
 
-#: A template that renders one word per message and key, in place of a model's template.
+#: Tokens of one character, and a template that ends every message with a special one, in place of a model's.
 TOKENIZER = '''
-class tokenizer:
-    @staticmethod
-    def apply_chat_template(messages, tools=None, return_dict=True, add_generation_prompt=False):
-        assert not return_dict and all(value is not None or key == "content" for message in messages for key, value in message.items())
-        said = "".join(f"<{message['role']}>{message.get('content') or message.get('tool_calls')}" for message in messages)
-        return [ord(letter) for letter in said + "<assistant>" * add_generation_prompt]
+class Tokenizer:
+    chat_template = ""
+
+    def apply_chat_template(self, messages, tools=None, tokenize=True, return_dict=True, add_generation_prompt=False):
+        assert all(value is not None or key == "content" for message in messages for key, value in message.items())
+        calls = lambda message: "".join(json.dumps(call["function"], ensure_ascii=False) for call in message.get("tool_calls") or ())
+        said = "".join(f"<{message['role']}>\\n{message.get('content') or ''}{calls(message)}\\x03" for message in messages)
+        said += "<assistant>\\n" * add_generation_prompt
+        return self(said)["input_ids"] if tokenize else said
+
+    def __call__(self, text, **options):
+        return {"input_ids": [ord(letter) for letter in text], "offset_mapping": [(at, at + 1) for at in range(len(text))]}
+
+    def get_added_vocab(self):
+        return {"\\x03": 3}
+
+    def decode(self, tokens):
+        return "".join(map(chr, tokens))
 
 
+tokenizer = Tokenizer()
 '''
 
 
@@ -55,6 +68,7 @@ def test_the_steps_of_training_run(tmp_path):
     """Runs the console blocks of the page, and then its Python block on their output."""
     page = (ROOT / "docs/training.md").read_text()
     (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    (tmp_path / "label_rows.py").symlink_to(ROOT / "examples/label_rows.py")
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "curtail").symlink_to(find_program())
