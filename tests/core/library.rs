@@ -2,7 +2,7 @@
 
 use curtail_core::{
     Action, Cutter, Error, Framing, LimitPolicy, Overflow, Policy, Source, StripKind, ToolPolicy, TranscriptView,
-    WindowPolicy,
+    WindowPolicy, check,
 };
 use serde_json::{Value, json};
 
@@ -122,4 +122,16 @@ fn a_writer_that_fails_is_an_error() {
     let mut small = [0; 4];
     let error = cutter.write("{\"role\":\"user\",\"content\":\"a\"}\n", &mut small[..]).unwrap_err();
     assert!(matches!(error, Error::Write(_)), "{error}");
+}
+
+#[test]
+fn a_log_of_patches_that_makes_no_chat_is_a_finding_in_its_line() {
+    let log = concat!(
+        "{\"kind\":0,\"v\":{\"requests\":[]}}\n",
+        "{\"kind\":1,\"k\":[\"nowhere\",\"x\"],\"v\":1}\n",
+        "{\"kind\":1,\"k\":[\"requests\"],\"v\":[]}\n",
+    );
+    let findings = check(log);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!((findings[0].rule.name, findings[0].at.line), ("invalid-json", 2), "{findings:?}");
 }

@@ -125,17 +125,18 @@ impl Inspection {
     #[must_use]
     pub fn examine_all(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Vec<Finding> {
         let chat = if reading.framing == Framing::Lines { rebuilt(text) } else { None };
-        if let Some(chat) = chat {
-            let document = Reading { framing: Framing::Document, ..reading.clone() };
-            let examined = chat.and_then(|chat| self.examine(&document, verdicts, &chat));
-            let findings = or_unreadable(examined, verdicts, text).findings.into_iter();
-            return findings.map(|finding| finding.in_row(1, "", REBUILT)).collect();
+        match chat {
+            Some(Ok(chat)) => return self.examine_rebuilt(reading, verdicts, &chat),
+            // Its place is in the log, whose patches make no chat.
+            Some(Err(read_error)) => return or_unreadable(Err(read_error), verdicts, text).findings,
+            None => {}
         }
         let units = match reading.framing {
             Framing::Records => text.split_inclusive('\n').collect(),
             Framing::Lines | Framing::Document => vec![text],
         };
-        let (mut findings, mut prints) = (Vec::new(), HashSet::new());
+        let mut findings = Vec::new();
+        let mut prints = HashSet::new();
         let mut offset = 0;
         for (line, unit) in units.into_iter().enumerate() {
             let Examination { findings: mut found, fingerprints, .. } =
@@ -146,6 +147,13 @@ impl Inspection {
             offset += unit.len().cast_signed();
         }
         findings
+    }
+
+    /// Examines the chat that a log of patches makes. It stands nowhere in the log, so its findings are in the first line.
+    fn examine_rebuilt(&self, reading: &Reading, verdicts: &Verdicts, chat: &str) -> Vec<Finding> {
+        let document = Reading { framing: Framing::Document, ..reading.clone() };
+        let found = or_unreadable(self.examine(&document, verdicts, chat), verdicts, chat).findings;
+        found.into_iter().map(|finding| finding.in_row(1, "", REBUILT)).collect()
     }
 }
 

@@ -10,7 +10,8 @@ use crate::dialects::Framing;
 use crate::processors::Counting;
 
 /// What is wrong with the transcripts of `text`, in the order of the text, by the requirements of their own format and with the
-/// default levels of the rules. A text that cannot be read has a finding that says so. `curtail check` finds the same.
+/// default levels of the rules. A text that cannot be read has a finding that says so, and a blank one has none. `curtail
+/// check` finds the same, but says of a blank text that there is nothing to check.
 ///
 /// ```
 /// use curtail_core::{Level, check};

@@ -128,7 +128,6 @@ impl<'a> History<'a> {
 
     /// Whether a message is dropped with another one, or keeps another one.
     pub(super) fn has_dependent(&self) -> bool {
-        let waits = |message: &Message<'_>| message.calls().any(|(_, call)| call.waits);
         self.messages.iter().any(|message| message.dropped_with.is_some() || waits(message))
     }
 
@@ -188,10 +187,14 @@ pub(super) fn instructs(message: &Message<'_>) -> bool {
     message.role.instructs() || message.parts.iter().any(Part::instructs)
 }
 
+/// Whether a call of it waits for its answer, and keeps the question that led to it.
+fn waits(message: &Message<'_>) -> bool {
+    message.calls().any(|(_, call)| call.waits)
+}
+
 fn is_plain(message: &Message<'_>) -> bool {
     let affects = message.is_in_compaction() || message.is_boundary() || message.dropped_with.is_some();
-    let waits = message.calls().any(|(_, call)| call.waits);
-    !affects && !waits && (message.role.instructs() || !instructs(message))
+    !affects && !waits(message) && (message.role.instructs() || !instructs(message))
 }
 
 fn after_instructions(messages: &[Message<'_>]) -> Vec<usize> {
