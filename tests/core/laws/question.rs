@@ -10,7 +10,7 @@ use curtail_core::transcript::{Message, Pairs, Role, in_flight, open_questions, 
 use proptest::prelude::*;
 
 use super::cases::{history, limit};
-use super::check::reading;
+use super::check::{cut_with, reading};
 use super::generated::serializer;
 use crate::properties::{drawn, tried};
 use crate::serializers::{Serializer, Turn, ai_sdk, broken_script, gemini, open_script, responses, sound_script};
@@ -77,6 +77,26 @@ fn waiting(messages: &[Message<'_>]) -> Vec<(usize, Option<usize>)> {
     calls.retain(|at| messages[*at].standing.is_read() && messages[*at].calls().next().is_some());
     let prompts = prompts(messages);
     calls.into_iter().map(|call| (call, prompts.iter().rfind(|prompt| **prompt < call).copied())).collect()
+}
+
+/// The first request of a conversation has the instructions beside the question.
+#[test]
+fn a_question_beside_instructions_stays_with_its_round() {
+    let ask = r#"{"parts":[{"content":"Answer briefly.","part_kind":"system-prompt"},{"content":"Does it rain?","part_kind":"user-prompt"}],"kind":"request"}"#;
+    let round = |nth: u32| {
+        let call = format!(
+            r#"{{"parts":[{{"tool_name":"look","args":{{}},"tool_call_id":"c{nth}","part_kind":"tool-call"}}],"kind":"response"}}"#
+        );
+        let result = format!(
+            r#"{{"parts":[{{"tool_name":"look","content":"clouds","tool_call_id":"c{nth}","part_kind":"tool-return"}}],"kind":"request"}}"#
+        );
+        format!("{call}\n{result}\n")
+    };
+    let text = format!("{ask}\n{}", (1..5).map(round).collect::<String>());
+    for (nth, chain) in CHAINS.iter().enumerate() {
+        let Ok(out) = cut_with(chain(), Some("pydantic-ai"), Framing::Lines, &text) else { continue };
+        assert!(!out.contains("tool-call") || out.contains("Does it rain?"), "chain {nth}: {out}");
+    }
 }
 
 proptest! {
@@ -156,8 +176,12 @@ proptest! {
             if run.changed && !prompts(&transcript.messages).is_empty() {
                 prop_assert!(!prompts(&run.messages).is_empty(), "nothing is asked any more in\n{}", text);
                 let is_said = |message: &&Message<'_>| message.standing.is_read() && !message.role.instructs();
-                let is_users = run.messages.iter().find(is_said).is_none_or(|message| message.role != Role::Assistant);
-                prop_assert!(is_users || !transcript.layout.context.user_first, "an answer comes first in\n{}", text);
+                let is_users = |messages: &[Message<'_>]| {
+                    messages.iter().find(is_said).is_none_or(|message| message.role != Role::Assistant)
+                };
+                // What begins with an answer already has no message of a person before its first round.
+                let needs_user = transcript.layout.context.user_first && is_users(&transcript.messages);
+                prop_assert!(!needs_user || is_users(&run.messages), "an answer comes first in\n{}", text);
             }
         }
     }

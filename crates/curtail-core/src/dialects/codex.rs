@@ -146,8 +146,7 @@ impl LogHabits for Codex {
     }
 
     fn is_replacement(&self, item: Value<'_>) -> bool {
-        let list = item.parent().and_then(Value::parent);
-        list.is_some_and(|payload| payload.get("replacement_history").is_some())
+        is_replacement(item)
     }
 
     fn replacement<'a>(&self, item: Value<'a>) -> Vec<Message<'a>> {
@@ -168,6 +167,12 @@ impl LogHabits for Codex {
         let sets = item.member_is("type", "turn_context");
         item.get("payload").filter(|_| sets)?.get_text("model")
     }
+}
+
+/// Whether an item is in the list of a compaction.
+fn is_replacement(item: Value<'_>) -> bool {
+    let list = item.parent().and_then(Value::parent);
+    list.is_some_and(|payload| payload.get("replacement_history").is_some())
 }
 
 fn read_payload<'a>(payload: Value<'a>, whole: Value<'a>) -> Item<'a> {
@@ -347,8 +352,8 @@ fn rollbacks(items: &[Value<'_>], begins_turn: impl Fn(usize) -> bool) -> Vec<Ro
         if begins_turn(at) {
             turns.push(at);
         }
-        // The items of the last compaction's list have no envelope.
-        if item.member_is("type", "compacted") || item.get("payload").is_none() {
+        // The last compaction is read as the items of its list.
+        if item.member_is("type", "compacted") || is_replacement(item) {
             turns.clear();
         }
         let Some(count) = turn_count(item) else { continue };

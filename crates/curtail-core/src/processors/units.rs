@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use foldhash::HashSet;
 
-use super::{Decision, DropSet, Growth, Plan, Reason, Traits, apply_plan};
+use super::{Change, Decision, DropSet, Growth, Plan, Reason, Traits, apply_plan};
 use crate::transcript::{
     Message, Pairs, PartRef, Role, Standing, first_prompt, in_flight, open_questions, prompts, segments, turns,
 };
@@ -192,7 +192,7 @@ impl Keep {
             return plan;
         }
         let mut questions = self.question.among(messages, pairs);
-        if questions.iter().all(|&at| plan.keeps(at)) {
+        if questions.iter().all(|&at| plan.asks_with(at, messages)) {
             return plan;
         }
         loop {
@@ -308,11 +308,12 @@ impl Preserved<'_, '_> {
     /// The note that no message of a person is left, if `plan` drops all of them and keeps others.
     pub(super) fn without_task(&self, plan: &Plan) -> Option<String> {
         let is_kept = |at: usize| plan.keeps(at);
+        let is_asked = |at: usize| plan.asks_with(at, self.messages);
         let starts = prompts(self.messages);
         let is_lost = !self.keep.first_user
             && !starts.is_empty()
             && self.messages.iter().enumerate().any(|(at, message)| is_kept(at) && !message.role.instructs())
-            && !starts.into_iter().any(is_kept);
+            && !starts.into_iter().any(is_asked);
         is_lost.then(|| {
             String::from("no message that a person wrote is kept; pass --pin first-user to keep the first one, which states the task")
         })
@@ -330,5 +331,12 @@ impl Plan {
     /// Whether the message is not dropped.
     pub(super) fn keeps(&self, at: usize) -> bool {
         !matches!(self.decisions[at], Decision::Drop(_))
+    }
+
+    /// Whether the message is not dropped, and not what a person asked in it beside instructions.
+    fn asks_with(&self, at: usize, messages: &[Message<'_>]) -> bool {
+        let Decision::Change(changes, _) = &self.decisions[at] else { return self.keeps(at) };
+        let mut asked = messages[at].parts.iter().enumerate().filter(|(_, part)| !part.instructs());
+        asked.any(|(nth, _)| !changes.contains(&Change::Cut(nth)))
     }
 }
