@@ -8,9 +8,9 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use anstyle::Style;
 
-use curtail_core::error::FileError;
 use curtail_core::secrets::Secret;
 use curtail_core::visible::{self, JsonWriter, one_line};
+use curtail_io::FileError;
 
 /// The environment variables with API keys. Text for people shows neither these keys nor keys from files.
 const KEYS: [&str; 3] = ["CURTAIL_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"];

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
 fn keep_caught_panics_quiet() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !curtail_core::error::catches_panics() {
+        if !curtail_tokens::panics::catches_panics() {
             print(panic);
         }
     }));

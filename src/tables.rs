@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use curtail_core::error::{ErrorKind, FileError};
 use curtail_io::{Buffer, FileSink, RowBlock, RowResult, Source, TableFormat};
+use curtail_io::{ErrorKind, FileError};
 
 /// A table, which this build cannot open.
 #[derive(Debug)]

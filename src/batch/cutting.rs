@@ -14,12 +14,13 @@ use super::{Opened, Unit, Work};
 use crate::tables::TableSink;
 use curtail_core::checks::{Examination, Finding, LineIndex, Verdicts};
 use curtail_core::dialects::{Framing, ReadError, project};
-use curtail_core::error::{ErrorKind, FileError, TextPlace};
+use curtail_core::error::TextPlace;
 use curtail_core::explain::Explained;
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Cut, Decider, StageCount, TextCutter, Totals, Window};
 use curtail_core::steps;
 use curtail_core::visible::{self, one_line};
+use curtail_io::{ErrorKind, FileError};
 use curtail_io::{FileSink, Packing, RowPlace, RowResult, TableFormat, Targets};
 
 /// Cuts units.

@@ -8,9 +8,10 @@ use std::sync::{Arc, OnceLock};
 use super::{InputOptions, Opened};
 use crate::tables::{Rows, Table, WantedColumn};
 use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first, rebuilt};
-use curtail_core::error::{ErrorKind, FileError, TextPlace};
+use curtail_core::error::TextPlace;
 use curtail_core::json::{Document, ParseErrorKind};
 use curtail_io::{BLOCK, Blocks, Buffer, Limits, RowBlock, Source, TableFormat, Unread};
+use curtail_io::{ErrorKind, FileError};
 
 /// Files up to this length are one task each.
 const SMALL: u64 = 1024 * 1024;

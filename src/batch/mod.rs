@@ -60,10 +60,11 @@ pub(crate) use feed::first_without_records;
 use crate::progress::Progress;
 use crate::tables::Table;
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
-use curtail_core::error::{ErrorKind, FileError, Locator};
+use curtail_core::error::Locator;
 use curtail_core::json::Document;
 use curtail_core::transcript::Transcript;
 use curtail_io::{BLOCK, Limits, Packing, RowPlace, RowResult, Source, Stamp};
+use curtail_io::{ErrorKind, FileError};
 
 /// How a batch is run.
 #[derive(Debug, Clone, Default)]

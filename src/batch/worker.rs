@@ -8,8 +8,9 @@ use super::feed::{
 };
 use super::{Batch, Failure, OnError, Opened, Unit, Work};
 use curtail_core::dialects::{Framing, ReadError};
-use curtail_core::error::{ErrorKind, FileError, Locator, TextPlace};
+use curtail_core::error::{Locator, TextPlace};
 use curtail_io::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
+use curtail_io::{ErrorKind, FileError};
 
 /// A place in a file.
 #[derive(Clone, Copy)]

@@ -25,10 +25,10 @@ use curtail_core::checks::{
     ALL, Budget, Finding, Group, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget,
 };
 use curtail_core::dialects::Dialect;
-use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::transcript::PairingRules;
 use curtail_core::visible::one_line;
+use curtail_io::{ErrorKind, FileError};
 use curtail_io::{FileSink, Replace, Scratch, Source};
 
 /// Report broken tool pairs and other faults; exit with 1 if any is denied

@@ -18,10 +18,11 @@ use super::options::{Options, Reads};
 use super::repair::RepairOptions;
 use super::summarize::SummarizeOptions;
 use super::window::WindowOptions;
-use curtail_core::error::{ErrorKind, FileError, TextPlace, system_message};
+use curtail_core::error::{TextPlace, system_message};
 use curtail_core::pipeline::{AgentLevel, Chain, Network, ProcessorLevels};
 use curtail_core::small::{SMALL, read_small_text};
 use curtail_core::suggest::unknown;
+use curtail_io::{ErrorKind, FileError};
 
 /// The processors that a chain may have, each under the name of its command, in the order of the documentation.
 pub(crate) const PROCESSOR_SPECS: &[ProcessorSpec] = &[

@@ -15,10 +15,10 @@ use crate::console;
 use crate::view::tool_name;
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, ReadError};
-use curtail_core::error::FileError;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Pairs, PartRef, Role, Subject, Transcript, main_thread};
 use curtail_core::visible::{number_of, one_line};
+use curtail_io::FileError;
 use curtail_lab::calibration::{CountedRequest, Figures, NO_FIGURES, SeenRequests, counted_requests};
 
 /// Count tokens, messages and calls

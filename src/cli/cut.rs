@@ -18,11 +18,11 @@ use crate::cli::options::{Options, Reads};
 use crate::progress::Progress;
 use curtail_core::dialects::Framing;
 use curtail_core::digest::fnv1a_128;
-use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, OnSummary};
 use curtail_core::small::{SMALL, read_small};
 use curtail_io::{Destination, Existing, FileUses, MANIFEST, Manifest, Scratch, Source, Targets};
+use curtail_io::{ErrorKind, FileError};
 use curtail_tokens::tokenizers;
 
 /// What to do with the inputs.

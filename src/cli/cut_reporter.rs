@@ -22,10 +22,10 @@ use crate::console;
 use crate::progress::Progress;
 use crate::view::figure;
 use curtail_core::dialects::Framing;
-use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::{Chain, StageCount, Totals};
 use curtail_core::processors::Counting;
 use curtail_core::visible::number_of;
+use curtail_io::{ErrorKind, FileError};
 use curtail_io::{Manifest, Source, options_of_copy};
 
 /// Kinds of notes shown without --verbose.

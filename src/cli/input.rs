@@ -17,11 +17,11 @@ use crate::cli::repair::{REPAIR_MODES, repairs};
 use crate::console;
 use crate::progress::Show;
 use curtail_core::dialects::{Framing, iso_8601};
-use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::figures::StaleFigures;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Live, RepairMode, Thinking};
 use curtail_core::visible::number_of;
+use curtail_io::{ErrorKind, FileError};
 use curtail_io::{Inputs, Source, Wanted};
 use curtail_memory::rolling::Shown;
 

@@ -17,8 +17,9 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::effects::{Ineffective, ineffective};
 use super::options::{Amount, Bytes, Options, TOKENIZERS, TRUSTED, Tokens, signed};
-use curtail_core::error::{ErrorKind, FileError, TextPlace};
+use curtail_core::error::TextPlace;
 use curtail_core::suggest::unknown;
+use curtail_io::{ErrorKind, FileError};
 use curtail_tokens::tokenizers::names_tokenizer_file;
 
 /// A table of a file, whose keys are flags that are read as a `T`.

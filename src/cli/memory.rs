@@ -18,10 +18,10 @@ use super::{cut, report};
 use crate::batch::{Batch, Event, Flow, TextOrJson, Unit, Work};
 use crate::console;
 use curtail_core::dialects::ReadError;
-use curtail_core::error::FileError;
 use curtail_core::pipeline::Processors;
 use curtail_core::transcript::Message;
 use curtail_core::visible::{self, one_line};
+use curtail_io::FileError;
 use curtail_io::{Inputs, find_sources};
 use curtail_memory::memory::{
     BUDGET, Loaded, MemoryError, NAMES, Outcome, Owner, Replayed, Rules, Schema, Shape, Spawned, State, StateSource,

@@ -11,8 +11,8 @@ use crate::batch::{CutOutput, Opened};
 use crate::console;
 use curtail_core::dialects::{AGENTS, Agent, Framing, NewSession, SessionName, agent_writing};
 use curtail_core::digest::fnv1a_128;
-use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::visible::word;
+use curtail_io::{ErrorKind, FileError};
 use curtail_io::{FileSink, FileUses, Packing, Replace, Scratch, Source};
 
 /// Writes the cut of the only input as a new session.

@@ -16,10 +16,10 @@ use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::process::open_template;
 use curtail_core::counting::{Calibrate, Tokenizer};
-use curtail_core::error::FileError;
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Counting, Overhead, Pins, Question};
 use curtail_core::small::{SMALL, read_small_text};
+use curtail_io::FileError;
 use curtail_lab::calibration::Figures;
 use curtail_tokens::templates::ToolList;
 use curtail_tokens::tokenizers;

@@ -12,9 +12,9 @@ use crate::batch::{Event, Opened};
 use crate::console;
 use crate::progress::Progress;
 use curtail_core::counting::REFUSED;
-use curtail_core::error::FileError;
 use curtail_core::processors::Counting;
 use curtail_core::visible::number_of;
+use curtail_io::FileError;
 
 /// Prints an error.
 pub(super) fn error(message: &impl Display) {

@@ -16,9 +16,9 @@ use super::keys::{Origin, Value, schema};
 use super::policy::PRESETS;
 use super::{check, policy, report};
 use crate::console;
-use curtail_core::error::FileError;
 use curtail_core::suggest::unknown;
 use curtail_core::visible::{one_line, word};
+use curtail_io::FileError;
 use curtail_memory::summarizers::shown_endpoint;
 
 /// Run the processors of a configuration file, in the order history, network, agent

@@ -10,11 +10,11 @@ use super::report;
 use crate::batch::{Event, Flow, Opened, TextOrJson, Unit, Work};
 use crate::console;
 use curtail_core::dialects::ReadError;
-use curtail_core::error::FileError;
 use curtail_core::transcript::{
     Message, Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
 };
 use curtail_core::visible::{number_of, one_line};
+use curtail_io::FileError;
 
 /// Show how a transcript is read: framing, dialect, messages, parts and pairs
 ///

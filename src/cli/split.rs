@@ -11,9 +11,9 @@ use super::cut_reporter::LineFile;
 use super::input::{CutFlags, Global};
 use super::options::{Choice, CountingOptions, PINS, Pin, TemplateOptions, Tokens, one_of, pins};
 use crate::batch::{CutOutput, Opened};
-use curtail_core::error::FileError;
 use curtail_core::pipeline::{Chain, Splitting};
 use curtail_core::processors::{Counting, Overlap, Split, SplitOverflow, TargetRule, WindowUnit};
+use curtail_io::FileError;
 use curtail_io::{Source, Targets};
 
 /// Split long transcripts into windows that fit a token budget

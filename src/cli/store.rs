@@ -11,8 +11,8 @@ use super::input::{Global, is_standard};
 use super::options::{Choice, one_of};
 use crate::cli::report;
 use crate::console;
-use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::visible::number_of;
+use curtail_io::{ErrorKind, FileError};
 use curtail_io::{FileSink, Packing, Replace, Scratch, sweep};
 use curtail_memory::store::{Clash, Store, StoreError, StoreLocation};
 

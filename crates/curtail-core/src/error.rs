@@ -1,33 +1,6 @@
-//! Errors of the program: a kind, a file, a place and a message.
-//!
-//! An [`FileError`] reads after the program's name: `chat.jsonl:41:1032: expected ',' or ']'`. It knows no exit status.
-
-use std::any::Any;
-use std::cell::Cell;
-use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+//! Where something is wrong in a text, and how an error of the operating system is said.
 
 use crate::steps;
-
-thread_local! {
-    /// Whether this thread runs code whose panic is not printed, because it becomes an error.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs code of a library that may panic on a damaged file, and returns the panic. A program whose panic hook asks
-/// [`catches_panics`] prints nothing about it.
-pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    let before = QUIET.replace(true);
-    let done = catch_unwind(AssertUnwindSafe(run));
-    QUIET.set(before);
-    done
-}
-
-/// Whether a panic of this thread is caught and becomes an error, so that a panic hook has nothing to print.
-#[must_use]
-pub fn catches_panics() -> bool {
-    QUIET.get()
-}
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,74 +69,6 @@ impl<'t> Locator<'t> {
     }
 }
 
-/// The kind of an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// The command line is invalid: conflicting outputs, an unknown name, no inputs.
-    Usage,
-    /// An output already exists.
-    Exists,
-    /// The system refused to read or write.
-    System,
-    /// A compressed stream is corrupt or ends early.
-    Compression,
-    /// Bytes that are not UTF-8, text that is not JSON, JSON that is not a transcript, or a budget that is too small.
-    Content,
-    /// The reader of the output is gone.
-    BrokenPipe,
-}
-
-/// An operation that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileError {
-    /// Its kind.
-    pub kind: ErrorKind,
-    /// The file, as the user named it; empty if the error is about no file.
-    pub name: String,
-    /// The place in the file.
-    pub place: Option<TextPlace>,
-    /// What is wrong, and what to do.
-    pub what: String,
-}
-
-impl FileError {
-    /// An error of `kind` about the file `name`.
-    #[must_use]
-    pub fn new(kind: ErrorKind, name: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { kind, name: name.into(), place: None, what: what.into() }
-    }
-
-    /// An error of the operating system about the file `name`.
-    #[must_use]
-    pub fn system(name: impl Into<String>, error: &std::io::Error) -> Self {
-        let kind =
-            if error.kind() == std::io::ErrorKind::BrokenPipe { ErrorKind::BrokenPipe } else { ErrorKind::System };
-        Self::new(kind, name, system_message(error))
-    }
-
-    /// The same error, at `place`.
-    #[must_use]
-    pub fn at(mut self, place: TextPlace) -> Self {
-        self.place = Some(place);
-        self
-    }
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.name.is_empty() {
-            write!(f, "{}:", self.name)?;
-            if let Some(TextPlace { line, column }) = self.place {
-                write!(f, "{line}:{column}:")?;
-            }
-            f.write_str(" ")?;
-        }
-        f.write_str(&self.what)
-    }
-}
-
-impl std::error::Error for FileError {}
-
 /// The error of the operating system, in the form of our messages: it starts in lower case and has neither the number of
 /// the error nor what follows that. An error that a library wrapped is unwrapped first, because the library's text repeats
 /// the path that our message begins with.
@@ -198,7 +103,7 @@ fn innermost(error: &std::io::Error) -> &std::io::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{ErrorKind, FileError, Locator, TextPlace};
+    use super::{Locator, TextPlace, system_message};
 
     #[test]
     fn places_count_lines_and_characters() {
@@ -233,15 +138,6 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_file_line_and_column() {
-        let error = FileError::new(ErrorKind::Content, "chat.jsonl", "expected ',' or ']'")
-            .at(TextPlace { line: 41, column: 1032 });
-        assert_eq!(error.to_string(), "chat.jsonl:41:1032: expected ',' or ']'");
-        let missing = std::io::Error::from_raw_os_error(2);
-        assert_eq!(FileError::system("x", &missing).to_string(), "x: no such file or directory");
-    }
-
-    #[test]
     fn a_wrapped_system_error_is_reported_without_its_wrapper() {
         /// An error in the form of a library that adds the operation and the path.
         #[derive(Debug)]
@@ -262,6 +158,6 @@ mod tests {
         let missing = std::io::Error::from_raw_os_error(2);
         let wrapped = std::io::Error::new(missing.kind(), Wrapper(missing));
         let twice = std::io::Error::other(wrapped);
-        assert_eq!(FileError::system("x", &twice).to_string(), "x: no such file or directory");
+        assert_eq!(system_message(&twice), "no such file or directory");
     }
 }

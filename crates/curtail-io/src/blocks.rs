@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::error::{ErrorKind, FileError};
 use crate::stream::{Counted, Filled, Live, Plain, Stream, WaitControl, refuse_directory, stdin};
 use crate::{Buffer, Packing, Source, Stamp, Unread};
-use curtail_core::error::{ErrorKind, FileError};
 
 /// Bytes that are read at once. Smaller blocks fit the second-level cache of a core, but passing them between threads costs
 /// more than that gains: on two cores, 512 KiB take a fifth less time than 128 KiB; on one core, the time is the same.

@@ -8,6 +8,7 @@
 
 mod blocks;
 mod compression;
+mod error;
 mod manifest;
 mod metadata;
 mod scratch;
@@ -18,6 +19,7 @@ mod target;
 
 pub use blocks::{BLOCK, Blocks, Doubt, Limits, RowBlock, RowGroup, RowPlace, RowResult, TableFormat, too_long};
 pub use compression::Packing;
+pub use error::{ErrorKind, FileError};
 pub use manifest::{MANIFEST, Manifest};
 pub use metadata::{Stamp, options_of_copy};
 pub use scratch::{Scratch, sweep};

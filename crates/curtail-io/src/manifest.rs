@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::Stamp;
-use curtail_core::error::{ErrorKind, FileError};
+use crate::error::{ErrorKind, FileError};
 
 /// Its name in an output directory. It begins with a dot, so no walk takes it for a transcript.
 pub const MANIFEST: &str = ".curtail-resume";

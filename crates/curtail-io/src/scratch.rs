@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use tempfile::{NamedTempFile, TempPath};
 
+use crate::error::FileError;
 use crate::metadata::FileId;
 use crate::sink::{changed, folder_of, held};
 use crate::{Backup, Stamp};
-use curtail_core::error::FileError;
 
 /// The number of renames after which directories are flushed to the disk.
 const RENAMES: usize = 256;

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::compression::Packer;
+use crate::error::{ErrorKind, FileError};
 use crate::metadata::{self, FileId};
 use crate::{BLOCK, Packing, Scratch, Stamp, scratch};
-use curtail_core::error::{ErrorKind, FileError};
 
 /// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, nothing is left.
 pub struct FileSink {

@@ -10,7 +10,8 @@ use globset::GlobSet;
 use ignore::{DirEntry, WalkBuilder};
 
 use crate::Packing;
-use curtail_core::error::{ErrorKind, FileError, system_message};
+use crate::error::{ErrorKind, FileError};
+use curtail_core::error::system_message;
 use curtail_core::globs::{self, InvalidGlob, Stars};
 use curtail_core::visible::word;
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::error::FileError;
 use crate::source;
-use curtail_core::error::FileError;
 
 /// Where the bytes of an input come from.
 pub(super) enum Stream {

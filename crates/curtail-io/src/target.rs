@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::metadata::FileId;
 use super::sink::{backup_exists, backup_path, exists, file_as_directory};
 use super::{BLOCK, Backup, CompleteFile, FileSink, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
-use curtail_core::error::{ErrorKind, FileError};
+use crate::error::{ErrorKind, FileError};
 
 /// What to do if the directory for outputs is a file.
 pub const DIRECTORY_ADVICE: &str = "name one, or write to one file with --output (-o)";

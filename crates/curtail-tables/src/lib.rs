@@ -15,8 +15,9 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::sync::Arc;
 
-use curtail_core::error::{ErrorKind, FileError, catch_panic};
 use curtail_io::{BLOCK, Buffer, FileSink, RowBlock, RowGroup, RowPlace, RowResult, Source, Stamp, TableFormat};
+use curtail_io::{ErrorKind, FileError};
+use curtail_tokens::panics::catch_panic;
 use tempfile::SpooledTempFile;
 
 /// The library with which the tests of the program read tables.

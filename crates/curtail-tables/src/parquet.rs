@@ -27,7 +27,7 @@ use crate::{
     Column, Extent, GroupReader, GroupWriter, NewBlock, NewRows, STEP, TableFile, TableParts, names_speaker, open_file,
     rows_of, write_bytes, write_items, write_scalar,
 };
-use curtail_core::error::{ErrorKind, FileError};
+use curtail_io::{ErrorKind, FileError};
 use curtail_io::{FileSink, RowResult, Source, TableFormat};
 
 /// An error of the library about the file `name`, without the library's prefix.

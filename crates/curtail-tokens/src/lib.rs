@@ -4,5 +4,6 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
+pub mod panics;
 pub mod templates;
 pub mod tokenizers;

@@ -20,11 +20,11 @@ use crate::cli::report;
 use crate::console;
 use crate::progress::Progress;
 use curtail_core::dialects::{Dialect, ReadError};
-use curtail_core::error::{ErrorKind, FileError};
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{OnSummary, ProcessorError, View, without_taken_back};
 use curtail_core::transcript::{Message, Role, Transcript};
 use curtail_core::visible::{one_line, printed};
+use curtail_io::{ErrorKind, FileError};
 use curtail_memory::rolling::{Counted, Rolling, RollingSummary, SummaryInput, state};
 use curtail_memory::summarizers::{Budget, Failure, Request, Speaker, Summarizer, Utterance};
 

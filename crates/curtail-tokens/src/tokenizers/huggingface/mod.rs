@@ -20,7 +20,8 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::{Family, Listed, Tokenizer, UnknownTokenizer, is_file_name};
-use curtail_core::error::{catch_panic, system_message};
+use crate::panics::catch_panic;
+use curtail_core::error::system_message;
 use native::NativeTokenizer;
 
 /// Why the engine of `curtail` cannot count with a file.
