@@ -1,8 +1,8 @@
 //! The library as its users see it: texts and values in, texts and values out, errors with their place.
 
 use curtail_core::{
-    Action, Cutter, Error, Framing, LimitPolicy, Overflow, Policy, Source, StripKind, ToolPolicy, TranscriptView,
-    WindowPolicy, check,
+    Action, Cutter, Error, Framing, LimitPolicy, Overflow, PartEdit, Policy, Role, Source, StripKind, ToolPolicy,
+    TranscriptView, WindowPolicy, check,
 };
 use serde_json::{Value, json};
 
@@ -67,6 +67,45 @@ fn equal_values_and_new_ones_keep_their_order() {
     assert_eq!(cutter.cut_values(&values).unwrap().0, [json!({"role": "user", "content": "yes"}), ok()]);
 }
 
+/// A message that loses a part, gets another text and is written next to new messages, in one pass.
+#[test]
+fn a_policy_cuts_rewrites_and_inserts_at_once() {
+    let text = concat!(
+        r#"{"role":"user","content":[{"type":"text","text":"long"},{"type":"text","text":"aside"}]}"#,
+        "\n",
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"t","arguments":"{}"}}]}"#,
+        "\n",
+        r#"{"role":"tool","tool_call_id":"1","content":"05:12"}"#,
+        "\n",
+    );
+    let note = |text: &str| Action::Insert { role: Role::User, text: text.into(), reason: "a note".into() };
+    let policy = move |_: &TranscriptView<'_>| {
+        let parts = vec![PartEdit::Rewrite(0, "short".into()), PartEdit::Cut(1)];
+        let edit = Action::Edit { parts, reason: "shorter".into() };
+        Ok(vec![note("first"), edit, Action::Keep, note("before the call"), Action::Keep, note("last")])
+    };
+    let cutter = Cutter::builder().policy(ClosurePolicy(policy)).build().unwrap();
+    let mut cut = Vec::new();
+    let report = cutter.write(text, &mut cut).unwrap();
+    let said: Vec<String> = String::from_utf8(cut).unwrap().lines().map(ToOwned::to_owned).collect();
+    let call = text.lines().nth(1).unwrap();
+    let expected = [
+        r#"{"role":"user","content":"first"}"#,
+        r#"{"role":"user","content":[{"type":"text","text":"short"}]}"#,
+        r#"{"role":"user","content":"before the call"}"#,
+        call,
+        r#"{"role":"tool","tool_call_id":"1","content":"05:12"}"#,
+        r#"{"role":"user","content":"last"}"#,
+    ];
+    assert_eq!(said, expected);
+    assert_eq!(report.messages_after, 6);
+    let nobody = Cutter::builder().policy(ClosurePolicy(|_: &TranscriptView<'_>| {
+        Ok(vec![Action::Insert { role: Role::User, text: "x".into(), reason: "y".into() }])
+    }));
+    let error = nobody.build().unwrap().cut(r#"{"messages":[]}"#).unwrap_err();
+    assert!(error.to_string().ends_with("own: it inserts into a transcript without messages"), "{error}");
+}
+
 #[test]
 fn every_framing_is_detected() {
     let [user, assistant] = [r#"{"role":"user","content":"a"}"#, r#"{"role":"assistant","content":"b"}"#];
@@ -107,7 +146,7 @@ fn an_error_says_where_and_whose_it_is() {
         Cutter::builder().policy(ClosurePolicy(|_: &TranscriptView<'_>| Err("not today".into()))).build().unwrap();
     let error = refusing.cut(long).unwrap_err();
     assert_eq!(std::error::Error::source(&error).map(ToString::to_string).as_deref(), Some("not today"));
-    let cut = Action::Cut { parts: vec![7], reason: String::new() };
+    let cut = Action::Edit { parts: vec![PartEdit::Cut(7)], reason: String::new() };
     let missing_part =
         Cutter::builder().policy(ClosurePolicy(move |_: &TranscriptView<'_>| Ok(vec![cut.clone()]))).build().unwrap();
     assert_eq!(missing_part.cut(long).unwrap_err().to_string(), "1:1: own: message 0 has no part 7");

@@ -90,8 +90,8 @@ pub use checks::{Finding, FindingPlace, Level, Rule};
 pub use counting::{Approximate, Tokenizer};
 pub use dialects::Framing;
 pub use library::{
-    Action, Checker, CheckerBuilder, Cutter, CutterBuilder, Error, Explanation, LimitPolicy, MessageView, PartKind,
-    PartView, Place, Policy, Report, Source, ToolPolicy, TranscriptView, WindowPolicy, check,
+    Action, Checker, CheckerBuilder, Cutter, CutterBuilder, Error, Explanation, LimitPolicy, MessageView, PartEdit,
+    PartKind, PartView, Place, Policy, Report, Source, ToolPolicy, TranscriptView, WindowPolicy, check,
 };
 pub use processors::{Overflow, RepairMode, StripKind, WindowUnit};
 pub use transcript::Role;

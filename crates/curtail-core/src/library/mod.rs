@@ -14,7 +14,7 @@ use crate::pipeline::CutError;
 
 pub use checker::{Checker, CheckerBuilder, check};
 pub use cutter::{Cutter, CutterBuilder, Explanation, Report};
-pub use policy::{Action, LimitPolicy, Policy, ToolPolicy, WindowPolicy};
+pub use policy::{Action, LimitPolicy, PartEdit, Policy, ToolPolicy, WindowPolicy};
 pub use reading::{MessageView, PartKind, PartView, Source, TranscriptView};
 
 /// A place in a text. Where values were cut, `line` is the number of the value in its list, from 1.

@@ -6,10 +6,11 @@ use super::{Error, TranscriptView};
 use crate::counting::Tokenizer;
 use crate::pipeline::Chain;
 use crate::processors::{
-    Change, Counting, Decision, DropSet, HistoryWindow, InvalidGlob, Keep, NameGlobs, Overflow, Plan, Processor,
-    ProcessorError, Reason, SlidingWindow, TokenLimit, ToolFilter, ToolGlobs, Traits, View, WindowUnit,
+    Change, Counting, Decision, DropSet, HistoryWindow, Insert, Insertion, InvalidGlob, Keep, NameGlobs, Overflow,
+    Plan, Processor, ProcessorError, Reason, SlidingWindow, TokenLimit, ToolFilter, ToolGlobs, Traits, View,
+    WindowUnit,
 };
-use crate::transcript::{Content, Draft, Message, Pairs, PartRef};
+use crate::transcript::{Content, Draft, Message, Pairs, PartRef, Role, joints_and_end};
 
 /// A policy of your own: it decides about every message of a transcript, in any dialect.
 ///
@@ -43,7 +44,7 @@ pub trait Policy: Send + Sync {
     /// Its name, by which explanations and errors name it.
     fn name(&self) -> &'static str;
 
-    /// One action for every message of `transcript`, in order.
+    /// One action for every message of `transcript`, in order, and inserts between them.
     ///
     /// # Errors
     /// Why it cannot decide. The text is then not cut at all, and the error becomes [`Error::Policy`](super::Error::Policy).
@@ -53,7 +54,7 @@ pub trait Policy: Send + Sync {
 /// What a [`Policy`] does with a message. A reason reads after "dropped: ".
 ///
 /// ```
-/// use curtail_core::{Action, Cutter, PartKind, Policy, TranscriptView};
+/// use curtail_core::{Action, Cutter, PartEdit, PartKind, Policy, TranscriptView};
 ///
 /// /// Shortens results, and drops reasoning.
 /// struct Tidy;
@@ -65,8 +66,8 @@ pub trait Policy: Send + Sync {
 ///
 ///     fn decide(&self, transcript: &TranscriptView<'_>) -> Result<Vec<Action>, Box<dyn std::error::Error + Send + Sync>> {
 ///         let action = |parts: Vec<PartKind>| match parts.as_slice() {
-///             [PartKind::ToolResult] => Action::Rewrite { part: 0, text: "[seen]".into(), reason: "seen before".into() },
-///             [PartKind::Reasoning, ..] => Action::Cut { parts: vec![0], reason: "thought enough".into() },
+///             [PartKind::ToolResult] => Action::Edit { parts: vec![PartEdit::Rewrite(0, "[seen]".into())], reason: "seen before".into() },
+///             [PartKind::Reasoning, ..] => Action::Edit { parts: vec![PartEdit::Cut(0)], reason: "thought enough".into() },
 ///             _ => Action::Keep,
 ///         };
 ///         Ok(transcript.messages().map(|message| action(message.parts().map(|part| part.kind()).collect())).collect())
@@ -86,19 +87,10 @@ pub enum Action {
     Keep,
     /// Drops it, for this reason.
     Drop(String),
-    /// Keeps it without some of its parts.
-    Cut {
-        /// Their indices.
-        parts: Vec<usize>,
-        /// Why.
-        reason: String,
-    },
-    /// Keeps it with another text in one of its parts: a text or a tool result.
-    Rewrite {
-        /// The index of the part.
-        part: usize,
-        /// The text.
-        text: String,
+    /// Keeps it with changes to some of its parts.
+    Edit {
+        /// The changes, in any order.
+        parts: Vec<PartEdit>,
         /// Why.
         reason: String,
     },
@@ -109,6 +101,27 @@ pub enum Action {
         /// Why.
         reason: String,
     },
+    /// Writes a message before the one that the next action is about, or at the end. It is about no message itself, so a policy
+    /// returns it in addition to the actions for the messages. No message comes between a call and its result: there, it is
+    /// written before the call.
+    Insert {
+        /// Who speaks.
+        role: Role,
+        /// What the message says.
+        text: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A change to a part of a message that an [`Action::Edit`] keeps. Parts are named by their indices in the message as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PartEdit {
+    /// Drops the part.
+    Cut(usize),
+    /// Writes another text into the part, which is a text or a tool result.
+    Rewrite(usize, String),
 }
 
 /// A policy of the user as a processor.
@@ -131,42 +144,68 @@ impl<P: Policy> Processor for UserPolicy<P> {
 
 fn plan(view: &View<'_, '_>, actions: Vec<Action>) -> Result<Plan, String> {
     let messages = view.messages;
-    if actions.len() != messages.len() {
-        return Err(format!("it decided about {} of {} messages", actions.len(), messages.len()));
+    let decided = actions.iter().filter(|action| !matches!(action, Action::Insert { .. })).count();
+    if decided != messages.len() {
+        return Err(format!("it decided about {decided} of {} messages", messages.len()));
     }
     let pairs = Pairs::from_messages(messages);
+    let joints = joints_and_end(messages, &pairs);
     let mut drops = DropSet::none(view, &pairs);
-    let mut written = Vec::new();
-    for ((at, message), action) in messages.iter().enumerate().zip(actions) {
+    let mut rewritten = Vec::new();
+    let mut replaced = Vec::new();
+    let mut inserts = Vec::new();
+    let mut remaining = messages.iter().enumerate().peekable();
+    for action in actions {
+        if let Action::Insert { role, text, reason } = action {
+            let next = remaining.peek().map_or(messages.len(), |(at, _)| *at);
+            let last = messages.len().checked_sub(1).ok_or("it inserts into a transcript without messages")?;
+            let before = joints.iter().rfind(|&&joint| joint <= next).copied().unwrap_or(0);
+            let insertion = Insertion::Note(before.min(last), Draft::text(role, text));
+            inserts.push(Insert { before, insertion, reason: Reason::Owned(reason) });
+            continue;
+        }
+        let Some((at, message)) = remaining.next() else { break };
         match action {
-            Action::Keep => {}
+            Action::Keep | Action::Insert { .. } => {}
             Action::Drop(reason) => drops.drop_message(at, Reason::Owned(reason)),
-            Action::Cut { parts, reason } => {
-                for part in parts {
-                    known_part(at, message, part)?;
-                    drops.drop_part(PartRef { message: at, part }, Reason::Owned(reason.clone()));
+            Action::Edit { parts, reason } => {
+                for edit in parts {
+                    match edit {
+                        PartEdit::Cut(part) => {
+                            known_part(at, message, part)?;
+                            drops.drop_part(PartRef { message: at, part }, Reason::Owned(reason.clone()));
+                        }
+                        PartEdit::Rewrite(part, text) => {
+                            refuse_to_rewrite(at, message, part)?;
+                            rewritten.push((PartRef { message: at, part }, text, reason.clone()));
+                        }
+                    }
                 }
-            }
-            Action::Rewrite { part, text, reason } => {
-                let is_text = matches!(known_part(at, message, part)?, Content::Text(_) | Content::ToolResult(_));
-                if !is_text {
-                    return Err(format!("part {part} of message {at} is neither text nor a tool result"));
-                }
-                written.push((at, Decision::Change(vec![Change::Rewrite(part, text)], Reason::Owned(reason))));
             }
             Action::Replace { text, reason } => {
-                written.push((at, Decision::Replace(Box::new(Draft::text(message.role, text)), Reason::Owned(reason))));
+                let draft = Box::new(Draft::text(message.role, text));
+                replaced.push((at, Decision::Replace(draft, Reason::Owned(reason))));
             }
         }
     }
-    let mut plan = drops.into_plan();
+    let mut plan = Plan { inserts, ..drops.into_plan() };
     // A message that is dropped with another is not written any more.
-    for (at, decision) in written {
+    for (PartRef { message, part }, text, reason) in rewritten {
+        plan.change(message, [Change::Rewrite(part, text)], Reason::Owned(reason));
+    }
+    for (at, decision) in replaced {
         if plan.decisions[at] == Decision::Keep {
             plan.decisions[at] = decision;
         }
     }
     Ok(plan)
+}
+
+fn refuse_to_rewrite(at: usize, message: &Message<'_>, part: usize) -> Result<(), String> {
+    match known_part(at, message, part)? {
+        Content::Text(_) | Content::ToolResult(_) => Ok(()),
+        _ => Err(format!("part {part} of message {at} is neither text nor a tool result")),
+    }
 }
 
 fn known_part<'m, 'a>(at: usize, message: &'m Message<'a>, part: usize) -> Result<&'m Content<'a>, String> {

@@ -66,16 +66,18 @@ fn runs(messages: &[Message<'_>], pairs: &Pairs, end: impl Fn(PartRef, PartRef) 
     segments
 }
 
-/// Indices of the messages before which no call is open. Only the messages before each index decide, so appending to a transcript
-/// removes none of them. A call is open until its result, or until a message with text and without calls and results.
+/// Indices of the messages before which no call is open, and their number if none is open at the end. Only the messages before
+/// each index decide, so appending to a transcript removes none of them. A call is open until its result, or until a message
+/// with text and without calls and results.
 #[must_use]
-pub fn joints(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
+pub fn joints_and_end(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
     let mut joints = Vec::new();
     let mut open: HashSet<PartRef> = HashSet::default();
-    for (at, message) in messages.iter().enumerate() {
+    for at in 0..=messages.len() {
         if open.is_empty() && !(at > 0 && messages[at - 1].is_bound()) {
             joints.push(at);
         }
+        let Some(message) = messages.get(at) else { break };
         if !message.has_tools() && message.parts.iter().any(|part| part.content.has_text()) {
             open.clear();
         }
@@ -91,6 +93,14 @@ pub fn joints(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
             }
         }
     }
+    joints
+}
+
+/// Indices of the messages before which no call is open.
+#[must_use]
+pub fn joints(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
+    let mut joints = joints_and_end(messages, pairs);
+    joints.pop_if(|at| *at == messages.len());
     joints
 }
 

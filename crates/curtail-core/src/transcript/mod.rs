@@ -17,8 +17,8 @@ mod seldom;
 mod unread;
 
 pub use divisions::{
-    behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, main_thread, open_questions, prompts,
-    reach, same_side, segments, settled, supersede, turn_starts, turns, whole_segments,
+    behind_boundary, bind_split_replies, first_prompt, front, in_flight, joints, joints_and_end, main_thread,
+    open_questions, prompts, reach, same_side, segments, settled, supersede, turn_starts, turns, whole_segments,
 };
 pub use draft::{Draft, DraftId, DraftPart, DraftResult, Links, blocks_in_text, is_own_block, marked, own_blocks};
 pub use faults::{Fault, FaultKind, Placement, last_round};
