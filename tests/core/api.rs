@@ -1,11 +1,11 @@
 //! What the library shows: the items that `lib.rs` exports, listed in a file that changes only on purpose.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use quote::ToTokens;
-use syn::{Attribute, Fields, ImplItem, Item, ItemUse, TraitItem, Type, UseTree, Visibility};
+use syn::{Fields, ImplItem, Item, ItemUse, TraitItem, Type, UseTree, Visibility};
 
 const LISTING: &str = "crates/curtail-core/api.txt";
 
@@ -30,18 +30,26 @@ fn root() -> PathBuf {
 struct Surface {
     /// The lines of each item, by its name: its head, and its members.
     items: BTreeMap<String, Vec<String>>,
+    /// The names in each public module.
+    modules: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Surface {
     fn read(src: &Path) -> Self {
-        let parsed = |path: &Path| syn::parse_file(&fs::read_to_string(path).expect("a source")).expect("Rust");
-        let exported = parsed(&src.join("lib.rs")).items.into_iter().filter_map(|item| match item {
-            Item::Use(item) if is_shown(&item.vis, &item.attrs) => Some(exports(&item)),
-            _ => None,
-        });
-        let mut surface = Self { items: BTreeMap::new() };
+        let mut surface = Self { items: BTreeMap::new(), modules: BTreeMap::new() };
+        let mut exported = Vec::new();
+        for item in parsed(&src.join("lib.rs")).items {
+            match item {
+                Item::Use(item) if is_shown(&item.vis) => exported.extend(exports(&item)),
+                Item::Mod(item) if is_shown(&item.vis) => {
+                    let module = item.ident.to_string();
+                    surface.modules.insert(module.clone(), names_in(&src.join(module)));
+                }
+                _ => {}
+            }
+        }
         let mut modules: BTreeMap<String, Vec<Item>> = BTreeMap::new();
-        for (module, name) in exported.flatten() {
+        for (module, name) in exported {
             let items = modules
                 .entry(module.clone())
                 .or_insert_with(|| sources(&src.join(&module)).iter().flat_map(|path| parsed(path).items).collect());
@@ -70,9 +78,7 @@ impl Surface {
                 Item::Trait(item) if item.ident == name => {
                     lines.push(format!("trait {name}: {}", tokens(&item.supertraits)));
                     let methods = item.items.iter().filter_map(|item| match item {
-                        TraitItem::Fn(method) if !is_hidden(&method.attrs) => {
-                            Some((&method.sig, method.default.is_some()))
-                        }
+                        TraitItem::Fn(method) => Some((&method.sig, method.default.is_some())),
                         _ => None,
                     });
                     for (signature, is_provided) in methods {
@@ -104,10 +110,10 @@ impl Surface {
             }
             for item in &block.items {
                 match item {
-                    ImplItem::Fn(method) if is_shown(&method.vis, &method.attrs) => {
+                    ImplItem::Fn(method) if is_shown(&method.vis) => {
                         lines.push(format!("    {}", tokens(&method.sig)));
                     }
-                    ImplItem::Const(constant) if is_shown(&constant.vis, &constant.attrs) => {
+                    ImplItem::Const(constant) if is_shown(&constant.vis) => {
                         lines.push(format!("    const {}: {}", constant.ident, tokens(&constant.ty)));
                     }
                     _ => {}
@@ -118,10 +124,53 @@ impl Surface {
     }
 
     fn listing(&self) -> String {
-        let head = "The public items of curtail-core.\n\
+        let head = "The public items of curtail-core: those of the crate with their members, and the names in its modules.\n\
                     A test keeps this list: CURTAIL_BLESS=1 cargo test -p curtail-core api::\n\n";
-        head.to_owned() + &self.items.values().flatten().map(|line| format!("{line}\n")).collect::<String>()
+        let items = self.items.values().flatten().map(|line| format!("{line}\n"));
+        let modules = self.modules.iter().map(|(module, names)| {
+            let names: String = names.iter().map(|name| format!("    {name}\n")).collect();
+            format!("module {module}\n{names}")
+        });
+        head.to_owned() + &items.chain(modules).collect::<String>()
     }
+}
+
+/// The names that the module at `path` shows, without those of its own modules.
+fn names_in(path: &Path) -> BTreeSet<String> {
+    let file = [path.with_extension("rs"), path.join("mod.rs")].into_iter().find(|file| file.exists());
+    let items = parsed(&file.expect("a module has a file")).items;
+    items.iter().flat_map(shown_names).collect()
+}
+
+fn shown_names(item: &Item) -> Vec<String> {
+    let (visibility, name) = match item {
+        Item::Use(item) if is_shown(&item.vis) => return leaves(&item.tree),
+        Item::Const(item) => (&item.vis, &item.ident),
+        Item::Enum(item) => (&item.vis, &item.ident),
+        Item::Fn(item) => (&item.vis, &item.sig.ident),
+        Item::Mod(item) => (&item.vis, &item.ident),
+        Item::Static(item) => (&item.vis, &item.ident),
+        Item::Struct(item) => (&item.vis, &item.ident),
+        Item::Trait(item) => (&item.vis, &item.ident),
+        Item::Type(item) => (&item.vis, &item.ident),
+        _ => return Vec::new(),
+    };
+    if is_shown(visibility) { vec![name.to_string()] } else { Vec::new() }
+}
+
+/// The names at the ends of a `use`.
+fn leaves(tree: &UseTree) -> Vec<String> {
+    match tree {
+        UseTree::Path(path) => leaves(&path.tree),
+        UseTree::Group(group) => group.items.iter().flat_map(leaves).collect(),
+        UseTree::Name(name) => vec![name.ident.to_string()],
+        UseTree::Rename(rename) => vec![rename.rename.to_string()],
+        UseTree::Glob(_) => panic!("what is public is named"),
+    }
+}
+
+fn parsed(path: &Path) -> syn::File {
+    syn::parse_file(&fs::read_to_string(path).expect("a source")).expect("Rust")
 }
 
 /// The module and the name of each item that `item` exports.
@@ -138,17 +187,12 @@ fn exports(item: &ItemUse) -> Vec<(String, String)> {
     names.into_iter().map(|name| (path.ident.to_string(), name)).collect()
 }
 
-fn is_shown(visibility: &Visibility, attributes: &[Attribute]) -> bool {
-    matches!(visibility, Visibility::Public(_)) && !is_hidden(attributes)
-}
-
-fn is_hidden(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| tokens(attribute).contains("doc(hidden)"))
+fn is_shown(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
 }
 
 fn fields(fields: &Fields, only_public: bool) -> Vec<String> {
-    let shown =
-        fields.iter().filter(|field| !only_public && !is_hidden(&field.attrs) || is_shown(&field.vis, &field.attrs));
+    let shown = fields.iter().filter(|field| !only_public || is_shown(&field.vis));
     shown
         .map(|field| match &field.ident {
             Some(name) => format!("{name}: {}", tokens(&field.ty)),

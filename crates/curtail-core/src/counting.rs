@@ -40,32 +40,27 @@ pub(crate) fn token_count(tokens: usize) -> String {
 /// ```
 pub trait Tokenizer: Send + Sync {
     /// Its name, which users choose it by.
-    #[doc(hidden)]
     #[expect(clippy::unnecessary_literal_bound, reason = "others know their name only when they run")]
     fn name(&self) -> &str {
         "custom"
     }
 
     /// Whether counts equal those of the model's own tokenizer; otherwise they are estimates.
-    #[doc(hidden)]
     fn exact(&self) -> bool {
         false
     }
 
     /// Whether no text has more tokens than bytes. A tokenizer that rewrites a text before it splits it cannot promise this.
-    #[doc(hidden)]
     fn at_most_bytes(&self) -> bool {
         false
     }
 
     /// What a user should know about how it counts, such as that it is slow.
-    #[doc(hidden)]
     fn remark(&self) -> Option<String> {
         None
     }
 
     /// What `tokens` that are not those of a text count, such as those of an image: a calibrated tokenizer multiplies them.
-    #[doc(hidden)]
     fn scaled(&self, tokens: usize) -> usize {
         tokens
     }
@@ -74,20 +69,17 @@ pub trait Tokenizer: Send + Sync {
     fn count(&self, text: &str) -> usize;
 
     /// Tokens of a text that a chat template rendered: special tokens in it are tokens, if the tokenizer knows any.
-    #[doc(hidden)]
     fn count_rendered(&self, text: &str) -> usize {
         self.count(text)
     }
 
     /// Tokens of the text, or `None` if there are more than `limit`. Stops as soon as there are more, if it can.
-    #[doc(hidden)]
     fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
         Some(self.count(text)).filter(|count| *count <= limit)
     }
 
     /// Bytes of the longest start of the text that has at most its first `tokens` tokens and ends both a token and a character.
     /// By default, it is searched for with [`count`](Self::count), and ends a character.
-    #[doc(hidden)]
     fn head(&self, text: &str, tokens: usize) -> usize {
         let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]).collect();
         let fitting = ends.partition_point(|end| self.count(&text[..*end]) <= tokens);
@@ -96,7 +88,6 @@ pub trait Tokenizer: Send + Sync {
 
     /// Start, in bytes, of the longest end of the text that has at most its last `tokens` tokens and starts both a token and a
     /// character. By default, it is searched for with [`count`](Self::count), and starts a character.
-    #[doc(hidden)]
     fn tail(&self, text: &str, tokens: usize) -> usize {
         let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         let too_long = starts.partition_point(|start| self.count(&text[*start..]) > tokens);
@@ -240,7 +231,6 @@ impl Tokenizer for Approximate {
 
 impl Approximate {
     /// An estimate with this name, of `tenths` tenths of a UTF-16 unit per token.
-    #[doc(hidden)]
     #[must_use]
     pub const fn new(name: &'static str, tenths: usize) -> Self {
         Self { name, tenths }

@@ -42,48 +42,33 @@
 //! Values go in and out as well ([`Cutter::cut_values`]), and a [`Policy`] of your own sees every dialect alike. Nothing here
 //! opens a file, and nothing changes the process: no hooks, no globals.
 //!
-//! Modules that are not listed here belong to the program `curtail` and may change in every release.
+//! # Two layers
+//!
+//! The items of this page are what most users need. The modules below are what they and the program `curtail` are made of: read a
+//! transcript with [`dialects`] and [`transcript`], decide with [`processors`], write with [`edit`] and [`pipeline`], and say what
+//! is wrong with [`checks`]. All of it is public on purpose, and all of it may change in each 0.x release.
 
 #![forbid(unsafe_code)]
 
-#[doc(hidden)]
 pub mod calendar;
-#[doc(hidden)]
 pub mod checks;
-#[doc(hidden)]
 pub mod counting;
-#[doc(hidden)]
 pub mod dialects;
-#[doc(hidden)]
 pub mod digest;
-#[doc(hidden)]
 pub mod edit;
-#[doc(hidden)]
 pub mod error;
-#[doc(hidden)]
 pub mod explain;
-#[doc(hidden)]
 pub mod figures;
-#[doc(hidden)]
 pub mod globs;
-#[doc(hidden)]
 pub mod json;
 mod library;
-#[doc(hidden)]
 pub mod pipeline;
-#[doc(hidden)]
 pub mod processors;
-#[doc(hidden)]
 pub mod secrets;
-#[doc(hidden)]
 pub mod small;
-#[doc(hidden)]
 pub mod steps;
-#[doc(hidden)]
 pub mod suggest;
-#[doc(hidden)]
 pub mod transcript;
-#[doc(hidden)]
 pub mod visible;
 
 pub use checks::{Finding, FindingPlace, Level, Rule};

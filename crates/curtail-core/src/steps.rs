@@ -15,13 +15,11 @@ pub fn count(steps: usize) {
 }
 
 /// Counts from now on.
-#[doc(hidden)]
 pub fn count_steps() {
     COUNTS.store(true, Ordering::Relaxed);
 }
 
 /// The steps so far.
-#[doc(hidden)]
 pub fn steps() -> u64 {
     STEPS.load(Ordering::Relaxed)
 }

@@ -21,7 +21,6 @@ use curtail_tokens::panics::catch_panic;
 use tempfile::SpooledTempFile;
 
 /// The library with which the tests of the program read tables.
-#[doc(hidden)]
 pub use ::parquet as parquet_library;
 
 /// The number of rows that are read before the size of a block is checked, and in which the first text of a column is

@@ -50,7 +50,6 @@ pub struct Finding {
     /// Where the counterpart of the call or result, or the message in conflict, is.
     pub other: Option<FindingPlace>,
     /// The line to show.
-    #[doc(hidden)]
     pub excerpt: Excerpt,
 }
 
@@ -75,7 +74,6 @@ pub struct FindingPlace {
 
 impl Finding {
     /// A finding in a text that was not read as a transcript: `message` at byte `offset`.
-    #[doc(hidden)]
     #[must_use]
     pub fn in_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, message: String) -> Self {
         let at = lines.place(Span::new(offset, offset), None, None);
@@ -84,7 +82,6 @@ impl Finding {
     }
 
     /// The finding that `text` is not JSON, or not a transcript.
-    #[doc(hidden)]
     #[must_use]
     pub fn invalid_json(text: &str, level: Level, error: &ReadError) -> Self {
         let offset = u32::try_from(error.offset).unwrap_or(u32::MAX);
@@ -93,7 +90,6 @@ impl Finding {
 
     /// The same finding when the examined text is the row of a table: `line` is its number in the file, `row` its place in
     /// words.
-    #[doc(hidden)]
     #[must_use]
     pub fn in_row(mut self, line: usize, text: &str, row: &str) -> Self {
         for place in self.places_mut() {
@@ -107,7 +103,6 @@ impl Finding {
     }
 
     /// The same finding in a transcript of `dialect`: what is only read cannot be fixed.
-    #[doc(hidden)]
     #[must_use]
     pub fn in_dialect(mut self, dialect: &dyn Dialect) -> Self {
         if self.rule.names_fix() && !dialect.is_writable() {
@@ -117,7 +112,6 @@ impl Finding {
     }
 
     /// The same finding when the examined text begins `lines` lines and `bytes` bytes into its file.
-    #[doc(hidden)]
     #[must_use]
     pub fn moved(mut self, lines: usize, bytes: isize) -> Self {
         for place in self.places_mut() {

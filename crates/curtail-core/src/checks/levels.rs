@@ -24,7 +24,6 @@ pub enum Level {
 
 impl Level {
     /// The level's name, as flags and configurations write it.
-    #[doc(hidden)]
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

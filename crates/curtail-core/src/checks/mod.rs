@@ -34,19 +34,14 @@ pub struct Rule {
     /// What to do about it; reads after "help: ".
     pub help: &'static str,
     /// What providers answer to such a transcript, by the name of the format that they accept.
-    #[doc(hidden)]
     pub answers: &'static [(&'static str, &'static str)],
     /// The flags with which `check` reports the bad example, for a rule that is off or needs a number.
-    #[doc(hidden)]
     pub flags: &'static str,
     /// A file in which this rule, and no other, has a finding.
-    #[doc(hidden)]
     pub bad: &'static str,
     /// The same file without the fault: no rule has a finding in it.
-    #[doc(hidden)]
     pub good: &'static str,
     /// What detects the fault.
-    #[doc(hidden)]
     pub detector: Detector,
 }
 
@@ -154,21 +149,18 @@ fn short_code(key: &str) -> Option<&'static str> {
 
 impl Rule {
     /// The rule's position in [`ALL`].
-    #[doc(hidden)]
     #[must_use]
     pub fn index(&self) -> usize {
         ALL.iter().position(|rule| rule.code == self.code).unwrap_or(ALL.len())
     }
 
     /// Whether the rule runs only with a number of tokens that a transcript may have.
-    #[doc(hidden)]
     #[must_use]
     pub const fn needs_budget(&self) -> bool {
         matches!(self.detector, Detector::Budget(_))
     }
 
     /// The group that the rule belongs to.
-    #[doc(hidden)]
     #[must_use]
     pub fn group(&self) -> Group {
         match self.code.as_bytes() {
@@ -180,7 +172,6 @@ impl Rule {
     }
 
     /// What the provider called `name` answers, where it is known.
-    #[doc(hidden)]
     #[must_use]
     pub fn answer_of(&self, name: &str) -> Option<&'static str> {
         self.answers.iter().find(|(provider, _)| *provider == name).map(|(_, answer)| *answer)
@@ -192,7 +183,6 @@ impl Rule {
     }
 
     /// The rule's page in Markdown: `docs/rules/` contains it and `curtail rule` prints it.
-    #[doc(hidden)]
     #[must_use]
     pub fn page(&self) -> String {
         let mut page = format!("# {} ({})\n\n{}\n\n", self.name, self.code, self.summary);

@@ -18,7 +18,6 @@ pub enum Framing {
 
 impl Framing {
     /// Its name, as `--framing` takes it.
-    #[doc(hidden)]
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -175,14 +175,14 @@ pub enum ProcessorError {
         /// Whether the first user message is among them.
         first_user: bool,
     },
-    /// The newest segment needs more tokens than the budget, and [`Overflow::Error`](Overflow::Error) is set.
+    /// The newest segment needs more tokens than the budget, and [`Overflow::Error`] is set.
     SegmentTooLarge {
         /// Tokens of the fixed part and the segment.
         needed: usize,
         /// The budget in tokens.
         budget: usize,
     },
-    /// What a person asked last does not fit, and [`Overflow::Error`](Overflow::Error) is set.
+    /// What a person asked last does not fit, and [`Overflow::Error`] is set.
     QuestionTooLarge {
         /// The smallest budget that keeps it.
         needed: usize,

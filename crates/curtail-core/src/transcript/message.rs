@@ -307,7 +307,6 @@ impl Role {
     }
 
     /// Whether the role gives instructions: these are preserved by default.
-    #[doc(hidden)]
     #[must_use]
     pub const fn instructs(self) -> bool {
         matches!(self, Self::System | Self::Developer)

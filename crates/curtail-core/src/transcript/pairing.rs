@@ -276,7 +276,7 @@ impl Pairs {
         awaiting
     }
 
-    /// The messages of the parts that [stay](Self::awaiting), the thoughts that led to them, and the [questions](Self::asked).
+    /// The messages of the parts that [stay](Self::awaiting), the thoughts that led to them, and the questions that those answer.
     #[must_use]
     pub fn awaiting_messages(&self, messages: &[Message<'_>]) -> HashSet<usize> {
         let mut whole: HashSet<usize> = self.awaiting(messages).into_iter().map(|part| part.message).collect();

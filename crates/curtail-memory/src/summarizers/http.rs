@@ -132,7 +132,7 @@ impl Http {
             .max_redirects(0)
             .http_status_as_error(false)
             .proxy(proxy)
-            .user_agent(concat!("curtail/", env!("CARGO_PKG_VERSION")));
+            .user_agent(concat!("curtail-memory/", env!("CARGO_PKG_VERSION")));
         if to.url.starts_with("https:") {
             settings = settings.tls_config(self.authorities.tls());
         }

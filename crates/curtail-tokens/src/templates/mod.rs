@@ -22,7 +22,6 @@ use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, PartOrigin, ToolCall};
 use renderer::Renderers;
 
-#[doc(hidden)]
 pub use renderer::serve;
 
 /// The largest file with a template or tools, in bytes. The longest template of a known model has 20,000.

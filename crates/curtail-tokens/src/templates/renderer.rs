@@ -145,7 +145,6 @@ fn took_too_long(_: ExitStatus) -> bool {
 ///
 /// # Errors
 /// The streams cannot be read or written, or the first line is not a template.
-#[doc(hidden)]
 pub fn serve(mut requests: impl BufRead, mut answers: impl Write, mut before: impl FnMut()) -> std::io::Result<()> {
     let mut line = String::new();
     requests.read_line(&mut line)?;
