@@ -14,7 +14,6 @@ pub mod reports;
 use curtail_tables as tables;
 #[cfg(not(feature = "parquet"))]
 mod tables;
-mod view;
 
 #[doc(hidden)]
 pub use cli::{main as run_program, reads_configuration};

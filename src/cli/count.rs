@@ -12,7 +12,6 @@ use super::table::{self, Columns, csv_field, trimmed};
 use crate::batch::{Event, Flow, Opened, Unit, Work};
 use crate::cli::options::{CountingOptions, TemplateOptions};
 use crate::console;
-use crate::view::tool_name;
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::{Counting, View};
@@ -331,7 +330,8 @@ impl CountedTranscript<'_> {
         let mut tools: BTreeMap<_, CountRow> = BTreeMap::new();
         let content = |at: PartRef| &messages[at.message].parts[at.part].content;
         for &at in pairs.calls().iter().chain(pairs.results()) {
-            let name = tool_name(messages, &pairs, at);
+            let name =
+                pairs.tool_name(messages, at).map_or_else(|| String::from("?"), |name| name.decode().into_owned());
             let calls = usize::from(content(at).call().is_some());
             let tokens = self.counting.content(content(at));
             let live = if messages[at.message].standing.is_read() { tokens } else { 0 };

@@ -20,11 +20,10 @@ use super::table::{self, Columns};
 use crate::batch::{CutOutput, Cutting, Event, Failure, Flow, OnError, Opened, OutputSink, TextOrJson};
 use crate::console;
 use crate::progress::Progress;
-use crate::view::figure;
 use curtail_core::dialects::Framing;
 use curtail_core::pipeline::{Chain, StageCount, Totals};
 use curtail_core::processors::Counting;
-use curtail_core::visible::number_of;
+use curtail_core::visible::{figure, number_of};
 use curtail_io::{ErrorKind, FileError};
 use curtail_io::{Manifest, Source, options_of_copy};
 

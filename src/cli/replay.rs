@@ -17,13 +17,13 @@ use super::replay_reporter::{self, ReplayReporter};
 use super::report;
 use crate::batch::{Batch, Event, Flow, Unit, Work};
 use crate::progress::Progress;
-use crate::view::ReplayColumn;
 use curtail_core::counting::Tokenizer;
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::Counting;
 use curtail_core::suggest::unknown;
 use curtail_lab::replay::{Apply, ModelPrice, Policy, PolicyChain, Prices, Remembered, Replay, SessionReport};
+use curtail_view::ReplayColumn;
 
 /// Replay recorded sessions under other policies: tokens, cache, cost and lost references
 ///

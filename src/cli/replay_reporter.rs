@@ -8,12 +8,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::replay::{ReplayFormat, budgets, command_line};
 use super::table::{self, Columns, csv_field, trimmed};
 use crate::console;
-use crate::view::{ReplayColumn, counted, figure, replayed_page, replayed_session};
-use curtail_core::visible::one_line;
+use curtail_core::visible::{counted, figure, one_line};
 use curtail_lab::replay::{
     Calibration, Group, NamedTotal, PolicyTotal, Prices, Replay, RequestReport, SeenRequests, SessionReport,
     TotalReport, Verdict, percentile,
 };
+use curtail_view::{ReplayColumn, replayed_page, replayed_session};
 
 /// The difference, as a share of the input, from which on it is reported that the log read more or less from the cache than the
 /// rules predict.

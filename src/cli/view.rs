@@ -13,10 +13,6 @@ use super::options::{CountingOptions, Reads, Tokens};
 use super::{policy, report};
 use crate::batch::{Event, Flow, Unit, Work};
 use crate::console;
-use crate::view::{
-    Conversation, LIST_END, Limits, Listed, Outline, Place, Policy, Rendered, Sources, Terminal, chat, comparison,
-    page, render,
-};
 use curtail_core::checks::{Levels, LineIndex, Table};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::pipeline::calibrated;
@@ -27,6 +23,10 @@ use curtail_io::{
     refuse_file_as_directory,
 };
 use curtail_lab::replay::Prices;
+use curtail_view::{
+    Compared, Conversation, LIST_END, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, comparison,
+    page, render,
+};
 
 /// Write a page that shows a transcript, or what a policy would do to it
 ///
@@ -160,7 +160,7 @@ impl Viewer<'_> {
         Rendered {
             listed: Listed { link: None, ..Listed::from_conversation(conversation) },
             html: chat(conversation, Terminal { full: self.args.full, max_text }),
-            outline: None,
+            compared: None,
         }
     }
 }
@@ -252,7 +252,7 @@ struct Pages<'a> {
     /// The paths of the inputs.
     inputs: Vec<PathBuf>,
     /// What is compared if there are two transcripts.
-    outlines: Vec<Outline>,
+    compared: Vec<Compared>,
     /// The name of the first input.
     title: Option<String>,
     /// The files of the run.
@@ -290,7 +290,7 @@ impl<'a> Pages<'a> {
             sections: Spool::default(),
             bytes: 0,
             inputs: sources.iter().filter_map(|source| source.path.clone()).collect(),
-            outlines: Vec::new(),
+            compared: Vec::new(),
             title: None,
             uses,
             scratch: Scratch::default(),
@@ -304,8 +304,8 @@ impl<'a> Pages<'a> {
             Some(title) if *title == source.name => {}
             Some(title) => *title = String::from("Transcripts"),
         }
-        for Rendered { mut listed, html, outline } in drawn {
-            self.outlines.extend(outline.filter(|_| self.count < 2));
+        for Rendered { mut listed, html, compared } in drawn {
+            self.compared.extend(compared.filter(|_| self.count < 2));
             if let Some(directory) = &self.args.output_dir {
                 let name = Self::name(source, &listed);
                 let (before, after) = page(&listed.name, None, self.policy);
@@ -391,8 +391,8 @@ impl<'a> Pages<'a> {
             self.rows.copy(&mut *put)?;
             put(LIST_END)?;
         }
-        if let ([one, other], 2) = (self.outlines.as_slice(), self.count) {
-            put(&comparison(one, other).0)?;
+        if let ([one, other], 2) = (self.compared.as_slice(), self.count) {
+            put(&comparison(one, other))?;
         }
         self.sections.copy(&mut *put)?;
         put(after)

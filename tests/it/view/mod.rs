@@ -31,7 +31,10 @@ fn a_page_allows_only_its_own_script() {
     let policy =
         page.split("Content-Security-Policy\" content=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     assert!(policy.starts_with("default-src 'none'; "), "{policy}");
-    assert!(policy.contains(&format!("script-src 'sha256-{digest}'")), "src/view/view.js.sha256 must be {digest}");
+    assert!(
+        policy.contains(&format!("script-src 'sha256-{digest}'")),
+        "crates/curtail-view/src/view.js.sha256 must be {digest}"
+    );
     assert_eq!(page.matches("<script").count(), 1);
     assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("url(http"), "an address");
 }

@@ -5,15 +5,16 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Effects, Style};
 
 use super::content::capped;
-use super::conversation::{Conversation, Drafted, Fate, PartFate, State, texts};
-use super::visible::{counted, figure, line, size};
+use super::conversation::Conversation;
+use super::effect::{Drafted, Fate, PartFate, State, texts};
+use super::visible::{line, size};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, PartRef, Role, ToolResult};
-use curtail_core::visible::{self, one_line};
+use curtail_core::visible::{self, counted, figure, one_line};
 
 /// How much of a conversation is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Terminal {
+pub struct Terminal {
     /// Whether arguments, results and reasoning are printed whole.
     pub full: bool,
     /// Maximum characters of a text that are printed.
@@ -26,7 +27,7 @@ const QUIET: Style = Style::new().effects(Effects::DIMMED);
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 
 /// The conversation with ANSI colors.
-pub(crate) fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> String {
+pub fn chat(conversation: &Conversation<'_>, terminal: Terminal) -> String {
     let mut chat = TerminalChat { conversation, terminal, out: String::new() };
     chat.headline();
     let end = conversation.messages.len();

@@ -4,15 +4,15 @@ use maud::{Markup, html};
 
 use super::charts;
 use super::page::without_script;
-use super::visible::{Shown, counted, figure};
-use curtail_core::visible::one_line;
+use super::visible::Shown;
+use curtail_core::visible::{counted, figure, one_line};
 use curtail_lab::replay::{NamedTotal, PolicyReport, PolicyTotal, SessionReport, TotalReport};
 
 /// How many policies have a color of their own; further ones share the last.
 const COLORS: usize = 6;
 
 /// One session as a section of a page.
-pub(crate) fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn]) -> String {
+pub fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn]) -> String {
     let rows: Vec<Row<'_>> = session.policies.iter().map(Row::from_session).collect();
     let section = html! {
         section class="session" {
@@ -33,12 +33,7 @@ pub(crate) fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn
 }
 
 /// A page with the totals of all sessions, `notes` about them, and `sections`, which [`replayed_session`] drew.
-pub(crate) fn replayed_page(
-    total: &TotalReport,
-    notes: &[&str],
-    sections: &[String],
-    columns: &[&ReplayColumn],
-) -> String {
+pub fn replayed_page(total: &TotalReport, notes: &[&str], sections: &[String], columns: &[&ReplayColumn]) -> String {
     let rows: Vec<Row<'_>> = total.policies.iter().map(Row::from_total).collect();
     let title = format!("Replay of {}", counted(total.sessions, "session"));
     let (mut page, closing) = without_script(&title);
@@ -222,16 +217,17 @@ fn steps(tokens: impl Iterator<Item = Option<u64>>, end: usize, most: u64) -> St
 
 /// A column of the table of policies.
 #[derive(Debug)]
-pub(crate) struct ReplayColumn {
-    /// Its name on the command line, and the help of this name.
-    pub(crate) name: &'static str,
-    pub(crate) help: &'static str,
+pub struct ReplayColumn {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The help of this name.
+    pub help: &'static str,
     /// Its title.
-    pub(crate) title: &'static str,
+    pub title: &'static str,
     /// The cell for the totals of a policy and the totals as recorded.
-    pub(crate) cell: fn(&PolicyTotal, &PolicyTotal) -> String,
+    pub cell: fn(&PolicyTotal, &PolicyTotal) -> String,
     /// Its meaning, if the title does not explain it.
-    pub(crate) meaning: &'static str,
+    pub meaning: &'static str,
 }
 
 /// A policy in a table: its name, its mark in a sweep, and its totals if they are comparable.

@@ -2,12 +2,9 @@
 
 use std::collections::HashMap;
 
-use maud::{Markup, html};
-
-use super::content::more;
-use super::conversation::{Conversation, Cost, LoggedUsages, Provided};
 use super::markdown::plain;
-use super::visible::{Moment, Shown, counted, date, duration, figure, line};
+use super::requests::{Cost, LoggedUsages, Provided};
+use super::visible::{Moment, line};
 use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::Value;
 use curtail_core::steps;
@@ -17,12 +14,6 @@ use curtail_lab::replay::Prices;
 
 /// Maximum characters of a title.
 const MAX_TITLE: usize = 90;
-/// How many prompts are listed; later ones are folded.
-const MAX_LISTED: usize = 12;
-/// Maximum number of tools that are listed for a prompt.
-const MAX_TOOLS: usize = 4;
-/// Maximum number of files that are listed for a prompt.
-const MAX_FILES: usize = 4;
 
 /// The facts about a session that precede its messages.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,14 +33,14 @@ pub(super) struct Story {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SessionPrice {
     /// In US dollars.
-    dollars: f64,
+    pub(super) dollars: f64,
     /// The date of the prices.
-    date: String,
+    pub(super) date: String,
     /// Whether it includes the replies.
-    with_output: bool,
+    pub(super) with_output: bool,
     /// The number of requests whose tokens the log has, and of all requests.
-    counted: usize,
-    requests: usize,
+    pub(super) counted: usize,
+    pub(super) requests: usize,
 }
 
 /// A prompt of a person, and the work that followed.
@@ -57,21 +48,21 @@ pub(super) struct SessionPrice {
 pub(super) struct Prompt {
     /// The index of its message.
     pub(super) message: usize,
-    text: String,
-    calls: usize,
+    pub(super) text: String,
+    pub(super) calls: usize,
     /// The tools that were called, the most frequent first, with the number of their calls.
-    tools: Vec<(String, usize)>,
-    tokens: usize,
+    pub(super) tools: Vec<(String, usize)>,
+    pub(super) tokens: usize,
     /// Seconds from the prompt to the last message before the next one.
-    seconds: Option<f64>,
-    files: Vec<String>,
-    commits: usize,
-    end: TurnEnd,
+    pub(super) seconds: Option<f64>,
+    pub(super) files: Vec<String>,
+    pub(super) commits: usize,
+    pub(super) end: TurnEnd,
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum TurnEnd {
+pub(super) enum TurnEnd {
     /// Nobody replied.
     #[default]
     Unanswered,
@@ -144,23 +135,6 @@ impl Story {
             requests: usages.requests,
         });
         self
-    }
-}
-
-impl SessionPrice {
-    fn draw(&self) -> Markup {
-        let what = if self.with_output { "" } else { "input " };
-        let amount = match self.dollars {
-            ..0.01 => format!("{what}less than $0.01"),
-            dollars => format!("{what}about ${dollars:.2}"),
-        };
-        let excluded = if self.with_output { "" } else { "; output is not included" };
-        html! {
-            span data-fact="cost" title={ "An estimate by the prices of " (self.date) (excluded) } {
-                (amount)
-                @if self.counted < self.requests { " for " (self.counted) " of " (counted(self.requests, "request")) }
-            }
-        }
     }
 }
 
@@ -253,81 +227,6 @@ impl TurnEnd {
             _ => None,
         })
     }
-
-    fn draw(&self) -> Markup {
-        html! {
-            @match self {
-                Self::Unanswered => { span class="ended" { "no reply" } },
-                Self::Text(words) => { span class="ended" { "→ " (Shown(words)) } },
-                Self::Question(words) => { span class="ended" { "→ asks: " (Shown(words)) } },
-                Self::Pending(name) => { span class="ended stopped" { "ended while " (Shown(name)) " ran" } },
-                Self::Result => { span class="ended stopped" { "ended with a result, without a reply" } },
-                Self::Stopped => { span class="ended stopped" { "stopped by the person" } },
-            }
-        }
-    }
-}
-
-/// The agent, model, project, date, duration and cost.
-pub(super) fn byline(conversation: &Conversation<'_>) -> Markup {
-    let story = &conversation.story;
-    let times = conversation.times.as_ref();
-    let first = times.and_then(|(from, _)| Moment::new(from.clone()));
-    let length =
-        times.and_then(|(from, to)| Some(Moment::new(to.clone())?.seconds - Moment::new(from.clone())?.seconds));
-    html! {
-        p class="byline" {
-            span data-fact="agent" { (Shown(&story.agent)) }
-            @if let Some(model) = &conversation.model { span data-fact="model" { (Shown(model)) } }
-            @if let Some(project) = &story.project { span data-fact="project" { code { (Shown(project)) } } }
-            @if let Some(first) = first { span data-fact="date" { (first.draw(true)) } }
-            @if let Some(length) = length.filter(|length| *length >= 1.0) {
-                span data-fact="duration" { (duration(length)) }
-            }
-            @if let Some(price) = &story.price { (price.draw()) }
-        }
-    }
-}
-
-/// The list of prompts.
-pub(super) fn prompts_list(conversation: &Conversation<'_>) -> Markup {
-    let prompts = &conversation.story.prompts;
-    let (head, rest) = prompts.split_at(prompts.len().min(MAX_LISTED));
-    html! {
-        @if !prompts.is_empty() {
-            section class="prompts" aria-label="Prompts" {
-                h2 { (counted(prompts.len(), "prompt")) }
-                ol { @for (nth, _) in head.iter().enumerate() { (item(conversation, nth)) } }
-                @if !rest.is_empty() {
-                    (more(rest.len(), "prompt", html! { ol { @for nth in head.len()..prompts.len() { (item(conversation, nth)) } } }))
-                }
-            }
-        }
-    }
-}
-
-fn item(conversation: &Conversation<'_>, nth: usize) -> Markup {
-    let prompts = &conversation.story.prompts;
-    let moment = |prompt: &Prompt| conversation.moments[prompt.message].as_ref();
-    let date_of = |prompt: &Prompt| moment(prompt).map(|moment| date(&moment.written));
-    let prompt = &prompts[nth];
-    let is_new_day = nth.checked_sub(1).is_some_and(|last| date_of(&prompts[last]) != date_of(prompt));
-    let moment = moment(prompt);
-    let words = if prompt.text.is_empty() { conversation.beginning(prompt.message) } else { prompt.text.clone() };
-    html! {
-        li {
-            a href={ "#" (conversation.anchor(prompt.message)) } { (Shown(&line(&words, 160))) }
-            span class="did" {
-                @if let Some(moment) = moment { span { (moment.draw(is_new_day)) } }
-                @if let Some(seconds) = prompt.seconds.filter(|seconds| *seconds >= 1.0) { span { (duration(seconds)) } }
-                @if prompt.calls > 0 { span { (calls(prompt)) } }
-                span { (counted(prompt.tokens, "token")) }
-                @if !prompt.files.is_empty() { span { (files(&prompt.files)) } }
-                @if prompt.commits > 0 { span { (counted(prompt.commits, "commit")) } }
-            }
-            (prompt.end.draw())
-        }
-    }
 }
 
 /// The tools that messages call, the most frequent first.
@@ -344,30 +243,4 @@ fn tools<'m>(messages: impl Iterator<Item = &'m Message<'m>>) -> Vec<(String, us
     }
     tools.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     tools
-}
-
-/// The number of calls, in total and of the most used tools.
-fn calls(prompt: &Prompt) -> Markup {
-    let named = prompt.tools.len().min(if prompt.tools.len() > MAX_TOOLS { MAX_TOOLS - 1 } else { MAX_TOOLS });
-    let others: usize = prompt.tools[named..].iter().map(|(_, count)| count).sum();
-    if let [(name, count)] = prompt.tools.as_slice() {
-        return html! { (counted(*count, "call")) " of " code { (Shown(&line(name, 30))) } };
-    }
-    html! {
-        (counted(prompt.calls, "call")) ": "
-        @for (nth, (name, count)) in prompt.tools[..named].iter().enumerate() {
-            @if nth > 0 { ", " } (figure(*count)) " " code { (Shown(&line(name, 30))) }
-        }
-        @if others > 0 { ", " (counted(others, "other")) }
-    }
-}
-
-fn files(paths: &[String]) -> Markup {
-    let name = |path: &String| line(path.rsplit(['/', '\\']).next().unwrap_or(path), 40);
-    html! {
-        "changed " @for (nth, path) in paths.iter().take(MAX_FILES).enumerate() {
-            @if nth > 0 { ", " } code title=(Shown(path)) { (Shown(&name(path))) }
-        }
-        @if paths.len() > MAX_FILES { " and " (figure(paths.len() - MAX_FILES)) " more" }
-    }
 }

@@ -4,9 +4,12 @@ use std::fmt::Write as _;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::conversation::{Conversation, Provided, Request, State};
-use super::overview::Share;
-use super::visible::{Shown, counted, figure, percent};
+use super::conversation::Conversation;
+use super::effect::State;
+use super::requests::{Provided, Request};
+use super::totals::Share;
+use super::visible::{Shown, percent};
+use curtail_core::visible::{counted, figure};
 
 /// Units across a strip.
 const WIDTH: usize = 100_000;

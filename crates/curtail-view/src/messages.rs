@@ -5,17 +5,19 @@ use std::collections::HashSet;
 use maud::{Markup, html};
 
 use super::content::{Passage, capped, images, passage};
-use super::conversation::{Conversation, Drafted, Fate, PartFate, State, texts, writer};
+use super::conversation::{Conversation, writer};
+use super::effect::{Drafted, Fate, PartFate, State, texts};
 use super::markdown::markdown;
 use super::output::output;
 use super::tools::{CallKind, arguments};
-use super::visible::{Body, Shown, counted, figure, gap, line, size};
+use super::visible::{Body, Shown, gap, line, size};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Part, PartRef, ToolCall, ToolResult};
+use curtail_core::visible::{counted, figure};
 
 /// The limits that keep a page small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// Maximum characters of a text on the page; a note says where the rest is.
     pub max_text: usize,
     /// Number of tokens from which on the later messages of a conversation are built only when they come into view.

@@ -5,8 +5,9 @@ use maud::{Markup, PreEscaped, Render as _, html};
 
 use super::content::{capped, more};
 use super::tools::member_text;
-use super::visible::{Body, Shown, counted, figure};
+use super::visible::{Body, Shown};
 use curtail_core::json::Document;
+use curtail_core::visible::{counted, figure};
 
 /// Lines of the output of a command that are shown before the rest is folded.
 const FOLD: usize = 16;

@@ -4,7 +4,7 @@
 use maud::{Markup, Render, html};
 
 use curtail_core::transcript::media;
-use curtail_core::visible::{is_suspect, obeyed_at, shown};
+use curtail_core::visible::{counted, is_suspect, obeyed_at, shown};
 
 /// A text inside an HTML element or attribute. Markup is escaped; control characters and characters that reorder text are
 /// shown by their code.
@@ -68,16 +68,6 @@ pub(super) fn line(text: &str, limit: usize) -> String {
         return line;
     }
     line.chars().take(limit.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// A whole number with a comma between groups of three digits.
-pub(crate) fn figure(number: impl TryInto<u64>) -> String {
-    indicatif::HumanCount(number.try_into().unwrap_or(u64::MAX)).to_string()
-}
-
-/// `1 message`, `2 messages`.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
-    format!("{} {noun}{}", figure(number), if number == 1 { "" } else { "s" })
 }
 
 /// A number of bytes for people: `512 bytes`, `34 KB`, `1.2 MB`.
@@ -163,7 +153,7 @@ pub(super) fn duration(seconds: f64) -> String {
 mod tests {
     use maud::Render as _;
 
-    use super::{Body, Moment, Shown, date, duration, figure, gap, line, percent, size};
+    use super::{Body, Moment, Shown, date, duration, gap, line, percent, size};
 
     #[test]
     fn markup_and_commands_are_shown() {
@@ -174,8 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_readable() {
-        assert_eq!([0_u64, 999, 1_000, 71_265_801].map(figure), ["0", "999", "1,000", "71,265,801"]);
+    fn sizes_and_shares_are_readable() {
         assert_eq!((percent(1, 3), percent(2, 100), percent(0, 0)), ("33 %".into(), "2.0 %".into(), "0.0 %".into()));
         // Rounded as by `count`.
         assert_eq!((percent(9, 231), percent(23, 231), percent(1, 8)), ("3.9 %".into(), "10 %".into(), "13 %".into()));

@@ -3,11 +3,12 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::charts::PATTERNS;
-use super::comparison::Outline;
+use super::comparison::Compared;
 use super::conversation::Conversation;
 use super::messages::{Chat, LATER_END, Limits};
 use super::overview::{opening as conversation_opening, overview};
-use super::visible::{Moment, Shown, counted, figure};
+use super::visible::{Moment, Shown};
+use curtail_core::visible::{counted, figure};
 
 const STYLE: &str = include_str!("view.css");
 /// The SHA-256 of the script, for the policy of the page, which allows no other script.
@@ -15,7 +16,7 @@ const SCRIPT_DIGEST: &str = include_str!("view.js.sha256");
 
 /// A transcript in the list of transcripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub struct Listed {
     /// Its name.
     pub name: String,
     /// A link to it: an anchor on the same page, or a file; `None` if it is on no page.
@@ -40,7 +41,7 @@ pub(crate) struct Listed {
 
 impl Listed {
     /// The row of a conversation, without a link.
-    pub(crate) fn from_conversation(conversation: &Conversation<'_>) -> Self {
+    pub fn from_conversation(conversation: &Conversation<'_>) -> Self {
         Self {
             name: conversation.place.name.clone(),
             link: None,
@@ -56,7 +57,7 @@ impl Listed {
     }
 
     /// Its row in the list of transcripts. With `policy`, the list has a column for the tokens after the policy.
-    pub(crate) fn row(&self, policy: bool) -> String {
+    pub fn row(&self, policy: bool) -> String {
         let words = self.prompt.as_deref().unwrap_or(&self.name);
         let folder = self.project.as_deref().unwrap_or_default();
         let project = folder.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
@@ -84,21 +85,21 @@ impl Listed {
 }
 
 /// The HTML after the rows of the list of transcripts.
-pub(crate) const LIST_END: &str = "</tbody></table></div></section>";
+pub const LIST_END: &str = "</tbody></table></div></section>";
 
 /// A transcript that was drawn.
 #[derive(Debug)]
-pub(crate) struct Rendered {
+pub struct Rendered {
     /// Its row in the list of transcripts.
     pub listed: Listed,
     /// Its section of a page, or its text.
     pub html: String,
     /// What is compared of it, if it is one of two transcripts.
-    pub outline: Option<Outline>,
+    pub compared: Option<Compared>,
 }
 
 /// Draws a conversation as a section of a page. `compared` tells whether it is one of two transcripts.
-pub(crate) fn render(conversation: &Conversation<'_>, limits: Limits, compared: bool) -> Rendered {
+pub fn render(conversation: &Conversation<'_>, limits: Limits, compared: bool) -> Rendered {
     let id = format!("{}top", conversation.place.anchor);
     let mut html = format!("<section class=\"session\" id=\"{id}\">");
     let shared = !conversation.place.anchor.is_empty();
@@ -114,8 +115,8 @@ pub(crate) fn render(conversation: &Conversation<'_>, limits: Limits, compared: 
     Chat { conversation, limits }.draw(&mut html, shared);
     html.push_str("</div></section>");
     let listed = Listed { link: Some(format!("#{id}")), ..Listed::from_conversation(conversation) };
-    let outline = compared.then(|| Outline::from_conversation(conversation, id));
-    Rendered { listed, html, outline }
+    let compared = compared.then(|| Compared::from_conversation(conversation, id));
+    Rendered { listed, html, compared }
 }
 
 /// The HTML after the sections of every page.
@@ -134,7 +135,7 @@ const CLOSING: &str = concat!(
 
 /// The text before and after the sections of a page called `title`. If it begins with a list of transcripts, `listed` is their
 /// number, and their rows and [`LIST_END`] come next. `policy` adds a filter for what a policy did.
-pub(crate) fn page(title: &str, listed: Option<usize>, policy: bool) -> (String, &'static str) {
+pub fn page(title: &str, listed: Option<usize>, policy: bool) -> (String, &'static str) {
     let mut head = opening(title, &format!(" script-src 'sha256-{}';", SCRIPT_DIGEST.trim()));
     head.push_str("<a class=\"skip\" href=\"#conversation\">Skip to the conversation</a>");
     head.push_str(PATTERNS);

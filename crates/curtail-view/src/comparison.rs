@@ -9,10 +9,12 @@ use maud::{Markup, PreEscaped, html};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::charts::{peak, steps};
-use super::conversation::{Conversation, Request};
-use super::visible::{Shown, counted, figure, percent};
+use super::conversation::Conversation;
+use super::requests::Request;
+use super::visible::{Shown, percent};
 use curtail_core::json::Text;
 use curtail_core::transcript::{Content, Message, Part};
+use curtail_core::visible::{counted, figure};
 
 /// Maximum number of differences that are listed; further ones are counted.
 const MAX_DIFFERENCES: usize = 200;
@@ -21,8 +23,8 @@ const MAX_ROWS: usize = 40;
 
 /// Two transcripts and what they have in common.
 struct Comparison<'o> {
-    one: &'o Outline,
-    other: &'o Outline,
+    one: &'o Compared,
+    other: &'o Compared,
     matches: Vec<Match>,
     /// Messages that both begin with.
     prefix: usize,
@@ -39,12 +41,12 @@ struct Difference {
     changed: Option<(usize, usize)>,
 }
 
-/// The section in which two transcripts are compared.
-pub(crate) fn comparison(one: &Outline, other: &Outline) -> Markup {
+/// The section of a page in which two transcripts are compared, as HTML.
+pub fn comparison(one: &Compared, other: &Compared) -> String {
     let matches = align(&one.entries, &other.entries);
     let is_same = |(nth, found): &(usize, &Match)| found.at == (*nth, *nth) && found.agreement != Agreement::Changed;
     let prefix = matches.iter().enumerate().take_while(is_same).count();
-    Comparison { one, other, matches, prefix }.draw()
+    Comparison { one, other, matches, prefix }.draw().0
 }
 
 impl Comparison<'_> {
@@ -293,9 +295,9 @@ fn link(entry: &Entry, at: usize) -> Markup {
 /// Characters of a text by which a message is recognized after its end changed.
 const OPENING: usize = 32;
 
-/// The parts of a transcript that are compared.
+/// What is compared of a transcript.
 #[derive(Debug)]
-pub(crate) struct Outline {
+pub struct Compared {
     pub(super) name: String,
     /// The id of its section.
     pub(super) id: String,
@@ -345,9 +347,9 @@ struct Match {
     agreement: Agreement,
 }
 
-impl Outline {
-    /// The outline of `conversation`, whose section has the id `id`.
-    pub(crate) fn from_conversation(conversation: &Conversation<'_>, id: String) -> Self {
+impl Compared {
+    /// What is compared of `conversation`, whose section has the id `id`.
+    pub(super) fn from_conversation(conversation: &Conversation<'_>, id: String) -> Self {
         let entry = |at: usize| Entry {
             anchor: conversation.anchor(at),
             writer: conversation.writer(at),

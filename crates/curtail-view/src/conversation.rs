@@ -1,0 +1,216 @@
+//! Everything about a transcript that is drawn: its messages with their tokens, pairs, turns and findings, the context at each
+//! request, and the effect of a policy.
+
+use super::effect::{Drafted, Effect, Fate, Policy, Recorded};
+use super::requests::{Cost, LoggedUsages, Provided, Request, requests};
+use super::story::Story;
+use super::visible::{Moment, line};
+use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
+use curtail_core::dialects::Dialect;
+use curtail_core::processors::{Counting, ProcessorError, View};
+use curtail_core::transcript::{Content, Layout, Message, Pairs, PartRef, Transcript, turn_starts};
+use curtail_lab::replay::Prices;
+
+/// Where a transcript is in its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Its name: the file, and its line or number if the file has several transcripts.
+    pub name: String,
+    /// Number of the first line of the text that it was read from, from 1.
+    pub line: usize,
+    /// Bytes of the file before that text.
+    pub offset: usize,
+    /// Distinguishes the anchors of this transcript from those of others on the page; empty if there is one.
+    pub anchor: String,
+}
+
+/// The settings for drawing transcripts.
+pub struct Sources<'s> {
+    /// Counts tokens.
+    pub counting: &'s Counting,
+    /// Which findings are reported.
+    pub verdicts: &'s Verdicts,
+    /// The lines of the text that the transcripts were read from.
+    pub lines: &'s LineIndex<'s>,
+    /// The policy, if its effect is shown.
+    pub policy: Option<&'s Policy>,
+    /// What models cost, if that is known.
+    pub prices: Option<&'s Prices>,
+}
+
+/// A transcript with everything that is drawn of it.
+pub struct Conversation<'a> {
+    /// Where it is.
+    pub place: Place,
+    /// The name of its dialect.
+    pub dialect: &'static str,
+    /// The model that its log names first.
+    pub model: Option<String>,
+    /// The times of the first and the last item that have one, as ISO 8601.
+    pub times: Option<(String, String)>,
+    /// The name of the tokenizer.
+    pub tokenizer: String,
+    /// The messages, as they were read.
+    pub messages: Vec<Message<'a>>,
+    /// Tokens of every message, and of each of its parts.
+    pub(super) costs: Vec<Cost>,
+    /// Tokens outside the messages: instructions and tool definitions.
+    pub outside: usize,
+    pub(super) pairs: Pairs,
+    /// The messages that begin turns.
+    pub(super) turns: Vec<usize>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) requests: Vec<Request>,
+    /// The provider's counts that the log contains.
+    pub(super) provided: Vec<Provided>,
+    /// When each message was written.
+    pub(super) moments: Vec<Option<Moment>>,
+    /// Whether each message is the summary of a compaction: a program wrote it, although its role is user.
+    pub(super) summaries: Vec<bool>,
+    pub(super) story: Story,
+    pub(super) effect: Option<Effect<'a>>,
+}
+
+impl<'a> Conversation<'a> {
+    /// Counts, checks and, if there is a policy, cuts `transcript`, which was read from `text`.
+    ///
+    /// # Errors
+    /// The policy cannot decide.
+    pub fn from_transcript(
+        place: Place,
+        dialect: &'static dyn Dialect,
+        mut transcript: Transcript<'a>,
+        sources: &Sources<'_>,
+    ) -> Result<Self, ProcessorError> {
+        let Sources { counting, policy, .. } = *sources;
+        let findings = findings(dialect, &mut transcript, sources, &place);
+        let usages = LoggedUsages::new(dialect, &transcript);
+        let Transcript { layout, messages } = transcript;
+        let costs: Vec<Cost> = messages.iter().map(|message| Cost::from_message(message, counting)).collect();
+        let outside = counting.outside(&View::of_layout(&layout, &messages));
+        let requests = requests(&messages, &costs, outside);
+        let times = times(dialect, &layout);
+        let model = layout.elements.iter().find_map(|item| dialect.model(*item));
+        let model = model.map(|model| model.decode().into_owned());
+        let moments = moments(dialect, &messages);
+        let pairs = Pairs::from_messages(&messages);
+        let replaces = |message: &Message<'_>| message.value().is_some_and(|value| dialect.replaces_past(value));
+        let summaries: Vec<bool> = messages.iter().map(replaces).collect();
+        let story = Story::new(dialect, &layout.elements, &messages, &costs, &summaries, &pairs, &moments)
+            .priced(&usages, sources.prices);
+        let recorded =
+            Recorded { layout: &layout, messages: &messages, costs: &costs, requests: &requests, counting, outside };
+        let effect = policy.map(|policy| recorded.effect(policy)).transpose()?;
+        Ok(Self {
+            dialect: dialect.name(),
+            model,
+            times,
+            tokenizer: counting.tokenizer.name().to_owned(),
+            pairs,
+            provided: usages.provided,
+            moments,
+            summaries,
+            story,
+            turns: turn_starts(&messages),
+            costs,
+            outside,
+            findings,
+            requests,
+            effect,
+            messages,
+            place,
+        })
+    }
+
+    /// Tokens of all messages and of what is outside them.
+    pub fn tokens(&self) -> usize {
+        self.outside + self.costs.iter().map(|cost| cost.tokens).sum::<usize>()
+    }
+
+    /// Tokens that the model still reads: those of messages that were neither replaced by a boundary nor rolled back.
+    pub fn live_tokens(&self) -> usize {
+        let read = self.messages.iter().zip(&self.costs).filter(|(message, _)| message.standing.is_read());
+        self.outside + read.map(|(_, cost)| cost.tokens).sum::<usize>()
+    }
+
+    /// Who wrote message `index`, which is also the name of its color: a person, the model, a tool or a program.
+    pub(super) fn writer(&self, index: usize) -> &'static str {
+        match writer(&self.messages[index]) {
+            "person" if self.summaries[index] => "program",
+            writer => writer,
+        }
+    }
+
+    /// The id of the element of message `index`.
+    pub(super) fn anchor(&self, index: usize) -> String {
+        format!("{}m{index}", self.place.anchor)
+    }
+
+    /// What a policy does to message `at`, if there is one.
+    pub(super) fn fate(&self, at: usize) -> Option<&Fate> {
+        self.effect.as_ref().map(|effect| &effect.fates[at])
+    }
+
+    /// The messages that a policy wrote before message `at`; after the last message, if there is none at `at`.
+    pub(super) fn drafts(&self, at: usize) -> &[Drafted<'a>] {
+        let drafts = self.effect.as_ref().map_or(&[][..], |effect| &effect.drafts);
+        let from = drafts.partition_point(|draft| draft.before < at);
+        &drafts[from..drafts.partition_point(|draft| draft.before <= at)]
+    }
+
+    /// The name of the tool that a call or result belongs to; `?` if nothing names it.
+    pub(super) fn tool(&self, at: PartRef) -> String {
+        self.pairs.tool_name(&self.messages, at).map_or_else(|| String::from("?"), |name| name.decode().into_owned())
+    }
+
+    /// The beginning of a message, on one line.
+    pub(super) fn beginning(&self, at: usize) -> String {
+        let words = self.messages[at].parts.iter().enumerate().find_map(|(nth, part)| match &part.content {
+            Content::Text(text) | Content::Reasoning(text) if !text.is_blank() => Some(text.decode().into_owned()),
+            Content::ToolCall(call) => Some(format!("{} {}", call.name.decode(), call.arguments.decode())),
+            Content::ToolResult(result) => {
+                let name = self.tool(PartRef { message: at, part: nth });
+                let text = result.content.first().map(|text| text.decode().into_owned()).unwrap_or_default();
+                Some(format!("{name}: {text}"))
+            }
+            Content::Media(_) => Some(String::from("image or file")),
+            _ => None,
+        });
+        line(&words.unwrap_or_default(), 72)
+    }
+}
+
+/// Who wrote a message: a person, the model, a tool or a program.
+pub(super) fn writer(message: &Message<'_>) -> &'static str {
+    match message.writer() {
+        "user" => "person",
+        "assistant" => "model",
+        "tool" => "tool",
+        _ => "program",
+    }
+}
+
+fn moments(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<Option<Moment>> {
+    messages.iter().map(|message| Moment::new(dialect.time(message.value()?)?)).collect()
+}
+
+fn findings(
+    dialect: &'static dyn Dialect,
+    transcript: &mut Transcript<'_>,
+    sources: &Sources<'_>,
+    place: &Place,
+) -> Vec<Finding> {
+    // Without a budget, nothing is counted, and nothing can fail.
+    let detections = Inspection::default().detections(dialect, transcript, sources.verdicts);
+    let located = detections
+        .into_iter()
+        .flatten()
+        .map(|detection| detection.locate(sources.lines, transcript.layout.span.start).in_dialect(dialect));
+    located.map(|finding| finding.moved(place.line - 1, place.offset.cast_signed())).collect()
+}
+
+fn times(dialect: &'static dyn Dialect, layout: &Layout<'_>) -> Option<(String, String)> {
+    let first = layout.elements.iter().find_map(|item| dialect.time(*item))?;
+    let last = layout.elements.iter().rev().find_map(|item| dialect.time(*item))?;
+    Some((first, last))
+}

@@ -1,0 +1,230 @@
+//! What a policy does to a transcript: the fate of every message, and the messages that it writes.
+
+use std::collections::HashMap;
+
+use super::requests::{Cost, Request, sample};
+use curtail_core::explain::{Explained, explain};
+use curtail_core::pipeline::{Chain, Stage};
+use curtail_core::processors::{Counting, Plan, ProcessorError};
+use curtail_core::transcript::{Content, Layout, Message, Origin, Part, PartOrigin, Standing, supersede};
+
+/// A chain whose effect is shown.
+pub struct Policy {
+    /// The chain.
+    pub chain: Chain,
+    /// The chain as the user wrote it.
+    pub label: String,
+}
+
+/// How many requests the policy is applied to for its curve.
+const SAMPLES: usize = 64;
+
+/// What a policy does.
+pub(super) struct Effect<'a> {
+    /// The policy as the user wrote it.
+    pub(super) label: String,
+    /// The fate of every message that was read.
+    pub(super) fates: Vec<Fate>,
+    /// The messages that the policy wrote.
+    pub(super) drafts: Vec<Drafted<'a>>,
+    /// Notes of the processors.
+    pub(super) notes: Vec<String>,
+    /// Messages after the policy.
+    pub(super) messages: usize,
+    /// Tokens after the policy.
+    pub(super) tokens: usize,
+    /// Tokens that the policy would have sent, at some of the requests.
+    pub(super) requests: Vec<Request>,
+}
+
+/// The fate of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fate {
+    pub(super) state: State,
+    /// What was done and why, for each decision about it.
+    pub(super) reasons: Vec<String>,
+    /// Its tokens after the policy.
+    pub(super) tokens: usize,
+    /// The fates of its parts.
+    pub(super) parts: Vec<PartFate>,
+}
+
+/// Whether a message is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Kept,
+    Changed,
+    Dropped,
+}
+
+impl State {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Changed => "changed",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// The fate of a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PartFate {
+    Kept,
+    Dropped,
+    /// It has this text now.
+    Rewritten(String),
+}
+
+/// A message that the policy wrote.
+pub(super) struct Drafted<'a> {
+    /// Index of the message that follows it.
+    pub(super) before: usize,
+    pub(super) message: Message<'a>,
+    pub(super) tokens: usize,
+}
+
+impl Effect<'_> {
+    /// Tokens after the policy that a model reads: without messages that the log itself removed from the context.
+    pub(super) fn live_tokens(&self, messages: &[Message<'_>], outside: usize) -> usize {
+        let read = messages.iter().zip(&self.fates).filter(|(message, _)| message.standing.is_read());
+        let drafts = self.drafts.iter().map(|draft| draft.tokens);
+        outside + read.map(|(_, fate)| fate.tokens).chain(drafts).sum::<usize>()
+    }
+
+    /// How many messages have this state.
+    pub(super) fn count(&self, state: State) -> usize {
+        self.fates.iter().filter(|fate| fate.state == state).count()
+    }
+}
+
+/// A transcript as it was recorded.
+pub(super) struct Recorded<'r, 'a> {
+    pub(super) layout: &'r Layout<'a>,
+    pub(super) messages: &'r [Message<'a>],
+    pub(super) costs: &'r [Cost],
+    pub(super) requests: &'r [Request],
+    pub(super) counting: &'r Counting,
+    /// Tokens outside the messages.
+    pub(super) outside: usize,
+}
+
+impl<'a> Recorded<'_, 'a> {
+    /// Applies `policy` to the messages, and to the history before some of the requests.
+    pub(super) fn effect(&self, policy: &Policy) -> Result<Effect<'a>, ProcessorError> {
+        let mut reasons: HashMap<usize, Vec<String>> = HashMap::new();
+        let several = policy.chain.stages.len() > 1;
+        let watch = |stage: &Stage, messages: &[Message<'a>], plan: &Plan| {
+            for explained in explain(messages, plan) {
+                let Explained { message, action, reason, .. } = &explained;
+                let by = if several { format!(" by {}", stage.label()) } else { String::new() };
+                let words = if several { format!("{action}{by}: {reason}") } else { explained.outcome() };
+                reasons.entry(message.unwrap_or(usize::MAX)).or_default().push(words);
+            }
+        };
+        let run = policy.chain.run(self.layout, self.messages.to_vec(), watch)?;
+        let (fates, drafts) = self.fates_and_drafts(&run.messages, reasons);
+        let kept = fates.iter().map(|fate| fate.tokens).chain(drafts.iter().map(|draft| draft.tokens));
+        let tokens = self.outside + kept.sum::<usize>();
+        let (label, notes, requests) = (policy.label.clone(), run.notes, self.curve(policy)?);
+        Ok(Effect { label, fates, drafts, notes, messages: run.messages.len(), tokens, requests })
+    }
+
+    fn fates_and_drafts(
+        &self,
+        after: &[Message<'a>],
+        mut reasons: HashMap<usize, Vec<String>>,
+    ) -> (Vec<Fate>, Vec<Drafted<'a>>) {
+        let Self { messages: before, costs, counting, .. } = *self;
+        let dropped = |message: &Message<'_>| Fate {
+            state: State::Dropped,
+            reasons: Vec::new(),
+            tokens: 0,
+            parts: vec![PartFate::Dropped; message.parts.len()],
+        };
+        let mut fates: Vec<Fate> = before.iter().map(dropped).collect();
+        let mut drafts = Vec::new();
+        let mut follows = before.len();
+        for message in after.iter().rev() {
+            if let Some(index) = message.source_index() {
+                fates[index] = fate(&before[index], message, costs[index].tokens, counting);
+                follows = index;
+            } else {
+                let tokens = counting.message(message);
+                drafts.push(Drafted { before: follows, message: message.clone(), tokens });
+            }
+        }
+        drafts.reverse();
+        // A draft after a message that the policy moved stays behind the drafts before it.
+        let mut last = 0;
+        for draft in &mut drafts {
+            last = draft.before.max(last);
+            draft.before = last;
+        }
+        for (at, fate) in fates.iter_mut().enumerate() {
+            fate.reasons = reasons.remove(&at).unwrap_or_default();
+        }
+        (fates, drafts)
+    }
+
+    /// What the policy would have sent at some of the requests. Each time, it sees the history as recorded.
+    fn curve(&self, policy: &Policy) -> Result<Vec<Request>, ProcessorError> {
+        let mut curve = Vec::new();
+        for Request { message, .. } in sample(self.requests, SAMPLES) {
+            let run = policy.chain.run(self.layout, history_at(self.messages, message), |_, _, _| {})?;
+            let tokens = run.messages.iter().map(|message| match message.source_index() {
+                Some(index) if is_unchanged(message) => self.costs[index].tokens,
+                _ => self.counting.message(message),
+            });
+            curve.push(Request { message, tokens: self.outside + tokens.sum::<usize>() });
+        }
+        Ok(curve)
+    }
+}
+
+fn fate<'a>(before: &Message<'a>, after: &Message<'a>, tokens: usize, counting: &Counting) -> Fate {
+    if is_unchanged(after) && before.parts.len() == after.parts.len() {
+        let state = if matches!(after.origin, Origin::Moved(_)) { State::Changed } else { State::Kept };
+        return Fate { state, reasons: Vec::new(), tokens, parts: vec![PartFate::Kept; before.parts.len()] };
+    }
+    let parts = before.parts.iter().map(|part| part_fate(part, after)).collect();
+    Fate { state: State::Changed, reasons: Vec::new(), tokens: counting.message(after), parts }
+}
+
+fn is_unchanged(message: &Message<'_>) -> bool {
+    message.cut.is_empty() && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)))
+}
+
+fn part_fate<'a>(part: &Part<'a>, after: &Message<'a>) -> PartFate {
+    let kind = std::mem::discriminant(&part.content);
+    let place = part.place().map(|place| place.element);
+    let same = |other: &Part<'a>| {
+        std::mem::discriminant(&other.content) == kind && other.place().map(|place| place.element) == place
+    };
+    match after.parts.iter().find(|other| same(other)) {
+        None => PartFate::Dropped,
+        Some(Part { content, origin: PartOrigin::Rewritten(_) }) => PartFate::Rewritten(texts(content).join("\n")),
+        Some(_) => PartFate::Kept,
+    }
+}
+
+/// The texts of a part that a policy wrote or changed.
+pub(super) fn texts(content: &Content<'_>) -> Vec<String> {
+    match content {
+        Content::Text(text) | Content::Reasoning(text) => vec![text.decode().into_owned()],
+        Content::ToolResult(result) => result.content.iter().map(|text| text.decode().into_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The first `count` messages of `all`, as they were before later boundaries.
+fn history_at<'a>(all: &[Message<'a>], count: usize) -> Vec<Message<'a>> {
+    let mut messages = all[..count].to_vec();
+    if all[count..].iter().any(Message::is_boundary) {
+        for message in messages.iter_mut().filter(|message| !message.standing.is_rolled_back()) {
+            message.standing = Standing::Live;
+        }
+        supersede(&mut messages);
+    }
+    messages
+}

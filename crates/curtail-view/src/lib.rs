@@ -1,0 +1,36 @@
+//! Shows a transcript to people: as one HTML page that opens anywhere, or as text for a terminal. It decides nothing about a
+//! transcript, which was read, counted, checked and cut elsewhere.
+//!
+//! [`Conversation::from_transcript`] collects everything that is drawn of a transcript. [`render`] draws it as a section of a
+//! [`page`], and [`chat`] as text with colors. Text of the transcript is escaped in both, so that neither a browser nor a
+//! terminal obeys it.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
+
+mod charts;
+mod comparison;
+mod content;
+mod conversation;
+mod effect;
+mod markdown;
+mod messages;
+mod output;
+mod overview;
+mod page;
+mod prompts;
+mod replay;
+mod requests;
+mod story;
+mod terminal;
+mod tools;
+mod totals;
+mod visible;
+
+pub use comparison::{Compared, comparison};
+pub use conversation::{Conversation, Place, Sources};
+pub use effect::Policy;
+pub use messages::Limits;
+pub use page::{LIST_END, Listed, Rendered, page, render};
+pub use replay::{ReplayColumn, replayed_page, replayed_session};
+pub use terminal::{Terminal, chat};
