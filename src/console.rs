@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 
 use curtail_core::secrets::Secret;
 use curtail_core::visible::{self, JsonWriter, one_line};
@@ -51,9 +51,24 @@ pub(crate) fn hide(secret: &str) {
 }
 
 /// Prints one message on standard error. What it quotes cannot break its line.
-pub(crate) fn message(style: Style, message: &impl Display) {
+fn say(style: Style, message: &impl Display) {
     let message = message.to_string();
     err(&format!("{style}curtail:{style:#} {}\n", one_line(&message)));
+}
+
+/// Prints an error.
+pub(crate) fn error(message: &impl Display) {
+    say(AnsiColor::Red.on_default().bold(), message);
+}
+
+/// Prints a warning.
+pub(crate) fn warning(message: &impl Display) {
+    say(AnsiColor::Yellow.on_default().bold(), message);
+}
+
+/// Prints a note.
+pub(crate) fn note(message: &impl Display) {
+    say(Style::new(), message);
 }
 
 /// Prints text for people on standard error.

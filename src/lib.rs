@@ -7,13 +7,17 @@
 pub mod batch;
 mod cli;
 mod console;
-mod progress;
+mod cutting;
+mod options;
+mod process;
 #[doc(hidden)]
 pub mod reports;
+mod sessions;
 #[cfg(feature = "parquet")]
 use curtail_tables as tables;
 #[cfg(not(feature = "parquet"))]
 mod tables;
+mod works;
 
 #[doc(hidden)]
 pub use cli::{main as run_program, reads_configuration};

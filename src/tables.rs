@@ -21,7 +21,7 @@ pub struct WantedColumn<'w> {
 pub(crate) enum Rows {}
 
 /// The output of a table, which this build cannot write.
-pub enum TableSink {}
+pub(crate) enum TableSink {}
 
 impl Table {
     pub const fn format(&self) -> TableFormat {
@@ -62,15 +62,15 @@ impl Rows {
 }
 
 impl TableSink {
-    pub fn new(table: &Table, _: FileSink) -> Result<Self, FileError> {
+    pub(crate) fn new(table: &Table, _: FileSink) -> Result<Self, FileError> {
         match *table {}
     }
 
-    pub fn write(&mut self, _: usize, _: &[RowResult], _: &[u8], _: bool) -> Result<(), FileError> {
+    pub(crate) fn write(&mut self, _: usize, _: &[RowResult], _: &[u8], _: bool) -> Result<(), FileError> {
         match *self {}
     }
 
-    pub fn finish(self) -> Result<FileSink, FileError> {
+    pub(crate) fn finish(self) -> Result<FileSink, FileError> {
         match self {}
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::feed::{Feed, Task};
 use super::worker::{Done, Worker};
 use super::{Batch, Event, Flow, Work};
-use crate::progress::Progress;
+use crate::reports::progress::Progress;
 use curtail_io::{Buffer, Source};
 
 /// How many folded results a worker keeps for its next blocks.

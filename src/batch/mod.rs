@@ -44,8 +44,6 @@
 //! it in its block; [`OnError`] decides about the rest of its file. A command that reports broken units as findings
 //! (invalid UTF-8 included) returns `Ok` from [`Work::unit`] and [`Work::garbled`] instead.
 
-mod checking;
-mod cutting;
 mod engine;
 mod feed;
 mod worker;
@@ -53,11 +51,9 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use checking::{Checked, Checking, TextRepair};
-pub use cutting::{CutOutput, Cutting, DropRecords, DroppedRecord, OutputSink, TextOrJson, WindowPlace};
 pub(crate) use feed::first_without_records;
 
-use crate::progress::Progress;
+use crate::reports::progress::Progress;
 use crate::tables::Table;
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
 use curtail_core::error::Locator;

@@ -10,11 +10,12 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use serde_json::{Value, json};
 
-use super::input::{Global, text_or_json};
-use super::run;
-use super::table::{Columns, table, trimmed};
-use crate::batch::TextOrJson;
 use crate::console;
+use crate::options::choices::{TextOrJson, text_or_json};
+use crate::options::configuration_schema;
+use crate::options::global::Global;
+use crate::reports::table::table;
+use crate::reports::table::{Columns, trimmed};
 use curtail_core::checks::{self, Rule, rule_named};
 use curtail_core::dialects;
 use curtail_core::suggest::unknown;
@@ -141,7 +142,7 @@ impl SchemaArgs {
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         match self.output.as_deref() {
             None => console::out(&schema_list()?)?,
-            Some("configuration") => console::out_json(&run::schema_text())?,
+            Some("configuration") => console::out_json(&configuration_schema())?,
             Some(name) => match SCHEMAS.iter().find(|(known, _)| *known == name) {
                 Some((_, schema)) => console::out_json(schema)?,
                 None => {

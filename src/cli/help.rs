@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use clap::builder::{StyledStr, Styles};
 use clap::{Arg, Command};
 
-use super::options::signed;
+use crate::options::numbers::signed;
 use curtail_tokens::tokenizers;
 
 /// The commands of the first screen, each in exactly one group.

@@ -6,38 +6,34 @@ mod config;
 mod corrections;
 mod count;
 mod cut;
-mod cut_reporter;
-mod effects;
 mod filter;
 mod help;
-mod input;
-mod keys;
-mod limit;
+mod init;
 mod memory;
-mod new_session;
-pub(crate) mod options;
-mod policy;
-mod process;
-mod repair;
 mod replay;
-mod replay_reporter;
-mod report;
 mod run;
 mod sessions;
 mod show;
 mod split;
 mod store;
 mod summarize;
-mod table;
 mod view;
-mod window;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{ExitCode, Termination as _};
 
-use crate::console;
 use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use crate::options::config::{Config, ConfigChoice};
+use crate::options::effects;
+use crate::options::global::Global;
+use crate::options::keys::Variables;
+use crate::options::limit::LimitOptions;
+use crate::options::repair::RepairOptions;
+use crate::options::window::WindowOptions;
+use crate::reports::remarks;
+use crate::{console, process};
 use curtail_core::visible::one_line;
 use curtail_tokens::tokenizers::{tokenizer_panic, unencoded_text};
 
@@ -46,11 +42,11 @@ use curtail_tokens::tokenizers::{tokenizer_panic, unencoded_text};
 #[command(name = "curtail", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 struct Root {
     #[command(flatten)]
-    global: input::Global,
+    global: Global,
 }
 
 struct Cli {
-    global: input::Global,
+    global: Global,
     command: Command,
     /// What to report about the flags.
     remark: Option<String>,
@@ -58,7 +54,7 @@ struct Cli {
 
 impl Cli {
     fn from_matches(matches: &clap::ArgMatches, remark: Option<String>) -> Result<Self, clap::Error> {
-        let (global, command) = (input::Global::from_arg_matches(matches)?, Command::from_arg_matches(matches)?);
+        let (global, command) = (Global::from_arg_matches(matches)?, Command::from_arg_matches(matches)?);
         Ok(Self { global, command, remark })
     }
 }
@@ -72,7 +68,7 @@ macro_rules! commands {
         }
 
         impl Command {
-            fn run(&self, global: &input::Global) -> anyhow::Result<ExitCode> {
+            fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
                 Ok(match self {
                     $(Self::$name(args) => args.run(global)?.report(),)*
                 })
@@ -95,17 +91,17 @@ macro_rules! commands {
 }
 
 commands! {
-    "window", "Keep the last N items, with at least one user/assistant exchange and no orphaned tool results" => Window(cut::CutArgs<window::WindowOptions>),
+    "window", "Keep the last N items, with at least one user/assistant exchange and no orphaned tool results" => Window(cut::CutArgs<WindowOptions>),
     "filter", "Drop tool calls with their results, strip parts, clear old results" => Filter(Box<filter::FilterArgs>),
-    "limit", "Keep the newest complete segments that fit a token budget" => Limit(cut::CutArgs<limit::LimitOptions>),
+    "limit", "Keep the newest complete segments that fit a token budget" => Limit(cut::CutArgs<LimitOptions>),
     "split", "Split long transcripts into windows that fit a token budget" => Split(Box<split::SplitArgs>),
-    "repair", "Repair broken pairs of tool calls and results" => Repair(cut::CutArgs<repair::RepairOptions>),
+    "repair", "Repair broken pairs of tool calls and results" => Repair(cut::CutArgs<RepairOptions>),
     "check", "Report broken tool pairs and other faults; exit with 1 if any is denied" => Check(check::CheckArgs),
     "rule", "Show a rule's documentation, or list all rules" => Rule(catalog::RuleArgs),
     "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(catalog::SchemaArgs),
     "run", "Run the processors of a configuration file, in the order history, network, agent" => Run(run::RunArgs),
-    "init", "Write a starter `curtail.toml` with commented examples" => Init(run::InitArgs),
-    "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(run::ConfigArgs),
+    "init", "Write a starter `curtail.toml` with commented examples" => Init(init::InitArgs),
+    "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(config::ConfigArgs),
     "count", "Count tokens, messages and calls" => Count(count::CountArgs),
     "replay", "Replay recorded sessions under other policies: tokens, cache, cost and lost references" => Replay(Box<replay::ReplayArgs>),
     "tokenizers", "List the tokenizers and their models" => Tokenizers(catalog::TokenizersArgs),
@@ -137,7 +133,7 @@ fn root() -> clap::Command {
 /// Whether the configuration file at `path` is read and every processor in it can be built. Fuzz targets call it.
 #[must_use]
 pub fn reads_configuration(path: &std::path::Path) -> bool {
-    let config = config::Config::load(path, config::ConfigChoice::Named, &keys::Variables::default());
+    let config = Config::load(path, ConfigChoice::Named, &Variables::default());
     config.is_ok_and(|config| config.chain(&config.everywhere(), false).is_ok())
 }
 
@@ -153,7 +149,7 @@ pub fn main() -> ExitCode {
         Err(error) => return report_usage(error, &given),
     };
     cli.global.apply();
-    cli.remark.iter().filter(|_| !cli.global.quiet).for_each(report::warning);
+    cli.remark.iter().filter(|_| !cli.global.quiet).for_each(console::warning);
     // A tokenizer that was loaded from a file can panic on a text, which is an error of the file.
     let done = catch_unwind(AssertUnwindSafe(|| cli.command.run(&cli.global))).unwrap_or_else(|panic| {
         match tokenizer_panic() {
@@ -161,15 +157,15 @@ pub fn main() -> ExitCode {
             None => resume_unwind(panic),
         }
     });
-    report::finish();
+    remarks::finish();
     if let Some(refusal) = unencoded_text().filter(|_| !cli.global.quiet) {
-        report::warning(&refusal);
+        console::warning(&refusal);
     }
     done.unwrap_or_else(|error| failed(&error))
 }
 
 fn failed(error: &anyhow::Error) -> ExitCode {
-    report::error(&format!("{error:#}"));
+    console::error(&format!("{error:#}"));
     ExitCode::from(2)
 }
 
@@ -177,7 +173,7 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 /// millisecond. `None` for any other command line, and for an invalid one, whose error [`parse`] reports.
 fn parse_one(given: &[OsString]) -> Option<Cli> {
     let command = flags_of(given.get(1)?.to_str()?)?;
-    let root = input::Global::augment_args(clap::Command::new("curtail")).subcommand(command);
+    let root = Global::augment_args(clap::Command::new("curtail")).subcommand(command);
     let mut root = help::with_flags(root);
     let matches = root.try_get_matches_from_mut(given).ok()?;
     let remark = effects::check(&root, &matches, given).ok()?;
@@ -250,7 +246,7 @@ mod tests {
             all.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help").collect();
         assert!(names.len() > 20);
         for name in names {
-            let root = input::Global::augment_args(clap::Command::new("curtail"));
+            let root = Global::augment_args(clap::Command::new("curtail"));
             let mut alone = help::with_flags(root.subcommand(flags_of(name).unwrap()));
             alone.build();
             assert_eq!(described(&alone, name), described(&all, name), "{name}");

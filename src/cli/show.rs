@@ -5,10 +5,12 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::input::{Global, Input, text_or_json};
-use super::report;
-use crate::batch::{Event, Flow, Opened, TextOrJson, Unit, Work};
+use crate::batch::{Event, Flow, Opened, Unit, Work};
 use crate::console;
+use crate::options::choices::{TextOrJson, text_or_json};
+use crate::options::global::Global;
+use crate::options::input::Input;
+use crate::reports::remarks;
 use curtail_core::dialects::ReadError;
 use curtail_core::transcript::{
     Message, Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
@@ -90,8 +92,8 @@ impl ShowArgs {
             return run_message(&self.message, &self.input, global);
         }
         let (sources, missing) = self.input.sources(None, global)?;
-        report::warn_empty(sources.is_empty() && missing.is_empty(), global);
-        let mut failures = report::Failures::of_missing(&missing, global);
+        remarks::warn_empty(sources.is_empty() && missing.is_empty(), global);
+        let mut failures = remarks::Failures::of_missing(&missing, global);
         // `seen` tells whether anything was reported about the current file.
         let (mut wrote, mut seen) = (Ok(()), false);
         self.input.batch(global)?.run(sources, &Outliner { live: self.input.live }, |event| {
@@ -200,13 +202,13 @@ fn span([start, end]: [usize; 2]) -> String {
 /// Prints the messages with these numbers or ids, in this order.
 fn run_message(wanted: &[String], input: &Input, global: &Global) -> anyhow::Result<ExitCode> {
     let (sources, missing) = input.sources(None, global)?;
-    let mut failures = report::Failures::of_missing(&missing, global);
+    let mut failures = remarks::Failures::of_missing(&missing, global);
     let mut wrote = Ok(());
     input.batch(global)?.run(sources, &Finder { wanted }, |event| {
         failures.note(&event);
         let Event::Done { opened, out, .. } = event else { return Flow::Continue };
         for absent in &out.absent {
-            report::error(&format!("{}: {absent}", opened.source.name));
+            console::error(&format!("{}: {absent}", opened.source.name));
             failures.status = ExitCode::from(2);
         }
         wrote = console::transcript(&out.text);

@@ -1,20 +1,19 @@
 //! `curtail store`: exports and imports the file in which `memory` and `summarize` keep their states.
 
-use std::env;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 
-use super::input::{Global, is_standard};
-use super::options::{Choice, one_of};
-use crate::cli::report;
 use crate::console;
+use crate::options::choices::{Choice, one_of};
+use crate::options::files::is_standard;
+use crate::options::global::Global;
+use crate::options::store::StoreFlag;
 use curtail_core::visible::number_of;
-use curtail_io::{ErrorKind, FileError};
-use curtail_io::{FileSink, Packing, Replace, Scratch, sweep};
-use curtail_memory::store::{Clash, Store, StoreError, StoreLocation};
+use curtail_io::{ErrorKind, FileError, FileSink, Packing, Replace, Scratch};
+use curtail_memory::store::{Clash, Store, StoreError};
 
 /// The values of `--on-clash`.
 const CLASHES: &[Choice<Clash>] = &[
@@ -56,38 +55,6 @@ enum StoreCommand {
     },
 }
 
-/// The file of the store.
-#[derive(Debug, Clone, clap::Args)]
-pub(super) struct StoreFlag {
-    /// Store file [default: `CURTAIL_STORE`, or curtail/state.db in `XDG_STATE_HOME` or ~/.local/state]
-    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Store")]
-    pub(super) store: Option<PathBuf>,
-}
-
-impl StoreFlag {
-    /// The store's file: the flag's, else the environment's.
-    fn path(&self) -> Result<PathBuf, StoreError> {
-        store_path(self.store.as_deref())
-    }
-
-    /// The store, created if it does not exist.
-    pub(super) fn open(&self) -> anyhow::Result<Store> {
-        open_to_change(&self.path()?)
-    }
-
-    /// The store, if it exists.
-    pub(super) fn open_existing(&self) -> anyhow::Result<Option<Store>> {
-        Ok(Store::open_existing(&self.path()?)?)
-    }
-}
-
-/// The file that `flag` names, else the one that the environment names.
-pub(super) fn store_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
-    let flag = flag.map(Path::to_owned);
-    let (variable, state_home) = (env::var_os("CURTAIL_STORE"), env::var_os("XDG_STATE_HOME"));
-    StoreLocation { flag, variable, state_home, home: env::home_dir() }.path()
-}
-
 impl StoreArgs {
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         match &self.command {
@@ -96,15 +63,6 @@ impl StoreArgs {
         }
         Ok(())
     }
-}
-
-/// The store at `path`, created if it does not exist. What a killed run left beside it is removed.
-///
-/// # Errors
-/// As [`Store::open`].
-pub(super) fn open_to_change(path: &Path) -> anyhow::Result<Store> {
-    sweep(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")));
-    Ok(Store::open(path)?)
 }
 
 /// The file, unless it is a standard stream.
@@ -147,6 +105,6 @@ fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Re
         StoreError::Import { line, reason } => anyhow!("{name}:{line}: {reason}; nothing was imported"),
         error => error.into(),
     })?;
-    report::note(&format!("imported {}", number_of(imported, "state")));
+    console::note(&format!("imported {}", number_of(imported, "state")));
     Ok(())
 }

@@ -7,10 +7,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::{Emit, SummarizeArgs};
-use crate::cli::input::{Environment, Input, is_standard, iso_time};
-use crate::cli::store::{open_to_change, store_path};
 use crate::console;
+use crate::options::files::is_standard;
+use crate::options::global::{Environment, iso_time};
+use crate::options::input::Input;
+use crate::options::store::{open_to_change, store_path};
 use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::error::TextPlace;
 use curtail_io::{Follow, Growth};
@@ -54,16 +55,15 @@ impl ThreadFlags {
 
     pub(super) fn run(
         &self,
-        args: &SummarizeArgs,
+        input: &Input,
+        shown: Shown,
         environment: &Environment,
         summary: &RollingSummary,
     ) -> anyhow::Result<ExitCode> {
-        let input = &args.cutting.input;
         // An unknown dialect or time is an error before anything is read.
         input.input_options()?;
         environment.now()?;
         let mut memory = ThreadMemory::open(self.thread.as_deref(), self.store.as_deref())?;
-        let shown = if args.emit == Emit::State { Shown::State } else { args.cutting.shown_context() };
         let from = self.from.map(usize::try_from).transpose()?;
         if self.follow {
             // A memory of this run alone starts over by itself.

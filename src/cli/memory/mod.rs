@@ -1,0 +1,107 @@
+//! `curtail memory`: stores what a model notes with the memory tool, and inserts it into later requests.
+
+mod apply;
+mod list;
+mod state;
+
+use std::path::PathBuf;
+use std::process::{ExitCode, Termination as _};
+
+use crate::options::choices::{Choice, one_of};
+use crate::options::cut::CutFlags;
+use crate::options::global::Global;
+use crate::options::memory::RecallOptions;
+use crate::options::memory::read_schema;
+use crate::{console, cutting};
+use curtail_memory::memory::{NAMES, Shape, definition};
+
+/// Store what a model notes with the memory tool, and insert it into later requests
+#[derive(Debug, clap::Args)]
+pub(super) struct MemoryArgs {
+    #[command(subcommand)]
+    command: MemoryCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum MemoryCommand {
+    Apply(apply::ApplyArgs),
+    Recall(RecallArgs),
+    Update(state::UpdateArgs),
+    Show(state::StateArgs),
+    Set(state::SetArgs),
+    Clear(state::ClearArgs),
+    Spawn(state::SpawnArgs),
+    List(list::ListArgs),
+    Prune(list::PruneArgs),
+    ToolSchema(ToolSchemaArgs),
+}
+
+impl MemoryArgs {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        Ok(match &self.command {
+            MemoryCommand::Apply(args) => args.run()?.report(),
+            MemoryCommand::Recall(args) => args.run(global)?.report(),
+            MemoryCommand::Update(args) => args.run()?.report(),
+            MemoryCommand::Show(args) => args.run()?.report(),
+            MemoryCommand::Set(args) => args.run()?.report(),
+            MemoryCommand::Clear(args) => args.run()?.report(),
+            MemoryCommand::Spawn(args) => args.run()?.report(),
+            MemoryCommand::List(args) => args.run()?.report(),
+            MemoryCommand::Prune(args) => args.run()?.report(),
+            MemoryCommand::ToolSchema(args) => args.run()?.report(),
+        })
+    }
+}
+
+/// Insert the state into a transcript, after the leading instructions
+///
+/// The state comes from the store with --thread or --resource, from a file with --state, and otherwise from the updates in the
+/// transcript itself.
+#[derive(Debug, clap::Args)]
+struct RecallArgs {
+    #[command(flatten)]
+    options: RecallOptions,
+
+    #[command(flatten)]
+    cutting: CutFlags,
+}
+
+impl RecallArgs {
+    fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        cutting::run_options(&self.cutting, global, &self.options)
+    }
+}
+
+/// The values of `--dialect`.
+const SHAPES: &[Choice<Shape>] = &[
+    Choice::new("openai", Shape::OpenAi, "`OpenAI` chat completions"),
+    Choice::new("responses", Shape::Responses, "`OpenAI` Responses").with_alias("codex"),
+    Choice::new("anthropic", Shape::Anthropic, "Anthropic Messages").with_alias("claude-code"),
+    Choice::new("gemini", Shape::Gemini, "Gemini"),
+    Choice::new("bedrock", Shape::Bedrock, "Amazon Bedrock Converse"),
+];
+
+/// Print the definition of the tool with which a model updates the memory
+#[derive(Debug, clap::Args)]
+struct ToolSchemaArgs {
+    /// API whose tool format to use
+    #[arg(long, value_parser = one_of(SHAPES), default_value = "openai")]
+    dialect: Shape,
+
+    /// Print only this name of the tool; most providers allow no `/` [default: both names]
+    #[arg(long, value_name = "NAME", value_parser = NAMES)]
+    name: Option<String>,
+
+    /// JSON Schema file that every state must satisfy
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+}
+
+impl ToolSchemaArgs {
+    fn run(&self) -> anyhow::Result<()> {
+        let schema = self.schema.as_deref().map(read_schema).transpose()?;
+        let names = NAMES.iter().filter(|name| self.name.as_deref().is_none_or(|only| only == **name));
+        let tools: Vec<_> = names.map(|name| definition(self.dialect, name, schema.as_ref())).collect();
+        Ok(console::out_json(&format!("{:#}\n", serde_json::Value::from(tools)))?)
+    }
+}

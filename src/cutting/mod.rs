@@ -1,0 +1,135 @@
+//! Runs the chain of a cutting command: plans the outputs, runs the batch, reports the result.
+
+mod plan;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::batch::{Batch, OnError};
+use crate::console;
+use crate::options::cut::{CutFlags, Output};
+use crate::options::files::Reads;
+use crate::options::global::Global;
+use crate::options::processor::Options;
+use crate::process::Interrupt;
+use crate::reports::cut::{CutReporter, SideOutputs};
+use crate::reports::lines::LineFile;
+use crate::reports::new_session::NewSessionWriter;
+use crate::reports::progress::{Progress, Show};
+use crate::reports::remarks;
+use crate::reports::split_map::SplitMap;
+use crate::works::check::Checking;
+use crate::works::copies::DropRecords;
+use crate::works::cut::Cutting;
+use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::processors::{Counting, OnSummary};
+use curtail_io::{FileError, FileUses, Source, Targets};
+use curtail_tokens::tokenizers;
+use plan::{announce_backups, remove_finished};
+
+/// What to do with the inputs.
+#[derive(Default)]
+pub(crate) struct Job {
+    /// The processors.
+    pub(crate) chain: Chain,
+    /// Counts tokens for `--stats`; `None` for the default tokenizer.
+    pub(crate) counting: Option<Counting>,
+    /// The options of the processors: jobs with the same text make the same cuts.
+    pub(crate) options: String,
+    /// Where to write the map of a split, which lists the origin of each window.
+    pub(crate) map: Option<PathBuf>,
+    /// The files that the run reads besides its inputs.
+    pub(crate) reads: Reads,
+    /// The check whose findings drop a record.
+    pub(crate) drops: Option<Checking>,
+}
+
+/// Runs a command that has only the processors of `options`.
+pub(crate) fn run_options(flags: &CutFlags, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
+    let chain = flags.with_repair(Chain::default().at("", options.processors(flags.dry_run)?));
+    let reads = options.files();
+    let (counting, options) = (options.counting()?, format!("{options:?}"));
+    run(flags, global, Job { chain, counting, options, reads, ..Job::default() })
+}
+
+/// Reads the inputs, cuts them and writes the result.
+pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
+    let Job { chain, counting, options, map, reads, drops } = job;
+    let start = Instant::now();
+    counting.iter().for_each(|counting| remarks::counted(counting, global));
+    let input_options = flags.input.input_options()?;
+    flags.refuse_misread_words()?;
+    let (mut sources, missing) = flags.sources(global)?;
+    let mut manifest = flags.manifest(&options, &reads.content)?;
+    let uses = Arc::new(FileUses::new(&sources, reads.all()));
+    let planned = flags.refuse_shared_output(&sources, &input_options);
+    let planned = planned.and_then(|()| flags.targets(manifest.as_ref(), &sources, &uses, map.as_deref()));
+    let targets = match planned {
+        Ok(targets) => targets,
+        Err(errors) => return Ok(refuse(&errors)),
+    };
+    let finished_before = remove_finished(&targets, flags, manifest.as_ref(), &mut sources);
+    announce_backups(&targets, manifest.as_mut(), &sources)?;
+    let counting = flags.stats.map(|_| counting_of_totals(counting)).transpose()?;
+    let progress = Arc::new(Progress::new(Show::chosen(global, targets.is_stdout()), &sources));
+    let summaries = Arc::clone(&progress);
+    let chain = Chain { on_summary: Some(OnSummary::new(move |_| summaries.summary())), ..chain };
+    let at_once = chain.at_once();
+    let interrupt = Interrupt::watch(ends_gently(&targets, at_once, &sources))?;
+    let cutting = Cutting {
+        cutter: TextCutter { chain, explain: flags.explain_format().is_some(), counting },
+        explain: flags.explain_format(),
+        targets,
+        drops: drops.map(|checking| drop_records(&flags.output, checking)),
+        finds_project: flags.output.as_new_session,
+        stop: interrupt.flag(),
+    };
+    let inputs = sources.len() + missing.len();
+    let rejects = flags.output.rejects.as_ref();
+    let beside = SideOutputs {
+        rejects: rejects.map(|path| LineFile::open(path, flags, &sources)).transpose()?,
+        new_session: NewSessionWriter::new(flags, global, &uses, inputs)?,
+        map: map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?,
+    };
+    let shown = Arc::clone(&progress);
+    let mut reporter =
+        CutReporter::new(flags, global, &cutting, shown, manifest, beside, sources.len(), finished_before);
+    reporter.missing(&missing);
+    remarks::warn_empty(inputs == 0 && finished_before == 0, global);
+    let on_error = flags.output.on_error;
+    let batch = Batch { jobs: global.jobs, at_once, input_options, on_error, stop: interrupt.flag(), progress };
+    batch.run(sources, &cutting, |event| reporter.event(event));
+    reporter.finish(start, interrupt.status())
+}
+
+/// Whether an interrupt lets the run finish what it began. A summarizer's program runs in a process group of its own, so this
+/// program has to end it.
+fn ends_gently(targets: &Targets, at_once: Option<usize>, sources: &[Source]) -> bool {
+    targets.are_files() || at_once.is_some() || sources.iter().all(|source| source.path.is_some())
+}
+
+/// Drops the records with findings of `checking`.
+const fn drop_records(output: &Output, checking: Checking) -> DropRecords {
+    let Output { rejects, on_error, .. } = output;
+    DropRecords { checking, keeps_records: rejects.is_some(), reports: matches!(on_error, OnError::Report) }
+}
+
+fn refuse(errors: &[FileError]) -> ExitCode {
+    const SHOWN: usize = 10;
+    errors.iter().take(SHOWN).for_each(console::error);
+    if errors.len() > SHOWN {
+        console::error(&format!("{} more outputs cannot be written for similar reasons", errors.len() - SHOWN));
+    }
+    ExitCode::from(2)
+}
+
+/// How totals are counted: as the processors count, if they do.
+fn counting_of_totals(counting: Option<Counting>) -> anyhow::Result<Counting> {
+    match counting {
+        // A reserve is a part of the budget, not of the transcript.
+        Some(counting) => Ok(Counting { reserve: 0, ..counting }),
+        None => Ok(Counting::new(tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?)),
+    }
+}

@@ -1,0 +1,48 @@
+//! The files that flags name.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use curtail_core::small::{SMALL, read_small_text};
+use curtail_io::FileError;
+
+/// The files that a run reads besides its inputs, which none of its outputs may replace.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reads {
+    /// Files whose content affects the output.
+    pub(crate) content: Vec<PathBuf>,
+    /// Other files: keys, certificates, and the configuration, whose values are among the options.
+    pub(crate) other: Vec<PathBuf>,
+}
+
+impl Reads {
+    /// Files whose content affects the output.
+    pub(crate) fn of_content(files: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { content: files.into_iter().collect(), other: Vec::new() }
+    }
+
+    /// All files.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.content.iter().chain(&self.other)
+    }
+}
+
+impl Extend<Reads> for Reads {
+    fn extend<I: IntoIterator<Item = Reads>>(&mut self, reads: I) {
+        for Reads { content, other } in reads {
+            self.content.extend(content);
+            self.other.extend(other);
+        }
+    }
+}
+
+/// The text of a file that a flag names.
+pub(crate) fn read_text(path: &Path) -> Result<String, FileError> {
+    let read = File::open(path).and_then(|file| read_small_text(file, SMALL));
+    read.map_err(|error| FileError::system(path.display().to_string(), &error))
+}
+
+/// Whether the user named standard input or output instead of a file.
+pub(crate) fn is_standard(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}

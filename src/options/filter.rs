@@ -1,0 +1,372 @@
+//! The options of `filter`, which drops tools, roles and parts, whatever the size.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use anyhow::ensure;
+
+use crate::options::choices::{Choice, one_of};
+use crate::options::numbers::{Bytes, Tokens, at_least_one};
+use crate::options::pins::{PINS, Pin, pins};
+use crate::options::processor::Options;
+use curtail_core::pipeline::Processors;
+use curtail_core::processors::{
+    AllCalls, CapKeep, CapResults, ClearResults, DropMessages, MediaLimits, MessageRange, NameGlobs, Pins, Processor,
+    StaleResults, Strip, StripKind, ToolFilter, ToolGlobs,
+};
+use curtail_core::transcript::Role;
+use curtail_tokens::tokenizers;
+
+/// The values of `--role`.
+const ROLES: &[Choice<Role>] = &[
+    Choice::plain("system", Role::System),
+    Choice::plain("developer", Role::Developer),
+    Choice::plain("user", Role::User),
+    Choice::plain("assistant", Role::Assistant),
+    Choice::plain("tool", Role::Tool),
+];
+
+/// The values of `--strip`.
+const STRIP_KINDS: &[Choice<StripKind>] = &[
+    Choice::new("reasoning", StripKind::Reasoning, "Reasoning that no kept call depends on").with_alias("thinking"),
+    Choice::new(
+        "all-reasoning",
+        StripKind::AllReasoning,
+        "All reasoning, even where a provider requires it with a call",
+    ),
+    Choice::new("media", StripKind::Media, "Images, audio and files"),
+    Choice::new("other", StripKind::Other, "Parts of unknown type"),
+];
+
+/// The values of `--cap-keep`.
+const CAP_KEEPS: &[Choice<CapKeep>] =
+    &[Choice::plain("head", CapKeep::Head), Choice::plain("tail", CapKeep::Tail), Choice::plain("both", CapKeep::Both)];
+
+/// Drop tool calls with their results, strip parts, clear old results
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct FilterOptions {
+    /// Drop only calls of tools that match GLOB
+    #[arg(short = 'x', long, visible_alias = "exclude", value_name = "GLOB", conflicts_with = "include_tool")]
+    exclude_tool: Vec<String>,
+
+    /// Keep only calls of tools that match GLOB
+    #[arg(short = 'k', long, visible_alias = "include", value_name = "GLOB")]
+    include_tool: Vec<String>,
+
+    /// Replace dropped calls with an assistant text that names their tools
+    #[arg(long)]
+    persist_results: bool,
+
+    /// Keep only messages of these roles
+    #[arg(long, value_parser = one_of(ROLES), value_delimiter = ',', value_name = "ROLE")]
+    role: Vec<Role>,
+
+    /// Strip parts of these kinds
+    #[arg(long, value_parser = one_of(STRIP_KINDS), value_delimiter = ',', value_name = "KIND")]
+    strip: Vec<StripKind>,
+
+    /// Clear the content of all tool results except the last N
+    #[arg(long, value_name = "N")]
+    keep_last_results: Option<usize>,
+
+    /// Clear N results at a time, so that prompts stay cached
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    step: Option<NonZeroUsize>,
+
+    /// Do not clear the newest results that together have at most N tokens
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    protect_tokens: Option<Tokens>,
+
+    /// Clear the results of file reads that a later call repeats
+    #[arg(long)]
+    supersede_reads: bool,
+
+    /// Tools that read files, for --supersede-reads; by default those of common coding agents
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
+    read_tool: Vec<String>,
+
+    /// Clear results whose content a later result repeats
+    #[arg(long)]
+    dedupe_results: bool,
+
+    /// Clear the arguments of the calls whose results are cleared as well
+    #[arg(long, hide_short_help = true)]
+    clear_inputs: bool,
+
+    /// Content of a cleared result
+    #[arg(long, value_name = "TEXT", default_value = "[cleared]", hide_short_help = true)]
+    placeholder: String,
+
+    /// Never clear or shorten results of tools that match GLOB
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
+    exempt_tool: Vec<String>,
+
+    /// Clear only results of tools that match GLOB
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
+    clear_tool: Vec<String>,
+
+    /// Clear nothing in a transcript of at most N tokens
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    trigger: Option<Tokens>,
+
+    /// Clear nothing unless N tokens are freed
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    clear_at_least: Option<Tokens>,
+
+    /// Shorten every tool result to N tokens
+    #[arg(long, value_name = "N")]
+    cap_result: Option<Tokens>,
+
+    /// Shorten results of tools that match GLOB to N tokens
+    #[arg(long, value_name = "GLOB=N", value_parser = tool_cap, hide_short_help = true)]
+    cap_tool: Vec<ToolCap>,
+
+    /// Which end of a shortened result to keep
+    #[arg(long, value_parser = one_of(CAP_KEEPS), default_value = "both", hide_short_help = true)]
+    cap_keep: CapKeep,
+
+    /// Remove all images, audio and files except the last N
+    #[arg(long, value_name = "N")]
+    keep_last_media: Option<usize>,
+
+    /// Remove images, audio and files above N bytes
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    max_media_bytes: Option<Bytes>,
+
+    /// Remove images with a side above N pixels
+    #[arg(long, value_name = "N", value_parser = at_least_one, hide_short_help = true)]
+    max_media_pixels: Option<NonZeroUsize>,
+
+    /// Keep only system messages and messages A to B-1 of `curtail show`
+    #[arg(long, value_name = "A..B", value_parser = range, allow_hyphen_values = true, hide_short_help = true)]
+    range: Option<RangeFlag>,
+
+    /// Drop messages by their numbers in `curtail show`: 12..40,77
+    #[arg(long, value_name = "NUMBERS", value_parser = numbers, value_delimiter = ',')]
+    drop: Vec<Range<usize>>,
+
+    /// Drop turns by their numbers in `curtail show`: 3..5
+    #[arg(long, value_name = "NUMBERS", value_parser = numbers, value_delimiter = ',')]
+    drop_turn: Vec<Range<usize>>,
+
+    /// Messages that --role, --range, --drop and --drop-turn keep
+    #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", hide_short_help = true)]
+    pin: Vec<Pin>,
+}
+
+/// Tools of coding agents that return a file, or a part of one, whose path is an argument.
+const READ_TOOLS: &[&str] = &[
+    "Read", "read", "read_file", "ReadFile", "readFile", "view", "view_file", "open_file", "*read_text_file",
+    "str_replace*edit*tool",
+];
+
+/// A range of message numbers: `A..B`, `A..` or `..B`.
+#[derive(Debug, Clone, Copy)]
+struct RangeFlag {
+    from: usize,
+    to: Option<usize>,
+}
+
+/// Reads a value of `--range`.
+fn range(text: &str) -> Result<RangeFlag, String> {
+    let wrong = || String::from("expected A..B, A.. or ..B with message numbers, such as 4..10");
+    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let to = if to.is_empty() { None } else { Some(number(to)?) };
+    let from = if from.is_empty() { 0 } else { number(from)? };
+    match to {
+        Some(to) if to < from => Err(format!("range {text} is empty: the start must not exceed the end")),
+        Some(to) if to == from => Err(format!("range {text} is empty: message {to} is not part of it")),
+        _ => Ok(RangeFlag { from, to }),
+    }
+}
+
+/// Reads numbers of messages or turns: `A..B`, without B, or one number.
+fn numbers(text: &str) -> Result<Range<usize>, &'static str> {
+    let wrong = "expected numbers such as 77, 12..40 (without 40) or 12..";
+    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong);
+    let Some((from, to)) = text.split_once("..") else {
+        let only = number(text)?;
+        return Ok(only..only.saturating_add(1));
+    };
+    let range = number(from)?..if to.is_empty() { usize::MAX } else { number(to)? };
+    if range.is_empty() { Err("this range is empty: the start must be below the end") } else { Ok(range) }
+}
+
+/// The cap of some tools: `GLOB=N`.
+#[derive(Debug, Clone)]
+struct ToolCap {
+    glob: String,
+    tokens: Tokens,
+}
+
+/// Reads a value of `--cap-tool`.
+fn tool_cap(text: &str) -> Result<ToolCap, String> {
+    let wrong = "expected GLOB=N with a number of tokens, such as bash=2k; each number needs a --cap-tool";
+    let (glob, tokens) = text.rsplit_once('=').filter(|(glob, _)| !glob.contains('=')).ok_or(wrong)?;
+    Ok(ToolCap { glob: glob.to_owned(), tokens: tokens.parse()? })
+}
+
+impl Options for FilterOptions {
+    fn processors(&self, _: bool) -> anyhow::Result<Processors> {
+        let mut processors = Processors::new();
+        let pins = if self.pin.is_empty() { Pins::default() } else { pins(&self.pin)? };
+        // First, so that message numbers are those of the input.
+        if let Some(RangeFlag { from, to }) = self.range {
+            processors.push(Box::new(MessageRange { from, to, pins, ..MessageRange::default() }));
+        }
+        if !self.drop.is_empty() || !self.drop_turn.is_empty() {
+            let (messages, turns) = (self.drop.clone(), self.drop_turn.clone());
+            processors.push(Box::new(DropMessages { messages, turns, pins, ..DropMessages::default() }));
+        }
+        match self.tools()? {
+            Some(ToolGlobs::All) => processors.push(Box::new(AllCalls::new(self.persist_results))),
+            Some(tools) => processors.push(Box::new(ToolFilter { tools, persist_results: self.persist_results })),
+            None => {}
+        }
+        if !self.role.is_empty() || !self.strip.is_empty() {
+            processors.push(Box::new(Strip { kinds: self.strip.clone(), roles: self.role.clone(), pins }));
+        }
+        for stale in self.stale_results()? {
+            processors.push(Box::new(self.clearing(stale)?));
+        }
+        if self.limits_media() {
+            processors.push(Box::new(MediaLimits {
+                keep_last: self.keep_last_media,
+                max_bytes: self.max_media_bytes.map(|bytes| bytes.0),
+                max_pixels: self.max_media_pixels.map(NonZeroUsize::get),
+            }));
+        }
+        processors.extend(self.caps()?.map(|caps| -> Box<dyn Processor> { Box::new(caps) }));
+        Ok(processors)
+    }
+}
+
+impl FilterOptions {
+    /// Whether any flag says what to drop or clear.
+    pub(crate) const fn selects(&self) -> bool {
+        !self.exclude_tool.is_empty() || !self.include_tool.is_empty() || self.selects_otherwise()
+    }
+
+    fn tools(&self) -> anyhow::Result<Option<ToolGlobs>> {
+        if !self.exclude_tool.is_empty() {
+            return Ok(Some(ToolGlobs::Exclude(globs(&self.exclude_tool)?)));
+        }
+        if !self.include_tool.is_empty() {
+            return Ok(Some(ToolGlobs::Include(globs(&self.include_tool)?)));
+        }
+        Ok((!self.selects_otherwise()).then_some(ToolGlobs::All))
+    }
+
+    /// Clears the results that `stale` describes.
+    fn clearing(&self, stale: StaleResults) -> anyhow::Result<ClearResults> {
+        let tokenizer = tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?;
+        let step = match (&stale, self.step) {
+            (StaleResults::AllButLast(keep), Some(step)) => {
+                ensure!(
+                    step.get() <= *keep,
+                    "--step {step} exceeds --keep-last-results {keep}: the newest results would be cleared"
+                );
+                step.get()
+            }
+            _ => 1,
+        };
+        Ok(ClearResults {
+            placeholder: self.placeholder.clone(),
+            clear_inputs: self.clear_inputs,
+            exempt: globs(&self.exempt_tool)?,
+            only: globs(&self.clear_tool)?,
+            protected_tokens: self.protect_tokens.map_or(0, |tokens| tokens.0),
+            trigger: self.trigger.map(|tokens| tokens.0),
+            at_least: self.clear_at_least.map_or(0, |tokens| tokens.0),
+            step,
+            ..ClearResults::new(stale, tokenizer)
+        })
+    }
+
+    /// Shortens results, if a flag requests it.
+    fn caps(&self) -> anyhow::Result<Option<CapResults>> {
+        if self.cap_result.is_none() && self.cap_tool.is_empty() {
+            return Ok(None);
+        }
+        let least = CapResults::LEAST;
+        let caps = self.cap_tool.iter().map(|cap| cap.tokens).chain(self.cap_result);
+        for Tokens(cap) in caps {
+            ensure!(
+                cap >= least,
+                "a result cannot be shortened to {cap} tokens: the marker needs room; at least {least}"
+            );
+        }
+        let tools: anyhow::Result<Vec<_>> =
+            self.cap_tool.iter().map(|cap| Ok((globs(&[&cap.glob])?, cap.tokens.0))).collect();
+        Ok(Some(CapResults {
+            max_tokens: self.cap_result.map(|tokens| tokens.0),
+            tools: tools?,
+            keep: self.cap_keep,
+            exempt: globs(&self.exempt_tool)?,
+            tokenizer: tokenizers::tokenizer_by_name(tokenizers::DEFAULT)?,
+        }))
+    }
+
+    /// Whether a flag other than those for tools selects what to drop or clear.
+    const fn selects_otherwise(&self) -> bool {
+        !self.role.is_empty()
+            || !self.strip.is_empty()
+            || self.keep_last_results.is_some()
+            || self.supersede_reads
+            || self.dedupe_results
+            || self.protect_tokens.is_some()
+            || self.cap_result.is_some()
+            || !self.cap_tool.is_empty()
+            || self.limits_media()
+            || self.range.is_some()
+            || !self.drop.is_empty()
+            || !self.drop_turn.is_empty()
+    }
+
+    /// Whether a flag removes media.
+    const fn limits_media(&self) -> bool {
+        self.keep_last_media.is_some() || self.max_media_bytes.is_some() || self.max_media_pixels.is_some()
+    }
+
+    /// The results to clear, one step after another.
+    fn stale_results(&self) -> anyhow::Result<Vec<StaleResults>> {
+        let mut stale = Vec::new();
+        if self.supersede_reads {
+            let reads =
+                if self.read_tool.is_empty() { globs(READ_TOOLS)?.unwritten() } else { globs(&self.read_tool)? };
+            stale.push(StaleResults::SupersededReads(reads));
+        }
+        if self.dedupe_results {
+            stale.push(StaleResults::Duplicates);
+        }
+        let keep = self.keep_last_results.or(self.protect_tokens.map(|_| 0));
+        stale.extend(keep.map(StaleResults::AllButLast));
+        Ok(stale)
+    }
+}
+
+/// The globs of tools in `patterns`, each of which may be several, separated by commas: the name of a tool contains none.
+fn globs<S: AsRef<str>>(patterns: &[S]) -> anyhow::Result<NameGlobs> {
+    let each: Vec<&str> = patterns.iter().flat_map(|pattern| split_globs(pattern.as_ref())).collect();
+    Ok(NameGlobs::compile(&each)?)
+}
+
+/// The globs in `text`, which commas separate, except in braces and brackets.
+fn split_globs(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut depth) = (0, 0_usize);
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[start..].trim());
+    parts
+}

@@ -1,0 +1,184 @@
+//! What is read, and how.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
+
+use crate::batch::{Batch, InputOptions, OnError};
+use crate::console;
+use crate::options::choices::{Choice, one_of};
+use crate::options::global::Global;
+use crate::options::numbers::Size;
+use crate::sessions::found::named_path;
+use curtail_core::dialects::Framing;
+use curtail_core::visible::number_of;
+use curtail_io::{ErrorKind, FileError, Inputs, Source, Wanted};
+
+/// The framing that `--framing` requests; `None` to detect it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RequestedFraming(pub(crate) Option<Framing>);
+
+/// The values of `--framing`.
+const FRAMINGS: &[Choice<RequestedFraming>] = &[
+    Choice::new("auto", RequestedFraming(None), "Detect it from the first values"),
+    Choice::new("lines", RequestedFraming(Some(Framing::Lines)), "One message or event per line"),
+    Choice::new("records", RequestedFraming(Some(Framing::Records)), "One transcript per line"),
+    Choice::new("document", RequestedFraming(Some(Framing::Document)), "One JSON value per file"),
+];
+
+// What is read, and how.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct Input {
+    /// Files, directories, globs or sessions (`@last`); `-` or none for standard input
+    #[arg(
+        value_name = "PATH",
+        help_heading = None,
+        value_parser = OsStringValueParser::new().try_map(|given| named_path(&given))
+    )]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Find only files that match GLOB in directories
+    ///
+    /// A GLOB with a slash applies to the path below the named directory, one without to the name. Files that you name are
+    /// always read.
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
+    pub(crate) glob: Vec<String>,
+
+    /// Pass over files and directories that match GLOB in directories
+    ///
+    /// GLOB applies as that of --glob does.
+    #[arg(long, value_name = "GLOB", hide_short_help = true)]
+    pub(crate) exclude_path: Vec<String>,
+
+    /// How a file contains its transcripts
+    #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto", hide_short_help = true)]
+    pub(crate) framing: RequestedFraming,
+
+    /// Dialect, detected by default; see `curtail dialects`
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) dialect: String,
+
+    /// Member that contains a record's messages, as keys joined by dots
+    #[arg(long, value_name = "KEY", hide_short_help = true)]
+    pub(crate) messages_key: Option<String>,
+
+    /// Column of a Parquet or Arrow file that contains the transcripts, detected by default
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub(crate) column: Option<String>,
+
+    /// Longest record, log or document to read, in bytes after decompression (64k, 16m, 2g; 0 = no limit)
+    #[arg(long, value_name = "SIZE", default_value = "1g", hide_short_help = true)]
+    pub(crate) max_record: Size,
+
+    /// Read only what the model still reads: from the last boundary on, without turns that were rolled back
+    #[arg(long, hide_short_help = true)]
+    pub(crate) live: bool,
+
+    /// Name for standard input in messages [default: stdin]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub(crate) stdin_filename: Option<String>,
+}
+
+impl Input {
+    /// How inputs are read.
+    pub(crate) fn input_options(&self) -> Result<InputOptions, FileError> {
+        let dialect = Some(self.dialect.clone()).filter(|name| name != "auto");
+        let input_options = InputOptions {
+            framing: self.framing.0,
+            dialect,
+            messages_key: self.messages_key.clone(),
+            max_record: self.max_record.limit(),
+            block: None,
+            column: self.column.clone(),
+        };
+        // An unknown name is an error before any input is read.
+        input_options.reading(Framing::Lines)?;
+        Ok(input_options)
+    }
+
+    /// A batch that only reads: what fails is passed over.
+    pub(crate) fn batch(&self, global: &Global) -> Result<Batch, FileError> {
+        let input_options = self.input_options()?;
+        Ok(Batch { jobs: global.jobs, input_options, on_error: OnError::Skip, ..Batch::default() })
+    }
+
+    /// What to look for: everything that the paths name, except what is below `except`.
+    pub(crate) fn wanted<'w>(&'w self, except: Option<&'w Path>) -> Wanted<'w> {
+        let stdin_name = self.stdin_filename.as_deref();
+        let (globs, excludes) = (&self.glob, &self.exclude_path);
+        Wanted { paths: &self.paths, stdin_name, except, globs, excludes, skips_links: false }
+    }
+
+    /// The inputs that the paths name and an error for each one not found; nothing below `except`.
+    pub(crate) fn sources(
+        &self,
+        except: Option<&Path>,
+        global: &Global,
+    ) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
+        self.find(&self.wanted(except), global).map(|Inputs { sources, errors, .. }| (sources, errors))
+    }
+
+    /// As [`Input::sources`], for files that are changed in place. Symbolic links in directories may lead to files that do not
+    /// belong to the directory, so they are not followed, and one warning names them.
+    pub(crate) fn sources_in_place(&self, global: &Global) -> Result<(Vec<Source>, Vec<FileError>), FileError> {
+        let wanted = Wanted { skips_links: true, ..self.wanted(None) };
+        let Inputs { sources, errors, links, .. } = self.find(&wanted, global)?;
+        if !links.is_empty() && !global.quiet {
+            let shown = if global.verbose { links.len() } else { 3 };
+            let names: Vec<_> = links.iter().take(shown).map(|link| link.to_string_lossy()).collect();
+            let more = if links.len() > shown { ", …" } else { "" };
+            let (count, verb) =
+                (number_of(links.len(), "symbolic link"), if links.len() == 1 { "was" } else { "were" });
+            console::warning(&format!(
+                "{count} {verb} not followed, because files are changed in place: {}{more}; name it, or pass --follow-links",
+                names.join(", ")
+            ));
+        }
+        Ok((sources, errors))
+    }
+
+    /// Finds the inputs. A terminal as standard input is an error: nobody types a transcript.
+    fn find(&self, wanted: &Wanted<'_>, global: &Global) -> Result<Inputs, FileError> {
+        let mut found = curtail_io::find_sources(wanted)?;
+        if !global.quiet {
+            self.warn_unused(&found);
+        }
+        let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
+        for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
+            error.what.push_str(&format!("; a number needs a flag, such as -n {}", error.name));
+        }
+        if found.sources.iter().any(|source| source.path.is_none()) && std::io::stdin().is_terminal() {
+            let reason = "standard input is a terminal; name a file or pipe a transcript in (see --help)";
+            return Err(FileError::new(ErrorKind::Usage, "", reason));
+        }
+        Ok(found)
+    }
+
+    /// Warns of flags that have no effect on what was found.
+    fn warn_unused(&self, found: &Inputs) {
+        if let Some(glob) = found.unmatched.first() {
+            console::warning(&match found.has_walked {
+                true => format!("no file in a directory matches `{glob}`"),
+                false => format!("`{glob}` applies to files in directories, and no directory is named"),
+            });
+        }
+        let reads_stdin = found.sources.iter().any(|source| source.path.is_none());
+        if let Some(name) = self.stdin_filename.as_ref().filter(|_| !reads_stdin) {
+            console::warning(&format!("--stdin-filename {name}: standard input is not read"));
+        }
+        let is_json = |source: &Source| source.path.as_deref().is_some_and(has_name_of_json);
+        if let Some(column) = self.column.as_ref().filter(|_| found.sources.iter().all(is_json)) {
+            console::warning(&format!("--column {column}: no input is a Parquet or Arrow file"));
+        }
+    }
+}
+
+/// Whether a file has the name of one of JSON, compressed or not.
+fn has_name_of_json(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+    [".jsonl", ".ndjson", ".json"].iter().any(|ending| name.ends_with(ending))
+}

@@ -1,0 +1,145 @@
+//! Numbers on the command line and in `curtail.toml`: tokens, bytes and times, with units.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// A number that must not be 0.
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    match text.parse::<i128>() {
+        Ok(..=0) => Err(String::from("must be at least 1")),
+        _ => text.parse().map_err(|_| String::from("expected a whole number, 1 or more")),
+    }
+}
+
+/// A time such as `30d`, in one of these `units` of seconds, minutes, hours, days and weeks.
+pub(crate) fn time_span(text: &str, units: &str) -> Option<Duration> {
+    const SECONDS: [(char, u64); 5] = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400), ('w', 604_800)];
+    let (unit, seconds) = SECONDS.into_iter().find(|(unit, _)| units.contains(*unit) && text.ends_with(*unit))?;
+    let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+    number.checked_mul(seconds).map(Duration::from_secs)
+}
+
+/// Makes a flag accept a value that begins with a minus sign, so that the error is about the value and not about an unknown
+/// flag.
+pub(crate) fn signed(arg: clap::Arg) -> clap::Arg {
+    let takes_value = arg.get_action().takes_values() && !arg.is_positional();
+    arg.allow_negative_numbers(takes_value)
+}
+
+/// A number of tokens: `8000`, `8k` or `1.5m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tokens(pub(crate) usize);
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A number of tokens, or a share of those of each transcript: `50%`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Amount {
+    /// A number.
+    Tokens(Tokens),
+    /// A share; 1 is all of them.
+    Share(f64),
+}
+
+impl Amount {
+    /// The number of tokens; `default` for a share.
+    pub(crate) const fn or(self, default: usize) -> usize {
+        match self {
+            Self::Tokens(tokens) => tokens.0,
+            Self::Share(_) => default,
+        }
+    }
+
+    /// The share, if it is one.
+    pub(crate) const fn share(self) -> Option<f64> {
+        match self {
+            Self::Tokens(_) => None,
+            Self::Share(share) => Some(share),
+        }
+    }
+}
+
+impl FromStr for Amount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(percent) = text.strip_suffix('%') else { return text.parse().map(Self::Tokens) };
+        let share = percent.parse().ok().filter(|percent: &f64| (0.0..=1000.0).contains(percent));
+        let wrong = || String::from("expected a share of the tokens of each transcript, such as 50%");
+        share.map(|percent| Self::Share(percent / 100.0)).ok_or_else(wrong)
+    }
+}
+
+impl FromStr for Tokens {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            let share =
+                if text.ends_with('%') { "; only `limit` and the policies of `replay` take a share" } else { "" };
+            format!("expected a whole number of tokens, such as 8000, 8k or 1.5m{share}")
+        };
+        scaled(text).map(Self).ok_or_else(wrong)
+    }
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl FromStr for Bytes {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let bytes = scaled(text).ok_or("expected a whole number of bytes, such as 800000, 800k or 1.5m")?;
+        Ok(Self(bytes as u64))
+    }
+}
+
+/// A whole number, or one with a unit of a thousand or a million: `1.5m`.
+fn scaled(text: &str) -> Option<usize> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000_usize),
+        Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
+        _ => (text, 1),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut number = whole.parse::<usize>().ok()?.checked_mul(unit)?;
+    let mut place = unit;
+    for digit in fraction.chars() {
+        place /= 10;
+        let digit = digit.to_digit(10).filter(|_| place > 0)?;
+        number = number.checked_add(digit as usize * place)?;
+    }
+    Some(number)
+}
+
+/// A number of bytes; 0 is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size(usize);
+
+impl Size {
+    /// The limit; `None` for 0.
+    pub(crate) fn limit(self) -> Option<usize> {
+        Some(self.0).filter(|&size| size > 0)
+    }
+}
+
+impl std::str::FromStr for Size {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let lower = text.to_ascii_lowercase();
+        let units = [("k", 10), ("m", 20), ("g", 30)];
+        let unit = units.iter().find_map(|(unit, bits)| Some((lower.strip_suffix(unit)?, *bits)));
+        let (digits, bits) = unit.unwrap_or((&lower, 0));
+        let size = digits.parse::<usize>().ok().and_then(|count| count.checked_mul(1 << bits));
+        size.map(Self).ok_or("expected a number of bytes, such as 500000, 64k, 16m or 2g")
+    }
+}

@@ -1,0 +1,62 @@
+//! How broken pairs are repaired.
+
+use anyhow::anyhow;
+
+use crate::options::choices::{Choice, one_of};
+use crate::options::processor::Options;
+use curtail_core::dialects::{self, Dialect};
+use curtail_core::pipeline::Processors;
+use curtail_core::processors::{Exempt, Processor, Repair, RepairFor, RepairMode};
+use curtail_core::suggest::unknown;
+use curtail_core::transcript::PairingRules;
+
+/// The values of `--mode`, `--repair` and `--fix`.
+pub(crate) const REPAIR_MODES: &[Choice<RepairMode>] = &[
+    Choice::new("drop", RepairMode::Drop, "Drop broken calls and results"),
+    Choice::new("stub", RepairMode::Stub, "Answer unanswered calls with a stub result; drop the rest"),
+    Choice::new("move", RepairMode::Move, "Move results to their calls; drop the rest"),
+];
+
+/// Repair broken pairs of tool calls and results
+///
+/// Unbroken messages are written byte for byte. A call that is pending at the end stays unless --pending is given.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct RepairOptions {
+    /// How to repair broken pairs
+    #[arg(long, value_parser = one_of(REPAIR_MODES), value_name = "HOW", default_value = "move")]
+    mode: RepairMode,
+
+    /// Also repair calls that are pending at the end
+    #[arg(long)]
+    pending: bool,
+
+    /// Repair what this provider would reject, named by its dialect, instead of what the transcript's own would
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    profile: Option<String>,
+}
+
+/// The processors of a repair; with `pending`, they also repair calls that are pending at the end. With a profile, they apply
+/// the rules of that provider.
+pub(crate) fn repairs(mode: RepairMode, pending: bool, profile: Option<PairingRules>) -> Processors {
+    let stages = Repair { mode, pending }.with_drop().into_iter();
+    let exempt = Exempt::default();
+    stages.map(|repair| Box::new(RepairFor { repair, profile, exempt }) as Box<dyn Processor>).collect()
+}
+
+/// The dialect whose provider `--profile` names.
+///
+/// # Errors
+/// No dialect has that name; the message suggests one.
+pub(crate) fn profile_named(name: &str) -> anyhow::Result<&'static dyn Dialect> {
+    dialects::dialect_named(name).ok_or_else(|| {
+        let names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
+        anyhow!(unknown("there is no profile", name, &names))
+    })
+}
+
+impl Options for RepairOptions {
+    fn processors(&self, _: bool) -> anyhow::Result<Processors> {
+        let profile = self.profile.as_deref().map(profile_named).transpose()?;
+        Ok(repairs(self.mode, self.pending, profile.map(<dyn Dialect>::pairing_rules)))
+    }
+}

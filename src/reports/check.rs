@@ -1,0 +1,273 @@
+//! Reports the results of a batch of checks in input order: findings, repaired files, and the exit status.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use crate::batch::{Event, Flow, Opened};
+use crate::console;
+use crate::options::global::Global;
+use crate::reports::findings::{FORMATS, Format, Outcome};
+use crate::reports::progress::Progress;
+use crate::reports::remarks;
+use crate::works::check::Checked;
+use curtail_core::checks::Finding;
+use curtail_core::visible::one_line;
+use curtail_io::{ErrorKind, FileError, FileSink, Replace, Scratch};
+
+/// What a check reports, and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CheckReport {
+    /// The format of the report.
+    pub(crate) format: &'static Format,
+    /// Whether files are repaired in place.
+    pub(crate) writes: bool,
+    /// Whether the differences that a repair would make are shown instead of findings.
+    pub(crate) diff: bool,
+    /// Whether the status is 0 even if findings are denied.
+    pub(crate) exit_zero: bool,
+    /// Whether the status is 0 if there is nothing to check.
+    pub(crate) allow_empty: bool,
+}
+
+/// Collects the results of a batch of checks in input order: reports findings, writes repaired files, and sets the exit status.
+pub(crate) struct CheckReporter<'a> {
+    how: CheckReport,
+    global: &'a Global,
+    /// The progress display.
+    progress: Arc<Progress>,
+    /// Where findings are written as they are found.
+    report: Option<Box<dyn Write + Send>>,
+    /// The result so far.
+    outcome: Outcome,
+    /// The file and the line where each fingerprint was first seen.
+    seen: HashMap<u128, (usize, usize)>,
+    file: CheckedFile,
+    scratch: Scratch,
+    /// Whether differences of any file were printed.
+    differs: bool,
+}
+
+/// The state of the current file.
+#[derive(Default)]
+struct CheckedFile {
+    /// By how many bytes repair has made it longer, before the current block.
+    grown: isize,
+    changed: bool,
+    /// Whether a part of it is not UTF-8, so that it is not written.
+    garbled: bool,
+    /// The repaired file.
+    sink: Option<FileSink>,
+    /// Whether differences were printed.
+    hunks: bool,
+    /// Whether it was reported how it is read.
+    described: bool,
+    /// Whether it had an error; `None` between files.
+    failed: Option<bool>,
+}
+
+impl<'a> CheckReporter<'a> {
+    pub(crate) fn new(how: CheckReport, global: &'a Global, outcome: Outcome, progress: Arc<Progress>) -> Self {
+        let gradual = how.format.is_gradual() && !how.diff && !console::out_is_terminal();
+        Self {
+            how,
+            global,
+            progress,
+            report: gradual.then(|| Box::new(console::report()) as Box<dyn Write + Send>),
+            outcome,
+            seen: HashMap::new(),
+            file: CheckedFile::default(),
+            scratch: Scratch::default(),
+            differs: false,
+        }
+    }
+
+    /// Handles the next event.
+    pub(crate) fn event(&mut self, event: Event<'_, Checked>) -> Flow {
+        match event {
+            Event::Opened(opened) => {
+                self.outcome.files.push(opened.source.name.clone());
+                let described = !self.global.verbose;
+                self.file = CheckedFile { described, failed: Some(false), ..CheckedFile::default() };
+                Flow::Continue
+            }
+            Event::Done { opened, out, .. } => self.done(opened, out),
+            Event::Failed(failure) => {
+                match self.file.failed {
+                    Some(_) => self.fail(&failure.error),
+                    None => self.miss(&failure.error),
+                }
+                // A record that cannot be read cannot be written either.
+                if failure.record.is_some() && !self.how.writes { Flow::Continue } else { self.drop_sink() }
+            }
+            Event::PassedOver(opened) => {
+                self.progress.aside(|| remarks::passed_over(opened, self.global));
+                Flow::Continue
+            }
+            Event::Closed { opened, complete } => {
+                let is_written = complete && self.file.changed && !self.file.garbled;
+                if let Some(sink) = self.file.sink.take().filter(|_| is_written) {
+                    match sink.commit(Replace::Input(opened.stamp.as_ref(), None), &self.scratch) {
+                        Ok(_) => self.outcome.changed.push(opened.source.name.clone()),
+                        Err(error) => self.fail(&error),
+                    }
+                }
+                self.file = CheckedFile::default();
+                Flow::Continue
+            }
+        }
+    }
+
+    fn done(&mut self, opened: &Opened, checked: &mut Checked) -> Flow {
+        let file = self.outcome.files.len() - 1;
+        let grown = self.file.grown;
+        self.file.grown += checked.grown;
+        if !std::mem::replace(&mut self.file.described, true) {
+            self.progress.aside(|| console::note(&remarks::reading(opened, checked.dialect)));
+        }
+        self.file.changed |= checked.changed;
+        self.file.garbled |= checked.is_garbled;
+        self.outcome.transcripts += checked.transcripts;
+        self.outcome.repaired += checked.repaired;
+        for finding in checked.findings.drain(..) {
+            self.outcome.add(file, finding.moved(0, grown));
+        }
+        for (print, finding) in checked.fingerprints.drain(..) {
+            self.compare_with_earlier(print, file, finding.moved(0, grown));
+        }
+        self.report_new(opened);
+        self.print_diff(opened, &checked.diff);
+        if self.how.writes { self.keep(opened, &checked.text) } else { Flow::Continue }
+    }
+
+    /// Adds `finding` if an earlier transcript has the same fingerprint.
+    fn compare_with_earlier(&mut self, print: u128, file: usize, mut finding: Finding) {
+        let (first, line) = *self.seen.entry(print).or_insert((file, finding.at.line));
+        let (first, here) = (self.outcome.file(first), self.outcome.file(file));
+        if (first, line) != (here, finding.at.line) {
+            finding.message = format!("the transcript has the same messages as {first}:{line}");
+            self.outcome.add(file, finding);
+        }
+    }
+
+    /// Writes the new findings, unless the report is written at the end. Findings of a live input are flushed at once.
+    fn report_new(&mut self, opened: &Opened) {
+        let Some(out) = &mut self.report else { return };
+        let wrote = self.how.format.write_new(&mut self.outcome, out);
+        let wrote = wrote.and_then(|()| if opened.stamp.is_none() { out.flush() } else { Ok(()) });
+        if let Err(error) = wrote {
+            self.report = Some(Box::new(std::io::sink()));
+            self.report_failed(&error);
+        }
+    }
+
+    fn print_diff(&mut self, opened: &Opened, diff: &str) {
+        if !self.how.diff || diff.is_empty() {
+            return;
+        }
+        self.differs = true;
+        let name = one_line(&opened.source.name);
+        let head = if std::mem::replace(&mut self.file.hunks, true) {
+            String::new()
+        } else {
+            format!("--- {name}\n+++ {name}\n")
+        };
+        // A closed pipe is not an error.
+        if let Err(error) = self.progress.aside(|| console::out_json(&format!("{head}{diff}"))) {
+            self.fail(&error);
+        }
+    }
+
+    fn keep(&mut self, opened: &Opened, text: &str) -> Flow {
+        let Some(path) = &opened.source.path else { return Flow::Continue };
+        if let Some(table) = &opened.table {
+            let name = table.format().name();
+            let reason = format!("--fix cannot write {name} files; use `curtail repair --in-place`");
+            self.fail(&FileError::new(ErrorKind::Usage, &opened.source.name, reason));
+            return self.drop_sink();
+        }
+        if let Err(error) = self.sink(opened, path).and_then(|sink| sink.write(text.as_bytes())) {
+            self.fail(&error);
+            return self.drop_sink();
+        }
+        Flow::Continue
+    }
+
+    /// The repaired file at `path`, which the first block begins.
+    fn sink(&mut self, opened: &Opened, path: &Path) -> Result<&mut FileSink, FileError> {
+        let sink = match self.file.sink.take() {
+            Some(sink) => sink,
+            None => FileSink::create(path, opened.packing, Some(path), &self.scratch)?,
+        };
+        Ok(self.file.sink.insert(sink))
+    }
+
+    fn drop_sink(&mut self) -> Flow {
+        self.file.sink = None;
+        Flow::Leave
+    }
+
+    /// Reports an input that could not be found or opened; the check continues.
+    pub(crate) fn miss(&mut self, error: &FileError) {
+        self.outcome.missing += 1;
+        self.outcome.failed += 1;
+        self.fail(error);
+    }
+
+    /// Reports an error; the check continues.
+    fn fail(&mut self, error: &FileError) {
+        self.outcome.errors += 1;
+        if self.file.failed == Some(false) {
+            self.file.failed = Some(true);
+            self.outcome.failed += 1;
+        }
+        self.progress.aside(|| remarks::record_error(error, None, self.global));
+    }
+
+    /// Reports that the report could not be written, unless its reader closed the pipe.
+    fn report_failed(&mut self, error: &std::io::Error) {
+        if error.kind() != std::io::ErrorKind::BrokenPipe {
+            self.fail(&FileError::system("standard output", error));
+        }
+    }
+
+    /// Reports what was changed and silenced, for formats whose report does not contain it.
+    fn note_rest(&self) {
+        let changed = self.outcome.changed.iter().map(|file| format!("changed: {file}"));
+        let silenced = self.outcome.silenced.iter().map(ToString::to_string);
+        if !self.global.quiet {
+            changed.chain(silenced).for_each(|line| console::note(&line));
+        }
+    }
+
+    /// Writes the report, or the rest of it. The status is 2 if anything could not be checked, and 1 if anything was denied.
+    pub(crate) fn finish(mut self) -> ExitCode {
+        self.progress.finish();
+        for error in self.scratch.settle() {
+            self.fail(&error);
+        }
+        let is_text = self.how.format.name == FORMATS[0].name;
+        if !self.how.diff {
+            let mut out = self.report.take().unwrap_or_else(|| Box::new(console::report()));
+            let wrote = (self.how.format.write)(&self.outcome, &mut out).and_then(|()| out.flush());
+            if let Err(error) = wrote {
+                self.report_failed(&error);
+            }
+        }
+        if self.how.diff || !is_text {
+            self.note_rest();
+        }
+        // A configuration that skips all inputs asks for that.
+        let is_skipped = self.outcome.silenced.as_ref().is_some_and(|silenced| silenced.skipped > 0);
+        let nothing = self.outcome.transcripts == 0 && self.outcome.found() == 0 && !is_skipped;
+        let failed = self.outcome.errors > 0;
+        if nothing && !self.how.allow_empty && !failed {
+            console::error(&"nothing to check: the input contains no transcript; pass --allow-empty to accept that");
+            return ExitCode::from(2);
+        }
+        let denied = self.differs || self.outcome.denied() > 0;
+        ExitCode::from(if failed { 2 } else { u8::from(denied && !self.how.exit_zero) })
+    }
+}

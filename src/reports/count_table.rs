@@ -1,0 +1,277 @@
+//! Counts as a table, as JSON, or as comma-separated values.
+
+use clap::ValueEnum;
+
+use crate::console;
+use crate::reports::counts::{By, CountRow, Counts};
+use crate::reports::table;
+use crate::reports::table::{Columns, csv_field, trimmed};
+use curtail_core::visible::{number_of, one_line};
+use curtail_io::FileError;
+
+/// `--output-format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CountFormat {
+    /// A table
+    Table,
+    /// One JSON object
+    Json,
+    /// CSV with a header line
+    Csv,
+}
+
+/// Writes rows that need not wait for the others, or drops some of many.
+pub(crate) fn flush(counts: &mut Counts) -> Result<(), FileError> {
+    if !counts.gradual {
+        counts.drop_rows();
+        return Ok(());
+    }
+    let rows = csv_rows(counts);
+    counts.sums.rows.rows.clear();
+    console::out(&rows)
+}
+
+/// Writes the counts, without the rows that were written while the input was read.
+pub(crate) fn write_counts(counts: &Counts, format: CountFormat) -> anyhow::Result<()> {
+    match format {
+        CountFormat::Table => console::out(&table(counts))?,
+        CountFormat::Json => console::out_json(&format!("{}\n", json(counts)))?,
+        CountFormat::Csv if counts.gradual => {}
+        CountFormat::Csv => console::out(&(csv_header(counts) + &csv_rows(counts)))?,
+    }
+    Ok(())
+}
+
+const PERCENTILES: [usize; 3] = [50, 90, 99];
+
+/// A column of numbers.
+#[derive(Clone, Copy)]
+struct CountColumn {
+    title: &'static str,
+    value: fn(&CountRow) -> usize,
+}
+
+/// The columns of the table: live tokens only if they differ, and no estimated ones, which have a mark instead.
+fn table_columns(counts: &Counts) -> Vec<CountColumn> {
+    let differ = counts.sums.total.live != counts.sums.total.tokens;
+    let columns = columns(counts.by).iter().copied();
+    columns.filter(|column| column.title != ESTIMATED && (column.title != LIVE || differ)).collect()
+}
+
+/// The title of the tokens of content of unknown type, which are estimated.
+const ESTIMATED: &str = "estimated";
+
+/// The mark of numbers of tokens that are partly estimated.
+const ESTIMATE: &str = "~";
+
+/// The title of all tokens.
+const TOKENS: &str = "tokens";
+
+/// The title of the tokens that the model still reads.
+const LIVE: &str = "live";
+
+/// All columns. The first ones apply only to rows of whole files or transcripts.
+const COLUMNS: [CountColumn; 7] = [
+    CountColumn { title: "transcripts", value: |row| row.transcripts },
+    CountColumn { title: "turns", value: |row| row.turns },
+    CountColumn { title: "messages", value: |row| row.messages },
+    CountColumn { title: "calls", value: |row| row.calls },
+    CountColumn { title: TOKENS, value: |row| row.tokens },
+    CountColumn { title: ESTIMATED, value: |row| row.estimated },
+    CountColumn { title: LIVE, value: |row| row.live },
+];
+
+/// The columns that apply to rows of this kind.
+fn columns(by: By) -> &'static [CountColumn] {
+    let first = match by {
+        By::File => 0,
+        By::Transcript => 1,
+        By::Role => 2,
+        By::Message | By::Tool => 3,
+    };
+    &COLUMNS[first..]
+}
+
+const fn title(by: By) -> &'static str {
+    match by {
+        By::File => "file",
+        By::Transcript => "transcript",
+        By::Message => "message",
+        By::Role => "role",
+        By::Tool => "tool",
+    }
+}
+
+/// The title of the share of all tokens, a column of rows that are parts of a transcript.
+const SHARE: &str = "share";
+
+/// The share of `tokens` in all tokens, in thousandths, if rows of this kind have one.
+fn share(counts: &Counts, tokens: usize) -> Option<usize> {
+    let total = counts.sums.total.tokens;
+    let has_share = matches!(counts.by, By::Message | By::Role | By::Tool);
+    has_share.then(|| (tokens * 1000 + total / 2).checked_div(total).unwrap_or_default())
+}
+
+/// The titles of all columns but the first.
+fn titles(counts: &Counts, columns: &[CountColumn]) -> Vec<&'static str> {
+    let share = share(counts, 0).map(|_| SHARE);
+    columns.iter().map(|column| column.title).chain(share).collect()
+}
+
+fn table(counts: &Counts) -> String {
+    let columns = table_columns(counts);
+    let row = |name: &str, amount: &CountRow| {
+        let mark = |title: &str| {
+            let estimated = amount.estimated > 0 && (title == TOKENS || title == LIVE);
+            if estimated { ESTIMATE } else { "" }
+        };
+        let cells = columns.iter().map(|column| format!("{}{}", mark(column.title), (column.value)(amount)));
+        let share = share(counts, amount.tokens).map(|share| format!("{}.{} %", share / 10, share % 10));
+        std::iter::once(one_line(name).into_owned()).chain(cells).chain(share).collect::<Vec<_>>()
+    };
+    let mut rows: Vec<Vec<String>> = counts.rows().iter().map(|(name, amount)| row(name, amount)).collect();
+    let (left_out, sum) = &counts.left_out;
+    if *left_out > 0 {
+        rows.push(row(&format!("{left_out} more"), sum));
+    }
+    // Tools account for only part of the tokens: a total below them would not be their sum.
+    if counts.rows().len() + left_out != 1 && counts.by != By::Tool {
+        rows.push(row("total", &counts.sums.total));
+    }
+    let header = std::iter::once(title(counts.by)).chain(titles(counts, &columns));
+    format!("{}\n{}\n", trimmed(&table::table(header, rows, Columns::Numbers)).join("\n"), footer(counts))
+}
+
+fn footer(counts: &Counts) -> String {
+    let about = if counts.exact { "" } else { ", an estimate" };
+    let reserved = match counts.reserve {
+        0 => String::new(),
+        reserve => format!("; {reserve} tokens reserved for the reply are not included"),
+    };
+    let counted = format!(
+        "counted with {}{about}{}{reserved}",
+        counts.tokenizer,
+        opaque(counts.sums.opaque) + &estimated(counts)
+    ) + &usage(counts);
+    let Some(longest) = counts.longest.as_ref().filter(|_| counts.sums.total.transcripts > 1) else { return counted };
+    let [p50, p90, p99] = PERCENTILES.map(|percent| counts.percentile(percent));
+    format!(
+        "tokens per transcript: p50 {p50}, p90 {p90}, p99 {p99}, max {} ({}:{})\n{counted}",
+        longest.tokens,
+        one_line(&longest.file),
+        longest.line
+    )
+}
+
+/// The provider's count and our calibrated count, on a line of its own.
+fn usage(counts: &Counts) -> String {
+    let usage = counts.sums.usage;
+    let last = match usage.transcripts {
+        0 => return shared(usage.shared),
+        1 => String::from("the last request"),
+        more => format!("the last requests of {more} transcripts"),
+    };
+    format!(
+        "\nthe provider counted {} tokens in {last}; --tokenizer usage counts {}: {} that the log does not contain, and {} for \
+         {} by {}",
+        usage.provider,
+        usage.calibrated,
+        usage.hidden,
+        usage.calibrated - usage.hidden.min(usage.calibrated),
+        usage.counted,
+        counts.tokenizer.strip_prefix("usage:").unwrap_or(&counts.tokenizer)
+    ) + &dropped(usage.dropped)
+        + &shared(usage.shared)
+}
+
+/// How many requests were left out, on a line of its own.
+fn shared(requests: usize) -> String {
+    match requests {
+        0 => String::new(),
+        _ => format!("\nshared: {} repeated from earlier files, which count once", number_of(requests, "request")),
+    }
+}
+
+/// Why the two counts of the last request differ, on a line of its own.
+fn dropped(transcripts: usize) -> String {
+    if transcripts == 0 {
+        return String::new();
+    }
+    format!(
+        "\nshorter than logged: {}, in which the provider counted less from some request on, although the log records no cut; \
+         our count contains what was left out",
+        number_of(transcripts, "transcript")
+    )
+}
+
+fn estimated(counts: &Counts) -> String {
+    match counts.sums.total.estimated {
+        0 => String::new(),
+        tokens => format!("; {ESTIMATE}{tokens} of the tokens are an estimate: their text has an unknown type"),
+    }
+}
+
+fn opaque(boundaries: usize) -> String {
+    match boundaries {
+        0 => String::new(),
+        _ => format!("; without {}, whose tokens are unknown", number_of(boundaries, "encrypted compaction")),
+    }
+}
+
+fn json(counts: &Counts) -> serde_json::Value {
+    let amount = |amount: &CountRow| {
+        let cells = columns(counts.by).iter().map(|column| (column.title.to_owned(), (column.value)(amount).into()));
+        cells.collect::<serde_json::Map<String, serde_json::Value>>()
+    };
+    let rows = counts.rows().iter().map(|(name, counted)| {
+        let mut row = serde_json::Map::from_iter([(title(counts.by).to_owned(), name.as_str().into())]);
+        row.extend(amount(counted));
+        row.extend(share(counts, counted.tokens).map(|share| (SHARE.to_owned(), fraction(share).into())));
+        serde_json::Value::Object(row)
+    });
+    let percentiles = PERCENTILES.map(|percent| (format!("p{percent}"), counts.percentile(percent).into()));
+    let usage = Some(counts.sums.usage).filter(|usage| usage.transcripts + usage.shared > 0);
+    let (left_out, sum) = &counts.left_out;
+    serde_json::json!({
+        "tokenizer": counts.tokenizer,
+        "exact": counts.exact,
+        "transcripts": counts.sums.total.transcripts,
+        "turns": counts.sums.total.turns,
+        "messages": counts.sums.total.messages,
+        "calls": counts.sums.total.calls,
+        "tokens": counts.sums.total.tokens,
+        "estimated": counts.sums.total.estimated,
+        "live": counts.sums.total.live,
+        "reserve": counts.reserve,
+        "unknown_compactions": counts.sums.opaque,
+        "usage": usage,
+        "percentiles": serde_json::Map::from_iter(percentiles),
+        "longest": counts.longest,
+        "by": title(counts.by),
+        "rows": rows.collect::<Vec<_>>(),
+        "more": {"rows": left_out, "tokens": sum.tokens},
+    })
+}
+
+/// The header of comma-separated values. Programs read them, so the columns depend only on the kind of row.
+pub(crate) fn csv_header(counts: &Counts) -> String {
+    let header = std::iter::once(title(counts.by)).chain(titles(counts, columns(counts.by)));
+    header.collect::<Vec<_>>().join(",") + "\n"
+}
+
+pub(crate) fn csv_rows(counts: &Counts) -> String {
+    let columns = columns(counts.by);
+    let mut text = String::new();
+    for (name, amount) in counts.rows() {
+        let cells = columns.iter().map(|column| (column.value)(amount).to_string());
+        let share = share(counts, amount.tokens).map(|share| format!("{:.3}", fraction(share)));
+        text.push_str(&std::iter::once(csv_field(name)).chain(cells).chain(share).collect::<Vec<_>>().join(","));
+        text.push('\n');
+    }
+    text
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share is at most 1000 thousandths")]
+fn fraction(thousandths: usize) -> f64 {
+    thousandths as f64 / 1000.0
+}

@@ -1,0 +1,24 @@
+//! What is printed or written about a run: findings, cuts, counts, replays, pages, remarks and progress.
+
+pub(crate) mod check;
+pub(crate) mod count_table;
+pub(crate) mod counts;
+pub(crate) mod cut;
+pub(crate) mod findings;
+pub(crate) mod lines;
+pub(crate) mod new_session;
+mod notes;
+pub(crate) mod pager;
+pub(crate) mod pages;
+pub(crate) mod progress;
+pub(crate) mod remarks;
+pub(crate) mod replay;
+pub(crate) mod split_map;
+pub(crate) mod state;
+mod stdout;
+pub(crate) mod table;
+pub(crate) mod texts;
+mod totals;
+
+#[doc(hidden)]
+pub use findings::FORMATS;

@@ -1,0 +1,31 @@
+//! Long text goes through a pager on a terminal.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::console;
+
+/// Prints text with ANSI colors. On a terminal it goes through `$PAGER`, or `less -R`.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let pager = std::env::var("PAGER").unwrap_or_else(|_| String::from("less -R"));
+    if console::out_is_terminal() && !pager.trim().is_empty() && paged(&pager, text) {
+        return Ok(());
+    }
+    Ok(console::out(text)?)
+}
+
+/// Shows the text in the pager; `false` if that failed.
+fn paged(pager: &str, text: &str) -> bool {
+    let text = console::paged(text);
+    let mut command = Command::new("sh");
+    command.args(["-c", pager]).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    let Ok(mut child) = command.spawn() else { return false };
+    if let Some(mut stdin) = child.stdin.take() {
+        // Quitting a pager early is not an error.
+        drop(stdin.write_all(text.as_bytes()));
+    }
+    child.wait().is_ok_and(|status| status.success())
+}

@@ -1,0 +1,283 @@
+//! Writes pages: one for all transcripts, or one for each with an index.
+
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use tempfile::SpooledTempFile;
+
+use crate::console;
+use crate::options::files::is_standard;
+use crate::options::pages::PageFlags;
+use curtail_core::visible::one_line;
+use curtail_io::{
+    DIRECTORY_ADVICE, FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_directory_as_file,
+    refuse_file_as_directory,
+};
+use curtail_view::{Compared, LIST_END, Listed, Rendered, comparison, page};
+
+/// Bytes of transcripts on one page. Further transcripts are listed without their messages.
+const PAGE_BYTES: usize = 100_000_000;
+
+/// The pages of a run.
+pub(crate) struct Pages<'a> {
+    args: &'a PageFlags,
+    /// The file of the page; `None` for standard output.
+    output: Option<&'a Path>,
+    policy: bool,
+    /// Number of transcripts.
+    pub(crate) count: usize,
+    /// Their rows in the list of transcripts.
+    rows: Spool,
+    /// The sections of the page, if all transcripts are on one.
+    sections: Spool,
+    bytes: usize,
+    /// The paths of the inputs.
+    inputs: Vec<PathBuf>,
+    /// What is compared if there are two transcripts.
+    compared: Vec<Compared>,
+    /// The name of the first input.
+    title: Option<String>,
+    /// The files of the run.
+    uses: FileUses,
+    scratch: Scratch,
+}
+
+impl<'a> Pages<'a> {
+    /// Plans the pages of `sources`, before any is written.
+    ///
+    /// # Errors
+    /// A page exists already, would replace a file of the run, or belongs to two inputs.
+    pub(crate) fn plan(args: &'a PageFlags, policy: bool, uses: FileUses, sources: &[Source]) -> anyhow::Result<Self> {
+        let output = args.output.as_deref().filter(|file| !is_standard(file));
+        if let Some(path) = output {
+            refuse_directory_as_file(path)?;
+            if !args.force && path.exists() {
+                anyhow::bail!("{}: the output exists already; --force overwrites it", path.display());
+            }
+            uses.flag(path, "--output")?;
+        }
+        if let Some(directory) = &args.output_dir {
+            refuse_file_as_directory(directory, DIRECTORY_ADVICE)?;
+            uses.flag(&directory.join("index.html"), "the index of --output-dir")?;
+            for source in sources {
+                uses.output(&directory.join(page_name(source, "")), source)?;
+            }
+        }
+        Ok(Self {
+            args,
+            output,
+            policy,
+            count: 0,
+            rows: Spool::default(),
+            sections: Spool::default(),
+            bytes: 0,
+            inputs: sources.iter().filter_map(|source| source.path.clone()).collect(),
+            compared: Vec::new(),
+            title: None,
+            uses,
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// Adds the transcripts of `source`; writes them if each has a page of its own.
+    pub(crate) fn add(&mut self, source: &Source, drawn: Vec<Rendered>) -> anyhow::Result<()> {
+        match &mut self.title {
+            None => self.title = Some(source.name.clone()),
+            Some(title) if *title == source.name => {}
+            Some(title) => *title = String::from("Transcripts"),
+        }
+        for Rendered { mut listed, html, compared } in drawn {
+            self.compared.extend(compared.filter(|_| self.count < 2));
+            if let Some(directory) = &self.args.output_dir {
+                let name = Self::name(source, &listed);
+                let (before, after) = page(&listed.name, None, self.policy);
+                let path = directory.join(&name);
+                self.uses.output(&path, source)?;
+                write(&path, source.path.as_slice(), self.args.force, &self.scratch, |put| {
+                    [&before, html.as_str(), after].into_iter().try_for_each(put)
+                })?;
+                listed.link = Some(link(&name));
+            } else if self.bytes == 0 || self.args.text || self.bytes + html.len() <= PAGE_BYTES {
+                if self.bytes > 0 && self.args.text {
+                    self.sections.push("\n")?;
+                }
+                self.bytes += html.len();
+                self.sections.push(&html)?;
+            } else {
+                listed.link = None;
+            }
+            self.count += 1;
+            self.rows.push(&listed.row(self.policy))?;
+        }
+        Ok(())
+    }
+
+    /// The file name of a transcript's page: the name of its input, and a number if the input has several transcripts.
+    fn name(source: &Source, listed: &Listed) -> PathBuf {
+        let within = listed.name.strip_prefix(&source.name).unwrap_or_default();
+        let within: String = within.chars().filter(char::is_ascii_digit).collect();
+        page_name(source, &within)
+    }
+
+    /// The transcripts one after another, as text.
+    pub(crate) fn into_text(self) -> anyhow::Result<String> {
+        let mut text = String::with_capacity(self.bytes);
+        self.sections.copy(|piece| {
+            text.push_str(piece);
+            Ok(())
+        })?;
+        Ok(text)
+    }
+
+    /// Writes the page, or the index of the pages, and opens it with `--open`. A page that would be printed on a terminal is written
+    /// to a temporary file and opened instead.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        let open = self.args.open;
+        let on_terminal =
+            self.args.output_dir.is_none() && self.output.is_none() && !open && console::out_is_terminal();
+        let path = match (&self.args.output_dir, self.output) {
+            (Some(directory), _) => Some(directory.join("index.html")),
+            (None, Some(path)) => Some(path.to_owned()),
+            (None, None) if open || on_terminal => Some(temporary()?),
+            (None, None) => None,
+        };
+        // A closed pipe is not an error.
+        let Some(path) = path else { return self.put(&mut |piece| Ok(console::data(piece)?)) };
+        let force = self.args.force || (open || on_terminal) && self.args.output_dir.is_none();
+        let (scratch, inputs) = (std::mem::take(&mut self.scratch), std::mem::take(&mut self.inputs));
+        write(&path, &inputs, force, &scratch, |put| self.put(put))?;
+        if !open && !on_terminal {
+            return Ok(());
+        }
+        let shown = path.canonicalize().unwrap_or(path);
+        match open::that_detached(&shown) {
+            Err(_) if on_terminal => console::note(&format!(
+                "the page is in {}, and no browser could be started; open it, write it with -o FILE, or print it with --text",
+                shown.display()
+            )),
+            opened => opened.with_context(|| format!("{}: no browser could be started", shown.display()))?,
+        }
+        if on_terminal {
+            console::out(&format!("{}\n", one_line(&shown.to_string_lossy())))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the page in pieces.
+    fn put(self, put: &mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let title = self.title.as_deref().unwrap_or("Transcripts");
+        let listed = (self.count > 1 || self.args.output_dir.is_some()).then_some(self.count);
+        let (before, after) = page(title, listed, self.policy);
+        put(&before)?;
+        if listed.is_some() {
+            self.rows.copy(&mut *put)?;
+            put(LIST_END)?;
+        }
+        if let ([one, other], 2) = (self.compared.as_slice(), self.count) {
+            put(&comparison(one, other))?;
+        }
+        self.sections.copy(&mut *put)?;
+        put(after)
+    }
+}
+
+/// The file name of the page of `source`, or of the transcript `within` it.
+fn page_name(source: &Source, within: &str) -> PathBuf {
+    let mut name = source.relative.clone().into_os_string();
+    if !within.is_empty() {
+        name.push("-");
+        name.push(within);
+    }
+    name.push(".html");
+    PathBuf::from(name)
+}
+
+/// A temporary file for a page that is only opened. It is not removed, because the browser may read it later.
+fn temporary() -> anyhow::Result<PathBuf> {
+    let file = tempfile::Builder::new().prefix("curtail-").suffix(".html").tempfile()?;
+    Ok(file.keep()?.1)
+}
+
+/// Writes the file at `path`, which shows what is in `inputs`. `pieces` calls its argument with each piece of the text.
+fn write(
+    path: &Path,
+    inputs: &[PathBuf],
+    force: bool,
+    scratch: &Scratch,
+    pieces: impl FnOnce(&mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let sink = FileSink::create(path, Packing::of_name(path), None, scratch)?;
+    let mut sink = sink.copied_from(inputs.iter().map(PathBuf::as_path));
+    pieces(&mut |piece| Ok(sink.write(piece.as_bytes())?))?;
+    sink.commit(if force { Replace::Yes } else { Replace::No }, scratch)?;
+    Ok(())
+}
+
+/// A relative path as a link.
+fn link(path: &Path) -> String {
+    let text = path.to_string_lossy().replace('\\', "/");
+    let mut url = String::from("./");
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' => url.push(char::from(byte)),
+            _ => url.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    url
+}
+
+/// How many bytes a [`Spool`] keeps in memory.
+const MAX_IN_MEMORY: usize = 4 * 1024 * 1024;
+/// Maximum bytes of a piece of a [`Spool`].
+const CHUNK: usize = 64 * 1024;
+
+/// Text that is written later: in memory while it is short, and in a temporary file once it is long.
+struct Spool(SpooledTempFile);
+
+impl Default for Spool {
+    fn default() -> Self {
+        Self(SpooledTempFile::new(MAX_IN_MEMORY))
+    }
+}
+
+impl Spool {
+    /// Appends `text`.
+    fn push(&mut self, text: &str) -> io::Result<()> {
+        self.0.write_all(text.as_bytes())
+    }
+
+    /// Passes all of the text to `put`, in pieces.
+    fn copy(mut self, mut put: impl FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        self.0.rewind()?;
+        let mut piece = Vec::with_capacity(CHUNK);
+        while io::Read::by_ref(&mut self.0).take((CHUNK - piece.len()) as u64).read_to_end(&mut piece)? > 0 {
+            // A piece may end inside a character, whose remaining bytes come with the next one.
+            let whole = std::str::from_utf8(&piece).map_or_else(|error| error.valid_up_to(), str::len);
+            put(std::str::from_utf8(&piece[..whole])?)?;
+            piece.drain(..whole);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, MAX_IN_MEMORY, Spool};
+
+    #[test]
+    fn long_text_comes_back_whole() -> anyhow::Result<()> {
+        let text = "añ€😀\n".repeat(MAX_IN_MEMORY / 8);
+        let mut spool = Spool::default();
+        spool.push(&text[..12])?;
+        spool.push(&text[12..])?;
+        let (mut back, mut longest) = (String::new(), 0);
+        spool.copy(|piece| {
+            back.push_str(piece);
+            longest = longest.max(piece.len());
+            Ok(())
+        })?;
+        assert!(back == text && longest <= CHUNK);
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! Remarks about the inputs of a run, on standard error: what failed, what was passed over, and how each was read.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::batch::{Event, Opened};
+use crate::console;
+use crate::options::global::Global;
+use crate::reports::progress::Progress;
+use curtail_core::counting::REFUSED;
+use curtail_core::processors::Counting;
+use curtail_core::visible::number_of;
+use curtail_io::FileError;
+
+/// The errors of chat templates that were printed, each with what became of the record, and with the number of repetitions
+/// that were not printed.
+static TEMPLATE_ERRORS: Mutex<BTreeMap<(String, Option<&str>), usize>> = Mutex::new(BTreeMap::new());
+
+/// Prints the error of a record, or a warning if the run goes on with what became of the record, its `fate`. Without
+/// `--verbose`, an error of a chat template is printed once: usually the template is wrong, and then every record has the error.
+pub(crate) fn record_error(error: &FileError, fate: Option<&'static str>, global: &Global) {
+    if error.what.starts_with(REFUSED) && !global.verbose {
+        let mut known = TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
+        let repeated = known.entry((error.what.clone(), fate)).and_modify(|repeated| *repeated += 1).or_insert(0);
+        if *repeated > 0 {
+            return;
+        }
+    }
+    error_with_fate(error, fate);
+}
+
+/// Prints how many errors were not printed because they repeated another one.
+pub(crate) fn finish() {
+    let known = std::mem::take(&mut *TEMPLATE_ERRORS.lock().unwrap_or_else(PoisonError::into_inner));
+    for ((message, fate), repeated) in known.into_iter().filter(|(_, repeated)| *repeated > 0) {
+        let more = number_of(repeated, "more transcript");
+        error_with_fate(&format!("{more}: {message} (--verbose lists them)"), fate);
+    }
+}
+
+fn error_with_fate(message: &impl Display, fate: Option<&str>) {
+    match fate {
+        Some(fate) => console::warning(&format!("{message} ({fate})")),
+        None => console::error(message),
+    }
+}
+
+/// What fails while a command only reads its inputs: it is reported, and the command goes on.
+pub(crate) struct Failures<'g> {
+    global: &'g Global,
+    progress: Arc<Progress>,
+    /// The exit status: 2 if anything failed.
+    pub(crate) status: ExitCode,
+}
+
+impl<'g> Failures<'g> {
+    /// Reports inputs that were not found.
+    pub(crate) fn of_missing(missing: &[FileError], global: &'g Global) -> Self {
+        missing.iter().for_each(console::error);
+        let status = if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+        Self { global, progress: Arc::default(), status }
+    }
+
+    /// The same for a command that shows its progress.
+    pub(crate) fn beside(self, progress: &Arc<Progress>) -> Self {
+        Self { progress: Arc::clone(progress), ..self }
+    }
+
+    /// Reports an error, and with `--verbose` that a file was passed over.
+    pub(crate) fn note<Out>(&mut self, event: &Event<'_, Out>) {
+        match event {
+            Event::Failed(failure) => {
+                self.progress.aside(|| record_error(&failure.error, None, self.global));
+                self.status = ExitCode::from(2);
+            }
+            Event::PassedOver(opened) => self.progress.aside(|| passed_over(opened, self.global)),
+            Event::Opened(_) | Event::Done { .. } | Event::Closed { .. } => {}
+        }
+    }
+}
+
+/// Warns that there is nothing to read: a directory without transcripts is not an error, but rarely intended.
+pub(crate) fn warn_empty(is_empty: bool, global: &Global) {
+    if is_empty && !global.quiet {
+        console::warning(&"no transcripts found (*.jsonl, *.ndjson, *.json, or one of these with .gz or .zst)");
+    }
+}
+
+/// How an input was read: its framing and dialect.
+pub(crate) fn reading(opened: &Opened, dialect: Option<&str>) -> String {
+    format!("{}: {}, {}", opened.source.name, opened.reading.framing.name(), dialect.unwrap_or("no message"))
+}
+
+/// Prints what the tokenizer remarks about its counts, unless `--quiet`.
+pub(crate) fn counted(counting: &Counting, global: &Global) {
+    if !global.quiet {
+        counting.tokenizer.remark().iter().for_each(console::note);
+    }
+}
+
+/// With `--verbose`, reports that a file in a directory was passed over.
+pub(crate) fn passed_over(opened: &Opened, global: &Global) {
+    if global.verbose {
+        console::note(&format!("{}: contains no messages; skipped", opened.source.name));
+    }
+}

@@ -1,0 +1,421 @@
+//! Reports a replay: as a table, as JSON, as comma-separated values or as a page. Sessions are written as soon as they are
+//! replayed.
+
+pub(crate) mod columns;
+mod csv;
+mod verdict;
+
+use std::fmt::Write as _;
+
+use clap::ValueEnum;
+
+use crate::console;
+use crate::options::replay::budgets;
+use columns::policy_table;
+use columns::{Asked, COLUMNS, legend, percent, shown};
+use csv::{CSV, csv};
+use curtail_core::visible::{counted, figure, one_line};
+use curtail_lab::replay::{
+    Calibration, Group, NamedTotal, Prices, Replay, SeenRequests, SessionReport, TotalReport, percentile,
+};
+use curtail_view::{replayed_page, replayed_session};
+use verdict::{heading, verdict_lines};
+
+/// `--output-format`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplayFormat {
+    /// A table of all sessions together
+    Text,
+    /// One JSON object with every request
+    Json,
+    /// CSV with a row for every request
+    Csv,
+    /// A page with the tokens of every request as curves
+    Html,
+}
+
+/// The difference, as a share of the input, from which on it is reported that the log read more or less from the cache than the
+/// rules predict.
+const CACHE_DIFFERENCE: f64 = 0.02;
+
+/// Maximum number of outcomes that get a table each.
+const MAX_OUTCOMES: usize = 8;
+
+/// Writes the report.
+pub(crate) struct ReplayReporter<'r> {
+    format: ReplayFormat,
+    replay: &'r Replay,
+    /// The share of references that a policy must keep to be recommended.
+    keep: f64,
+    columns: Asked<'r>,
+    total: TotalReport,
+    groups: Vec<Group>,
+    notes: ReplayNotes,
+    /// The first failure of each policy, if it has one.
+    failures: Vec<Option<String>>,
+    /// The sessions of a page.
+    sections: Vec<String>,
+    /// The requests of earlier sessions.
+    earlier: SeenRequests,
+}
+
+/// What is noted of sessions, for the lines below the table.
+#[derive(Default)]
+struct ReplayNotes {
+    /// The factor of each fitted session.
+    factors: Vec<f64>,
+    /// The tokens of each fitted session that its log does not contain.
+    hidden: Vec<u64>,
+    /// A line for each session whose token counts are inaccurate.
+    inaccurate: String,
+    compacted: usize,
+    dropped: usize,
+    /// Counts of requests that did not send the logged history.
+    strays: usize,
+    /// Whether the cost includes replies, and whether it lacks some.
+    with_output: bool,
+    without_output: bool,
+    timeless: usize,
+    models_changed: usize,
+    /// The models without a price; `None` for sessions that name no model.
+    unpriced: Vec<Option<String>>,
+    missing: String,
+}
+
+impl ReplayNotes {
+    /// Notes whether the cost of `session` includes the replies.
+    fn add_output(&mut self, session: &SessionReport, prices: &Prices, model: Option<&str>) {
+        let Some(recorded) = session.policies.first() else { return };
+        let price = model.or(session.model.as_deref()).and_then(|name| prices.model(name));
+        let is_priced = price.is_some_and(|price| price.output.is_some());
+        for request in &recorded.requests {
+            let is_included = is_priced && request.output_tokens > 0;
+            self.with_output |= is_included;
+            self.without_output |= !is_included;
+        }
+    }
+}
+
+impl<'r> ReplayReporter<'r> {
+    pub(crate) fn new(format: ReplayFormat, replay: &'r Replay, keep: f64, columns: Asked<'r>) -> Self {
+        Self {
+            format,
+            replay,
+            keep,
+            columns,
+            total: TotalReport::default(),
+            groups: Vec::new(),
+            notes: ReplayNotes::default(),
+            failures: vec![None; replay.policies.len()],
+            sections: Vec::new(),
+            earlier: SeenRequests::default(),
+        }
+    }
+
+    /// Writes what precedes the sessions.
+    pub(crate) fn begin(&self) -> anyhow::Result<()> {
+        match self.format {
+            ReplayFormat::Text | ReplayFormat::Html => {}
+            ReplayFormat::Json => {
+                let tokenizer = serde_json::to_string(self.replay.counting.tokenizer.name())?;
+                let date = serde_json::to_string(&self.replay.prices.date)?;
+                console::out_json(&format!(
+                    "{{\"version\":1,\"tokenizer\":{tokenizer},\"prices\":{date},\"sessions\":["
+                ))?;
+            }
+            ReplayFormat::Csv => console::out(&format!("{}\n", CSV.map(|(name, _)| name).join(",")))?,
+        }
+        Ok(())
+    }
+
+    /// Adds a session, and writes it if the format does so.
+    pub(crate) fn session(&mut self, session: &mut SessionReport) -> anyhow::Result<()> {
+        session.count_once(&mut self.earlier);
+        let session = &*session;
+        let first = self.total.sessions == 0;
+        self.total.add(session, self.replay.keep_inaccurate);
+        Group::add(&mut self.groups, session, self.replay.keep_inaccurate);
+        self.note_fit(session);
+        for (failure, policy) in self.failures.iter_mut().zip(&session.policies) {
+            let first = policy.error.as_ref().map(|error| format!("{}: {error}", session.name));
+            *failure = failure.take().or(first);
+        }
+        self.notes.compacted += usize::from(!session.compacted_before.is_empty());
+        self.notes.dropped += usize::from(!session.dropped_before.is_empty());
+        self.notes.strays += session.stray_counts.len();
+        self.notes.add_output(session, &self.replay.prices, self.replay.model.as_deref());
+        self.notes.timeless += usize::from(!session.times);
+        self.notes.models_changed += usize::from(!session.model_changed_before.is_empty());
+        if session.policies.iter().any(|policy| policy.total.cost.is_none()) {
+            let name = session.model.as_ref().map(|name| one_line(name).into_owned());
+            if !self.notes.unpriced.contains(&name) {
+                self.notes.unpriced.push(name);
+            }
+        }
+        match self.format {
+            ReplayFormat::Text => self.notes.missing.push_str(&missing(session)),
+            ReplayFormat::Json => {
+                let separator = if first { "\n" } else { ",\n" };
+                console::out_json(&format!("{separator}{}", serde_json::to_string(session)?))?;
+            }
+            ReplayFormat::Csv => console::out(&csv(session))?,
+            ReplayFormat::Html => self.sections.push(replayed_session(session, &shown(&[COLUMNS]))),
+        }
+        Ok(())
+    }
+
+    /// Notes how the tokens of `session` were counted.
+    fn note_fit(&mut self, session: &SessionReport) {
+        if let Some(accuracy) = session.accuracy.as_ref().filter(|_| session.inaccurate) {
+            let left_out = match self.replay.keep_inaccurate {
+                true => "",
+                false => "; every policy counts as recorded there (--keep-inaccurate measures them)",
+            };
+            let error = percent(accuracy.p90_error);
+            let _ = writeln!(
+                self.notes.inaccurate,
+                "inaccurate: {}: input tokens off by up to {error} (90th percentile){left_out}",
+                session.name
+            );
+        } else if let Some(last) = session.calibration.last() {
+            self.notes.factors.push(last.factor);
+            self.notes.hidden.push(last.hidden_tokens.unsigned_abs());
+        }
+    }
+
+    /// How the tokens of policies' budgets compare with those of the table.
+    fn budgets(&self) -> Option<String> {
+        let (mut factors, mut hidden) = (self.notes.factors.clone(), self.notes.hidden.clone());
+        let factor = percentile(&mut factors, 50)?;
+        hidden.sort_unstable();
+        let hidden = hidden[(hidden.len() - 1) / 2];
+        let calibration = Calibration { factor, ..Calibration::default() };
+        let as_counted =
+            |(word, tokens): (String, u64)| format!("{word} is {}", figure(hidden + calibration.apply(tokens, 0)));
+        let mut budgets: Vec<String> = self.replay.policies.iter().flat_map(budgets).map(as_counted).collect();
+        budgets.dedup();
+        let outside = match hidden {
+            0 => String::new(),
+            hidden => format!(", with the {} of every request that the log does not contain", figure(hidden)),
+        };
+        let examples = match budgets.is_empty() {
+            true => format!("1,000 of its tokens are {}", figure(hidden + calibration.apply(1000, 0))),
+            false => budgets.join(", "),
+        };
+        let name = self.replay.counting.tokenizer.name();
+        Some(format!("budgets: policies count with {name}; as the provider counts, {examples}{outside} (medians)\n"))
+    }
+
+    /// The policies that could not be applied to every session.
+    fn failures(&self) -> String {
+        let failed = self.total.policies.iter().zip(&self.failures);
+        let line = |(policy, failure): (&NamedTotal, &Option<String>)| {
+            let failure = failure.as_ref()?;
+            let (name, sessions) = (one_line(&policy.name), counted(self.total.sessions, "session"));
+            Some(format!(
+                "not compared: {name} fails in {} of {sessions}: {}\n",
+                policy.failed_sessions,
+                one_line(failure)
+            ))
+        };
+        failed.filter_map(line).collect()
+    }
+
+    /// The verdicts, and a table for each outcome.
+    fn verdicts(&mut self) -> Vec<String> {
+        self.groups.iter_mut().for_each(|group| group.decide(self.keep));
+        verdict_lines(&self.groups, self.replay, self.keep)
+    }
+
+    /// A table for each outcome, if the sessions have several.
+    fn by_outcome(&self) -> String {
+        let outcomes = self.groups.iter().filter(|group| group.outcome.is_some()).count();
+        if outcomes < 2 {
+            return String::new();
+        }
+        if outcomes > MAX_OUTCOMES {
+            return format!("\noutcomes: {outcomes}, too many for a table each; JSON has all of them\n");
+        }
+        let part =
+            |group: &Group| format!("\n{}\n{}\n", heading(group), policy_table(&group.total, self.columns).join("\n"));
+        self.groups.iter().map(part).collect()
+    }
+
+    /// Writes what follows the sessions.
+    pub(crate) fn finish(mut self, failed: bool) -> anyhow::Result<()> {
+        let swept: Vec<bool> = self.replay.policies.iter().map(|policy| policy.swept).collect();
+        if swept.contains(&true) {
+            self.total.mark_pareto(|nth| swept.get(nth).copied().unwrap_or(false));
+        }
+        let verdicts = self.verdicts();
+        match self.format {
+            ReplayFormat::Csv => {}
+            ReplayFormat::Html => {
+                let notes = self.notes();
+                let notes = notes.lines().filter(|line| !line.is_empty()).skip(1);
+                let verdicts = verdicts.iter().map(|line| line.trim());
+                let lines: Vec<&str> = verdicts.chain(sweep_note(&self.total)).chain(notes).collect();
+                console::data(&replayed_page(&self.total, &lines, &self.sections, &shown(&[COLUMNS])))?;
+            }
+            ReplayFormat::Json => {
+                let (total, groups) = (serde_json::to_string(&self.total)?, serde_json::to_string(&self.groups)?);
+                console::out_json(&format!("\n],\"total\":{total},\"groups\":{groups}}}\n"))?;
+            }
+            ReplayFormat::Text if self.total.sessions == 0 && failed => {}
+            ReplayFormat::Text if self.total.sessions == 0 => {
+                console::out("no requests: no message of a model was found\n")?;
+            }
+            ReplayFormat::Text => console::out(&self.page(&verdicts))?,
+        }
+        Ok(())
+    }
+
+    /// The report as text.
+    fn page(&self, verdicts: &[String]) -> String {
+        let mut lines = policy_table(&self.total, self.columns);
+        lines.extend(sweep_note(&self.total).map(str::to_owned));
+        lines.extend(legend(&self.total, self.columns));
+        if !verdicts.is_empty() {
+            lines.push(String::new());
+            lines.extend_from_slice(verdicts);
+        }
+        format!("{}\n{}{}{}", lines.join("\n"), self.by_outcome(), self.notes(), self.notes.missing)
+    }
+
+    /// How well tokens and cost are predicted where the logs have the provider's counts.
+    fn accuracy(&self) -> String {
+        let Some(accuracy) = &self.total.accuracy else {
+            return format!(
+                "accuracy: unknown, because the logs have too few counts of the provider; tokens are counted with {}, \
+                 excluding instructions and tools, which the log does not contain\n",
+                self.replay.counting.tokenizer.name()
+            );
+        };
+        let cost = accuracy.median_cost_error.zip(accuracy.p90_cost_error).map_or_else(String::new, |(median, p90)| {
+            format!(", cost within {} and {}", percent(median), percent(p90))
+        });
+        let mut text = format!(
+            "accuracy: input tokens within {} (median) and {} (90th percentile) of the log{cost}, in {} that the fit did \
+             not see\n",
+            percent(accuracy.median_error),
+            percent(accuracy.p90_error),
+            counted(accuracy.requests, "request"),
+        );
+        if accuracy.cache_read_error.abs() >= CACHE_DIFFERENCE {
+            let _ = writeln!(
+                text,
+                "cache: {} read where its rules predict {}; where the log shows a miss, every policy misses",
+                percent(accuracy.cache_read_recorded),
+                percent(accuracy.cache_read_predicted),
+            );
+        }
+        text
+    }
+
+    /// Notes on what the numbers include and how reliable they are.
+    fn notes(&self) -> String {
+        let (total, replay) = (&self.total, self.replay);
+        let mut text = format!("\n{}, {}\n", counted(total.sessions, "session"), counted(total.requests, "request"));
+        if total.shared_requests > 0 {
+            let shared = counted(total.shared_requests, "more request");
+            let _ = writeln!(text, "shared: {shared} repeated from earlier files, which count once");
+        }
+        text.push_str(&self.accuracy());
+        text.push_str(&self.notes.inaccurate);
+        text.push_str(&self.failures());
+        text.extend(self.budgets());
+        text.push_str(&self.cost_note());
+        let compacted = if replay.live { 0 } else { self.notes.compacted };
+        if self.notes.strays > 0 {
+            let _ = writeln!(
+                text,
+                "{} of other requests than those logged, such as a review: ignored, and paid alike by every policy",
+                counted(self.notes.strays, "count")
+            );
+        }
+        for (sessions, before, after) in [
+            (
+                compacted,
+                "compacted by the program: ",
+                "; policies also see the messages before the boundary (--live hides them)",
+            ),
+            (
+                self.notes.dropped,
+                "shorter than logged: ",
+                ", in which the provider counted less from some request on, although the log records no cut",
+            ),
+            (self.notes.models_changed, "answered by several models: ", "; a change begins a new cache"),
+            (self.notes.timeless, "", " without times: the lifetime of the cache is not applied"),
+        ] {
+            if sessions > 0 {
+                let _ = writeln!(text, "{before}{}{after}", counted(sessions, "session"));
+            }
+        }
+        text + &costlier_policies(&total.policies)
+    }
+
+    fn cost_note(&self) -> String {
+        let date = &self.replay.prices.date;
+        let unpriced: Vec<&str> = self.notes.unpriced.iter().flatten().map(String::as_str).collect();
+        if self.notes.unpriced.is_empty() {
+            let included = match (self.notes.with_output, self.notes.without_output) {
+                (true, false) => "; tools and discounts are not included",
+                (true, true) => ", with replies where their tokens are known; tools and discounts are not included",
+                (false, _) => ", for input only; replies, tools and discounts are not included",
+            };
+            return format!("cost: an estimate with prices of {date}{included}\n");
+        }
+        if unpriced.is_empty() {
+            return String::from("cost: unknown, because the logs name no model; pass --price MODEL\n");
+        }
+        let names = unpriced.join(", ");
+        format!("cost: the table of {date} has no price for {names}; pass --price FILE or --price MODEL\n")
+    }
+}
+
+/// Policies that cost more than what was recorded although they send less.
+fn costlier_policies(policies: &[NamedTotal]) -> String {
+    let Some((recorded, others)) = policies.split_first() else { return String::new() };
+    let mut text = String::new();
+    for policy in others {
+        let (total, base) = (&policy.total, &recorded.total);
+        if policy.failed_sessions == 0
+            && total.tokens_sent < base.tokens_sent
+            && total.cost.zip(base.cost).is_some_and(|(cost, base)| cost > base)
+        {
+            let _ = writeln!(
+                text,
+                "{} sends less and costs more: {} of {} paid back by later requests",
+                policy.name,
+                total.breaks_paid_back,
+                if total.prefix_breaks == 1 {
+                    String::from("1 prefix break is")
+                } else {
+                    format!("{} prefix breaks are", total.prefix_breaks)
+                }
+            );
+        }
+    }
+    text
+}
+
+/// What the mark of a policy means, if any is marked.
+fn sweep_note(total: &TotalReport) -> Option<&'static str> {
+    let marked = total.policies.iter().any(|policy| policy.pareto == Some(true));
+    marked.then_some("* of the sweep, none costs less and keeps as many references")
+}
+
+/// A line for every missing reference.
+fn missing(session: &SessionReport) -> String {
+    let mut text = String::new();
+    for policy in &session.policies {
+        for lost in &policy.missing {
+            let _ = writeln!(
+                text,
+                "{}: {}: request {} used {:?}, last in message {} ({}), not sent since request {}",
+                session.name, policy.name, lost.request, lost.reference, lost.message, lost.role, lost.dropped_at
+            );
+        }
+    }
+    text
+}

@@ -1,0 +1,174 @@
+//! What is read of a session: its beginning for its project and first prompt, or all of it for its numbers of messages and
+//! tokens.
+
+use std::fs::File;
+use std::io::Read as _;
+
+use crate::sessions::found::Session;
+use curtail_core::dialects::{Framing, Reading, project};
+use curtail_core::processors::{Counting, View};
+use curtail_core::transcript::{Content, Message};
+use curtail_facts::{is_typed, without_tag};
+use curtail_lab::calibration::{CountedRequest, counted_requests};
+
+/// How many bytes to read: each next number applies if no prompt was found.
+const HEADS: [u64; 3] = [8 * 1024, 128 * 1024, 1024 * 1024];
+/// Maximum number of bytes to read of a document.
+const DOCUMENT: u64 = 4 * 1024 * 1024;
+
+/// The project and the first prompt of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) project: Option<String>,
+    /// The first words of a person, on one line.
+    pub(crate) prompt: Option<String>,
+}
+
+/// The sums of a session, without what it repeats of older ones.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SessionSums {
+    pub(crate) messages: usize,
+    pub(crate) tokens: usize,
+    /// The number of requests that an older session contains as well.
+    pub(crate) shared: usize,
+    /// The requests that the provider counted.
+    pub(crate) requests: Vec<SummedRequest>,
+}
+
+/// A request, and the sums up to the end of its reply.
+#[derive(Debug, Clone)]
+pub(crate) struct SummedRequest {
+    pub(crate) keys: Vec<u64>,
+    pub(crate) messages: usize,
+    pub(crate) tokens: usize,
+}
+
+impl Head {
+    /// Reads the beginning of `session`, and more of it while no prompt was found.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn read(session: &Session) -> std::io::Result<Self> {
+        if let Some(stored) = &session.stored {
+            let project = Some(stored.project.clone()).filter(|project| !project.is_empty());
+            return Ok(Self { project, prompt: None });
+        }
+        let mut head = Self::default();
+        let Some(reading) = reading(session) else { return Ok(head) };
+        let mut beginning = Beginning::open(session)?;
+        if reading.framing == Framing::Document {
+            beginning.read(DOCUMENT)?;
+            head.add(&reading, &String::from_utf8_lossy(&beginning.bytes));
+            return Ok(head);
+        }
+        let mut done = 0;
+        for limit in HEADS {
+            beginning.read(limit)?;
+            let fresh = &beginning.bytes[done..];
+            // The last line may be incomplete.
+            let whole =
+                if beginning.is_all { fresh.len() } else { memchr::memrchr(b'\n', fresh).map_or(0, |at| at + 1) };
+            head.add_lines(&reading, &String::from_utf8_lossy(&fresh[..whole]));
+            done += whole;
+            if head.prompt.is_some() || beginning.is_all {
+                break;
+            }
+        }
+        Ok(head)
+    }
+
+    /// Adds lines, up to the first prompt.
+    fn add_lines(&mut self, reading: &Reading, text: &str) {
+        for line in text.lines().filter(|line| line.starts_with('{')) {
+            self.add(reading, line);
+            if self.prompt.is_some() {
+                break;
+            }
+        }
+    }
+
+    fn add(&mut self, reading: &Reading, text: &str) {
+        let Ok(document) = reading.parse(text) else { return };
+        if self.project.is_none() {
+            self.project = document.roots().find_map(project).map(|text| text.decode().into_owned());
+        }
+        let transcripts = reading.transcripts_or_none(&document).unwrap_or_default();
+        self.prompt = transcripts.iter().flat_map(|(_, transcript)| &transcript.messages).find_map(prompt);
+    }
+}
+
+/// A file that is read only as far as needed.
+struct Beginning {
+    file: File,
+    bytes: Vec<u8>,
+    /// Whether `bytes` is all of it.
+    is_all: bool,
+    size: u64,
+}
+
+impl Beginning {
+    fn open(session: &Session) -> std::io::Result<Self> {
+        let size = session.size.unwrap_or(u64::MAX);
+        Ok(Self { file: File::open(&session.path)?, bytes: Vec::new(), is_all: false, size })
+    }
+
+    /// Reads on, up to `limit` bytes of the file, with one call if the file has not grown since it was listed.
+    fn read(&mut self, limit: u64) -> std::io::Result<()> {
+        let rest = limit.saturating_sub(self.bytes.len() as u64);
+        let capacity = limit.min(self.size.saturating_add(1)).saturating_sub(self.bytes.len() as u64);
+        self.bytes.reserve_exact(usize::try_from(capacity).unwrap_or(0));
+        let read = (&mut self.file).take(rest).read_to_end(&mut self.bytes)?;
+        self.is_all = (read as u64) < rest;
+        Ok(())
+    }
+}
+
+impl SessionSums {
+    /// Counts all of `session`; `None` if it cannot be read in the dialect of its agent.
+    pub(crate) fn count(session: &Session, counting: &Counting) -> Option<Self> {
+        let text = match &session.stored {
+            Some(stored) => stored.text(&session.path)?,
+            None => std::fs::read_to_string(&session.path).ok()?,
+        };
+        let reading = reading(session)?;
+        let document = reading.parse(&text).ok()?;
+        let mut sums = Self::default();
+        for (dialect, transcript) in reading.transcripts_or_none(&document).ok()? {
+            let view = View::of_layout(&transcript.layout, &transcript.messages);
+            let mut before = vec![sums.tokens];
+            for message in &transcript.messages {
+                before.push(before[before.len() - 1] + counting.message(message));
+            }
+            let summed = |request: CountedRequest| {
+                let (messages, tokens) = (sums.messages + request.end, before[request.end]);
+                SummedRequest { keys: request.keys, messages, tokens }
+            };
+            let requests: Vec<SummedRequest> = counted_requests(dialect, &transcript).into_iter().map(summed).collect();
+            sums.requests.extend(requests);
+            sums.messages += transcript.messages.len();
+            sums.tokens = before[before.len() - 1] + counting.outside(&view);
+        }
+        Some(sums)
+    }
+}
+
+/// How `session` is read.
+fn reading(session: &Session) -> Option<Reading> {
+    let is_document = session.stored.is_some() || session.path.extension().is_some_and(|end| end == "json");
+    let framing = if is_document { Framing::Document } else { Framing::Lines };
+    Reading::new(framing, Some(session.agent.dialect), None).ok()
+}
+
+/// What a person typed in a message, on one line.
+fn prompt(message: &Message<'_>) -> Option<String> {
+    if !message.begins_turn() || message.standing.is_rolled_back() {
+        return None;
+    }
+    let texts = message.parts.iter().filter(|part| !part.instructs()).filter_map(|part| match &part.content {
+        Content::Text(text) => Some(text.decode()),
+        _ => None,
+    });
+    let typed = texts.into_iter().find(|text| is_typed(text))?;
+    let head: String = without_tag(&typed).chars().take(2_000).collect();
+    Some(head.split_whitespace().collect::<Vec<_>>().join(" "))
+}

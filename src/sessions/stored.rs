@@ -1,0 +1,143 @@
+//! Sessions of an agent that keeps them in a database, or as one file for each message and part. No command takes the path of
+//! such a session: the agent itself exports it to a file. Stores are only read.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Map, Value, json};
+
+/// What a store records about one of its sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredSession {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// The folder that the agent worked in.
+    pub(crate) project: String,
+    /// When it was last changed.
+    pub(crate) modified: SystemTime,
+}
+
+/// `opencode.db`, and a database for each channel from which versions are installed, such as `opencode-dev.db`.
+pub(crate) fn databases(folder: &Path, named: Option<OsString>) -> Vec<PathBuf> {
+    let is_database = |path: &PathBuf| {
+        let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        path.extension().is_some_and(|end| end == "db") && (stem == "opencode" || stem.starts_with("opencode-"))
+    };
+    let named = named.filter(|name| !name.is_empty() && name != ":memory:").map(|name| vec![folder.join(name)]);
+    let mut found = named.unwrap_or_else(|| paths(folder).into_iter().filter(is_database).collect());
+    found.retain(|path| path.is_file());
+    found
+}
+
+/// The sessions in the database at `path`, without those that other sessions started.
+pub(super) fn sessions_of_database(path: &Path) -> rusqlite::Result<Vec<StoredSession>> {
+    let database = open(path)?;
+    let mut statement =
+        database.prepare("SELECT id, title, directory, time_updated FROM session WHERE parent_id IS NULL")?;
+    let found = statement.query_map([], |row| {
+        let modified = after_epoch(row.get::<_, i64>(3)?);
+        Ok(StoredSession { id: row.get(0)?, title: row.get(1)?, project: row.get(2)?, modified })
+    })?;
+    found.collect()
+}
+
+/// A session from the file that describes it, unless another session started it.
+pub(super) fn session_of_file(path: &Path) -> Option<StoredSession> {
+    let description = object(&fs::read_to_string(path).ok()?)?;
+    if description.get("parentID").is_some_and(|parent| !parent.is_null()) {
+        return None;
+    }
+    let text = |key: &str| description.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let updated = description.get("time").and_then(|time| time.get("updated")).and_then(Value::as_i64);
+    let modified = match updated {
+        Some(updated) => after_epoch(updated),
+        None => fs::metadata(path).ok()?.modified().ok()?,
+    };
+    let id = path.file_stem()?.to_str()?.to_owned();
+    Some(StoredSession { id, title: text("title"), project: text("directory"), modified })
+}
+
+impl StoredSession {
+    /// The session as its agent exports it; `path` is the store.
+    pub(crate) fn text(&self, path: &Path) -> Option<String> {
+        let is_file = path.extension().is_some_and(|end| end == "json");
+        let messages = if is_file { self.messages_of_files(path) } else { self.messages_of_database(path).ok() }?;
+        Some(json!({"info": {"id": self.id, "title": self.title}, "messages": messages}).to_string())
+    }
+
+    fn messages_of_database(&self, path: &Path) -> rusqlite::Result<Vec<Value>> {
+        let database = open(path)?;
+        let rows = |query: &str, id: &str| -> rusqlite::Result<Vec<(String, String)>> {
+            let mut statement = database.prepare_cached(query)?;
+            let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        let mut messages = Vec::new();
+        for (id, info) in
+            rows("SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id", &self.id)?
+        {
+            let parts = rows("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id", &id)?;
+            let parts = parts.iter().filter_map(|(part, data)| {
+                let mut data = object(data)?;
+                data.extend([(String::from("id"), json!(part)), (String::from("messageID"), json!(id))]);
+                Some(data)
+            });
+            let parts: Vec<Map<String, Value>> = parts.collect();
+            let Some(mut info) = object(&info) else { continue };
+            info.extend([(String::from("id"), json!(id)), (String::from("sessionID"), json!(self.id))]);
+            messages.push(json!({"info": info, "parts": parts}));
+        }
+        Ok(messages)
+    }
+
+    fn messages_of_files(&self, path: &Path) -> Option<Vec<Value>> {
+        let storage = path.ancestors().nth(3)?;
+        let read = |path: &Path| object(&fs::read_to_string(path).ok()?);
+        let mut messages: Vec<(Option<i64>, Value)> = Vec::new();
+        for file in paths(&storage.join("message").join(&self.id)) {
+            let Some(info) = read(&file) else { continue };
+            let parts = paths(&storage.join("part").join(file.file_stem()?));
+            let parts: Vec<Map<String, Value>> = parts.iter().filter_map(|part| read(part)).collect();
+            let created = info.get("time").and_then(|time| time.get("created")).and_then(Value::as_i64);
+            messages.push((created, json!({"info": info, "parts": parts})));
+        }
+        messages.sort_by_key(|(created, _)| *created);
+        Some(messages.into_iter().map(|(_, message)| message).collect())
+    }
+}
+
+/// Opens a database to read it. While a program has it open, two files are beside it. Without them, it is opened as immutable,
+/// so that these files are not created.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let beside = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        Path::new(&name).exists()
+    };
+    let immutable = if beside("-wal") && beside("-shm") { "" } else { "&immutable=1" };
+    let mut name = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    if cfg!(windows) {
+        name = format!("/{}", name.replace('\\', "/"));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(format!("file:{name}?mode=ro{immutable}"), flags)
+}
+
+/// The paths in a folder, sorted.
+pub(crate) fn paths(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn object(text: &str) -> Option<Map<String, Value>> {
+    serde_json::from_str(text).ok()
+}
+
+fn after_epoch(milliseconds: i64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0))
+}

@@ -1,0 +1,183 @@
+//! Checks transcripts: texts in, findings out. Repairs them first if that was requested.
+
+use crate::batch::{Unit, Work};
+use curtail_core::checks::{
+    Examination, Finding, Group, INVALID_JSON, Inspection, Level, Levels, REBUILT, Verdicts, rule_named,
+};
+use curtail_core::dialects::{Dialect, ReadError, dialect_named, refuse_to_write};
+use curtail_core::explain::hunks;
+use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::processors::{Exempt, Repair, RepairFor};
+use curtail_core::transcript::{FaultKind, PairingRules};
+
+/// How texts are checked.
+pub(crate) struct Checking {
+    /// How a transcript is examined.
+    pub(crate) inspection: Inspection,
+    /// Which findings are allowed, reported or denied.
+    pub(crate) levels: Levels,
+    /// Repairs transcripts before they are examined.
+    pub(crate) repair: Option<TextRepair>,
+}
+
+/// How texts are repaired.
+pub(crate) struct TextRepair {
+    /// How to repair. Findings that are allowed are not repaired.
+    pub(crate) repair: Repair,
+    /// The rules of the provider that the transcript must satisfy, if they are not those of its own format.
+    pub(crate) profile: Option<PairingRules>,
+    /// Whether to return the repaired texts and not only their differences.
+    pub(crate) write: bool,
+}
+
+/// The result of checking some texts of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// The findings, in order. Byte offsets ignore repairs in earlier texts.
+    pub(crate) findings: Vec<Finding>,
+    /// Fingerprints of transcripts, each with the finding to report if an earlier transcript has the same one.
+    pub(crate) fingerprints: Vec<(u128, Finding)>,
+    /// How many transcripts were examined.
+    pub(crate) transcripts: usize,
+    /// The dialect of the first transcript with messages.
+    pub(crate) dialect: Option<&'static str>,
+    /// How many findings the repair removed.
+    pub(crate) repaired: usize,
+    /// Whether the repair changed anything.
+    pub(crate) changed: bool,
+    /// The repaired texts, if they were requested.
+    pub(crate) text: String,
+    /// Whether one of the texts is not UTF-8, so that they cannot be written back.
+    pub(crate) is_garbled: bool,
+    /// The differences, as the hunks of a unified diff.
+    pub(crate) diff: String,
+    /// By how many bytes the repair made the texts longer.
+    pub(crate) grown: isize,
+    /// The levels for the current file, with its number.
+    verdicts: Option<(usize, Verdicts)>,
+}
+
+impl Work for Checking {
+    type Out = Checked;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Checked) -> Result<(), ReadError> {
+        let reading = &unit.opened.reading;
+        let verdicts = self.verdicts(unit, &mut out.verdicts);
+        let found = self.inspection.examine(reading, &verdicts, unit.text);
+        let dialect = found.as_ref().ok().and_then(|found| found.dialect).and_then(dialect_named);
+        if let (Some(_), Some(dialect)) = (&self.repair, dialect) {
+            refuse_to_write(dialect, 0)?;
+        }
+        let repaired = match (&self.repair, &found) {
+            (Some(repair), Ok(found)) => self.repaired(repair, &verdicts, found, unit),
+            _ => None,
+        };
+        let text = repaired.as_deref().unwrap_or(unit.text);
+        let examined = match (&repaired, found) {
+            (Some(text), Ok(before)) => self.inspection.examine(reading, &verdicts, text).inspect(|after| {
+                out.repaired += before.findings.len().saturating_sub(after.findings.len());
+                out.changed = true;
+                hunks(unit.text, text, unit.line, &mut out.diff);
+            }),
+            (_, found) => found,
+        };
+        let grown = out.grown;
+        let moved = |finding: Finding| in_file(finding, unit, grown);
+        let done = examined.map(|examined| {
+            out.findings.extend(examined.findings.into_iter().map(moved));
+            out.fingerprints.extend(examined.fingerprints.into_iter().map(|(print, finding)| (print, moved(finding))));
+            out.transcripts += examined.transcripts;
+            out.dialect = out.dialect.or(examined.dialect);
+        });
+        out.grown += text.len().cast_signed() - unit.text.len().cast_signed();
+        if self.repair.as_ref().is_some_and(|repair| repair.write) {
+            out.text.push_str(text);
+        }
+        done
+    }
+
+    fn garbled(&self, unit: &Unit<'_>, read_error: ReadError, out: &mut Checked) -> Result<(), ReadError> {
+        let level = self.verdicts(unit, &mut out.verdicts).level_of(INVALID_JSON);
+        if level == Level::Allow {
+            return Err(read_error);
+        }
+        // A text that is not UTF-8 cannot be written back unchanged.
+        out.is_garbled = true;
+        out.findings.push(in_file(Finding::invalid_json(unit.text, level, &read_error), unit, out.grown));
+        Ok(())
+    }
+}
+
+/// A finding in the text of `unit` with its place in the file, whose earlier texts became `grown` bytes longer.
+fn in_file(finding: Finding, unit: &Unit<'_>, grown: isize) -> Finding {
+    match unit.row {
+        Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
+        None if unit.opened.rebuilt => finding.in_row(unit.line, "", REBUILT),
+        None => finding.moved(unit.line - 1, unit.offset.cast_signed() + grown),
+    }
+}
+
+impl Checking {
+    /// The levels for the file of `unit`. `last` are those of the last unit, with the number of its file.
+    pub(crate) fn verdicts(&self, unit: &Unit<'_>, last: &mut Option<(usize, Verdicts)>) -> Verdicts {
+        let number = unit.opened.number;
+        if last.as_ref().is_none_or(|(file, _)| *file != number) {
+            *last = None;
+        }
+        last.get_or_insert_with(|| (number, self.levels.for_path(&unit.opened.source.name))).1.clone()
+    }
+}
+
+// Repairs.
+
+/// The rules whose findings a repair removes, each with the kind of fault that it reports. `missing-id` and `result-not-first`
+/// report faults of several kinds, so they are not in this list.
+const REPAIRED: [(&str, FaultKind); 8] = [
+    ("P001", FaultKind::OrphanResult),
+    ("P002", FaultKind::UnansweredCall),
+    ("P003", FaultKind::PendingCall),
+    ("P004", FaultKind::DuplicateCallId),
+    ("P005", FaultKind::DuplicateResult),
+    ("P006", FaultKind::ResultBeforeCall),
+    ("P007", FaultKind::DetachedResult),
+    ("P008", FaultKind::FamilyMismatch),
+];
+
+impl Checking {
+    /// The repaired text; `None` if nothing that was found can be repaired.
+    fn repaired(
+        &self,
+        repair: &TextRepair,
+        verdicts: &Verdicts,
+        found: &Examination,
+        unit: &Unit<'_>,
+    ) -> Option<String> {
+        let is_pair =
+            |finding: &Finding| finding.rule.group() == Group::Pairing || ["S012", "S013"].contains(&finding.rule.code);
+        if !found.findings.iter().any(is_pair) {
+            return None;
+        }
+        let exempt = self.exempt(verdicts, found);
+        let stages = repair.repair.with_drop().into_iter();
+        let chain = stages.fold(Chain::default(), |chain, stage| {
+            chain.then(RepairFor { repair: stage, profile: repair.profile, exempt })
+        });
+        let mut text = String::new();
+        let cutter = TextCutter { chain, ..TextCutter::default() };
+        let cut = cutter.cut(&unit.opened.reading, unit.text, &mut text).ok()?;
+        cut.changed.then_some(text)
+    }
+
+    /// The faults to leave unrepaired, because no finding is reported for them.
+    fn exempt(&self, verdicts: &Verdicts, found: &Examination) -> Exempt {
+        let allows = |code| rule_named(code).is_ok_and(|rule| verdicts.level_of(rule) == Level::Allow);
+        let kinds = REPAIRED.iter().filter(|(code, _)| allows(code)).map(|(_, kind)| *kind);
+        let profile = self.inspection.profile.map(|profile| profile.provider_rules);
+        let of_dialect = || found.dialect.and_then(dialect_named).map(<dyn Dialect>::provider_rules);
+        let is_stored = self.inspection.stateful && profile.or_else(of_dialect).is_some_and(|rules| rules.server_state);
+        let kinds = kinds.chain(is_stored.then_some(FaultKind::OrphanResult));
+        let mut exempt = kinds.fold(Exempt::default(), Exempt::and);
+        (exempt.missing_ids, exempt.not_first, exempt.unread) = (allows("P009"), allows("S012"), self.inspection.live);
+        exempt
+    }
+}

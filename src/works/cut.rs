@@ -1,0 +1,222 @@
+//! The work of every command that cuts: runs each unit through a [`TextCutter`]. The worker that cut a whole file also writes its
+//! output file.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::batch::{Opened, Unit, Work};
+use crate::options::choices::TextOrJson;
+use crate::tables::TableSink;
+use crate::works::copies::{DropRecords, Held};
+use crate::works::explained::{report, write_explained};
+use crate::works::output::{CutOutput, OutputSink};
+use curtail_core::dialects::{ReadError, project};
+use curtail_core::pipeline::{StageCount, TextCutter};
+use curtail_io::{ErrorKind, FileError, Packing, RowPlace, RowResult, TableFormat, Targets};
+
+/// Cuts units.
+pub(crate) struct Cutting {
+    /// What is done to each.
+    pub(crate) cutter: TextCutter,
+    /// How decisions are explained, if they are.
+    pub(crate) explain: Option<TextOrJson>,
+    /// Where outputs go.
+    pub(crate) targets: Targets,
+    /// The findings for which records are left out, if any are.
+    pub(crate) drops: Option<DropRecords>,
+    /// Whether to find the folder that the session of a transcript worked in.
+    pub(crate) finds_project: bool,
+    /// Whether the program is to end.
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl Work for Cutting {
+    type Out = CutOutput;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<(), ReadError> {
+        let examined = self
+            .drops
+            .as_ref()
+            .map(|drops| drops.examine(unit, &mut out.verdicts).map(|found| (drops, found)))
+            .transpose()?;
+        if let Some((drops, found)) = &examined
+            && let Some(finding) = found.findings.first()
+        {
+            out.drop_record(drops, unit, finding);
+            return Ok(());
+        }
+        let before = out.lengths();
+        let mut cut = self.cutter.cut(&unit.opened.reading, unit.text, &mut out.text)?;
+        match unit.row {
+            Some(_) if self.cutter.chain.splitting.is_some() && cut.windows.is_empty() => {
+                out.text.truncate(before.text);
+                out.row = Some(RowResult::Dropped);
+            }
+            Some(row) => {
+                out.note_row(row, unit.text, before.text, &cut)?;
+                out.add_rows(unit, row, std::mem::take(&mut cut.windows));
+            }
+            None => {
+                out.parts |= cut.parts && cut.windows.len() > 1;
+                out.add_windows(unit, std::mem::take(&mut cut.windows));
+            }
+        }
+        if self.finds_project {
+            let document = unit.parse()?;
+            out.project = document.roots().find_map(project).map(|text| text.decode().into_owned());
+        }
+        out.changed |= cut.changed;
+        out.bytes += unit.text.len() as u64;
+        if let Some((drops, examined)) = &examined {
+            let after = out.lengths();
+            out.held.extend(Held::new(drops, unit, examined, &mut cut, (before, after)));
+        }
+        out.totals.add(cut.totals);
+        StageCount::add(&mut out.stages, &cut.stages);
+        out.dialect = out.dialect.or(cut.dialect);
+        let mut places = unit.locator();
+        out.notes.extend(cut.notes.into_iter().map(|(offset, note)| (places.place(offset), note)));
+        if let Some(format) = self.explain.filter(|_| !cut.explained.is_empty()) {
+            write_explained(unit, format, &cut.explained, &mut out.explained);
+        }
+        Ok(())
+    }
+
+    fn keep(&self, record: &[u8], out: &mut CutOutput) {
+        match std::str::from_utf8(record) {
+            Ok(text) => out.text.push_str(text),
+            Err(_) => out.garbled.push((out.text.len(), record.to_vec())),
+        }
+    }
+
+    fn report(&self, error: &FileError, out: &mut CutOutput) {
+        out.text.push_str(&report(error.place, &error.what));
+    }
+
+    fn row(&self, place: RowPlace, result: RowResult, out: &mut CutOutput) {
+        out.group = place.group.number();
+        out.rows.push(match result {
+            RowResult::Text(_) => out.row.take().unwrap_or_else(|| match place.structs {
+                true => RowResult::Unchanged,
+                false => RowResult::Text(out.output_len()),
+            }),
+            other => other,
+        });
+        out.row_count += out.rows.last().map_or(0, RowResult::count);
+    }
+
+    fn whole(&self, opened: &Opened, out: &mut CutOutput) {
+        // Whether a record is a copy of an earlier one is known only once the results are in order.
+        if self.targets.are_files() && self.drops.is_none() {
+            out.written = Some(self.write(opened, out));
+        }
+    }
+
+    fn reset(&self, out: &mut CutOutput) {
+        let mut text = std::mem::take(&mut out.text);
+        text.clear();
+        *out = CutOutput { text, ..CutOutput::default() };
+    }
+}
+
+impl Cutting {
+    fn write(&self, opened: &Opened, out: &CutOutput) -> Result<(), FileError> {
+        if !out.changed && self.targets.is_in_place() {
+            return Ok(());
+        }
+        if out.parts {
+            return self.write_parts(opened, out);
+        }
+        if let Some(mut sink) = self.begin(opened)? {
+            sink.write(out)?;
+            self.commit(opened, sink, out.changed)?;
+        }
+        Ok(())
+    }
+
+    /// Writes every window to a file of its own; none if one cannot be written, or if the program is to end before all are.
+    fn write_parts(&self, opened: &Opened, out: &CutOutput) -> Result<(), FileError> {
+        if self.targets.is_in_place() {
+            let reason =
+                format!("becomes {} transcripts, and --in-place writes one; pass --output-dir", out.windows.len());
+            return Err(FileError::new(ErrorKind::Usage, &opened.source.name, reason));
+        }
+        self.refuse_table_name(opened)?;
+        let mut files = Vec::with_capacity(out.windows.len());
+        for window in &out.windows {
+            if self.stop.load(Ordering::Relaxed) {
+                let reason = "interrupted before all of its parts were written; none of them is left";
+                return Err(FileError::new(ErrorKind::System, &opened.source.name, reason));
+            }
+            if let Some(mut sink) = self.targets.open_part(&opened.source, window.number)? {
+                sink.write(&out.text.as_bytes()[window.written.clone()])?;
+                files.push(self.targets.complete(sink, None)?);
+            }
+        }
+        files.into_iter().try_for_each(|file| self.targets.put(file, None))
+    }
+
+    /// Begins the output of a file, if it has one of its own.
+    ///
+    /// # Errors
+    /// The system refused to create the file.
+    pub(crate) fn begin(&self, opened: &Opened) -> Result<Option<OutputSink>, FileError> {
+        let Some(table) = &opened.table else {
+            self.refuse_table_name(opened)?;
+            return Ok(self.targets.open(&opened.source, opened.packing)?.map(|sink| OutputSink::File(Box::new(sink))));
+        };
+        if let Some(path) = self.targets.path(&opened.source).filter(|_| !self.targets.is_in_place()) {
+            refuse_name(&path, table.format())?;
+        }
+        let sink = self.targets.open(&opened.source, opened.packing)?;
+        Ok(sink.map(|sink| TableSink::new(table, sink)).transpose()?.map(|sink| OutputSink::Table(Box::new(sink))))
+    }
+
+    /// Refuses the name of a table for text, unless the input has such a name.
+    fn refuse_table_name(&self, opened: &Opened) -> Result<(), FileError> {
+        let Some(path) = self.targets.path(&opened.source) else { return Ok(()) };
+        let extension = lower_extension(&path);
+        let is_inputs = opened.source.path.as_deref().is_some_and(|input| lower_extension(input) == extension);
+        if is_inputs || !TableFormat::is_extension(&extension) {
+            return Ok(());
+        }
+        let reason = "the output has the format of the input, JSON; name it accordingly";
+        Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), reason))
+    }
+
+    /// Completes the output of a file. A file that did not change is not replaced in place, and is copied elsewhere.
+    ///
+    /// # Errors
+    /// The system refused to write; an earlier output is unchanged.
+    pub(crate) fn commit(&self, opened: &Opened, sink: OutputSink, changed: bool) -> Result<(), FileError> {
+        let sink = match sink {
+            OutputSink::File(sink) => *sink,
+            OutputSink::Table(sink) => sink.finish()?,
+        };
+        if !changed && self.targets.is_in_place() {
+            return Ok(());
+        }
+        let copy = if changed { None } else { self.targets.copy(&opened.source, opened.packing)? };
+        self.targets.commit(copy.unwrap_or(sink), opened.stamp.as_ref())
+    }
+}
+
+/// Refuses an output name whose extension does not fit a table of this format.
+fn refuse_name(path: &Path, format: TableFormat) -> Result<(), FileError> {
+    let name = format.name();
+    let reason = if Packing::of_name(path) != Packing::Plain {
+        format!("this format ({name}) is compressed inside; name the output without this ending")
+    } else if format.fits(&lower_extension(path)) {
+        return Ok(());
+    } else {
+        format!("the output has the format of the input, {name}; name it accordingly")
+    };
+    Err(FileError::new(ErrorKind::Usage, path.to_string_lossy(), reason))
+}
+
+/// The extension of a file's name, in lower case; empty without one.
+fn lower_extension(path: &Path) -> String {
+    path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
+}

@@ -1,0 +1,7 @@
+//! What is done with each unit of a batch: it is cut, or checked.
+
+pub(crate) mod check;
+pub(crate) mod copies;
+pub(crate) mod cut;
+mod explained;
+pub(crate) mod output;
