@@ -89,13 +89,13 @@ pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     let inputs = sources.len() + missing.len();
     let rejects = flags.output.rejects.as_ref();
     let beside = SideOutputs {
+        manifest,
         rejects: rejects.map(|path| LineFile::open(path, flags, &sources)).transpose()?,
         new_session: NewSessionWriter::new(flags, global, &uses, inputs)?,
         map: map.map(|map| SplitMap::open(&map, flags, &sources)).transpose()?,
     };
     let shown = Arc::clone(&progress);
-    let mut reporter =
-        CutReporter::new(flags, global, &cutting, shown, manifest, beside, sources.len(), finished_before);
+    let mut reporter = CutReporter::new(flags, global, &cutting, shown, beside, sources.len(), finished_before);
     reporter.missing(&missing);
     remarks::warn_empty(inputs == 0 && finished_before == 0, global);
     let on_error = flags.output.on_error;

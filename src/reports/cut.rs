@@ -32,7 +32,6 @@ pub(crate) struct CutReporter<'f> {
     global: &'f Global,
     cutting: &'f Cutting,
     progress: Arc<Progress>,
-    manifest: Option<Manifest>,
     inputs: usize,
     stdout: Stdout,
     beside: SideOutputs<'f>,
@@ -50,6 +49,8 @@ pub(crate) struct CutReporter<'f> {
 
 /// What a run writes beside its outputs.
 pub(crate) struct SideOutputs<'f> {
+    /// The record for `--resume`.
+    pub(crate) manifest: Option<Manifest>,
     /// The file of `--rejects`.
     pub(crate) rejects: Option<LineFile>,
     /// Writes the cut as a session of its own.
@@ -89,7 +90,6 @@ impl<'f> CutReporter<'f> {
         global: &'f Global,
         cutting: &'f Cutting,
         progress: Arc<Progress>,
-        manifest: Option<Manifest>,
         beside: SideOutputs<'f>,
         inputs: usize,
         finished_before: usize,
@@ -99,7 +99,6 @@ impl<'f> CutReporter<'f> {
             global,
             cutting,
             progress,
-            manifest,
             inputs: inputs + finished_before,
             stdout: Stdout::open(),
             beside,
@@ -282,7 +281,7 @@ impl<'f> CutReporter<'f> {
             self.sums.failed_files += 1;
         }
         let kept = self.cutting.targets.is_in_place() && !self.file.changed;
-        if let (true, Some(manifest), Some(input)) = (self.file.written, &mut self.manifest, &opened.source.path)
+        if let (true, Some(manifest), Some(input)) = (self.file.written, &mut self.beside.manifest, &opened.source.path)
             && let Some(output) = self.cutting.targets.path_of_part(&opened.source, self.file.parts.then_some(1))
             && let Err(error) = manifest.record(input, opened.stamp.as_ref(), &output, kept)
         {
@@ -324,7 +323,7 @@ impl<'f> CutReporter<'f> {
         self.print_stats(start);
         self.report_nothing_to_do();
         let all_done = !self.failed && interrupted.is_none();
-        if let Some(manifest) = self.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
+        if let Some(manifest) = self.beside.manifest.filter(|_| all_done && self.flags.output.resume.is_none()) {
             manifest.remove()?;
         }
         let changed = self.flags.fail_on_change && self.sums.totals.changed + self.sums.dropped_records > 0;
