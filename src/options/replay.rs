@@ -13,7 +13,7 @@ use crate::options::policy::{PRESETS, PolicyCommand, Rules, Summarizers};
 use curtail_core::counting::Tokenizer;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::Counting;
-use curtail_lab::replay::{Policy, PolicyChain, Remembered};
+use curtail_lab::replay::{Policy, PolicyChain, Remembered, remembering};
 
 /// The policies to replay.
 #[derive(Debug, clap::Args)]
@@ -134,7 +134,7 @@ fn without_repetition(mut chain: Chain, counting: &Counting) -> Result<Chain, St
         let counted = stage.processor.counting().map(|budget| remembering_counts(budget, counting)).transpose()?;
         let processor = counted.and_then(|budget| stage.processor.with_counting(budget));
         stage.processor =
-            processor.or_else(|| stage.processor.remembering()).unwrap_or_else(|| Arc::clone(&stage.processor));
+            processor.or_else(|| remembering(&*stage.processor)).unwrap_or_else(|| Arc::clone(&stage.processor));
     }
     Ok(chain)
 }

@@ -6,8 +6,8 @@ use curtail_core::dialects::{Framing, Reading, dialect_named};
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    ClearResults, Growth, Keep, Overflow, Plan, Processor, ProcessorError, SlidingWindow, StaleResults, TokenLimit,
-    ToolFilter, ToolGlobs, Traits, View, WindowUnit,
+    ClearResults, Keep, Overflow, Plan, Processor, ProcessorError, SlidingWindow, StaleResults, TokenLimit, ToolFilter,
+    ToolGlobs, Traits, View, WindowUnit,
 };
 use curtail_lab::calibration::sessions;
 use curtail_lab::replay::{Apply, Policy, PolicyChain, PolicyReport, Prices, Replay, SessionReport};
@@ -90,7 +90,7 @@ impl Processor for Whole {
     }
 
     fn traits(&self) -> Traits {
-        Traits { growth: Growth::default(), at_once: None, ..self.first().traits() }
+        Traits { at_once: None, ..self.first().traits() }
     }
 
     fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {
@@ -350,7 +350,7 @@ fn a_continued_memory_knows_whether_it_changes_anything() {
     let (_, transcript) = reading.transcripts(&document).unwrap().pop().unwrap();
     let view = View::of_layout(&transcript.layout, &transcript.messages);
     let memory = rolling(4, 2, curtail_memory::rolling::Counted::default());
-    let (continued, from) = memory.resumed(&view, &|_| true).expect("all pairs are closed");
+    let (continued, from) = memory.resumed(&view, |_| true).expect("all pairs are closed");
     for end in from..=view.messages.len() {
         let view = View::of_layout(&transcript.layout, &view.messages[from..end]);
         let changes = !continued.decide(&view).unwrap().is_identity();

@@ -3,10 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::dialects::Dialect;
 use crate::json::Text;
-use crate::processors::Counting;
-use crate::transcript::{Message, Transcript};
+use crate::transcript::Message;
 
 /// A number of tokens with its unit: "1 token", "8 tokens".
 pub(crate) fn token_count(tokens: usize) -> String {
@@ -182,9 +180,6 @@ impl fmt::Display for TemplateError {
 }
 
 impl std::error::Error for TemplateError {}
-
-/// Calibrates a counting by the provider's usage in a transcript, or says why it cannot.
-pub type Calibrate = fn(&dyn Dialect, &Transcript<'_>, &Counting) -> Result<Counting, &'static str>;
 
 /// The length in UTF-16 units, divided by a ratio that was measured for an encoding, rounded up. By default that of
 /// `o200k_base`: 4.2 units per token.

@@ -15,7 +15,7 @@
 
 use foldhash::{HashMap, HashSet};
 
-use crate::dialects::{Dialect, Item, Patch, Remaining, Written};
+use crate::dialects::{Dialect, DialectWriter, Item, Patch, Remaining, Written};
 use crate::figures::FigureEdits;
 use crate::json::{Document, Span, Value, removal};
 use crate::transcript::{
@@ -24,7 +24,7 @@ use crate::transcript::{
 };
 
 /// Writes `messages`, the result of editing the messages of a transcript with this `layout`, to `out`, with the `figures` that
-/// this makes wrong corrected.
+/// this makes wrong corrected. A transcript in a format that is only read is written as it is.
 ///
 /// Everything that is kept is copied from the source byte for byte; only patches replace bytes.
 pub fn apply(
@@ -34,20 +34,17 @@ pub fn apply(
     figures: &FigureEdits,
     out: &mut String,
 ) {
+    let Some(drafting) = Drafting::new(layout, dialect, messages) else {
+        out.push_str(layout.span.slice(layout.source));
+        return;
+    };
     let kept = layout.kept(messages);
-    let mut in_place = vec![false; kept.len()];
-    for message in messages {
-        if let Origin::Source(MessageSource { index, .. }) = message.origin {
-            in_place[index] = true;
-        }
-    }
-    let key = result_key(layout, dialect, messages);
-    let mut patches: Vec<Patch> = messages.iter().flat_map(|message| patches(message, dialect, key)).collect();
-    let mut left = Remaining { kept: &kept, written: written(layout, dialect, messages) };
-    patches.extend(dialect.relink(layout, &mut left));
+    let mut patches: Vec<Patch> = messages.iter().flat_map(|message| drafting.patches(message)).collect();
+    let mut left = Remaining { kept: &kept, written: drafting.written(messages) };
+    patches.extend(drafting.writer.relink(layout, &mut left));
     let drafts = messages.iter().filter(|message| message.is_draft());
     for (message, written) in drafts.zip(&mut left.written).filter(|(_, written)| written.draft.links.is_some()) {
-        written.text = write_message(layout, dialect, message, &written.draft);
+        written.text = drafting.write_message(message, &written.draft);
     }
     patches.extend_from_slice(&figures.patches);
     patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
@@ -55,7 +52,7 @@ pub fn apply(
         layout,
         out,
         patches: &patches,
-        kept: &in_place,
+        kept: &in_place(messages, kept.len()),
         gone: &figures.gone,
         next: 0,
         last: None,
@@ -72,6 +69,17 @@ pub fn apply(
     writer.finish();
 }
 
+/// For each of the `count` messages that were read, whether it is among `messages`, at its place.
+fn in_place(messages: &[Message<'_>], count: usize) -> Vec<bool> {
+    let mut in_place = vec![false; count];
+    for message in messages {
+        if let Origin::Source(MessageSource { index, .. }) = message.origin {
+            in_place[index] = true;
+        }
+    }
+    in_place
+}
+
 /// Sets the ids of the drafts among `messages` that have none, as they would be if `messages` were written now.
 ///
 /// Without it, an id would depend on stages that come after the one that wrote the draft.
@@ -79,9 +87,10 @@ pub fn name_drafts(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &mut [M
     if !messages.iter().any(|message| matches!(message.origin, Origin::Draft { id: None, .. })) {
         return;
     }
+    let Some(drafting) = Drafting::new(layout, dialect, messages) else { return };
     let kept = layout.kept(messages);
-    let mut left = Remaining { kept: &kept, written: written(layout, dialect, messages) };
-    dialect.name_drafts(layout, &mut left);
+    let mut left = Remaining { kept: &kept, written: drafting.written(messages) };
+    drafting.writer.name_drafts(layout, &mut left);
     let drafts = messages.iter_mut().filter(|message| message.is_draft());
     for (message, written) in drafts.zip(left.written) {
         if let Origin::Draft { id, .. } = &mut message.origin {
@@ -90,35 +99,136 @@ pub fn name_drafts(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &mut [M
     }
 }
 
-/// The drafts among `messages`, each in the format of the dialect.
-fn written(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Vec<Written> {
-    let mut behind = vec![None; messages.len()];
-    let mut nearest = Nearest::default();
-    for (behind, message) in behind.iter_mut().zip(messages).rev() {
-        *behind = nearest.to(message);
-        nearest.pass(message);
+/// How what is new in a transcript is written.
+struct Drafting<'d, 'a> {
+    layout: &'d Layout<'a>,
+    dialect: &'d dyn Dialect,
+    writer: &'static dyn DialectWriter,
+    /// The key by which the results of the transcript name their calls, if a result is new.
+    result_key: Option<&'static str>,
+}
+
+impl<'d, 'a> Drafting<'d, 'a> {
+    /// `None` if the format is only read.
+    fn new(layout: &'d Layout<'a>, dialect: &'d dyn Dialect, messages: &[Message<'_>]) -> Option<Self> {
+        let writer = dialect.writer()?;
+        let has_results = messages.iter().flat_map(|message| &message.parts).any(is_new_result);
+        let result_key = if has_results { writer.result_key(&layout.elements) } else { None };
+        Some(Self { layout, dialect, writer, result_key })
     }
-    nearest = Nearest::default();
-    let key = result_key(layout, dialect, messages);
-    let mut written = Vec::new();
-    let mut after = None;
-    for (message, before) in messages.iter().zip(behind) {
-        let Origin::Draft { anchor, id } = message.origin else {
-            after = message.source_index();
+
+    /// The drafts among `messages`, each in the format of the dialect.
+    fn written(&self, messages: &[Message<'_>]) -> Vec<Written> {
+        let mut behind = vec![None; messages.len()];
+        let mut nearest = Nearest::default();
+        for (behind, message) in behind.iter_mut().zip(messages).rev() {
+            *behind = nearest.to(message);
             nearest.pass(message);
-            continue;
-        };
-        let parts: Vec<DraftPart> = message.parts.iter().filter_map(|part| draft(part, key)).collect();
-        let superseded = message.standing == Standing::Superseded;
-        let mut draft = Draft { role: message.role, parts, beside: anchor.draft, superseded, links: None };
-        draft.links = dialect.links(&draft, anchor.value.or(layout.template));
-        let text = write_message(layout, dialect, message, &draft);
-        let (beside, abandoned) = (nearest.to(message), message.standing == Standing::Abandoned);
-        let place = anchor.value.map(|value| value.span().start);
-        let live = message.standing.is_read();
-        written.push(Written { draft, text, id, after, beside, before, abandoned, live, place });
+        }
+        nearest = Nearest::default();
+        let mut written = Vec::new();
+        let mut after = None;
+        for (message, before) in messages.iter().zip(behind) {
+            let Origin::Draft { anchor, id } = message.origin else {
+                after = message.source_index();
+                nearest.pass(message);
+                continue;
+            };
+            let parts: Vec<DraftPart> = message.parts.iter().filter_map(|part| self.draft(part)).collect();
+            let superseded = message.standing == Standing::Superseded;
+            let mut draft = Draft { role: message.role, parts, beside: anchor.draft, superseded, links: None };
+            draft.links = self.writer.links(&draft, anchor.value.or(self.layout.template));
+            written.push(Written {
+                text: self.write_message(message, &draft),
+                draft,
+                id,
+                after,
+                beside: nearest.to(message),
+                before,
+                abandoned: message.standing == Standing::Abandoned,
+                live: message.standing.is_read(),
+                place: anchor.value.map(|value| value.span().start),
+            });
+        }
+        written
     }
-    written
+
+    /// The draft `message` as JSON of the dialect.
+    fn write_message(&self, message: &Message<'_>, draft: &Draft) -> String {
+        let Origin::Draft { anchor, .. } = message.origin else { return String::new() };
+        let json = self.writer.write_message(draft, anchor.value.or(self.layout.template));
+        if message.role.instructs() && message.parts.iter().any(is_block) && self.reads_as_instructions(&json) {
+            return json;
+        }
+        message.parts.iter().fold(json, |json, part| with_mark(part, json))
+    }
+
+    /// Whether a message that was written is read as instructions: some formats have no such role in the list. No user and no tool
+    /// has that role, so a block among instructions needs no mark.
+    fn reads_as_instructions(&self, written: &str) -> bool {
+        let Ok(document) = Document::parse(written) else { return false };
+        let item = document.roots().next().map(|item| self.dialect.read(item));
+        matches!(item, Some(Item::Message(message)) if message.role.instructs())
+    }
+
+    /// The draft of a part that is not in the bytes of its message yet.
+    fn draft(&self, part: &Part<'_>) -> Option<DraftPart> {
+        match &part.origin {
+            PartOrigin::Moved(place) => Some(DraftPart::Verbatim(place.raw().into_owned())),
+            PartOrigin::Draft(draft) => Some(match &**draft {
+                DraftPart::ToolResult(result) => {
+                    DraftPart::ToolResult(DraftResult { key: self.result_key, ..result.clone() })
+                }
+                draft => draft.clone(),
+            }),
+            PartOrigin::Block(text) => Some(DraftPart::Text(text.clone())),
+            PartOrigin::Source(_) | PartOrigin::Rewritten(_) => None,
+        }
+    }
+
+    /// The patches that turn the bytes of `message`, as it was read, into what it is now: parts that were cut, texts that were
+    /// rewritten, results that were prepended.
+    fn patches(&self, message: &Message<'_>) -> Vec<Patch> {
+        let mut gone = gone(message);
+        let front = self.front(message, &mut gone);
+        let rewritten = message.parts.iter().flat_map(rewrites);
+        cuts(message, &gone).into_iter().chain(rewritten).chain(front).collect()
+    }
+
+    /// The patch that puts the new parts of `message` before its others. What `gone` loses is replaced by it.
+    fn front<'m>(&self, message: &Message<'m>, gone: &mut Gone<'m>) -> Option<Patch> {
+        let new = message.parts.iter().filter_map(|part| Some((part, self.draft(part)?)));
+        let written: Vec<String> = new.map(|(part, draft)| with_mark(part, self.writer.write_part(&draft))).collect();
+        if written.is_empty() {
+            return None;
+        }
+        let mut patch = self.writer.prepend_parts(message.value()?, &written)?;
+        // A single object becomes a list. If the object was cut, the list does not contain it.
+        if let Some(object) = gone.take_object(patch.span) {
+            patch.text = patch.text.replacen(&["[", object.raw(), ","].concat(), "[", 1);
+        }
+        // No element follows, so the comma is left out.
+        if patch.text.ends_with(',') && !is_followed(message, gone, &patch) {
+            patch.text.pop();
+        }
+        Some(patch)
+    }
+}
+
+fn is_new_result(part: &Part<'_>) -> bool {
+    matches!(&part.origin, PartOrigin::Draft(draft) if matches!(**draft, DraftPart::ToolResult(_)))
+}
+
+const fn is_block(part: &Part<'_>) -> bool {
+    matches!(part.origin, PartOrigin::Block(_))
+}
+
+/// `json`, in which `part` is written, with the mark of a block if it is one.
+fn with_mark(part: &Part<'_>, json: String) -> String {
+    match &part.origin {
+        PartOrigin::Block(text) => marked(json, text),
+        _ => json,
+    }
 }
 
 /// The nearest messages of each conversation that are no drafts, in one direction.
@@ -150,32 +260,6 @@ impl Nearest {
             _ => self.in_force.get(&draft.thread).copied(),
         }
     }
-}
-
-/// The draft `message` as JSON of the dialect.
-fn write_message(layout: &Layout<'_>, dialect: &dyn Dialect, message: &Message<'_>, draft: &Draft) -> String {
-    let Origin::Draft { anchor, .. } = message.origin else { return String::new() };
-    let json = dialect.write_message(draft, anchor.value.or(layout.template));
-    // No user and no tool has the role of instructions, so a block among them needs no mark.
-    match message.role.instructs() && reads_as_instructions(dialect, &json) {
-        true => json,
-        false => message.parts.iter().fold(json, |json, part| with_mark(part, json)),
-    }
-}
-
-/// The key by which the results of the transcript name their calls, if `messages` has a result that is not written yet.
-fn result_key(layout: &Layout<'_>, dialect: &dyn Dialect, messages: &[Message<'_>]) -> Option<&'static str> {
-    let mut parts = messages.iter().flat_map(|message| &message.parts);
-    let drafted =
-        |part: &Part<'_>| matches!(&part.origin, PartOrigin::Draft(part) if matches!(**part, DraftPart::ToolResult(_)));
-    parts.any(drafted).then(|| dialect.result_key(&layout.elements)).flatten()
-}
-
-/// Whether a message that was written is read as instructions: some formats have no such role in the list.
-fn reads_as_instructions(dialect: &dyn Dialect, written: &str) -> bool {
-    let Ok(document) = Document::parse(written) else { return false };
-    let item = document.roots().next().map(|item| dialect.read(item));
-    matches!(item, Some(Item::Message(message)) if message.role.instructs())
 }
 
 struct Writer<'w, 'a> {
@@ -418,28 +502,7 @@ impl Writer<'_, '_> {
     }
 }
 
-// The patches of one message: parts that were cut, texts that were rewritten, results that were prepended.
-
-/// The patches that turn the bytes of `message`, as it was read, into what it is now; `key` as in [`draft`].
-fn patches(message: &Message<'_>, dialect: &dyn Dialect, key: Option<&'static str>) -> Vec<Patch> {
-    let mut gone = gone(message);
-    let write = |part: &Part<'_>| Some(with_mark(part, dialect.write_part(&draft(part, key)?)));
-    let prepended: Vec<String> = message.parts.iter().filter_map(write).collect();
-    let front = message.value().filter(|_| !prepended.is_empty());
-    let front = front.and_then(|value| dialect.prepend_parts(value, &prepended)).map(|mut patch| {
-        // A single object becomes a list. If the object was cut, the list does not contain it.
-        if let Some(object) = gone.take_object(patch.span) {
-            patch.text = patch.text.replacen(&["[", object.raw(), ","].concat(), "[", 1);
-        }
-        // No element follows, so the comma is left out.
-        if patch.text.ends_with(',') && !is_followed(message, &gone, &patch) {
-            patch.text.pop();
-        }
-        patch
-    });
-    let rewritten = message.parts.iter().flat_map(rewrites);
-    cuts(message, &gone).into_iter().chain(rewritten).chain(front).collect()
-}
+// What is cut out of a message, and rewritten in it.
 
 /// Whether an element stays in the list that `patch` begins.
 fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
@@ -447,28 +510,6 @@ fn is_followed(message: &Message<'_>, gone: &Gone<'_>, patch: &Patch) -> bool {
     let mut lists = elements.filter_map(Value::parent).filter(|holder| holder.is_array());
     let list = lists.find(|list| list.span().start + 1 == patch.span.start);
     list.is_none_or(|list| list.items().any(|item| !gone.set.contains(&item)))
-}
-
-/// The draft of a part that is not in the bytes of its message yet; `key` is the one by which the results of the transcript
-/// name their calls.
-fn draft(part: &Part<'_>, key: Option<&'static str>) -> Option<DraftPart> {
-    match &part.origin {
-        PartOrigin::Moved(place) => Some(DraftPart::Verbatim(place.raw().into_owned())),
-        PartOrigin::Draft(draft) => Some(match &**draft {
-            DraftPart::ToolResult(result) => DraftPart::ToolResult(DraftResult { key, ..result.clone() }),
-            draft => draft.clone(),
-        }),
-        PartOrigin::Block(text) => Some(DraftPart::Text(text.clone())),
-        PartOrigin::Source(_) | PartOrigin::Rewritten(_) => None,
-    }
-}
-
-/// `json`, in which `part` is written, with the mark of a block if it is one.
-fn with_mark(part: &Part<'_>, json: String) -> String {
-    match &part.origin {
-        PartOrigin::Block(text) => marked(json, text),
-        _ => json,
-    }
 }
 
 /// The patches for a part that was rewritten.

@@ -46,14 +46,15 @@ impl FigureEdits {
         let Some(first) = first else { return edits };
         let kept = layout.kept(messages);
         for ((at, item), _) in slotted(layout).zip(layout.stays(&kept)).filter(|(_, stays)| *stays) {
-            match dialect.size_figures(item) {
+            match dialect.log().size_figures(item) {
                 Some(SizeFigures::Item) if at >= first => edits.take_out(at),
                 Some(SizeFigures::SoFar(numbers)) if at >= first => edits.reset(&numbers),
                 Some(SizeFigures::Whole(numbers)) => edits.reset(&numbers),
                 _ => {}
             }
         }
-        if let Some(SizeFigures::Whole(numbers)) = layout.holder().and_then(|record| dialect.size_figures(record)) {
+        if let Some(SizeFigures::Whole(numbers)) = layout.holder().and_then(|record| dialect.log().size_figures(record))
+        {
             edits.reset(&numbers);
         }
         edits.patches.sort_by_key(|patch| patch.span);
@@ -134,7 +135,7 @@ fn is_changed(message: &Message<'_>) -> bool {
 
 /// The first slot of the reply that the message in `slot` belongs to: the figures of its other messages count it as well.
 fn reply_start(layout: &Layout<'_>, dialect: &dyn Dialect, slot: usize) -> usize {
-    let reply = |(at, item): (usize, Value<'_>)| Some((at, dialect.reply_id(item)?.decode().into_owned()));
+    let reply = |(at, item): (usize, Value<'_>)| Some((at, dialect.log().reply_id(item)?.decode().into_owned()));
     let Some((_, own)) = slotted(layout).find(|(at, _)| *at == slot).and_then(reply) else { return slot };
     let mut parts = slotted(layout).take_while(|(at, _)| *at < slot).filter_map(reply);
     parts.find(|(_, id)| *id == own).map_or(slot, |(at, _)| at)

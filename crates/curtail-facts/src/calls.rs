@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::effects::{Effect, Run, effects};
+use super::effects::{Effect, Run, effects, files_written_by};
 use super::quotes::one_line;
-use super::{Progress, Todo, paths, scripts};
+use super::{Progress, Todo, paths};
 use curtail_core::digest::fnv1a_64;
 
 /// What a call does.
@@ -109,7 +109,7 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
             let body = get(TEXT_KEYS).and_then(Value::as_str).unwrap_or_default();
             let edit = edit_digests(members);
             let change = Effect::Change { path: path.to_owned(), edit, whole: edit.is_none() };
-            let script = Effect::script(path.to_owned(), scripts::files_written_by(path, body));
+            let script = Effect::script(path.to_owned(), files_written_by(path, body));
             std::iter::once(change).chain(script).map(Action::Effect).collect()
         }
         Some(path) if has(&["delete", "remove"]) && !only_reads => {

@@ -1,10 +1,7 @@
 //! What shell commands and scripts do to files and to the history of a repository, and which of them build or test.
 //! The known programs are in `programs.toml`.
 
-use std::sync::LazyLock;
-
-use serde::Deserialize;
-
+use super::programs::{CheckProgram, FileAction, FileProgram, PROGRAMS, is_interpreter, lists};
 use super::shell::{Simple, commands};
 use super::{outcomes, paths, scripts};
 
@@ -60,77 +57,26 @@ pub(super) struct Run {
     pub(super) targets: Vec<String>,
 }
 
-/// The table of known programs; `programs.toml` describes the fields.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Programs {
-    wrappers: Vec<String>,
-    runners: Vec<Runner>,
-    viewers: Vec<String>,
-    files: Vec<FileProgram>,
-    backups: Vec<String>,
-    checks: Vec<CheckProgram>,
-    package_managers: Vec<String>,
-    check_scripts: Vec<String>,
-    idle_flags: Vec<String>,
-    narrowing_flags: Vec<String>,
-    pub(super) interpreters: Vec<String>,
-    pub(super) shells: Vec<String>,
-    pub(super) script_endings: Vec<String>,
-    pub(super) writers: Vec<String>,
-    pub(super) openers: Vec<String>,
-    pub(super) writing_methods: Vec<String>,
-}
-
-pub(super) static PROGRAMS: LazyLock<Programs> =
-    LazyLock::new(|| toml::from_str(include_str!("programs.toml")).unwrap_or_default());
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Runner {
-    programs: Vec<String>,
-    verb: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileProgram {
-    program: String,
-    does: FileAction,
-    #[serde(default)]
-    flags: String,
-    #[serde(default)]
-    scripts: Vec<String>,
-}
-
-/// What a program does to the files in its arguments.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum FileAction {
-    Write,
-    Edit,
-    Copy,
-    Move,
-    Remove,
-    Git,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CheckProgram {
-    programs: Vec<String>,
-    #[serde(default)]
-    verbs: Vec<String>,
-}
-
-/// Whether a list of the table contains `name`.
-pub(super) fn lists(names: &[String], name: &str) -> bool {
-    names.iter().any(|listed| listed == name)
-}
-
 /// What the command line does, in order.
 pub(super) fn effects(line: &str) -> Vec<Effect> {
     commands(line).iter().flat_map(effects_of).collect()
+}
+
+/// The files that the script `text` writes: those that it opens for writing, or those that the commands of a shell script write.
+/// `place` is its path, or the program that runs it.
+pub(super) fn files_written_by(place: &str, text: &str) -> Vec<String> {
+    let text = &text[..text.floor_char_boundary(scripts::MAX_SCRIPT)];
+    let name = paths::name(place);
+    if !lists(&PROGRAMS.shells, paths::extension(name)) {
+        return scripts::opened_files(name, text);
+    }
+    let mut found: Vec<String> = Vec::new();
+    for effect in effects(text) {
+        if let Effect::Change { path, .. } = effect {
+            scripts::add(&mut found, &path);
+        }
+    }
+    found
 }
 
 /// Whether the line runs a program whose output may be that of a check, even if `CHECKS` does not list it.
@@ -178,7 +124,7 @@ impl Simple {
 
     /// The files that `body` changes when it is run. `place` is the path of the script, or the program that runs it.
     fn files_written(&self, place: &str, body: &str) -> Vec<String> {
-        scripts::files_written_by(place, body).iter().map(|file| self.resolved(file)).collect()
+        files_written_by(place, body).iter().map(|file| self.resolved(file)).collect()
     }
 
     /// The effect of writing `body` to a script at `word`; `None` if the script changes no files.
@@ -259,7 +205,7 @@ impl<'c> Call<'c> {
         if let Some(run) = check(self.name, self.arguments) {
             return vec![Effect::Check(run)];
         }
-        if scripts::is_interpreter(self.name) {
+        if is_interpreter(self.name) {
             return self.interpret();
         }
         let script = if self.program.contains('/') { self.command.any_file(self.program) } else { None };
@@ -455,7 +401,7 @@ fn changed_on(line: &str) -> Option<(&str, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effect, PROGRAMS, Run, changes, effects};
+    use super::{Effect, PROGRAMS, Run, changes, effects, files_written_by};
 
     fn written(line: &str) -> Vec<String> {
         let path = |effect| if let Effect::Change { path, .. } = effect { Some(path) } else { None };
@@ -576,5 +522,28 @@ mod tests {
             assert_eq!(names(output), expected, "{output}");
         }
         assert_eq!(changes(" D gone.rs"), [(String::from("gone.rs"), true)]);
+    }
+
+    #[test]
+    fn files_that_a_script_writes_are_found() {
+        for (place, text, expected) in [
+            (
+                "fix.py",
+                "with open('src/a.py', 'r') as f:\n    x = f.read()\nwith open('src/a.py', 'w') as f:\n    f.write(x)",
+                &["src/a.py"][..],
+            ),
+            ("fix.py", "path = \"src/a.py\"\nwith open(path, mode=\"w\") as f: pass\nopen(other, 'w')", &["src/a.py"]),
+            (
+                "python3",
+                "p = Path('a.py')\np.write_text(p.read_text())\nPath(\"b.py\").write_text('')",
+                &["a.py", "b.py"],
+            ),
+            ("fix.js", "const file = 'a.ts';\nfs.writeFileSync(file, x);\nfs.readFileSync('b.ts')", &["a.ts"]),
+            ("fix.sh", "cd src\nsed -i s/a/b/ x.rs\ncat > /tmp/y <<E\nE\n", &["src/x.rs"]),
+            ("fix.py", "open(f'{root}/a.py', 'w'); open('/tmp/x', 'w'); reopen('z', 'w'); open('b' + '.py', 'w')", &[]),
+            ("notes.md", "open('a.py', 'w')", &[]),
+        ] {
+            assert_eq!(files_written_by(place, text), expected, "{text}");
+        }
     }
 }

@@ -8,6 +8,7 @@ mod calls;
 mod effects;
 mod outcomes;
 mod paths;
+mod programs;
 mod quotes;
 mod read;
 pub mod references;

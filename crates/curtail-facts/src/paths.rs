@@ -54,6 +54,11 @@ pub(super) fn moved_with(path: &str, from: &str, to: &str) -> Option<String> {
     Some(format!("{}{after}", resolved(Some(before).filter(|before| !before.is_empty()), to)))
 }
 
+/// What follows the last dot of a name; all of a name without a dot.
+pub(super) fn extension(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or_default()
+}
+
 /// The file name at the end of a path.
 pub(super) fn name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)

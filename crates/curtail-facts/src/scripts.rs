@@ -1,33 +1,17 @@
-//! The files that a script changes when it is run, as far as its text names them: files that it opens for writing, and files that
-//! the commands of a shell script write.
+//! The files that a script changes when it is run, as far as its text names those that it opens for writing.
 
-use super::effects::{Effect, PROGRAMS, effects, lists};
 use super::paths;
+use super::programs::{PROGRAMS, is_interpreter, lists};
 
 /// Longest script that is searched, in bytes, and most files that are found in it.
-const MAX_SCRIPT: usize = 64 << 10;
+pub(super) const MAX_SCRIPT: usize = 64 << 10;
 const MAX_FILES: usize = 16;
 
-/// Whether the program runs scripts.
-pub(super) fn is_interpreter(program: &str) -> bool {
-    lists(&PROGRAMS.interpreters, program) || program.starts_with("python3.")
-}
-
-/// The files that the script `text` writes. `place` is its path, or the program that runs it.
-pub(super) fn files_written_by(place: &str, text: &str) -> Vec<String> {
-    let text = &text[..text.floor_char_boundary(MAX_SCRIPT)];
-    let name = paths::name(place);
-    let extension = name.rsplit('.').next().unwrap_or_default();
+/// The files that the script `text` opens for writing, if it is in a known language. `name` is its name, or that of the program that
+/// runs it.
+pub(super) fn opened_files(name: &str, text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    if lists(&PROGRAMS.shells, extension) {
-        for effect in effects(text) {
-            if let Effect::Change { path, .. } = effect {
-                add(&mut found, &path);
-            }
-        }
-        return found;
-    }
-    if is_interpreter(name) || lists(&PROGRAMS.script_endings, extension) {
+    if is_interpreter(name) || lists(&PROGRAMS.script_endings, paths::extension(name)) {
         for call in &PROGRAMS.writers {
             add_files(text, call, &mut |_, rest| path_at(text, rest), &mut found);
         }
@@ -42,7 +26,7 @@ pub(super) fn files_written_by(place: &str, text: &str) -> Vec<String> {
 }
 
 /// Adds a path once, up to the limit.
-fn add(found: &mut Vec<String>, path: &str) {
+pub(super) fn add(found: &mut Vec<String>, path: &str) {
     if let Some(path) = paths::project_path(path).filter(|path| found.iter().all(|known| known != path))
         && found.len() < MAX_FILES
     {
@@ -110,32 +94,4 @@ fn variable_path(text: &str, name: &str) -> Option<String> {
 fn literal(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     text[1..].split_once(quote).filter(|(inside, _)| !inside.contains(['\\', '\n']))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::files_written_by;
-
-    #[test]
-    fn files_that_a_script_writes_are_found() {
-        for (place, text, expected) in [
-            (
-                "fix.py",
-                "with open('src/a.py', 'r') as f:\n    x = f.read()\nwith open('src/a.py', 'w') as f:\n    f.write(x)",
-                &["src/a.py"][..],
-            ),
-            ("fix.py", "path = \"src/a.py\"\nwith open(path, mode=\"w\") as f: pass\nopen(other, 'w')", &["src/a.py"]),
-            (
-                "python3",
-                "p = Path('a.py')\np.write_text(p.read_text())\nPath(\"b.py\").write_text('')",
-                &["a.py", "b.py"],
-            ),
-            ("fix.js", "const file = 'a.ts';\nfs.writeFileSync(file, x);\nfs.readFileSync('b.ts')", &["a.ts"]),
-            ("fix.sh", "cd src\nsed -i s/a/b/ x.rs\ncat > /tmp/y <<E\nE\n", &["src/x.rs"]),
-            ("fix.py", "open(f'{root}/a.py', 'w'); open('/tmp/x', 'w'); reopen('z', 'w'); open('b' + '.py', 'w')", &[]),
-            ("notes.md", "open('a.py', 'w')", &[]),
-        ] {
-            assert_eq!(files_written_by(place, text), expected, "{text}");
-        }
-    }
 }

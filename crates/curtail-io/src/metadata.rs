@@ -291,3 +291,13 @@ mod attributes {
         has_group
     }
 }
+
+/// The folder that contains the file at `path`.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The file at `folder`, or above it, that prevents a directory there.
+pub(super) fn file_as_directory(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|path| path.exists()).filter(|path| !path.is_dir())
+}

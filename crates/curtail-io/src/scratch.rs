@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::error::FileError;
-use crate::metadata::FileId;
-use crate::sink::{changed, folder_of, held};
-use crate::{Backup, Stamp};
+use crate::metadata::{FileId, Stamp};
+use crate::refusals::{changed, held};
 
 /// The number of renames after which directories are flushed to the disk.
 const RENAMES: usize = 256;
@@ -99,7 +98,7 @@ impl Scratch {
     }
 
     /// Whether another program has the file at `path` open for writing, as far as the system reports it.
-    fn is_held(&self, path: &Path) -> bool {
+    pub(super) fn is_held(&self, path: &Path) -> bool {
         let mut scan = lock(&self.holders);
         if scan.as_ref().is_none_or(|(when, _)| when.elapsed() > SCAN_LIFETIME) {
             let open = open_for_writing();
@@ -195,7 +194,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-// Replaces inputs, and checks a moment later whether this was safe: a program that opened an input before it was
+// Checks a moment after an input was replaced whether this was safe: a program that opened an input before it was
 // replaced would continue to write to its old version, which has no name. Then the old version is put back.
 
 /// How many old versions are kept at once, and for how long. They are checked together, because a scan of all programs
@@ -206,16 +205,16 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 /// A file that was replaced, and its old version.
 #[derive(Debug)]
 pub(super) struct Replaced {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// The path of its old version; `None` on a file system without links.
-    old: Option<TempPath>,
+    pub(super) old: Option<TempPath>,
     /// A lock on the old version, so that other runs do not remove it.
-    lock: Option<File>,
+    pub(super) lock: Option<File>,
     /// The stamp of the old version when it was read.
-    stamp: Option<Stamp>,
+    pub(super) stamp: Option<Stamp>,
     /// The backup that was made of the old version.
-    backup: Option<PathBuf>,
-    when: Instant,
+    pub(super) backup: Option<PathBuf>,
+    pub(super) when: Instant,
 }
 
 /// The replaced files that are still to be checked, and the errors of those that were rolled back.
@@ -225,66 +224,15 @@ struct Unsettled {
     errors: Vec<FileError>,
 }
 
-/// Replaces the input at `path` by `file`, if it has not changed since it was opened and no program has it open for
-/// writing.
-pub(super) fn replace_input(
-    file: NamedTempFile,
-    path: &Path,
-    stamp: Option<&Stamp>,
-    backup: Option<Backup<'_>>,
-    scratch: &Scratch,
-) -> io::Result<Replaced> {
-    let is_unchanged = |path: &Path| stamp.map_or(Ok(true), |stamp| stamp.holds(path));
-    if !is_unchanged(path)? {
-        return Err(io::ErrorKind::StaleNetworkFileHandle.into());
-    }
-    if scratch.is_held(path) {
-        return Err(io::ErrorKind::ExecutableFileBusy.into());
-    }
-    let backup = backup.map(|backup| backup.make(path, scratch)).transpose()?.flatten();
-    let lock = File::open(path).ok().filter(|old| old.try_lock_shared().is_ok());
-    let old = match swap(file, path, scratch) {
-        Ok(old) => old,
-        Err(error) => {
-            // A backup of a file that was not replaced would be in the way of the next run. If it cannot be removed, the first
-            // error is still the one to report.
-            let _ = backup.map(std::fs::remove_file);
-            return Err(error);
-        }
-    };
-    let replaced = Replaced { path: path.to_owned(), old, lock, stamp: stamp.cloned(), backup, when: Instant::now() };
-    match &replaced.old {
-        Some(old) if !is_unchanged(old)? => {
-            replaced.roll_back()?;
-            Err(io::ErrorKind::StaleNetworkFileHandle.into())
-        }
-        _ => Ok(replaced),
-    }
-}
-
-/// Moves `file` to `path`, and returns the temporary path that the file there got, if the file system has links.
-fn swap(file: NamedTempFile, path: &Path, scratch: &Scratch) -> io::Result<Option<TempPath>> {
-    if exchange(file.path(), path) {
-        return Ok(Some(file.into_temp_path()));
-    }
-    let spare = scratch.file_in(folder_of(path))?.into_temp_path();
-    std::fs::remove_file(&spare)?;
-    let old = std::fs::hard_link(path, &spare).is_ok().then_some(spare);
-    if old.is_none() && open_for_writing().contains(&FileId::at_path(path)) {
-        return Err(io::ErrorKind::ExecutableFileBusy.into());
-    }
-    file.persist(path).map(|_| old).map_err(|failed| failed.error)
-}
-
 /// Exchanges two files atomically; `false` if the system does not support this.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn exchange(one: &Path, other: &Path) -> bool {
+pub(super) fn exchange(one: &Path, other: &Path) -> bool {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
 }
 
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn exchange(_one: &Path, _other: &Path) -> bool {
+pub(super) fn exchange(_one: &Path, _other: &Path) -> bool {
     false
 }
 
@@ -312,7 +260,7 @@ impl Replaced {
     }
 
     /// Puts the old version back, and removes its backup.
-    fn roll_back(self) -> io::Result<()> {
+    pub(super) fn roll_back(self) -> io::Result<()> {
         let Some(old) = self.old else { return Ok(()) };
         if !exchange(&old, &self.path)
             && let Err(error) = std::fs::rename(&old, &self.path)
@@ -334,7 +282,7 @@ impl Replaced {
 const SCAN_LIFETIME: Duration = Duration::from_secs(1);
 
 /// The regular files that other programs of this user have open for writing. Only Linux reports them.
-fn open_for_writing() -> HashSet<FileId> {
+pub(super) fn open_for_writing() -> HashSet<FileId> {
     let this_program = std::process::id().to_string();
     let programs = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let others = programs.filter(|entry| {
@@ -355,26 +303,4 @@ fn held_by(program: &Path) -> Vec<FileId> {
         (mode != 0).then(|| FileId::at_path(&descriptor.path()))
     });
     files.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::replace_input;
-    use crate::{Backup, Scratch};
-    use std::ffi::OsStr;
-
-    #[test]
-    fn an_input_that_cannot_be_replaced_keeps_no_backup() -> std::io::Result<()> {
-        let folder = tempfile::tempdir()?;
-        let (path, scratch) = (folder.path().join("chat.jsonl"), Scratch::new(false));
-        std::fs::write(&path, "before")?;
-        let file = scratch.file_in(folder.path())?;
-        std::fs::remove_file(file.path())?;
-        let backup = Backup { suffix: OsStr::new(".bak"), may_exist: false };
-        assert!(replace_input(file, &path, None, Some(backup), &scratch).is_err());
-        let left: Vec<_> = std::fs::read_dir(folder.path())?.flatten().map(|entry| entry.file_name()).collect();
-        assert_eq!(left, ["chat.jsonl"]);
-        assert_eq!(std::fs::read_to_string(&path)?, "before");
-        Ok(())
-    }
 }

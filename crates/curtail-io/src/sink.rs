@@ -1,6 +1,5 @@
 //! A file that is written under a temporary name and moved to its path only when it is complete.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
@@ -9,8 +8,11 @@ use tempfile::NamedTempFile;
 
 use crate::compression::Packer;
 use crate::error::{ErrorKind, FileError};
-use crate::metadata::{self, FileId};
-use crate::{BLOCK, Packing, Scratch, Stamp, scratch};
+use crate::metadata::{self, Stamp, file_as_directory, folder_of};
+use crate::refusals::{backup_exists, changed, differs, exists, held, write_error};
+use crate::replace::{Backup, replace_input};
+use crate::scratch::Scratch;
+use crate::{BLOCK, Packing};
 
 /// An output that is not visible before [`FileSink::commit`]. If it is dropped before that, nothing is left.
 pub struct FileSink {
@@ -171,57 +173,6 @@ fn put_error(path: &Path, replace: Replace<'_>, error: &io::Error) -> FileError 
     }
 }
 
-/// The folder that contains the file at `path`.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// The file at `folder`, or above it, that prevents a directory there.
-pub(super) fn file_as_directory(folder: &Path) -> Option<&Path> {
-    folder.ancestors().find(|path| path.exists()).filter(|path| !path.is_dir())
-}
-
-/// The error for an output that exists.
-pub(super) fn exists(name: &str) -> FileError {
-    FileError::new(ErrorKind::Exists, name, "the output exists already; --force overwrites it")
-}
-
-/// The error for a backup that exists.
-pub(super) fn backup_exists(name: &str) -> FileError {
-    let message =
-        "the backup exists already and is never overwritten; choose another suffix, or pass --force to make none";
-    FileError::new(ErrorKind::Exists, name, message)
-}
-
-/// The error for an output of `--resume` that exists with other content.
-fn differs(name: &str) -> FileError {
-    let message = "the output exists already, and neither the record of --resume nor its content shows that it belongs to this \
-                batch; --force overwrites it";
-    FileError::new(ErrorKind::Exists, name, message)
-}
-
-/// The error for an input that changed while it was read.
-pub(super) fn changed(name: &str) -> FileError {
-    FileError::new(ErrorKind::System, name, "changed while it was read; left as it was")
-}
-
-/// The error for an input that another program has open for writing.
-pub(super) fn held(name: &str) -> FileError {
-    let message = "another program has the file open for writing; left as it was; stop that program first";
-    FileError::new(ErrorKind::System, name, message)
-}
-
-/// The error for an output that cannot be written; the earlier file is unchanged.
-fn write_error(name: &str, error: &io::Error) -> FileError {
-    let failed = FileError::system(name, error);
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge | io::ErrorKind::QuotaExceeded => {
-            FileError { what: format!("{}; the file is as it was before", failed.what), ..failed }
-        }
-        _ => failed,
-    }
-}
-
 impl Write for FileSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.packer.write(bytes)
@@ -272,7 +223,7 @@ fn put_in_place(file: NamedTempFile, path: &Path, replace: Replace<'_>, scratch:
         Replace::No | Replace::IfSame => drop(file.persist_noclobber(path).map_err(|failed| failed.error)?),
         Replace::Yes => drop(file.persist(path).map_err(|failed| failed.error)?),
         Replace::Input(stamp, backup) => {
-            let replaced = scratch::replace_input(file, path, stamp, backup, scratch)?;
+            let replaced = replace_input(file, path, stamp, backup, scratch)?;
             scratch.replaced(replaced);
         }
     }
@@ -296,54 +247,4 @@ fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
             _ => return Ok(false),
         }
     }
-}
-
-// Backups of inputs that are replaced: each is made once and never overwritten, so that it remains the original.
-
-/// How the backup of an input is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Backup<'b> {
-    /// The suffix that is added to the input's name.
-    pub suffix: &'b OsStr,
-    /// Whether an existing backup is kept, so that none is made; otherwise it is an error.
-    pub may_exist: bool,
-}
-
-impl Backup<'_> {
-    /// Makes the backup of the file at `path`: a second link, or a copy if the file system has no links. Returns its
-    /// path, or `None` if it exists and is kept.
-    pub(super) fn make(self, path: &Path, scratch: &Scratch) -> io::Result<Option<PathBuf>> {
-        let backup = backup_path(path, self.suffix);
-        // If a run was killed after the backup and before the replacement, both are the same file.
-        if FileId::at_path(path) == FileId::at_path(&backup) {
-            return Ok(None);
-        }
-        let made = match std::fs::hard_link(path, &backup) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => copy(path, &backup, scratch),
-            linked => linked,
-        };
-        match made {
-            Err(error) if self.may_exist && error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-            made => made.map(|()| Some(backup)),
-        }
-    }
-}
-
-/// The name of the backup of the file at `path`.
-pub(super) fn backup_path(path: &Path, suffix: &OsStr) -> PathBuf {
-    let mut backup = path.as_os_str().to_owned();
-    backup.push(suffix);
-    PathBuf::from(backup)
-}
-
-fn copy(path: &Path, backup: &Path, scratch: &Scratch) -> io::Result<()> {
-    let mut copy = scratch.file_in(folder_of(backup))?;
-    let mut original = std::fs::File::open(path)?;
-    io::copy(&mut original, &mut copy)?;
-    if let Some(model) = metadata::Model::at_path(path) {
-        metadata::take_over(copy.as_file(), &model, false)?;
-    }
-    copy.as_file().set_modified(original.metadata()?.modified()?)?;
-    scratch.sync(copy.as_file())?;
-    copy.persist_noclobber(backup).map(drop).map_err(|failed| failed.error)
 }

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::metadata::FileId;
-use super::sink::{backup_exists, backup_path, exists, file_as_directory};
+use super::metadata::{FileId, file_as_directory};
+use super::refusals::{backup_exists, exists};
+use super::replace::backup_path;
 use super::{BLOCK, Backup, CompleteFile, FileSink, Manifest, Packing, Put, Replace, Scratch, Source, Stamp};
 use crate::error::{ErrorKind, FileError};
 

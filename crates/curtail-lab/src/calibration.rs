@@ -387,7 +387,7 @@ impl Figures {
         counting: &Counting,
         counted: impl Fn(usize) -> u64,
     ) -> Option<Self> {
-        if dialect.usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
+        if dialect.log().usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
             return None;
         }
         let counted_requests =
@@ -443,7 +443,7 @@ impl Figures {
 /// Our count of the message list inside the compaction at `index`, if a later compaction superseded it: the transcript
 /// no longer contains these messages, but requests sent them.
 fn replacement_tokens(dialect: &dyn Dialect, transcript: &Transcript<'_>, index: usize, counting: &Counting) -> u64 {
-    let replacements = transcript.messages[index].value().into_iter().flat_map(|item| dialect.replacement(item));
+    let replacements = transcript.messages[index].value().into_iter().flat_map(|item| dialect.log().replacement(item));
     replacements.map(|message| counting.message(&message) as u64).sum()
 }
 

@@ -5,5 +5,6 @@
 #![allow(clippy::must_use_candidate, reason = "only the program calls this crate")]
 
 pub mod calibration;
+mod links;
 pub mod replay;
 mod requests;

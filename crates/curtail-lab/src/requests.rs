@@ -15,7 +15,7 @@ use curtail_core::dialects::{Dialect, record_model};
 use curtail_core::json::Value;
 use curtail_core::transcript::{Message, Role, Transcript, Usage};
 
-use crate::replay::digest;
+use crate::links::digest;
 
 /// A conversation of a transcript, and the requests that were made in it.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +81,7 @@ impl SeenRequests {
 /// - in a log that names the session that it was forked from, all usage so far.
 pub(crate) fn keys(dialect: &dyn Dialect, transcript: &Transcript<'_>, session: &Session) -> Vec<Vec<u64>> {
     let lineage: Vec<u64> = match session.thread {
-        0 => dialect.lineage(&transcript.layout.elements).iter().map(|id| hash(&[&id.decode()])).collect(),
+        0 => dialect.log().lineage(&transcript.layout.elements).iter().map(|id| hash(&[&id.decode()])).collect(),
         _ => Vec::new(),
     };
     let mut said = Said::default();
@@ -184,12 +184,12 @@ pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Sessi
     let messages: HashMap<u32, usize> =
         transcript.messages.iter().enumerate().filter_map(|(at, one)| Some((one.value()?.span().start, at))).collect();
     let elements = &transcript.layout.elements;
-    let usages = dialect.usages(elements);
+    let usages = dialect.log().usages(elements);
     let precedes_reply = usage_precedes_reply(transcript, &messages, &usages);
     let model = record_model(dialect, &transcript.layout).map(|name| name.decode().into_owned());
     let mut reader = Reader { precedes_reply, model, ..Reader::new(dialect) };
     let indices = message_indices(elements, &messages);
-    let mut rollbacks = dialect.rollbacks(elements).into_iter().peekable();
+    let mut rollbacks = dialect.log().rollbacks(elements).into_iter().peekable();
     let mut kept_by = kept_by(dialect, elements, &indices).into_iter().peekable();
     for (nth, (&item, usage)) in elements.iter().zip(usages).enumerate() {
         // A message that begins a branch is not rolled back with what is before it.
@@ -217,8 +217,9 @@ fn message_indices(elements: &[Value<'_>], messages: &HashMap<u32, usize>) -> Ve
 
 /// The compactions of a log by their index, each with the indices of the messages before it that the model still reads.
 fn kept_by(dialect: &dyn Dialect, elements: &[Value<'_>], indices: &[usize]) -> Vec<(usize, Vec<Range<usize>>)> {
-    let compactions: Vec<usize> = (0..elements.len()).filter(|&nth| dialect.replaces_past(elements[nth])).collect();
-    let kept = dialect.kept_by(&compactions, elements);
+    let compactions: Vec<usize> =
+        (0..elements.len()).filter(|&nth| dialect.log().replaces_past(elements[nth])).collect();
+    let kept = dialect.log().kept_by(&compactions, elements);
     let of_messages =
         |kept: Vec<Range<usize>>| kept.into_iter().map(|run| indices[run.start]..indices[run.end]).collect();
     compactions.into_iter().zip(kept).map(|(at, kept)| (at, of_messages(kept))).collect()
@@ -359,8 +360,8 @@ impl<'d> Reader<'d> {
         let builder = self.sessions.entry(message.thread).or_default();
         builder.session.thread = message.thread;
         let at = builder.session.messages.len();
-        let replaces = self.dialect.is_replacement(item);
-        let is_boundary = replaces || message.is_boundary() || self.dialect.replaces_past(item);
+        let replaces = self.dialect.log().is_replacement(item);
+        let is_boundary = replaces || message.is_boundary() || self.dialect.log().replaces_past(item);
         let is_reply = message.role == Role::Assistant && !replaces;
         builder.session.messages.push(index);
         builder.unrolled.push(at);
@@ -392,7 +393,7 @@ impl<'d> Reader<'d> {
             builder.session.rejected += 1;
             return;
         }
-        let id = self.dialect.reply_id(item).map(|id| id.decode().into_owned());
+        let id = self.dialect.log().reply_id(item).map(|id| id.decode().into_owned());
         let known = match &id {
             Some(id) => builder.by_id.get(id).copied(),
             None => builder.open,
@@ -401,10 +402,10 @@ impl<'d> Reader<'d> {
             let time = self.dialect.time(item);
             builder.session.requests.push(Request {
                 at,
-                ids: self.dialect.provider_ids(item).iter().map(|id| hash(&[&id.decode()])).collect(),
+                ids: self.dialect.log().provider_ids(item).iter().map(|id| hash(&[&id.decode()])).collect(),
                 live_from: builder.live.from,
                 sent: builder.sent(at),
-                provider: self.dialect.provider(item),
+                provider: self.dialect.log().provider(item),
                 seconds: time.as_deref().and_then(seconds),
                 time,
                 usage: self.next.take(),
@@ -428,7 +429,7 @@ impl<'d> Reader<'d> {
         }
         let main = self.sessions.entry(0).or_default();
         let at = main.session.messages.len();
-        if self.dialect.replaces_past(item) {
+        if self.dialect.log().replaces_past(item) {
             main.compact(at..at, kept);
         }
         self.assign_usage(usage);

@@ -3,8 +3,7 @@
 //! A file is read one record batch at a time, once for its texts and once for its output, so that the largest batch
 //! determines how much memory is used.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom};
+use std::io::BufWriter;
 use std::sync::Arc;
 
 use arrow_array::builder::GenericByteViewBuilder;
@@ -25,7 +24,8 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 use arrow_select::filter::filter;
 use arrow_select::take::take_record_batch;
 
-use crate::headers::Outline;
+use crate::headers::Batches;
+use crate::place::Place;
 use crate::{
     Column, GroupReader, GroupWriter, NewBlock, NewRows, TableFile, TableParts, UnreadableColumn, names_speaker,
     open_file, rows_of, write_bytes, write_items, write_scalar,
@@ -65,8 +65,8 @@ pub(crate) fn open(source: &Source, format: TableFormat, most: Option<usize>) ->
     let place = Place::new(file).map_err(|error| FileError::system(&source.name, &error))?;
     let failed = |error| broken(&source.name, &error);
     let (stream, most) = (format == TableFormat::ArrowStream, most.map_or(u64::MAX, |most| most as u64));
-    let outline = if stream { Outline::of_stream(&place, most) } else { Outline::of_file(&place, most) };
-    let Outline { mut batches, compression, .. } = outline.map_err(failed)?;
+    let batches = if stream { Batches::of_stream(&place, most) } else { Batches::of_file(&place, most) };
+    let Batches { all: mut batches, compression, .. } = batches.map_err(failed)?;
     // A footer follows the last batch.
     if let Some(last) = batches.last_mut() {
         last.end = place.len;
@@ -463,51 +463,4 @@ fn shorten_lists<O: OffsetSizeTrait>(lists: &GenericListArray<O>, new: &NewRows)
     let values = filter(&values, &BooleanArray::from(kept))?;
     let offsets = OffsetBuffer::new(offsets.into());
     Ok(Arc::new(GenericListArray::<O>::try_new(element, offsets, values, nulls)?))
-}
-
-// A file that several readers share.
-
-/// A reader of a shared file, with its own position.
-#[derive(Debug, Clone)]
-pub(crate) struct Place {
-    file: Arc<File>,
-    at: u64,
-    /// The length of the file when it was opened.
-    pub(crate) len: u64,
-}
-
-impl Place {
-    /// A reader at the beginning of `file`.
-    pub(crate) fn new(file: File) -> io::Result<Self> {
-        let len = file.metadata()?.len();
-        Ok(Self { file: Arc::new(file), at: 0, len })
-    }
-
-    /// A reader of the same file at the offset `at`.
-    pub(crate) fn at(&self, at: u64) -> Self {
-        Self { at, ..self.clone() }
-    }
-}
-
-impl Read for Place {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        #[cfg(unix)]
-        let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
-        #[cfg(windows)]
-        let read = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.at)?;
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-impl Seek for Place {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let target = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.len.checked_add_signed(by),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-        };
-        self.at = target.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        Ok(self.at)
-    }
 }

@@ -9,7 +9,7 @@ use foldhash::HashMap;
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use crate::Extent;
-use crate::arrow::Place;
+use crate::place::Place;
 
 // The record batches of an Arrow file, by its message headers. Every length is compared with the length of the file before
 // it is used, so that a short file cannot request much memory.
@@ -22,9 +22,9 @@ const HIGHEST_RATIO: u64 = 1 << 16;
 
 /// The batches of a file, and how they are compressed.
 #[derive(Debug, Default)]
-pub(crate) struct Outline {
+pub(crate) struct Batches {
     /// The record batches, in order.
-    pub(crate) batches: Vec<Extent>,
+    pub(crate) all: Vec<Extent>,
     /// The compression of the first batch that has one.
     pub(crate) compression: Option<CompressionType>,
     /// The number of bytes of each dictionary, by its id. The library keeps all dictionaries in memory.
@@ -46,7 +46,7 @@ struct Message {
     end: u64,
 }
 
-impl Outline {
+impl Batches {
     /// The batches that the footer of a file lists. It is an error if one of them has more than `most` bytes with the
     /// dictionaries.
     pub(crate) fn of_file(place: &Place, most: u64) -> Result<Self, ArrowError> {
@@ -84,7 +84,7 @@ impl Outline {
 
     fn add(&mut self, message: Message, most: u64) -> Result<(), ArrowError> {
         if let Some((rows, compression)) = message.batch {
-            self.batches.push(Extent { rows, end: message.end });
+            self.all.push(Extent { rows, end: message.end });
             self.compression = self.compression.or(compression);
         }
         if let Some((id, is_delta)) = message.dictionary {

@@ -10,6 +10,7 @@
 mod arrow;
 mod headers;
 mod parquet;
+mod place;
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};

@@ -94,7 +94,7 @@ impl<'a> Conversation<'a> {
         let model = model.map(|model| model.decode().into_owned());
         let moments = moments(dialect, &messages);
         let pairs = Pairs::from_messages(&messages);
-        let replaces = |message: &Message<'_>| message.value().is_some_and(|value| dialect.replaces_past(value));
+        let replaces = |message: &Message<'_>| message.value().is_some_and(|value| dialect.log().replaces_past(value));
         let summaries: Vec<bool> = messages.iter().map(replaces).collect();
         let story = Story::new(dialect, &layout.elements, &messages, &costs, &summaries, &pairs, &moments)
             .priced(&usages, sources.prices);

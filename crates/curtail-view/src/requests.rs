@@ -80,7 +80,7 @@ pub(super) struct LoggedUsages {
 impl LoggedUsages {
     pub(super) fn new(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Self {
         let mut usages = Self::default();
-        if dialect.usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
+        if dialect.log().usages(&transcript.layout.elements).iter().flatten().all(|usage| usage.input == 0) {
             return usages;
         }
         for session in sessions(dialect, transcript) {

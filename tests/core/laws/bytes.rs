@@ -150,7 +150,7 @@ fn removable<'a>(place: &PartPlace<'a>) -> Vec<Value<'a>> {
 
 /// The numbers that a program takes for the size of the conversation.
 pub fn figures_of(dialect: &dyn Dialect, item: Value<'_>) -> Vec<Range<usize>> {
-    match dialect.size_figures(item) {
+    match dialect.log().size_figures(item) {
         Some(SizeFigures::SoFar(numbers) | SizeFigures::Whole(numbers)) => {
             numbers.iter().map(|number| number.span().start as usize..number.span().end as usize).collect()
         }

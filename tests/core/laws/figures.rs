@@ -44,8 +44,8 @@ fn element(dialect: &dyn Dialect, item: Value<'_>, message: Option<String>) -> E
         is_told |= !is_zero(&text[place.clone()]);
         text.replace_range(place, "0");
     }
-    let is_figure = dialect.size_figures(item) == Some(SizeFigures::Item);
-    let reply = dialect.reply_id(item).map(|id| id.decode().into_owned());
+    let is_figure = dialect.log().size_figures(item) == Some(SizeFigures::Item);
+    let reply = dialect.log().reply_id(item).map(|id| id.decode().into_owned());
     Element { text, is_told: is_told || is_figure, is_figure, message, reply }
 }
 

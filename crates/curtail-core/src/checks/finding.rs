@@ -105,7 +105,7 @@ impl Finding {
     /// The same finding in a transcript of `dialect`: what is only read cannot be fixed.
     #[must_use]
     pub fn in_dialect(mut self, dialect: &dyn Dialect) -> Self {
-        if self.rule.names_fix() && !dialect.is_writable() {
+        if self.rule.names_fix() && dialect.writer().is_none() {
             self.help = format!("{}, which does not write `{}`", self.rule.help, dialect.name()).into();
         }
         self

@@ -196,7 +196,7 @@ impl Rule {
         );
         let _ = writeln!(page, "Help: {}.\n", self.help);
         if self.names_fix() {
-            let only_read = dialects::ALL.iter().filter(|dialect| !dialect.is_writable());
+            let only_read = dialects::ALL.iter().filter(|dialect| dialect.writer().is_none());
             let names: Vec<String> = only_read.map(|dialect| format!("`{}`", dialect.name())).collect();
             let _ = writeln!(page, "`--fix` does not write {}, which are read-only.\n", names.join(" and "));
         }

@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use foldhash::{HashMap, HashSet};
 
-use super::gemini::either;
-use super::{Item, deferred};
+use super::{Item, blocks, deferred};
 use crate::json::{Text, Value};
 use crate::transcript::{Closes, Content, Message, Part, Standing};
 
@@ -25,7 +24,7 @@ pub(super) fn is_event(item: Value<'_>) -> bool {
 
 /// The content that stands for the events of a compaction, if the event is one.
 pub(super) fn summary(event: Value<'_>) -> Option<Value<'_>> {
-    either(compaction(event)?, "compactedContent", "compacted_content")
+    blocks::either(compaction(event)?, "compactedContent", "compacted_content")
 }
 
 /// The compaction in an event: among its actions, or the event itself, as the version in JavaScript has it.
@@ -74,7 +73,7 @@ fn compactions<'a>(events: impl Iterator<Item = (usize, Value<'a>)>) -> Vec<Repl
     let range = |(at, event): (usize, Value<'a>)| {
         let compaction = compaction(event).filter(|_| summary(event).is_some())?;
         let end_of = |camel: &str, snake: &str, own: &str| {
-            Moment::of(either(compaction, camel, snake).or_else(|| compaction.some(own)))
+            Moment::of(blocks::either(compaction, camel, snake).or_else(|| compaction.some(own)))
         };
         let start = end_of("startTimestamp", "start_timestamp", "startTime")?;
         Some(Replaced { event: at, start, end: end_of("endTimestamp", "end_timestamp", "endTime")? })
@@ -110,7 +109,7 @@ pub(super) fn rewinds(events: &[Value<'_>]) -> Vec<(usize, usize)> {
     }
     let mut first: HashMap<Cow<'_, str>, usize> = HashMap::default();
     for (at, event) in events.iter().enumerate() {
-        if let Some(invocation) = either(*event, "invocationId", "invocation_id").and_then(Value::text) {
+        if let Some(invocation) = blocks::either(*event, "invocationId", "invocation_id").and_then(Value::text) {
             first.entry(invocation.into_decoded()).or_insert(at);
         }
     }
@@ -129,7 +128,7 @@ pub(super) fn rewinds(events: &[Value<'_>]) -> Vec<(usize, usize)> {
 /// The invocation before which a rewind goes back, if the event is one.
 fn rewound_to(event: Value<'_>) -> Option<Text<'_>> {
     let actions = event.some("actions").filter(|_| event.has("author"))?;
-    either(actions, "rewindBeforeInvocationId", "rewind_before_invocation_id")?.text()
+    blocks::either(actions, "rewindBeforeInvocationId", "rewind_before_invocation_id")?.text()
 }
 
 /// Marks what was taken back, what a compaction replaced, and the calls that wait for an answer.
@@ -243,7 +242,8 @@ fn defer<'a>(events: &[Value<'a>], read: &mut [Item<'a>]) {
     let mut made: HashSet<String> = HashSet::default();
     let mut answered: HashSet<String> = HashSet::default();
     for event in events {
-        let ids = either(*event, "longRunningToolIds", "long_running_tool_ids").into_iter().flat_map(Value::items);
+        let ids =
+            blocks::either(*event, "longRunningToolIds", "long_running_tool_ids").into_iter().flat_map(Value::items);
         long_running.extend(ids.filter_map(Value::text).map(|id| id.decode().into_owned()));
     }
     for (event, item) in events.iter().zip(read.iter_mut()) {
@@ -277,7 +277,7 @@ fn asked_for(event: Value<'_>) -> HashSet<String> {
         ("requestedToolConfirmations", "requested_tool_confirmations"),
         ("requestedAuthConfigs", "requested_auth_configs"),
     ];
-    let asked = keys.into_iter().filter_map(|(camel, snake)| either(actions?, camel, snake));
+    let asked = keys.into_iter().filter_map(|(camel, snake)| blocks::either(actions?, camel, snake));
     asked.flat_map(Value::members).map(|member| member.key.decode().into_owned()).collect()
 }
 

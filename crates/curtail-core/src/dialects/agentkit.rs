@@ -1,6 +1,6 @@
 //! AgentKit messages: `type` is `text`, `tool_call` with `tools`, or `tool_result` with `tool`.
 
-use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
+use super::{Dialect, DialectWriter, Fit, Format, Item, blocks};
 use crate::json::{Text, Value, object};
 use crate::transcript::{Draft, Part, Role, Unknown};
 
@@ -13,6 +13,7 @@ impl Dialect for AgentKit {
             name: "agentkit",
             signature: "`type`: `text`, `tool_call` with `tools`, `tool_result` with `tool`",
             has_flat_items: true,
+            writer: Some(&AgentKit),
             ..Format::PLAIN
         }
     }
@@ -61,8 +62,6 @@ impl DialectWriter for AgentKit {
         message.0
     }
 }
-
-impl LogHabits for AgentKit {}
 
 fn read_calls(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts = blocks::plain_parts(item.some("content"));

@@ -3,9 +3,7 @@
 
 use foldhash::HashSet;
 
-use super::{
-    Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, blocks, deferred, roo, tree,
-};
+use super::{Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, Remaining, blocks, deferred, roo, tree};
 use crate::json::{Span, Text, Value, object};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, Family, Layout, Links, Part, PartPlace, ProviderRules, Rewrite, ToolCall,
@@ -22,6 +20,7 @@ impl Dialect for AiSdk {
             signature: "`role` and `content` parts `tool-call`, `tool-result`; or `role` and `parts`, \
                 each with `type`: `text`, `tool-…`, `dynamic-tool`",
             provider: ProviderRules { provider: "ai-sdk", ..NO_RULES },
+            writer: Some(&AiSdk),
             ..Format::PLAIN
         }
     }
@@ -63,6 +62,13 @@ impl Dialect for AiSdk {
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         blocks::preamble(record, &["system", "instructions", "tools"])
     }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        // What else a program stores with a message of its user interface is under `metadata`. The `response` that the
+        // messages of a generated text are in names the model as `modelId`.
+        let named = || item.get_text("modelId").filter(|name| name.len_bound() > 0);
+        blocks::model(item).or_else(|| blocks::model(item.some("metadata")?)).or_else(named)
+    }
 }
 
 impl DialectWriter for AiSdk {
@@ -101,15 +107,6 @@ impl DialectWriter for AiSdk {
 
     fn name_drafts(&self, layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
         tree::name_records("id", layout, remaining);
-    }
-}
-
-impl LogHabits for AiSdk {
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        // What else a program stores with a message of its user interface is under `metadata`. The `response` that the
-        // messages of a generated text are in names the model as `modelId`.
-        let named = || item.get_text("modelId").filter(|name| name.len_bound() > 0);
-        blocks::model(item).or_else(|| blocks::model(item.some("metadata")?)).or_else(named)
     }
 }
 

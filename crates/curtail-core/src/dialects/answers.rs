@@ -1,9 +1,10 @@
 //! Rows with answers to train on: a chosen and a rejected one, or one with a label. Only what comes before the answers is cut,
 //! and where both answers repeat it, equally in both.
 
-use super::{Dialect, Row, assemble};
+use super::row::Row;
+use super::{Dialect, Item};
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Answers, Content, Layout, Message, Pairs, PartRef, Style, Transcript, in_flight};
+use crate::transcript::{Answers, Content, Layout, Message, Pairs, PartRef, in_flight};
 
 /// Members of a row whose answer a program made step by step: these are a transcript like others.
 const ROLLOUT: [&str; 4] = ["reward", "info", "task", "trajectory"];
@@ -147,7 +148,7 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
 /// What a model reads of the longest answer.
 pub(super) fn texts<'a>(dialect: &dyn Dialect, answers: &Answers<'a>) -> Vec<Text<'a>> {
     let read = |branch: &Vec<Value<'a>>| -> Vec<Text<'a>> {
-        let messages = dialect.read_all(branch).into_iter().filter_map(super::Item::into_message);
+        let messages = dialect.read_all(branch).into_iter().filter_map(Item::into_message);
         messages.flat_map(|message| message.parts).flat_map(|part| texts_of(part.content)).collect()
     };
     let length = |texts: &Vec<Text<'a>>| texts.iter().map(|text| text.decode().len()).sum::<usize>();
@@ -161,28 +162,6 @@ fn texts_of(content: Content<'_>) -> Vec<Text<'_>> {
         Content::ToolResult(result) => result.content,
         Content::Other => Vec::new(),
     }
-}
-
-/// What is judged of `transcript`: each answer with all that comes before it, or the transcript itself if it has no answers.
-#[must_use]
-pub fn along_branches<'a>(dialect: &dyn Dialect, transcript: Transcript<'a>) -> Vec<Transcript<'a>> {
-    let layout = &transcript.layout;
-    if layout.answers.branches.is_empty() {
-        return vec![transcript];
-    }
-    let along = |branch: &Vec<Value<'a>>| {
-        let items = layout.elements.iter().chain(branch).copied().collect();
-        let row = Row {
-            source: layout.source,
-            span: layout.span,
-            items,
-            style: Style::List,
-            record: None,
-            answers: Answers::default(),
-        };
-        assemble(dialect, &row)
-    };
-    layout.answers.branches.iter().map(along).collect()
 }
 
 /// Appends what was written of a row to `out`, for both answers if both repeat it, and returns where the text goes on. `from` is

@@ -19,6 +19,8 @@ impl Dialect for Anthropic {
                 `thinking` or `server_tool_use`",
             pairing: PairingRules { results: ResultPlace::NextMessageFirst, unique_ids: true, ..BY_ID },
             provider: RULES,
+            writer: Some(&Anthropic),
+            log: &Anthropic,
             ..Format::PLAIN
         }
     }
@@ -72,6 +74,10 @@ impl Dialect for Anthropic {
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         roo::bind_thoughts(items, read);
     }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("model")
+    }
 }
 
 impl DialectWriter for Anthropic {
@@ -106,10 +112,6 @@ impl LogHabits for Anthropic {
 
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         usage(item)
-    }
-
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get_text("model")
     }
 }
 

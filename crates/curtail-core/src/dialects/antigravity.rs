@@ -1,7 +1,7 @@
 //! Logs of the Antigravity CLI: numbered steps. A `PLANNER_RESPONSE` calls tools without ids; the tool steps after it are
 //! the results, in the same order.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, blocks};
 use crate::json::{Json, ObjectWriter, Text, Value};
 use crate::transcript::{Content, Draft, PairingRules, Part, ResultPlace, Role};
 
@@ -16,6 +16,7 @@ impl Dialect for Antigravity {
                 tool steps by position",
             pairing: PairingRules { results: ResultPlace::Anywhere, ids: false, ..BY_ID },
             is_log: true,
+            writer: Some(&Antigravity),
             ..Format::PLAIN
         }
     }
@@ -66,8 +67,6 @@ impl DialectWriter for Antigravity {
         head.copied(anchor, &["created_at"]).member("content", &text).end().0
     }
 }
-
-impl LogHabits for Antigravity {}
 
 fn read_plan<'a>(item: Value<'a>) -> Vec<Part<'a>> {
     let thought = |thought: Value<'a>| Content::Reasoning(thought.text().unwrap_or(Text::Escaped("")));

@@ -1,35 +1,11 @@
 //! Turns the items of a row into a transcript: every byte ends up in a slot or in the separator before one.
 
+use super::row::Row;
 use super::{Dialect, Item, answers, blocks, training};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{
     Answers, Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, bind_split_replies, supersede,
 };
-
-/// The items of a transcript, and where they are in a text.
-#[derive(Debug, Clone)]
-pub struct Row<'a> {
-    /// The text.
-    pub source: &'a str,
-    /// The byte range of the transcript, brackets included.
-    pub span: Span,
-    /// The items, in order.
-    pub items: Vec<Value<'a>>,
-    /// What separates them.
-    pub style: Style,
-    /// The record that contains the list, if any.
-    pub record: Option<Value<'a>>,
-    /// The answers after it, if it is a row to train on.
-    pub answers: Answers<'a>,
-}
-
-impl<'a> Row<'a> {
-    /// The items of `list`, in `record` if there is one.
-    pub(super) fn of_list(list: Value<'a>, record: Option<Value<'a>>) -> Self {
-        let (source, span, items) = (list.source(), list.span(), list.items().collect());
-        Row { source, span, items, style: Style::List, record, answers: Answers::default() }
-    }
-}
 
 /// Reads a row as a transcript of `dialect`.
 #[must_use]
@@ -70,10 +46,32 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         preamble,
         pairing_rules: dialect.pairing_rules(),
         context: dialect.provider_rules().context_place(),
-        reread: dialect.reread(),
+        reread: dialect.format().reread,
         answers: row.answers.clone(),
     };
     Transcript { layout, messages: builder.messages }
+}
+
+/// What is judged of `transcript`: each answer with all that comes before it, or the transcript itself if it has no answers.
+#[must_use]
+pub fn along_branches<'a>(dialect: &dyn Dialect, transcript: Transcript<'a>) -> Vec<Transcript<'a>> {
+    let layout = &transcript.layout;
+    if layout.answers.branches.is_empty() {
+        return vec![transcript];
+    }
+    let along = |branch: &Vec<Value<'a>>| {
+        let items = layout.elements.iter().chain(branch).copied().collect();
+        let row = Row {
+            source: layout.source,
+            span: layout.span,
+            items,
+            style: Style::List,
+            record: None,
+            answers: Answers::default(),
+        };
+        assemble(dialect, &row)
+    };
+    layout.answers.branches.iter().map(along).collect()
 }
 
 /// `span` begins with what separates it from the slot before it, up to `start`.

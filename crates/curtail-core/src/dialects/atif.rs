@@ -19,6 +19,8 @@ impl Dialect for Atif {
                 `message`, `tool_calls`, `observation.results`",
             pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
             provider: ProviderRules { system_anywhere: true, ..NO_RULES },
+            writer: Some(&Atif),
+            log: &Atif,
             ..Format::PLAIN
         }
     }
@@ -46,6 +48,11 @@ impl Dialect for Atif {
 
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         record.some("agent").map_or_else(Vec::new, |agent| blocks::preamble(agent, &["tool_definitions"]))
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let named = |holder: Value<'a>| holder.get_text("model_name").or_else(|| holder.get_text("model"));
+        named(item).or_else(|| item.some("agent").and_then(named))
     }
 }
 
@@ -136,11 +143,6 @@ fn set_number(step: &mut String, number: usize) {
 }
 
 impl LogHabits for Atif {
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let named = |holder: Value<'a>| holder.get_text("model_name").or_else(|| holder.get_text("model"));
-        named(item).or_else(|| item.some("agent").and_then(named))
-    }
-
     fn set_aside(&self, record: Value<'_>) -> Option<String> {
         let count = record.some("subagent_trajectories").map_or(0, |embedded| embedded.items().count());
         let sentence =

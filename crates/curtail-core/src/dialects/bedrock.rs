@@ -1,7 +1,7 @@
 //! Bedrock Converse: `role` and `content` blocks without a type, each named by its key; `toolUse` answered by `toolResult` in
 //! the next user message.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, blocks};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftResult, IdFormat, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Turns,
@@ -31,6 +31,7 @@ impl Dialect for Bedrock {
                 ids: Some(IdFormat { symbols: "_.:-", longest: 64 }),
                 ..NO_RULES
             },
+            writer: Some(&Bedrock),
             ..Format::PLAIN
         }
     }
@@ -51,6 +52,10 @@ impl Dialect for Bedrock {
     fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
         blocks::preamble(record, &["system", "toolConfig"])
     }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("modelId").filter(names_model).or_else(|| blocks::model(item))
+    }
 }
 
 impl DialectWriter for Bedrock {
@@ -69,12 +74,6 @@ impl DialectWriter for Bedrock {
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         blocks::prepend_parts(message.get("content")?, parts, |json| object! { "text": Json(json) }.0)
-    }
-}
-
-impl LogHabits for Bedrock {
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get_text("modelId").filter(names_model).or_else(|| blocks::model(item))
     }
 }
 

@@ -112,6 +112,11 @@ pub(super) fn record_of<'a>(items: &[Value<'a>]) -> Option<Value<'a>> {
     items.first()?.parent()?.parent()
 }
 
+/// The member with the key `camel` or `snake`; `null` is the same as missing.
+pub(super) fn either<'a>(value: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
+    value.some(camel).or_else(|| value.some(snake))
+}
+
 /// The model under `model` of an item or of its `message`. A name in angle brackets belongs to a program and is ignored.
 pub(super) fn model(item: Value<'_>) -> Option<Text<'_>> {
     let named = item.get_text("model").or_else(|| item.get("message")?.get_text("model"))?;

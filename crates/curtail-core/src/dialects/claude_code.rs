@@ -45,6 +45,8 @@ impl Dialect for ClaudeCode {
             pairing: PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ..BY_ID },
             provider: ProviderRules { first_speaker: None, ..anthropic::RULES },
             is_log: true,
+            writer: Some(&ClaudeCode),
+            log: &ClaudeCode,
             ..Format::PLAIN
         }
     }
@@ -101,6 +103,10 @@ impl Dialect for ClaudeCode {
         roll_back(&trees, read);
         pin_states(items, read);
     }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get("message")?.get_text("model").filter(|name| !name.is("<synthetic>"))
+    }
 }
 
 impl DialectWriter for ClaudeCode {
@@ -151,10 +157,6 @@ impl LogHabits for ClaudeCode {
     fn size_figures<'a>(&self, item: Value<'a>) -> Option<SizeFigures<'a>> {
         let usage = item.get("message")?.some("usage")?;
         Some(SizeFigures::SoFar(blocks::numbers(usage, &["server_tool_use"])))
-    }
-
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get("message")?.get_text("model").filter(|name| !name.is("<synthetic>"))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

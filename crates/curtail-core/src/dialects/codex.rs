@@ -31,6 +31,8 @@ impl Dialect for Codex {
             pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
             provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
             is_log: true,
+            writer: Some(&Codex),
+            log: &Codex,
             ..Format::PLAIN
         }
     }
@@ -85,6 +87,11 @@ impl Dialect for Codex {
         let mut bases = sessions.filter_map(|item| item.get("payload")?.get("base_instructions"));
         let base = bases.next().and_then(|bases| bases.get_text("text").or_else(|| bases.text()));
         base.into_iter().collect()
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let sets = item.member_is("type", "turn_context");
+        item.get("payload").filter(|_| sets)?.get_text("model")
     }
 }
 
@@ -161,11 +168,6 @@ impl LogHabits for Codex {
         }
         let found = rollbacks(items, |at| may_begin_turn(items[at]) && begins_turn(items[at], &self.read(items[at])));
         found.into_iter().map(|rollback| (rollback.event, rollback.turns[0])).collect()
-    }
-
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let sets = item.member_is("type", "turn_context");
-        item.get("payload").filter(|_| sets)?.get_text("model")
     }
 }
 

@@ -27,6 +27,8 @@ impl Dialect for Copilot {
             signature: "`type` `user.message`, `assistant.message` with `data.toolRequests`, `tool.execution_complete`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             is_log: true,
+            writer: Some(&Copilot),
+            log: &Copilot,
             ..Format::PLAIN
         }
     }

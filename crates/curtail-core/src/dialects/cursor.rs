@@ -1,6 +1,6 @@
 //! Cursor transcripts: `role` beside `message`, with the blocks of Anthropic, but without ids that join calls and results.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, anthropic, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, Patch, anthropic, blocks};
 use crate::json::{Value, list, object};
 use crate::transcript::{Content, Draft, DraftResult, PairingRules, ResultPlace};
 
@@ -14,6 +14,7 @@ impl Dialect for Cursor {
             signature: "`role` beside `message` with `content`; `tool_use` without an id, answered in the next message",
             pairing: PairingRules { results: ResultPlace::NextMessageFirst, ids: false, ..BY_ID },
             is_log: true,
+            writer: Some(&Cursor),
             ..Format::PLAIN
         }
     }
@@ -54,8 +55,6 @@ impl DialectWriter for Cursor {
         blocks::prepend_blocks(Some(content), parts)
     }
 }
-
-impl LogHabits for Cursor {}
 
 /// Results have an id that no call has; they are matched by position.
 fn read_block(block: Value<'_>) -> Content<'_> {

@@ -2,7 +2,7 @@
 //! `tool_call` and `tool_result` are separate lines.
 
 use super::tree::Tree;
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, anthropic, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, anthropic, blocks};
 use crate::json::{ObjectWriter, Value, object, or_null};
 use crate::transcript::{Draft, DraftResult, Links, PairingRules, ResultPlace, Role};
 
@@ -22,6 +22,7 @@ impl Dialect for Droid {
                 or lines `tool_call` and `tool_result` with `toolName`, `value`",
             pairing: PairingRules { results: ResultPlace::Anywhere, unique_ids: true, ..BY_ID },
             is_log: true,
+            writer: Some(&Droid),
             ..Format::PLAIN
         }
     }
@@ -88,8 +89,6 @@ impl DialectWriter for Droid {
         Some(&TREE)
     }
 }
-
-impl LogHabits for Droid {}
 
 fn fit_message(message: Value<'_>) -> Fit {
     let is_droid = |block: Value<'_>| {

@@ -1,7 +1,9 @@
 //! How transcripts are laid out in a text, and under which key a record keeps its messages.
 
-use super::reading::format_of_item;
-use super::{ReadError, Row, answers};
+use super::answers;
+use super::foreign::format_of_item;
+use super::read_error::ReadError;
+use super::row::Row;
 use crate::json::{Document, ParseErrorKind, Span, Value};
 use crate::transcript::{Answers, Style};
 

@@ -33,6 +33,8 @@ impl Dialect for Gemini {
                 call_signatures: &["thoughtSignature", "thought_signature"],
                 ..NO_RULES
             },
+            writer: Some(&Gemini),
+            log: &Gemini,
             ..Format::PLAIN
         }
     }
@@ -323,23 +325,18 @@ fn is_part(part: Value<'_>) -> bool {
     !typed && part.members().any(|member| KEYS.iter().any(|key| member.key.is(key)))
 }
 
-/// The member with the key `camel` or `snake`; `null` is the same as missing.
-pub(super) fn either<'a>(value: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
-    value.some(camel).or_else(|| value.some(snake))
-}
-
 /// Reads a part.
 pub(super) fn plain(part: Value<'_>) -> Content<'_> {
-    if let Some(call) = either(part, "functionCall", "function_call") {
+    if let Some(call) = blocks::either(part, "functionCall", "function_call") {
         return blocks::call(call.get_text("id"), call.get_text("name"), call.some("args"));
     }
-    if let Some(response) = either(part, "functionResponse", "function_response") {
+    if let Some(response) = blocks::either(part, "functionResponse", "function_response") {
         return read_result(response);
     }
-    if let Some(code) = either(part, "executableCode", "executable_code") {
+    if let Some(code) = blocks::either(part, "executableCode", "executable_code") {
         return read_code(code);
     }
-    if let Some(result) = either(part, "codeExecutionResult", "code_execution_result") {
+    if let Some(result) = blocks::either(part, "codeExecutionResult", "code_execution_result") {
         return read_code_result(result);
     }
     let text = part.text().or_else(|| part.get_text("text"));
@@ -354,7 +351,9 @@ pub(super) fn plain(part: Value<'_>) -> Content<'_> {
 }
 
 fn is_media(part: Value<'_>) -> bool {
-    either(part, "inlineData", "inline_data").or_else(|| either(part, "fileData", "file_data")).is_some()
+    blocks::either(part, "inlineData", "inline_data")
+        .or_else(|| blocks::either(part, "fileData", "file_data"))
+        .is_some()
 }
 
 /// The provider runs the code and writes the result into the same content.
@@ -396,8 +395,8 @@ pub(super) fn with_place(mut part: Part<'_>) -> Part<'_> {
     if let PartOrigin::Source(place) = &mut part.origin
         && part.content.result().is_some()
     {
-        let response = either(place.element, "functionResponse", "function_response");
-        let code = either(place.element, "codeExecutionResult", "code_execution_result");
+        let response = blocks::either(place.element, "functionResponse", "function_response");
+        let code = blocks::either(place.element, "codeExecutionResult", "code_execution_result");
         place.rewrite = match code.and_then(|code| code.some("output")) {
             Some(output) => Some(Rewrite::of_text(output)),
             None => answer(response.and_then(|response| response.some("response"))).1,
@@ -409,8 +408,8 @@ pub(super) fn with_place(mut part: Part<'_>) -> Part<'_> {
 /// Whether there are several parallel calls and only the first has a signature, which covers all of them.
 pub(super) fn only_first_is_signed(parts: Option<Value<'_>>) -> bool {
     let calls = parts.into_iter().flat_map(Value::items).filter_map(|part| {
-        let call = either(part, "functionCall", "function_call")?;
-        Some([part, call].iter().any(|value| either(*value, "thoughtSignature", "thought_signature").is_some()))
+        let call = blocks::either(part, "functionCall", "function_call")?;
+        Some([part, call].iter().any(|value| blocks::either(*value, "thoughtSignature", "thought_signature").is_some()))
     });
     let signed: Vec<bool> = calls.collect();
     signed.len() > 1 && signed[0] && signed[1..].iter().all(|signed| !signed)
@@ -514,7 +513,7 @@ fn read_recorded_result(record: Value<'_>) -> Option<Part<'_>> {
 /// A string, or parts. The text of a single response may be rewritten.
 fn read_answer(result: Value<'_>) -> (Vec<Text<'_>>, Option<Rewrite>) {
     let responses: Vec<Value<'_>> =
-        result.items().filter_map(|part| either(part, "functionResponse", "function_response")).collect();
+        result.items().filter_map(|part| blocks::either(part, "functionResponse", "function_response")).collect();
     if let ([only], 1) = (responses.as_slice(), result.items().count()) {
         return answer(only.some("response"));
     }

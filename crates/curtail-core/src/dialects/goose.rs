@@ -21,6 +21,8 @@ impl Dialect for Goose {
             pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
             is_log: true,
+            writer: Some(&Goose),
+            log: &Goose,
             ..Format::PLAIN
         }
     }
@@ -57,6 +59,10 @@ impl Dialect for Goose {
             }
         })
     }
+
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        item.get("created").and_then(provenance::written_time)
+    }
 }
 
 impl DialectWriter for Goose {
@@ -92,10 +98,6 @@ impl DialectWriter for Goose {
 }
 
 impl LogHabits for Goose {
-    fn time(&self, item: Value<'_>) -> Option<String> {
-        item.get("created").and_then(provenance::written_time)
-    }
-
     /// Goose compares its head with the context window of the model. What the session used in all stays.
     fn size_figures<'a>(&self, holder: Value<'a>) -> Option<SizeFigures<'a>> {
         let head = Some(holder).filter(|holder| is_head(*holder))?;

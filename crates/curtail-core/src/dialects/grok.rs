@@ -1,7 +1,7 @@
 //! Chat histories of the Grok CLI: lines of `type` `system`, `user`, `reasoning`, `assistant` with `tool_calls`, and
 //! `tool_result`.
 
-use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, blocks, responses};
+use super::{Dialect, DialectWriter, Fit, Format, Item, blocks, responses};
 use crate::json::{Text, Value, object};
 use crate::transcript::{Content, Draft, DraftResult, Role, ToolCall};
 
@@ -15,6 +15,7 @@ impl Dialect for Grok {
             signature: "`type` `assistant` with `content` and `tool_calls`, `tool_result` with `tool_call_id`, \
                 `backend_tool_call`",
             is_log: true,
+            writer: Some(&Grok),
             ..Format::PLAIN
         }
     }
@@ -81,8 +82,6 @@ impl DialectWriter for Grok {
         object! { "type": "tool_result", "tool_call_id": result.call_id(), "content": result.text }.0
     }
 }
-
-impl LogHabits for Grok {}
 
 /// A tool that the provider ran; the log does not contain its result.
 fn read_hosted(item: Value<'_>) -> Content<'_> {

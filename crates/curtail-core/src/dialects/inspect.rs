@@ -15,6 +15,8 @@ impl Dialect for Inspect {
             signature: "`role` and `content` with `source`: `input` or `generate`; \
                 `tool_calls` and role `tool` with `function`: a plain name",
             has_marks: true,
+            writer: Some(&Inspect),
+            log: &Inspect,
             ..Format::PLAIN
         }
     }
@@ -45,6 +47,12 @@ impl Dialect for Inspect {
             };
         })
     }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let replied = || item.some("output")?.get_text("model");
+        let evaluated = || item.some("eval")?.get_text("model");
+        blocks::model(item).or_else(replied).or_else(evaluated)
+    }
 }
 
 impl DialectWriter for Inspect {
@@ -58,12 +66,6 @@ impl DialectWriter for Inspect {
 }
 
 impl LogHabits for Inspect {
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let replied = || item.some("output")?.get_text("model");
-        let evaluated = || item.some("eval")?.get_text("model");
-        blocks::model(item).or_else(replied).or_else(evaluated)
-    }
-
     /// The usage is in the events of the sample, which name the message of each reply; in older logs they do not.
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         let replies = replies(items);

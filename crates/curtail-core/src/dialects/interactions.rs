@@ -20,6 +20,8 @@ impl Dialect for Interactions {
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
             has_flat_items: true,
+            writer: Some(&Interactions),
+            log: &Interactions,
             ..Format::PLAIN
         }
     }

@@ -16,6 +16,8 @@ impl Dialect for Kimi {
                 `context.append_loop_event` with `tool.call` and `tool.result`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             is_log: true,
+            writer: Some(&Kimi),
+            log: &Kimi,
             ..Format::PLAIN
         }
     }

@@ -1,7 +1,7 @@
 //! Kiro CLI, and Amazon Q before it: lines with `kind` and `data`, or a stored conversation with a `history` of entries, each a
 //! message of the user and the answer.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, blocks};
 use crate::json::{Document, Json, Text, Value, list, object, raw};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, Message, MessageKind, PairingRules, Part, PartPlace, ProviderRules,
@@ -20,6 +20,7 @@ impl Dialect for Kiro {
             pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
             is_log: true,
+            writer: Some(&Kiro),
             ..Format::PLAIN
         }
     }
@@ -83,8 +84,6 @@ impl DialectWriter for Kiro {
         blocks::prepend_parts(list, parts, str::to_owned)
     }
 }
-
-impl LogHabits for Kiro {}
 
 /// An entry that says what `draft` does in one of its halves.
 fn write_entry(draft: &Draft) -> String {

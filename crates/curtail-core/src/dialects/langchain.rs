@@ -14,6 +14,8 @@ impl Dialect for LangChain {
             name: "langchain",
             signature: "`lc` with `kwargs`; `type`: `human`, `ai` with `data` or `content`; \
                 `tool` with `tool_call_id`; LangGraph events",
+            writer: Some(&LangChain),
+            log: &LangChain,
             ..Format::PLAIN
         }
     }
@@ -58,6 +60,12 @@ impl Dialect for LangChain {
             *read = Item::Nested(messages.items().collect());
         }
     }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let reply = body(item).some("response_metadata");
+        let named = reply.and_then(|reply| reply.get_text("model_name").or_else(|| reply.get_text("model")));
+        named.or_else(|| blocks::model(item))
+    }
 }
 
 impl DialectWriter for LangChain {
@@ -91,12 +99,6 @@ impl LogHabits for LangChain {
         let body = body(item);
         let reply = || provenance::chat_usage(body.some("response_metadata")?.some("token_usage")?);
         body.some("usage_metadata").and_then(provenance::langchain_usage).or_else(reply)
-    }
-
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let reply = body(item).some("response_metadata");
-        let named = reply.and_then(|reply| reply.get_text("model_name").or_else(|| reply.get_text("model")));
-        named.or_else(|| blocks::model(item))
     }
 }
 

@@ -19,9 +19,9 @@ mod copilot;
 mod cursor;
 mod deferred;
 mod droid;
+mod foreign;
 mod framing;
 mod gemini;
-
 mod goose;
 mod grok;
 mod homes;
@@ -34,32 +34,32 @@ mod new_session;
 mod openai;
 mod opencode;
 mod openhands;
-
 mod otel;
 mod pi;
 mod provenance;
 mod pydantic_ai;
 mod qwen;
+mod read_error;
 mod reading;
 mod responses;
 mod roo;
+mod row;
 mod sharegpt;
 mod simple;
 mod training;
-
 mod tree;
 mod vscode_copilot;
 mod zed;
 
-pub use answers::along_branches;
 pub(crate) use answers::write_both;
-pub use assemble::{Row, assemble};
+pub use assemble::{along_branches, assemble};
 pub use framing::{Framing, detect_framing, framing_of_first, rows};
 pub use homes::{AGENTS, Agent, agent_named, agent_of, agent_writing, project};
 pub use new_session::{NewSession, SessionName};
 pub use provenance::{iso_8601, models, record_model};
-pub use reading::{ReadError, Reading, UnknownDialect, refuse_to_write};
-
+pub use read_error::{ReadError, UnknownDialect, refuse_to_write};
+pub use reading::Reading;
+pub use row::Row;
 pub use vscode_copilot::rebuilt;
 
 use crate::json::{Span, Text, Value};
@@ -113,7 +113,7 @@ pub fn dialect_named(name: &str) -> Option<&'static dyn Dialect> {
 }
 
 /// What is true of a wire format whatever its items contain.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Format {
     /// Its name, as `--dialect` takes it.
     pub name: &'static str,
@@ -126,12 +126,16 @@ pub struct Format {
     /// Whether programs append it line by line while they run. The last line of a log may be incomplete, because the
     /// program may have been killed while it wrote the line.
     pub is_log: bool,
-    /// Whether transcripts in this format are written. What is only read can be looked at and checked.
-    pub is_writable: bool,
     /// Whether [`fit`](Dialect::fit) can find a mark, which outranks what other dialects find.
     pub has_marks: bool,
     /// Whether its items are what other formats write as parts of messages.
     pub has_flat_items: bool,
+    /// Reads again what depends on the neighbors of a message, after an edit gave it others; `None` if nothing does.
+    pub reread: Option<Reread>,
+    /// How it is written; `None` if it is only read. What is only read can be looked at and checked.
+    pub writer: Option<&'static dyn DialectWriter>,
+    /// What the program that writes it adds to the messages; nothing by default.
+    pub log: &'static dyn LogHabits,
 }
 
 /// Results that name their calls by ids, right after those.
@@ -161,14 +165,16 @@ impl Format {
         pairing: BY_ID,
         provider: NO_RULES,
         is_log: false,
-        is_writable: true,
         has_marks: false,
         has_flat_items: false,
+        reread: None,
+        writer: None,
+        log: &NoHabits,
     };
 }
 
 /// A wire format: how its items are recognized and read.
-pub trait Dialect: DialectWriter + LogHabits + Sync {
+pub trait Dialect: Sync {
     /// What is true of it whatever its items contain.
     fn format(&self) -> &'static Format;
 
@@ -193,11 +199,6 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
     /// Reads one item.
     fn read<'a>(&self, item: Value<'a>) -> Item<'a>;
 
-    /// Reads again what depends on the neighbors of a message, after an edit gave it others; `None` if nothing does.
-    fn reread(&self) -> Option<Reread> {
-        None
-    }
-
     /// Changes what was read of `items` where it depends on their neighbors.
     fn connect<'a>(&self, _items: &[Value<'a>], _read: &mut [Item<'a>]) {}
 
@@ -209,6 +210,16 @@ pub trait Dialect: DialectWriter + LogHabits + Sync {
     /// Instructions in items that are not messages, such as the header of a log.
     fn instructions<'a>(&self, _items: &[Value<'a>]) -> Vec<Text<'a>> {
         Vec::new()
+    }
+
+    /// The model that wrote `item`, or that is used from `item` on, if it says so.
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        blocks::model(item)
+    }
+
+    /// The time of `item` as ISO 8601, if it has one.
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        provenance::time(item)
     }
 }
 
@@ -231,10 +242,16 @@ impl dyn Dialect + '_ {
         self.format().is_log
     }
 
-    /// Whether transcripts in this format are written.
+    /// How it is written; `None` if it is only read.
     #[must_use]
-    pub fn is_writable(&self) -> bool {
-        self.format().is_writable
+    pub fn writer(&self) -> Option<&'static dyn DialectWriter> {
+        self.format().writer
+    }
+
+    /// What the program that writes it adds to the messages.
+    #[must_use]
+    pub fn log(&self) -> &'static dyn LogHabits {
+        self.format().log
     }
 
     /// The rules of the format for calls and results.
@@ -264,7 +281,7 @@ impl dyn Dialect + '_ {
 }
 
 /// How messages and links are written in a wire format.
-pub trait DialectWriter {
+pub trait DialectWriter: Sync {
     /// The key by which the results of `items` name their calls, if it is not the one that
     /// [`write_message`](Self::write_message) writes by itself: some formats have several.
     fn result_key(&self, _items: &[Value<'_>]) -> Option<&'static str> {
@@ -327,22 +344,12 @@ pub trait DialectWriter {
     }
 }
 
-/// What the program that writes a format adds to the messages: models, usage, compactions, rewinds.
-pub trait LogHabits {
-    /// The model that wrote `item`, or that is used from `item` on, if it says so.
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        blocks::model(item)
-    }
-
+/// What the program that writes a format adds to the messages: usage, compactions, rewinds.
+pub trait LogHabits: Sync {
     /// What `record` contains besides its messages that a cut leaves as it is although a user may expect otherwise, as a
     /// sentence.
     fn set_aside(&self, _record: Value<'_>) -> Option<String> {
         None
-    }
-
-    /// The time of `item` as ISO 8601, if it has one.
-    fn time(&self, item: Value<'_>) -> Option<String> {
-        provenance::time(item)
     }
 
     /// The provider's id of the reply that `item` is part of. Items that share it are one reply.
@@ -409,6 +416,11 @@ pub trait LogHabits {
         None
     }
 }
+
+/// A format whose items are messages and no more.
+struct NoHabits;
+
+impl LogHabits for NoHabits {}
 
 /// Where a log says how large the conversation is. A program that believes it compacts a short copy of a long session.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,6 +19,8 @@ impl Dialect for OpenAi {
                 role `function`",
             pairing: PairingRules { results: ResultPlace::RightAfter, developer: true, ..BY_ID },
             provider: ProviderRules { provider: "openai", ..NO_RULES },
+            writer: Some(&OpenAi),
+            log: &OpenAi,
             ..Format::PLAIN
         }
     }
@@ -61,6 +63,14 @@ impl Dialect for OpenAi {
             read.iter_mut().filter_map(Item::message_mut).for_each(forget_ids);
         }
     }
+
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        provenance::time(item).or_else(|| provenance::written_time(item.some("extra")?.get("timestamp")?))
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        blocks::model(item).or_else(|| response(item)?.get_text("model"))
+    }
 }
 
 impl DialectWriter for OpenAi {
@@ -98,14 +108,6 @@ impl DialectWriter for OpenAi {
 impl LogHabits for OpenAi {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         provenance::chat_usage(item.some("usage").or_else(|| response(item)?.some("usage"))?)
-    }
-
-    fn time(&self, item: Value<'_>) -> Option<String> {
-        provenance::time(item).or_else(|| provenance::written_time(item.some("extra")?.get("timestamp")?))
-    }
-
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        blocks::model(item).or_else(|| response(item)?.get_text("model"))
     }
 
     fn provider(&self, item: Value<'_>) -> Option<&'static str> {

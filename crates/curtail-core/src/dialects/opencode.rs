@@ -28,6 +28,8 @@ impl Dialect for OpenCode {
                 `time` and `content` blocks `tool` with `state`",
             pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
+            writer: Some(&OpenCode),
+            log: &OpenCode,
             ..Format::PLAIN
         }
     }
@@ -57,6 +59,18 @@ impl Dialect for OpenCode {
     /// Exports contain no instructions.
     fn preamble<'a>(&self, _record: Value<'a>) -> Vec<Text<'a>> {
         Vec::new()
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let info = info(item);
+        info.get_text("modelID").or_else(|| {
+            let model = info.some("model")?;
+            model.get_text("modelID").or_else(|| model.get_text("id"))
+        })
+    }
+
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        info(item).some("time")?.get("created").and_then(provenance::written_time)
     }
 }
 
@@ -88,18 +102,6 @@ impl DialectWriter for OpenCode {
 }
 
 impl LogHabits for OpenCode {
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        let info = info(item);
-        info.get_text("modelID").or_else(|| {
-            let model = info.some("model")?;
-            model.get_text("modelID").or_else(|| model.get_text("id"))
-        })
-    }
-
-    fn time(&self, item: Value<'_>) -> Option<String> {
-        info(item).some("time")?.get("created").and_then(provenance::written_time)
-    }
-
     /// `input` is what was not in the cache.
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let tokens = info(item).some("tokens")?;

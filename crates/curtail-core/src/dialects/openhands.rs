@@ -27,6 +27,8 @@ impl Dialect for OpenHands {
             // The program updates its instructions when its tools change.
             provider: ProviderRules { log: true, system_anywhere: true, ..NO_RULES },
             is_log: true,
+            writer: Some(&OpenHands),
+            log: &OpenHands,
             ..Format::PLAIN
         }
     }
@@ -53,6 +55,10 @@ impl Dialect for OpenHands {
     fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
         join_signed(items, read);
         mark(items, read);
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        model_version0(item).or_else(|| model_of_state(item)).or_else(|| model(item))
     }
 }
 
@@ -82,10 +88,6 @@ impl LogHabits for OpenHands {
 
     fn usages(&self, items: &[Value<'_>]) -> Vec<Option<Usage>> {
         usages(items)
-    }
-
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        model_version0(item).or_else(|| model_of_state(item)).or_else(|| model(item))
     }
 
     fn replaces_past(&self, item: Value<'_>) -> bool {

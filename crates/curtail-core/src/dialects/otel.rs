@@ -1,7 +1,7 @@
 //! Messages of OpenTelemetry's conventions for generative AI: `role` and `parts`, each with a `type`; the text of a part is its
 //! `content`.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, Patch, blocks};
 use crate::json::{Json, Text, Value, object, or_null};
 use crate::transcript::{Content, Draft, DraftResult, PairingRules, Part, ResultPlace};
 
@@ -16,6 +16,7 @@ impl Dialect for Otel {
                 under `gen_ai.input.messages`",
             pairing: PairingRules { results: ResultPlace::RightAfterTurn, ..BY_ID },
             has_marks: true,
+            writer: Some(&Otel),
             ..Format::PLAIN
         }
     }
@@ -52,6 +53,10 @@ impl Dialect for Otel {
         });
         preambles.collect()
     }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        ["gen_ai.response.model", "gen_ai.request.model"].iter().find_map(|key| item.get_text(key))
+    }
 }
 
 impl DialectWriter for Otel {
@@ -69,12 +74,6 @@ impl DialectWriter for Otel {
 
     fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
         blocks::prepend_parts(message.get("parts")?, parts, |json| object! { "type": "text", "content": Json(json) }.0)
-    }
-}
-
-impl LogHabits for Otel {
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        ["gen_ai.response.model", "gen_ai.request.model"].iter().find_map(|key| item.get_text(key))
     }
 }
 

@@ -30,6 +30,8 @@ impl Dialect for Pi {
             signature: "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, \
                 `model_change`",
             is_log: true,
+            writer: Some(&Pi),
+            log: &Pi,
             ..Format::PLAIN
         }
     }
@@ -69,6 +71,10 @@ impl Dialect for Pi {
         if let Some(last) = read.iter().rposition(compaction) {
             blocks::preserve(read, kept_by(items[last], last, &Names::new(items)));
         }
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        blocks::model(item).or_else(|| item.get_text("modelId"))
     }
 }
 
@@ -146,10 +152,6 @@ impl LogHabits for Pi {
         let api = item.get("message")?.get_text("api")?.decode().into_owned();
         let apis = [("anthropic", "anthropic"), ("bedrock", "bedrock"), ("openai", "openai"), ("google", "gemini")];
         apis.into_iter().find(|(start, _)| api.starts_with(start)).map(|(_, provider)| provider)
-    }
-
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        blocks::model(item).or_else(|| item.get_text("modelId"))
     }
 }
 

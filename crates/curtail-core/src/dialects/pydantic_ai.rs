@@ -1,7 +1,7 @@
 //! Messages of pydantic-ai: requests and responses with `parts`. A request contains instructions, what the user said, and the
 //! results for the calls of the response before it.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Reread, blocks, provenance};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks, provenance};
 use crate::json::{Text, Value, list, object};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, Message, PairingRules, Part, PartOrigin, PartPlace, ProviderRules,
@@ -18,6 +18,9 @@ impl Dialect for PydanticAi {
             signature: "`kind` `request` or `response`, and `parts`, each with `part_kind`",
             pairing: PairingRules { results: ResultPlace::NextMessage, ..BY_ID },
             provider: ProviderRules { system_anywhere: true, ..NO_RULES },
+            reread: Some(forget_results),
+            writer: Some(&PydanticAi),
+            log: &PydanticAi,
             ..Format::PLAIN
         }
     }
@@ -41,14 +44,19 @@ impl Dialect for PydanticAi {
         Item::Message(message)
     }
 
-    fn reread(&self) -> Option<Reread> {
-        Some(forget_results)
-    }
-
     /// The instructions of a run are written into each of its requests.
     fn instructions<'a>(&self, items: &[Value<'a>]) -> Vec<Text<'a>> {
         let last = items.iter().rev().find_map(|item| item.get_text("instructions"));
         last.into_iter().collect()
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        item.get_text("model_name")
+    }
+
+    fn time(&self, item: Value<'_>) -> Option<String> {
+        let part = || item.get("parts")?.items().find_map(provenance::time);
+        provenance::time(item).or_else(part)
     }
 }
 
@@ -81,15 +89,6 @@ impl DialectWriter for PydanticAi {
 }
 
 impl LogHabits for PydanticAi {
-    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
-        item.get_text("model_name")
-    }
-
-    fn time(&self, item: Value<'_>) -> Option<String> {
-        let part = || item.get("parts")?.items().find_map(provenance::time);
-        provenance::time(item).or_else(part)
-    }
-
     fn reply_id<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         item.get_text("provider_response_id")
     }

@@ -18,6 +18,8 @@ impl Dialect for Qwen {
                 `system` with `systemPayload`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },
             is_log: true,
+            writer: Some(&Qwen),
+            log: &Qwen,
             ..Format::PLAIN
         }
     }

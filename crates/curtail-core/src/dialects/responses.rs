@@ -56,6 +56,8 @@ impl Dialect for Responses {
             pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
             provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
             has_flat_items: true,
+            writer: Some(&Responses),
+            log: &Responses,
             ..Format::PLAIN
         }
     }

@@ -1,11 +1,11 @@
 //! ShareGPT and similar formats, in which calls are answered by position: `from` and `value`; LLaMA-Factory's `role` with
 //! blocks of `type` and `value`; Alpaca's `history` of pairs.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, blocks};
 use crate::json::{Document, Json, Text, Value, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, Message, MessageKind, PairingRules, Part, PartOrigin, ProviderRules,
-    Reread, ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
+    ResultPlace, Role, ToolCall, ToolResult, Turns, Unknown,
 };
 
 /// The dialect `sharegpt`.
@@ -25,6 +25,8 @@ impl Dialect for ShareGpt {
                 turns: Turns::Alternate,
                 ..NO_RULES
             },
+            reread: Some(share_again),
+            writer: Some(&ShareGpt),
             ..Format::PLAIN
         }
     }
@@ -63,10 +65,6 @@ impl Dialect for ShareGpt {
 
     fn connect<'a>(&self, _items: &[Value<'a>], read: &mut [Item<'a>]) {
         share_answers(&mut read.iter_mut().filter_map(Item::message_mut).collect::<Vec<_>>());
-    }
-
-    fn reread(&self) -> Option<Reread> {
-        Some(share_again)
     }
 
     /// The last exchange of a `history` of pairs is beside it, in the record.
@@ -112,8 +110,6 @@ impl DialectWriter for ShareGpt {
         blocks::prepend_texts(content, &inside.collect::<Vec<&str>>())
     }
 }
-
-impl LogHabits for ShareGpt {}
 
 /// The whole text of a draft, results included: the format has no other place for them.
 fn spoken(draft: &Draft) -> String {

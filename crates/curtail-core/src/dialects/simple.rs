@@ -1,7 +1,7 @@
 //! Any object with a role under one of the usual keys and a text under another. It has no tool calls. Another dialect that
 //! fits for certain takes precedence.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, blocks};
 use crate::json::{Value, object};
 use crate::transcript::{Draft, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
@@ -23,6 +23,7 @@ impl Dialect for Simple {
             pairing: PairingRules { results: ResultPlace::Anywhere, ids: false, developer: true, ..BY_ID },
             // No provider takes this format, so items that are not messages are not reported.
             provider: ProviderRules { log: true, ..NO_RULES },
+            writer: Some(&Simple),
             ..Format::PLAIN
         }
     }
@@ -50,8 +51,6 @@ impl DialectWriter for Simple {
         object! { role_key: name, text_key: draft.joined_text() }.0
     }
 }
-
-impl LogHabits for Simple {}
 
 /// The role, if its name is known, and the key of the role.
 fn speaker(item: Value<'_>) -> Option<(&'static str, Role)> {

@@ -3,9 +3,9 @@
 
 use serde_json::Value as Json;
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, ReadError, blocks, provenance};
-use crate::json::{Document, Text, Value, list, object};
-use crate::transcript::{Content, Draft, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
+use super::{BY_ID, Dialect, Fit, Format, Item, NO_RULES, ReadError, blocks, provenance};
+use crate::json::{Document, Text, Value};
+use crate::transcript::{Content, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `vscode-copilot`.
 pub(super) struct VsCodeCopilot;
@@ -17,7 +17,6 @@ impl Dialect for VsCodeCopilot {
             signature: "`requests` with `requestId`, `message` and `response`; or lines `kind` and `v`, `k`",
             pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
-            is_writable: false,
             ..Format::PLAIN
         }
     }
@@ -44,19 +43,7 @@ impl Dialect for VsCodeCopilot {
         }
         Item::Unknown(Unknown::NoRole)
     }
-}
 
-impl DialectWriter for VsCodeCopilot {
-    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let text = draft.joined_text();
-        match draft.role {
-            Role::Assistant => list([object! { "value": text }.0]).0,
-            _ => object! { "text": text }.0,
-        }
-    }
-}
-
-impl LogHabits for VsCodeCopilot {
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         item.parent()?.get_text("modelId")
     }

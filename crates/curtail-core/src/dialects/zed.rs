@@ -1,9 +1,9 @@
 //! Threads of Zed: `User` and `Agent`, each with `content`, and with the results of an agent's calls under `tool_results`, by the
 //! id of the call. They are only read.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks};
-use crate::json::{Text, Value, object};
-use crate::transcript::{Content, Draft, DraftResult, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
+use super::{BY_ID, Dialect, Fit, Format, Item, NO_RULES, blocks};
+use crate::json::{Text, Value};
+use crate::transcript::{Content, PairingRules, Part, ProviderRules, ResultPlace, Role, Unknown};
 
 /// The dialect `zed`.
 pub(super) struct Zed;
@@ -15,7 +15,6 @@ impl Dialect for Zed {
             signature: "`User` or `Agent` with `content` blocks `Text`, `Thinking`, `ToolUse`, and `tool_results`",
             pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },
             provider: ProviderRules { system_beside: true, ..NO_RULES },
-            is_writable: false,
             ..Format::PLAIN
         }
     }
@@ -36,24 +35,7 @@ impl Dialect for Zed {
         parts.extend(results.map(|member| read_result(member.key, member.value)));
         blocks::message(role, item, message.get_text("id"), parts)
     }
-}
 
-impl DialectWriter for Zed {
-    fn write_message(&self, draft: &Draft, _anchor: Option<Value<'_>>) -> String {
-        let speaker = if draft.role == Role::Assistant { "Agent" } else { "User" };
-        object! { speaker: object! { "content": blocks::parts(self, draft) } }.0
-    }
-
-    fn write_text(&self, text: &str) -> String {
-        object! { "Text": text }.0
-    }
-
-    fn write_result(&self, result: &DraftResult) -> String {
-        self.write_text(&result.text)
-    }
-}
-
-impl LogHabits for Zed {
     fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
         item.some("model")?.get_text("model")
     }

@@ -127,7 +127,7 @@ pub enum PartEdit {
 /// A policy of the user as a processor.
 pub(super) struct UserPolicy<P>(pub(super) P);
 
-impl<P: Policy> Processor for UserPolicy<P> {
+impl<P: Policy + 'static> Processor for UserPolicy<P> {
     fn name(&self) -> &'static str {
         self.0.name()
     }

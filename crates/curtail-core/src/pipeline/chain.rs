@@ -5,11 +5,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::Splitting;
 use crate::dialects::{Dialect, ReadError};
 use crate::figures::StaleFigures;
 use crate::processors::{
-    Counting, DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Thinking, ThoughtModels,
+    Counting, DropSet, KnownFaults, OnSummary, Plan, Processor, ProcessorError, Reason, Split, Thinking, ThoughtModels,
     ThoughtPrefixes, View, apply_plan, drop_standing,
 };
 use crate::transcript::{Layout, Message, Pairs, SlotKind, Standing, Transcript, same_side};
@@ -47,6 +46,27 @@ pub struct Chain {
     pub figures: StaleFigures,
     /// How the result is split, if it is.
     pub splitting: Option<Splitting>,
+}
+
+/// How the result of a chain is split.
+#[derive(Clone)]
+pub struct Splitting {
+    /// The windows.
+    pub split: Split,
+    /// Whether windows without a target are left out.
+    pub drop_untrained: bool,
+    /// The member of each record that is set to the numbers of the targets, if any is.
+    pub mark: Option<String>,
+    /// The member of each record, as keys joined by dots, that gets the number of the window as a suffix.
+    pub id_key: Option<String>,
+}
+
+impl Splitting {
+    /// Windows without marks.
+    #[must_use]
+    pub fn new(split: Split) -> Self {
+        Self { split, drop_untrained: false, mark: None, id_key: None }
+    }
 }
 
 impl Chain {
@@ -194,13 +214,12 @@ impl Chain {
         let run = Run { messages, changed: false, notes: Vec::new(), next: steps.first, turns_begin: false };
         let mut cutting = Cutting { layout, on_summary: self.on_summary.as_ref(), read_from, watch, run };
         for stage in self.stages.iter().skip(steps.first) {
-            let Run { messages, next, changed, .. } = &cutting.run;
-            let pauses = || self.pauses_before(*next, messages, read_from) || loses_settings(layout, messages);
-            if steps.pauses && *changed && pauses() {
+            if steps.pauses && self.is_read_before_next(&cutting.run, layout, read_from) {
                 break;
             }
             cutting.run.next += 1;
-            let (before, notes) = (conversation(&cutting.run.messages), cutting.run.notes.len());
+            let before = conversation(&cutting.run.messages);
+            let notes = cutting.run.notes.len();
             let count = cutting.run.messages.len();
             let done = self.run_stage(stage, steps.thoughts, &mut cutting);
             let done = done.and_then(|()| stage.check_left(count, cutting.run.messages.len()));
@@ -241,23 +260,13 @@ impl Chain {
             }
         }
     }
-
-    /// Whether the stage `next` has to read what the stages before it wrote: it or the stage before it writes messages, a message
-    /// was dropped on which the reading of others depends, or a message would be read with another role.
-    fn pauses_before(&self, next: usize, messages: &[Message<'_>], read_from: ReadFrom) -> bool {
-        let writes = |at: usize| self.stages.get(at).is_some_and(|stage| stage.processor.traits().writes);
-        writes(next)
-            || next.checked_sub(1).is_some_and(writes)
-            || read_from.is_lost_in(messages)
-            || messages.iter().any(Message::is_read_otherwise)
-    }
 }
 
 /// The stages of a chain that run on a transcript that was read.
 pub(super) struct Steps<'s> {
     /// Index of the first one.
     pub(super) first: usize,
-    /// Whether they end where the transcript has to be written and read again.
+    /// Whether they end where the transcript has to be written and read again before the next one.
     pub(super) pauses: bool,
     /// The thoughts that are dropped after each stage if its changes break them.
     pub(super) thoughts: Option<&'s ThoughtStep<'s>>,
@@ -425,6 +434,28 @@ impl Stage {
         let messages = if before == 1 { "message" } else { "messages" };
         let kept = if remaining == 0 { "" } else { "; only system messages are kept" };
         format!("{} drops all of {before} {messages}{kept}", self.label())
+    }
+}
+
+// When a chain pauses: where a transcript would be read otherwise than its messages are now, it is written and read again, so that
+// the next stage decides about what a second run would see.
+
+impl Chain {
+    /// Whether `run`, whose messages are those of `layout`, has to be written and read again before its next stage.
+    fn is_read_before_next(&self, run: &Run<'_>, layout: &Layout<'_>, read_from: ReadFrom) -> bool {
+        if !run.changed {
+            return false;
+        }
+        // Text that a stage wrote can be read otherwise than it was meant, and a stage that writes can depend on what was written.
+        self.writes(run.next)
+            || run.next.checked_sub(1).is_some_and(|last| self.writes(last))
+            || read_from.is_lost_in(&run.messages)
+            || run.messages.iter().any(Message::is_read_otherwise)
+            || loses_settings(layout, &run.messages)
+    }
+
+    fn writes(&self, stage: usize) -> bool {
+        self.stages.get(stage).is_some_and(|stage| stage.processor.traits().writes)
     }
 }
 

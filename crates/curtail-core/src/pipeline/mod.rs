@@ -3,12 +3,13 @@
 //! [`ProcessorLevels`] decides which processors apply to a network and an agent, [`TextCutter`] applies a chain to a text.
 
 mod chain;
+mod cut;
 mod cutter;
 mod splitting;
 
-pub use chain::{Chain, Processors, Run, Stage, ThoughtStep, calibrated};
-pub use cutter::{Cut, CutError, Decider, StageCount, TextCutter, Totals};
-pub use splitting::{Splitting, Window};
+pub use chain::{Chain, Processors, Run, Splitting, Stage, ThoughtStep, calibrated};
+pub use cut::{Cut, CutError, Decider, StageCount, Totals, Window};
+pub use cutter::TextCutter;
 
 use std::fmt;
 

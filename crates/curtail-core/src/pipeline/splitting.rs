@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::cutter::Writing;
-use super::{Cut, Decider, Run, TextCutter, ThoughtStep, Totals};
+use super::chain::{Chain, Run, Splitting, ThoughtStep};
+use super::cut::{Cut, Decider, Totals, Window, Writing};
 use crate::counting::token_count;
 use crate::dialects::{Dialect, Framing, ReadError, Reading};
 use crate::edit::apply;
@@ -11,52 +11,18 @@ use crate::explain::{Explained, explain};
 use crate::figures::{FigureEdits, StaleFigures, copy_with};
 use crate::json::{Document, Value, quote};
 use crate::processors::{
-    Change, Decision, KnownFaults, Plan, Reason, Remark, Split, SplitWindow, View, apply_plan, drop_standing, rewriting,
+    Change, Decision, KnownFaults, Plan, Reason, Remark, SplitWindow, View, apply_plan, drop_standing, rewriting,
 };
 use crate::transcript::{Layout, Message, Standing, Transcript};
 
-/// How the result of a chain is split.
-#[derive(Clone)]
-pub struct Splitting {
-    /// The windows.
-    pub split: Split,
-    /// Whether windows without a target are left out.
-    pub drop_untrained: bool,
-    /// The member of each record that is set to the numbers of the targets, if any is.
-    pub mark: Option<String>,
-    /// The member of each record, as keys joined by dots, that gets the number of the window as a suffix.
-    pub id_key: Option<String>,
-}
-
-/// A window that was written.
-#[derive(Debug, Clone)]
-pub struct Window {
-    /// Byte offset of the record, log or document in the text that was read.
-    pub offset: usize,
-    /// Its number among the windows of the transcript, from 1.
-    pub number: usize,
-    /// The number of windows of the transcript.
-    pub count: usize,
-    /// Messages repeated because of their kind, such as instructions, as ranges of the messages that were read.
-    pub pinned: Vec<Range<usize>>,
-    /// Messages repeated as context.
-    pub context: Vec<Range<usize>>,
-    /// Its own messages.
-    pub own: Vec<Range<usize>>,
-    /// The numbers of its targets among the messages that were written.
-    pub targets: Vec<usize>,
-    /// The number of messages that were written.
-    pub messages: usize,
-    /// Tokens, preamble included.
-    pub tokens: usize,
-    /// Where its first byte is in the text that was written, and the byte after its last.
-    pub written: Range<usize>,
-}
-
 /// A transcript that is split, and the settings for writing its windows.
 pub(super) struct Splitter<'s, 'a> {
-    pub(super) cutter: &'s TextCutter,
+    pub(super) chain: &'s Chain,
     pub(super) splitting: &'s Splitting,
+    /// Whether decisions are explained.
+    pub(super) explain: bool,
+    /// Whether tokens are counted.
+    pub(super) counts: bool,
     pub(super) dialect: &'static dyn Dialect,
     pub(super) layout: &'s Layout<'a>,
     pub(super) thoughts: Option<&'s ThoughtStep<'s>>,
@@ -104,7 +70,7 @@ impl<'a> Splitter<'_, 'a> {
         totals.windows = windows.len();
         totals.changed = usize::from(changed);
         totals.messages_after = windows.iter().map(|window| window.messages).sum();
-        if self.cutter.counting.is_some() {
+        if self.counts {
             totals.tokens_after = windows.iter().map(|window| window.tokens).sum();
         }
         cut.changed |= changed;
@@ -162,7 +128,7 @@ impl<'a> Splitter<'_, 'a> {
             let figures = self.window(&content.messages, untouched, &edits, &window, out);
             totals.figures_reset += figures;
             self.explain(run, &window, cut);
-            if self.cutter.explain {
+            if self.explain {
                 cut.explained.extend(Explained::of_figures(figures, offset).map(Decider::of_figures));
             }
             cut.windows.push(Window { written: start..out.len(), ..window });
@@ -178,7 +144,7 @@ impl<'a> Splitter<'_, 'a> {
             return None;
         }
         let plan = drop_standing(&view, Standing::TAKEN_BACK);
-        if self.cutter.explain {
+        if self.explain {
             cut.explained.extend(explain(&run.messages, &plan).into_iter().map(|decision| (decider(), decision)));
         }
         Some(run.after(&plan))
@@ -217,7 +183,7 @@ impl<'a> Splitter<'_, 'a> {
             self.change(&mut content, &plan, cut);
         }
         if let Some(thoughts) = self.thoughts {
-            let plan = thoughts.plan(self.cutter.chain.thinking, self.layout, &content.messages);
+            let plan = thoughts.plan(self.chain.thinking, self.layout, &content.messages);
             self.change(&mut content, &plan, cut);
             cut.notes.extend(plan.notes.into_iter().map(|note| (offset, note)));
         }
@@ -228,7 +194,7 @@ impl<'a> Splitter<'_, 'a> {
         if plan.is_identity() {
             return;
         }
-        if self.cutter.explain {
+        if self.explain {
             cut.explained.extend(explain(&content.messages, plan).into_iter().map(|decision| (decider(), decision)));
         }
         let mut decisions = plan.decisions.iter();
@@ -277,7 +243,7 @@ impl<'a> Splitter<'_, 'a> {
         window: &Window,
         out: &mut String,
     ) -> usize {
-        let stale = if untouched { StaleFigures::Keep } else { self.cutter.chain.figures };
+        let stale = if untouched { StaleFigures::Keep } else { self.chain.figures };
         let figures = FigureEdits::find(self.layout, self.dialect, messages, stale);
         let Layout { source, span, record, .. } = *self.layout;
         let whole = 0..source.len();
@@ -293,7 +259,7 @@ impl<'a> Splitter<'_, 'a> {
     }
 
     fn explain(&self, run: &Run<'a>, window: &Window, cut: &mut Cut) {
-        if !self.cutter.explain || window.count == 1 {
+        if !self.explain || window.count == 1 {
             return;
         }
         let first = window.own.first().map(|range| range.start);
@@ -426,12 +392,4 @@ pub(super) fn separators(
 
 fn is_blank(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim().is_empty()
-}
-
-impl Splitting {
-    /// Windows without marks.
-    #[must_use]
-    pub fn new(split: Split) -> Self {
-        Self { split, drop_untrained: false, mark: None, id_key: None }
-    }
 }

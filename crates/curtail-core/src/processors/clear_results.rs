@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Change, Counting, Growth, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, Traits, View};
+use super::{Change, Counting, NameGlobs, Plan, Processor, ProcessorError, Reason, Remark, View};
 use crate::counting::Tokenizer;
 use crate::json::{Document, quote};
 use crate::transcript::{Pairs, Part, PartOrigin, PartRef, ToolResult, without_arguments};
@@ -93,14 +93,6 @@ impl Processor for ClearResults {
         "filter"
     }
 
-    fn traits(&self) -> Traits {
-        let last_results = match &self.stale {
-            StaleResults::AllButLast(last) if self.is_plain() => Some(*last),
-            _ => None,
-        };
-        Traits { growth: Growth { last_results, ..Growth::default() }, ..Traits::default() }
-    }
-
     fn remarks(&self) -> Vec<String> {
         let reads = match &self.stale {
             StaleResults::SupersededReads(reads) => Some(reads),
@@ -145,7 +137,8 @@ impl Processor for ClearResults {
 
 impl ClearResults {
     /// Whether each result is decided about by the number of those that follow it, and by nothing else.
-    fn is_plain(&self) -> bool {
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
         let every_tool = self.exempt.is_empty() && self.only.is_empty();
         every_tool
             && !self.clear_inputs

@@ -4,9 +4,10 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::View;
-use crate::counting::{BY_USAGE, Calibrate, Calibrated, Prepared, Template, TemplateError, Tokenizer};
+use crate::counting::{BY_USAGE, Calibrated, Prepared, Template, TemplateError, Tokenizer};
+use crate::dialects::Dialect;
 use crate::json::Text;
-use crate::transcript::{Content, Message};
+use crate::transcript::{Content, Message, Transcript};
 
 /// Tokens that a provider adds around messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,6 +54,9 @@ pub struct Counting {
     /// Tokens that the provider adds around each message.
     pub framing: usize,
 }
+
+/// Calibrates a counting by the provider's usage in a transcript, or says why it cannot.
+pub type Calibrate = fn(&dyn Dialect, &Transcript<'_>, &Counting) -> Result<Counting, &'static str>;
 
 impl Counting {
     /// Counts with `tokenizer`, without overhead and without a reserve.

@@ -24,7 +24,7 @@ pub use crate::globs::InvalidGlob;
 pub use cascade::DropSet;
 pub(crate) use cascade::KnownFaults;
 pub use clear_results::{ClearResults, StaleResults};
-pub use counting::{Counting, Overhead};
+pub use counting::{Calibrate, Counting, Overhead};
 pub use drop_messages::{DropMessages, Live, MessageRange, Seen, drop_standing, without_taken_back};
 pub use plan::{
     Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View, apply_plan,
@@ -36,11 +36,12 @@ pub(crate) use split::rewriting;
 pub use split::{Overlap, Split, SplitOverflow, SplitWindow, TargetRule};
 pub use strip::{MediaLimits, Strip, StripKind};
 pub use thoughts::{Thinking, ThoughtModels, ThoughtPrefixes};
-pub use token_limit::{Budget, Overflow, ScaledLimit, TokenLimit};
+pub use token_limit::{Overflow, ScaledLimit, TokenLimit};
 pub use tool_filter::{AllCalls, NameGlobs, ToolFilter, ToolGlobs};
 pub use units::{Keep, Pins, Question, WindowUnit};
 pub use window::{HistoryWindow, SlidingWindow};
 
+use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ use crate::counting::{REFUSED, TemplateError, token_count};
 use crate::transcript::Standing;
 
 /// Decides which messages of a transcript are kept, dropped, changed or inserted.
-pub trait Processor: Send + Sync {
+pub trait Processor: Any + Send + Sync {
     /// The name of its command.
     fn name(&self) -> &'static str;
 
@@ -65,24 +66,6 @@ pub trait Processor: Send + Sync {
 
     /// The same processor with another counting; `None` if it does not count.
     fn with_counting(&self, _counting: Counting) -> Option<Arc<dyn Processor>> {
-        None
-    }
-
-    /// The same processor for a caller that applies it again and again: it remembers what it made. `None` if it makes nothing
-    /// worth remembering.
-    fn remembering(&self) -> Option<Arc<dyn Processor>> {
-        None
-    }
-
-    /// The budget, if it keeps instructions and the newest segments that fit, each message by its own count.
-    fn budget(&self) -> Option<Budget<'_>> {
-        None
-    }
-
-    /// A processor that decides about `view` and what is appended to it as this one does, and needs to see only instructions
-    /// and the messages from the returned index on. It drops all others. `is_joint` returns where no pair is open, now or later.
-    /// `None` if all messages are needed.
-    fn resumed(&self, _view: &View<'_, '_>, _is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
         None
     }
 
@@ -125,8 +108,6 @@ pub struct Traits {
     pub drops_first: &'static [Standing],
     /// Whether its options name what it drops, so that it may drop all messages.
     pub may_empty: bool,
-    /// What it decides as a conversation grows.
-    pub growth: Growth,
 }
 
 impl Default for Traits {
@@ -139,24 +120,8 @@ impl Default for Traits {
             repairs_pairs: false,
             drops_first: &[],
             may_empty: false,
-            growth: Growth::default(),
         }
     }
-}
-
-/// Which decisions last as a conversation grows, so that a replay does not repeat them at each request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Growth {
-    /// Whether what is kept follows from instructions and the end of the conversation alone: applied to the messages from a
-    /// point on at which no pair is open, the processor keeps the same if it drops the first of them.
-    pub is_local: bool,
-    /// Whether all messages are kept that are appended to the in-flight round, and the others are decided about as before.
-    pub keeps_rounds: bool,
-    /// Whether all messages are kept that are appended to the in-flight round, as long as neither they nor the messages that they answer
-    /// have text, and the others are decided about as before.
-    pub keeps_silence: bool,
-    /// How many of the last results are kept, if only results are decided about, and each by how many follow it.
-    pub last_results: Option<usize>,
 }
 
 // Why a processor cannot decide about a transcript.

@@ -9,8 +9,7 @@ use super::counting::{Rendering, newest_fitting};
 use super::shorten::shorten;
 use super::units::{Preserved, opener};
 use super::{
-    Change, Counting, DropSet, Growth, Keep, Plan, Processor, ProcessorError, Question, Reason, Traits, View,
-    apply_plan,
+    Change, Counting, DropSet, Keep, Plan, Processor, ProcessorError, Question, Reason, Traits, View, apply_plan,
 };
 use crate::counting::token_count;
 use crate::transcript::{Pairs, Part, Role, Standing, joints, prompts, segments};
@@ -64,11 +63,6 @@ pub struct TokenLimit {
 }
 
 impl TokenLimit {
-    /// Whether instructions, the newest messages and the question before them decide everything.
-    const fn is_local(&self) -> bool {
-        !self.first_user && self.step <= 1
-    }
-
     /// Limits transcripts to `max_tokens` as `counting` counts them; preserves system messages and has no trigger.
     #[must_use]
     pub fn new(max_tokens: usize, counting: Counting) -> Self {
@@ -85,19 +79,6 @@ impl TokenLimit {
     }
 }
 
-/// The tokens that newest segments may have.
-#[derive(Clone, Copy)]
-pub struct Budget<'p> {
-    /// The most tokens after a cut.
-    pub most: usize,
-    /// The most tokens without a cut.
-    pub trigger: usize,
-    /// Whether the question that an in-flight round answers is kept and counted first.
-    pub asks: bool,
-    /// How tokens are counted.
-    pub counting: &'p Counting,
-}
-
 impl Processor for TokenLimit {
     fn name(&self) -> &'static str {
         "limit"
@@ -109,7 +90,6 @@ impl Processor for TokenLimit {
             passes: if self.step > 1 { usize::MAX } else { 1 },
             drops_first: Standing::UNREAD,
             may_empty: self.on_overflow == Overflow::Empty,
-            growth: Growth { is_local: self.is_local(), ..Growth::default() },
             ..Traits::default()
         }
     }
@@ -120,22 +100,6 @@ impl Processor for TokenLimit {
 
     fn with_counting(&self, counting: Counting) -> Option<Arc<dyn Processor>> {
         Some(Arc::new(Self { counting, ..self.clone() }))
-    }
-
-    fn budget(&self) -> Option<Budget<'_>> {
-        let is_sum = self.counting.template.is_none() && self.counting.by_usage.is_none();
-        let (most, trigger) = (self.max_tokens, self.trigger.unwrap_or(0).max(self.max_tokens));
-        let asks = match self.question {
-            Question::InFlight => true,
-            Question::Never => false,
-            Question::Always => return None,
-        };
-        (is_sum && self.preserve_system && self.is_local()).then_some(Budget {
-            most,
-            trigger,
-            asks,
-            counting: &self.counting,
-        })
     }
 
     fn would_change(&self, view: &View<'_, '_>) -> Result<bool, ProcessorError> {

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use foldhash::HashSet;
 
-use super::{Change, Decision, DropSet, Growth, Plan, Reason, Traits, apply_plan};
+use super::{Change, Decision, DropSet, Plan, Reason, apply_plan};
 use crate::transcript::{
-    Message, Pairs, PartRef, Role, Standing, first_prompt, in_flight, open_questions, prompts, segments, turns,
+    Message, Pairs, PartRef, Role, first_prompt, in_flight, open_questions, prompts, segments, turns,
 };
 
 /// What one unit of a window is.
@@ -160,17 +160,6 @@ impl Default for Keep {
 }
 
 impl Keep {
-    /// The traits of a window that keeps these messages and moves by `step` units.
-    pub(super) fn traits(self, step: usize) -> Traits {
-        Traits {
-            // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
-            passes: if step > 1 { usize::MAX } else { 1 },
-            drops_first: Standing::TAKEN_BACK,
-            growth: Growth { is_local: self.first == 0 && !self.first_user && step <= 1, ..Growth::default() },
-            ..Traits::default()
-        }
-    }
-
     /// The messages of a transcript that are kept, without a question.
     pub(super) fn among<'m, 'a>(self, messages: &'m [Message<'a>], pairs: &Pairs) -> Preserved<'m, 'a> {
         let task = if self.first_user { first_prompt(messages) } else { None };

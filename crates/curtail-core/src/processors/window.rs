@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::units::Preserved;
-use super::{DropSet, Growth, Keep, Plan, Processor, ProcessorError, Question, Reason, Traits, View, WindowUnit};
+use super::{DropSet, Keep, Plan, Processor, ProcessorError, Question, Reason, Traits, View, WindowUnit};
 use crate::transcript::{
-    Content, Message, Mismatch, Pairs, Part, PartRef, Role, first_prompt, in_flight, joints, main_thread, settled,
-    turn_starts,
+    Content, Message, Mismatch, Pairs, Part, PartRef, Role, Standing, first_prompt, in_flight, joints, main_thread,
+    settled, turn_starts,
 };
 
 /// Keeps the last `size` units before the in-flight round, the round itself, and the messages that `keep` names.
@@ -51,9 +51,7 @@ impl Processor for HistoryWindow {
     }
 
     fn traits(&self) -> Traits {
-        let traits = self.keep.traits(self.step);
-        let keeps_rounds = !self.cap_in_flight && self.step <= 1;
-        Traits { growth: Growth { keeps_rounds, ..traits.growth }, ..traits }
+        traits(self.step)
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -62,6 +60,16 @@ impl Processor for HistoryWindow {
         let units = self.unit.runs(&view.messages[..flight]);
         let past = |preserved| PastUnits { view, pairs: &pairs, preserved, flight, units: units.clone() };
         Ok(self.keep.with_question(view.messages, &pairs, |preserved| self.plan(&past(preserved))))
+    }
+}
+
+/// The traits of a window that moves by `step` units.
+fn traits(step: usize) -> Traits {
+    Traits {
+        // A pair that was broken before leaves a cut that a step may now begin at. Each pass drops something, so they end.
+        passes: if step > 1 { usize::MAX } else { 1 },
+        drops_first: Standing::TAKEN_BACK,
+        ..Traits::default()
     }
 }
 
@@ -421,7 +429,7 @@ impl Processor for SlidingWindow {
     }
 
     fn traits(&self) -> Traits {
-        self.keep.traits(self.step)
+        traits(self.step)
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {

@@ -1,19 +1,16 @@
 //! The messages of a session, with what is computed once for all policies: digests, token counts, pairs and references.
 
 use std::ops::Range;
-use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 
-use super::prefixes::{Link, Links, MessageStats, Runs, Written, digest, is_intact};
 use crate::calibration::Session;
-use curtail_core::counting::Tokenizer;
+use crate::links::{Link, Links, MessageStats};
 use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, View};
 use curtail_core::steps;
-use curtail_core::transcript::{Layout, Message, Pairs, Part, Role, Standing, Transcript, segments};
-use curtail_facts::references::{self, Index};
+use curtail_core::transcript::{Message, Pairs, Part, Role, Standing, Transcript, segments};
+use curtail_facts::references::Index;
 
 /// The history of a session. A *position* is an index into its messages.
 pub(super) struct History<'a> {
@@ -26,7 +23,7 @@ pub(super) struct History<'a> {
     /// For each position, the first one from it on whose message gives no instructions.
     pub(super) after_instructions: Vec<usize>,
     /// The position of each message that belongs to the session, by its index in the transcript.
-    positions: HashMap<usize, usize>,
+    by_index: HashMap<usize, usize>,
     /// Our count of the instructions outside the messages.
     pub(super) outside: u64,
     /// The references of every message.
@@ -71,7 +68,7 @@ impl<'a> History<'a> {
             index.add(at, message);
             let mut tokens = counting.message(message) as u64;
             // The transcript no longer contains the message list of a compaction that a later one superseded.
-            for replacement in message.value().into_iter().flat_map(|item| dialect.replacement(item)) {
+            for replacement in message.value().into_iter().flat_map(|item| dialect.log().replacement(item)) {
                 tokens += counting.message(&replacement) as u64;
                 index.add(at, &replacement);
             }
@@ -93,7 +90,7 @@ impl<'a> History<'a> {
             instructions: (0..messages.len()).filter(|&at| instructs(&messages[at])).collect(),
             last_texts: last_texts(&messages, session, &joints),
             joints,
-            positions: session.messages.iter().enumerate().map(|(position, &at)| (at, position)).collect(),
+            by_index: session.messages.iter().enumerate().map(|(position, &at)| (at, position)).collect(),
             originals,
             messages,
             stats,
@@ -112,6 +109,23 @@ impl<'a> History<'a> {
     pub(super) fn originals_in(&self, range: Range<usize>) -> &[usize] {
         let index = |position: usize| self.originals.partition_point(|&at| at < position);
         &self.originals[index(range.start)..index(range.end)]
+    }
+
+    /// The positions of original messages before `end` that contain instructions.
+    pub(super) fn instructions_before(&self, end: usize) -> impl Iterator<Item = usize> {
+        let before = self.instructions.partition_point(|&at| at < end);
+        self.instructions[..before].iter().copied().filter(|at| self.originals.binary_search(at).is_ok())
+    }
+
+    /// The positions of original messages before `end`: those from `from` on, and instructions.
+    pub(super) fn positions(&self, from: usize, end: usize) -> Vec<usize> {
+        self.instructions_before(from).chain(self.originals_in(from..end).iter().copied()).collect()
+    }
+
+    /// Whether the message before `end` may be part of a round that is in flight.
+    pub(super) fn ends_in_round(&self, end: usize) -> bool {
+        let last = end.checked_sub(1);
+        last.is_some_and(|last| self.answers[last].is_some() && self.messages[last].has_tools())
     }
 
     /// Our count of the messages at `positions`.
@@ -133,7 +147,7 @@ impl<'a> History<'a> {
 
     /// The position of a message that a policy kept.
     pub(super) fn position(&self, message: &Message<'_>) -> Option<usize> {
-        message.source_index().and_then(|at| self.positions.get(&at)).copied()
+        message.source_index().and_then(|at| self.by_index.get(&at)).copied()
     }
 }
 
@@ -163,9 +177,12 @@ fn answers(messages: &[Message<'_>], originals: &[usize], pairs: &Pairs) -> Vec<
     }
     for result in pairs.results() {
         let answered = &mut answers[originals[result.message]];
-        match pairs.counterpart(*result).filter(|call| call.message <= result.message) {
-            Some(call) => answered.iter_mut().for_each(|calls| calls.push(originals[call.message])),
-            None => *answered = None,
+        let Some(call) = pairs.counterpart(*result).filter(|call| call.message <= result.message) else {
+            *answered = None;
+            continue;
+        };
+        if let Some(calls) = answered {
+            calls.push(originals[call.message]);
         }
     }
     answers
@@ -226,132 +243,4 @@ fn last_texts(messages: &[Message<'_>], session: &Session, joints: &[usize]) -> 
         before.push(last);
     }
     before
-}
-
-/// The messages that policies wrote or changed, each counted once.
-#[derive(Default)]
-pub(super) struct WrittenMessages(HashMap<u64, Written>);
-
-impl WrittenMessages {
-    /// The runs of a request that sends `messages`.
-    pub(super) fn runs(&mut self, history: &History<'_>, counting: &Counting, messages: &[Message<'_>]) -> Runs {
-        let mut runs = Runs::default();
-        for message in messages {
-            self.push(&mut runs, history, counting, message);
-        }
-        runs
-    }
-
-    /// Appends `message` to the `runs` of a request.
-    pub(super) fn push(&mut self, runs: &mut Runs, history: &History<'_>, counting: &Counting, message: &Message<'_>) {
-        steps::count(1);
-        let position = history.position(message);
-        if let Some(position) = position.filter(|_| is_intact(message)) {
-            return runs.push(position..position + 1);
-        }
-        let written = self.0.entry(digest(message)).or_insert_with(|| Written::from_message(message, counting));
-        runs.push_written(written.clone(), position);
-    }
-}
-
-impl Written {
-    fn from_message(message: &Message<'_>, counting: &Counting) -> Self {
-        let mut found = HashSet::default();
-        references::each_in(message, &mut |reference| {
-            found.insert(references::digest(reference));
-        });
-        let stats = MessageStats::from_message(message, counting.message(message) as u64);
-        Self { stats, references: Rc::new(found) }
-    }
-}
-
-/// `layout` without its slots, elements and other places in the source, which a chain does not need.
-pub(super) fn without_slots<'a>(layout: &Layout<'a>) -> Layout<'a> {
-    Layout {
-        source: layout.source,
-        span: layout.span,
-        record: layout.record,
-        slots: Vec::new(),
-        template: layout.template,
-        non_messages: Vec::new(),
-        elements: Vec::new(),
-        preamble: layout.preamble.clone(),
-        pairing_rules: layout.pairing_rules,
-        context: layout.context,
-        reread: layout.reread,
-        answers: layout.answers.clone(),
-    }
-}
-
-// A tokenizer that counts each text once: a policy sees the same messages at every request.
-
-/// The number of shards, each with its own lock, so that threads seldom wait for each other.
-const SHARDS: usize = 32;
-
-/// The maximum number of texts in a shard. A full shard is emptied, so that memory is bounded.
-const MAX_TEXTS: usize = 1 << 16;
-
-/// The shortest text that is remembered, in bytes: a shorter one is counted as fast as it is looked up.
-const SHORTEST: usize = 24;
-
-/// Counts with another tokenizer and remembers the counts, by the hash and the length of a text.
-pub struct Remembered {
-    tokenizer: Arc<dyn Tokenizer>,
-    counts: Vec<Mutex<HashMap<(u64, usize), usize>>>,
-}
-
-impl Remembered {
-    /// Remembers the counts of `tokenizer`.
-    pub fn new(tokenizer: Arc<dyn Tokenizer>) -> Self {
-        Self { tokenizer, counts: (0..SHARDS).map(|_| Mutex::default()).collect() }
-    }
-}
-
-impl Tokenizer for Remembered {
-    fn name(&self) -> &str {
-        self.tokenizer.name()
-    }
-
-    fn exact(&self) -> bool {
-        self.tokenizer.exact()
-    }
-
-    fn at_most_bytes(&self) -> bool {
-        self.tokenizer.at_most_bytes()
-    }
-
-    fn remark(&self) -> Option<String> {
-        self.tokenizer.remark()
-    }
-
-    fn count(&self, text: &str) -> usize {
-        if text.len() < SHORTEST {
-            return self.tokenizer.count(text);
-        }
-        let hash = references::digest(text);
-        let key = (hash, text.len());
-        let shard = &self.counts[usize::try_from(hash >> 59).unwrap_or(0) % SHARDS];
-        let known = shard.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-        known.unwrap_or_else(|| {
-            let count = self.tokenizer.count(text);
-            let mut counts = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            if counts.len() >= MAX_TEXTS {
-                counts.clear();
-            }
-            counts.insert(key, count);
-            count
-        })
-    }
-
-    fn count_until(&self, text: &str, limit: usize) -> Option<usize> {
-        Some(self.count(text)).filter(|&count| count <= limit)
-    }
-
-    fn head(&self, text: &str, tokens: usize) -> usize {
-        self.tokenizer.head(text, tokens)
-    }
-
-    fn tail(&self, text: &str, tokens: usize) -> usize {
-        self.tokenizer.tail(text, tokens)
-    }
 }

@@ -2,12 +2,14 @@
 //!
 //! It reads transcripts and applies chains. It writes no transcript and sends nothing to a provider.
 
+mod growing;
 mod history;
 mod needs;
 mod policies;
 mod prefixes;
 mod prices;
-
+mod projection;
+mod remembered;
 mod report;
 mod scores;
 
@@ -24,18 +26,17 @@ use curtail_core::processors::{Counting, OnSummary};
 use curtail_core::transcript::Transcript;
 use history::History;
 use needs::{Needs, WorkState, needs, work_states};
-use policies::Projection;
 use prefixes::Runs;
+use projection::Projection;
 use scores::{RecordedRequest, Scorer};
 
 pub use crate::calibration::{
     Calibrated, Calibration, Observed, Request, SeenRequests, Session, calibrate, percentile, sessions,
 };
 pub use curtail_facts::references::references;
-pub use history::Remembered;
 pub use policies::{AS_RECORDED, Apply, Policy, PolicyChain, ScaledChain};
-pub(crate) use prefixes::digest;
 pub use prices::{CacheRules, CacheUse, ModelPrice, PriceError, Prices};
+pub use remembered::{Remembered, remembering};
 pub use report::{
     Accuracy, CalibrationReport, Group, Losses, Missing, NamedTotal, PolicyReport, PolicyTotal, Predicted, Probe,
     Probes, Recorded, RequestReport, SessionReport, TotalReport, Verdict, outcome,

@@ -9,7 +9,7 @@ use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::prefixes::Link;
+use crate::links::Link;
 
 /// A table of prices.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use super::history::History;
 use super::needs::{Statement, WorkState};
 use super::policies::Policy;
-use super::prefixes::{Changed, Difference, Link, Sent};
+use super::prefixes::{Changed, Difference, Sent};
 use super::prices::{CacheRules, CacheUse, Marked};
 use super::report::{Losses, Missing, PolicyReport, Predicted, Probe, Probes, Recorded, RequestReport, SummarySum};
 use super::{Scene, Summaries};
 use crate::calibration::{Calibration, DROP};
+use crate::links::Link;
 use curtail_core::transcript::{Content, Message, Usage};
 
 /// Measures a policy, request by request.

@@ -10,8 +10,8 @@ use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summa
 use curtail_core::counting::Tokenizer;
 use curtail_core::digest::fnv1a_64;
 use curtail_core::processors::{
-    Asked, Change, Decision, DropSet, Growth, OnSummary, Plan, Prepend, Processor, ProcessorError, Reason, Traits,
-    View, place_blocks,
+    Asked, Change, Decision, DropSet, OnSummary, Plan, Prepend, Processor, ProcessorError, Reason, Traits, View,
+    place_blocks,
 };
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
 use curtail_facts::Facts;
@@ -99,14 +99,8 @@ impl Processor for RollingSummary {
             sends: self.summarizer.name() != Extractive.name(),
             writes: true,
             drops_first: Standing::TAKEN_BACK,
-            growth: Growth { keeps_silence: self.given.is_none(), ..Growth::default() },
             ..Traits::default()
         }
-    }
-
-    fn remembering(&self) -> Option<Arc<dyn Processor>> {
-        let summarizer = Arc::new(RememberedSummaries::new(Arc::clone(&self.summarizer)));
-        Some(Arc::new(Self { summarizer, ..self.clone() }))
     }
 
     /// Makes no summary, unless it continues from a state: then it also drops what the summaries of that state cover.
@@ -115,30 +109,6 @@ impl Processor for RollingSummary {
             Some(_) => Ok(!self.decide(view)?.is_identity()),
             None => Ok(!self.due(&self.own_view(view.messages)).is_empty()),
         }
-    }
-
-    /// The returned processor continues from an interaction before the window; summaries cover everything before that
-    /// interaction. `None` if a result could still arrive for a call that a summary has read, or if the messages contain blocks
-    /// of this program.
-    fn resumed(&self, view: &View<'_, '_>, is_joint: &dyn Fn(usize) -> bool) -> Option<(Arc<dyn Processor>, usize)> {
-        if self.trigger.is_some() || view.messages.iter().any(|message| own_blocks(message) > 0) {
-            return None;
-        }
-        let mut rolling = self.own_view(view.messages);
-        let due = self.due(&rolling);
-        let is_closed = |number| rolling.interaction(number).is_some_and(|interaction| is_joint(interaction.arrived));
-        if !rolling.blocks.is_empty() || !due.iter().all(|span| is_closed(span.end)) {
-            return None;
-        }
-        let begins =
-            |number: &usize| rolling.interaction(*number).is_some_and(|interaction| is_joint(interaction.start));
-        let first = (rolling.first + 1..self.held(&rolling).start).rev().find(begins)?;
-        let index = rolling.interaction(first)?.start;
-        let fresh = self.summarize(view.messages, &rolling, &due, None).ok()?;
-        rolling.memory.advance(self.rolling, rolling.seen(), fresh);
-        let is_covered = rolling.memory.summaries.last().is_some_and(|last| last.range.span.end >= first);
-        let given = Some(StateSoFar { state: rolling.memory, next: first });
-        is_covered.then(|| (Arc::new(Self { given, ..self.clone() }) as Arc<dyn Processor>, index))
     }
 
     fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
@@ -164,6 +134,38 @@ impl RollingSummary {
             role: Role::User,
             given: None,
         }
+    }
+
+    /// The same memory for a caller that applies it again and again: it makes each summary once.
+    #[must_use]
+    pub fn remembering(&self) -> Self {
+        let summarizer = Arc::new(RememberedSummaries::new(Arc::clone(&self.summarizer)));
+        Self { summarizer, ..self.clone() }
+    }
+
+    /// A memory that decides about `view` and what is appended to it as this one does, and needs to see only instructions and the
+    /// messages from the returned index on. It drops all others: it continues from an interaction before the window, and summaries
+    /// cover everything before that interaction. `is_joint` says where no pair is open, now or later. `None` if a result could still
+    /// arrive for a call that a summary has read, or if the messages contain blocks of this program.
+    pub fn resumed(&self, view: &View<'_, '_>, is_joint: impl Fn(usize) -> bool) -> Option<(Self, usize)> {
+        if self.trigger.is_some() || view.messages.iter().any(|message| own_blocks(message) > 0) {
+            return None;
+        }
+        let mut rolling = self.own_view(view.messages);
+        let due = self.due(&rolling);
+        let is_closed = |number| rolling.interaction(number).is_some_and(|interaction| is_joint(interaction.arrived));
+        if !rolling.blocks.is_empty() || !due.iter().all(|span| is_closed(span.end)) {
+            return None;
+        }
+        let begins =
+            |number: &usize| rolling.interaction(*number).is_some_and(|interaction| is_joint(interaction.start));
+        let first = (rolling.first + 1..self.held(&rolling).start).rev().find(begins)?;
+        let index = rolling.interaction(first)?.start;
+        let fresh = self.summarize(view.messages, &rolling, &due, None).ok()?;
+        rolling.memory.advance(self.rolling, rolling.seen(), fresh);
+        let is_covered = rolling.memory.summaries.last().is_some_and(|last| last.range.span.end >= first);
+        let given = Some(StateSoFar { state: rolling.memory, next: first });
+        is_covered.then(|| (Self { given, ..self.clone() }, index))
     }
 
     /// The interactions of `messages`, and the state: what is given, or what the transcript contains.

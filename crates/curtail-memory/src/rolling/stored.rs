@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::RollingView;
-use super::thread::{Thread, ThreadError};
 use curtail_core::dialects::{Dialect, Item};
 use curtail_core::digest::fnv1a_64;
 use curtail_core::json::{Document, Text, Value};
@@ -192,6 +191,23 @@ pub(super) fn drop_replaced(lines: &mut Vec<StoredLine>, values: &[Value<'_>], d
 
 // Which lines of an input are new to a thread, and whether the lines that the thread has are unchanged.
 
+/// What a thread has, as far as an input is compared with it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Had<'t> {
+    pub(super) lines: &'t [StoredLine],
+    /// Number of messages appended so far, of all roles.
+    pub(super) taken: usize,
+    /// Number of lines of metadata after the last message.
+    pub(super) trailing: usize,
+    /// Number of messages that were appended before digests of messages were stored.
+    pub(super) undigested: usize,
+    /// How often the thread has started over.
+    pub(super) epoch: u32,
+}
+
+/// The message of an input with this number, from 1, differs from the one that the thread has.
+pub(super) struct ChangedMessage(pub(super) usize);
+
 /// Separates the new lines of an input from the known ones, line by line.
 ///
 /// A message is recognized by its number if the caller says with which number the input begins, otherwise by its id. Three
@@ -201,7 +217,7 @@ pub(super) struct Intake<'t> {
     /// Whether a mark is stored.
     known: &'t dyn Fn(&str) -> bool,
     /// The thread before the input.
-    thread: &'t Thread,
+    had: Had<'t>,
     /// The lines that the thread stores.
     stored: HashSet<&'t str>,
     /// The number of messages at the beginning of the input that the thread has.
@@ -227,27 +243,22 @@ pub(super) struct Intake<'t> {
 }
 
 impl<'t> Intake<'t> {
-    /// An intake of `messages`, the first `skip` of which `thread` has. `known` returns whether a mark is stored.
-    pub(super) fn new(
-        known: &'t dyn Fn(&str) -> bool,
-        thread: &'t Thread,
-        skip: usize,
-        messages: &[Message<'_>],
-    ) -> Self {
+    /// An intake of `messages`, the first `skip` of which the thread has. `known` returns whether a mark is stored.
+    pub(super) fn new(known: &'t dyn Fn(&str) -> bool, had: Had<'t>, skip: usize, messages: &[Message<'_>]) -> Self {
         let mut intake = Self {
             known,
-            thread,
-            stored: thread.items.iter().map(|line| line.json.as_str()).collect(),
+            had,
+            stored: had.lines.iter().map(|line| line.json.as_str()).collect(),
             skip,
             seen: 0,
             after_known: false,
             at_end: false,
-            trailing: thread.trailing,
+            trailing: had.trailing,
             repeats: false,
             known_ids: HashSet::new(),
             marks: Vec::new(),
-            taken: thread.taken(),
-            behind: thread.trailing,
+            taken: had.taken,
+            behind: had.trailing,
         };
         let mut are_known = messages.iter().map(|message| intake.is_known_by_id(message));
         let first = are_known.next().unwrap_or(false);
@@ -259,7 +270,7 @@ impl<'t> Intake<'t> {
     /// A mark of this epoch.
     fn mark(&self, mark: &str) -> String {
         // If the thread has started over, earlier marks are void.
-        if self.thread.epoch == 0 { mark.to_owned() } else { format!("{}~{mark}", self.thread.epoch) }
+        if self.had.epoch == 0 { mark.to_owned() } else { format!("{}~{mark}", self.had.epoch) }
     }
 
     fn has(&self, mark: &str) -> bool {
@@ -274,13 +285,13 @@ impl<'t> Intake<'t> {
     /// Reads the next line and returns whether it is new.
     ///
     /// # Errors
-    /// [`ThreadError::Changed`] if it is a message that the thread has with other content.
+    /// [`ChangedMessage`] if it is a message that the thread has with other content.
     pub(super) fn is_new(
         &mut self,
         value: Value<'_>,
         kind: LineKind,
         messages: &[Message<'_>],
-    ) -> Result<bool, ThreadError> {
+    ) -> Result<bool, ChangedMessage> {
         match kind {
             LineKind::Message(index) => self.is_new_message(value, &messages[index]),
             LineKind::Nested(count) => {
@@ -296,7 +307,7 @@ impl<'t> Intake<'t> {
                 Ok(!repeated)
             }
             LineKind::With(_) | LineKind::Pinned => {
-                let repeated = self.thread.taken() == 0 && self.stored.contains(value.raw());
+                let repeated = self.had.taken == 0 && self.stored.contains(value.raw());
                 self.behind += usize::from(!repeated);
                 Ok(!repeated)
             }
@@ -310,17 +321,17 @@ impl<'t> Intake<'t> {
 
     /// Whether the last message is known and other messages follow it in the thread.
     fn is_inside(&self) -> bool {
-        self.after_known && !self.at_end && self.thread.undigested < self.thread.taken()
+        self.after_known && !self.at_end && self.had.undigested < self.had.taken
     }
 
-    fn is_new_message(&mut self, value: Value<'_>, message: &Message<'_>) -> Result<bool, ThreadError> {
+    fn is_new_message(&mut self, value: Value<'_>, message: &Message<'_>) -> Result<bool, ChangedMessage> {
         self.seen += 1;
-        let (had, digest) = (self.thread.taken(), digest(value));
+        let (had, digest) = (self.had.taken, digest(value));
         let id = message.id.as_ref().map(|id| id.decode().into_owned());
         if self.seen <= self.skip {
             let number = had - self.skip + self.seen;
-            if number > self.thread.undigested && !self.has(&format!("#{number} {digest}")) {
-                return Err(ThreadError::Changed(self.seen));
+            if number > self.had.undigested && !self.has(&format!("#{number} {digest}")) {
+                return Err(ChangedMessage(self.seen));
             }
             (self.after_known, self.at_end) = (true, number == had);
             self.known_ids.extend(id);
@@ -337,7 +348,7 @@ impl<'t> Intake<'t> {
             // thread.
             let continues_reply = self.known_ids.contains(&id) && !self.is_inside();
             if self.repeats && self.has(&format!("@{id}")) && !continues_reply {
-                return Err(ThreadError::Changed(self.seen));
+                return Err(ChangedMessage(self.seen));
             }
             let id = self.mark(&format!("@{id}"));
             self.marks.extend([mark, id]);

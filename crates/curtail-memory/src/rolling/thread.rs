@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::stored::{
-    Intake, LineKind, StoredLine, bind_ahead, drop_replaced, is_line_break, is_list, line_break, line_kinds,
-    line_values, mark_ahead, plan_from, spaces, window_start,
+    ChangedMessage, Had, Intake, LineKind, StoredLine, bind_ahead, drop_replaced, is_line_break, is_list, line_break,
+    line_kinds, line_values, mark_ahead, plan_from, spaces, window_start,
 };
 use super::{RollingState, RollingSummary, RollingView, StateSoFar, state};
 use crate::store::{RecordKey, Scope, Shelf, Store, StoreError};
@@ -192,7 +192,7 @@ impl Thread {
         };
         self.check_dialect(*dialect, transcript)?;
         let skip = self.skip(taken, transcript.messages.len())?;
-        let mut intake = Intake::new(known, self, skip, &transcript.messages);
+        let mut intake = Intake::new(known, self.had(), skip, &transcript.messages);
         let values = line_values(&document);
         let kinds = line_kinds(&values, &transcript.layout);
         let is_log = taken.reading.framing == Framing::Lines && !is_list(&document);
@@ -217,6 +217,11 @@ impl Thread {
         }
         self.items.append(&mut lines);
         Ok(marks)
+    }
+
+    fn had(&self) -> Had<'_> {
+        let Self { items, taken, trailing, undigested, epoch, .. } = self;
+        Had { lines: items, taken: *taken, trailing: *trailing, undigested: *undigested, epoch: *epoch }
     }
 
     /// The separator between the last line and the first line of an input, before which the input has `lead`.
@@ -648,4 +653,10 @@ pub enum ThreadError {
     /// The store cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<ChangedMessage> for ThreadError {
+    fn from(ChangedMessage(number): ChangedMessage) -> Self {
+        Self::Changed(number)
+    }
 }

@@ -2,7 +2,8 @@
 //! split each remaining part as if it were a whole text. As in other patterns, a piece does not depend on anything
 //! before it.
 
-use super::pattern::{Pattern, classed, ideographs, numbers, whole};
+use super::characters::{classed, ideographs, whole};
+use super::pattern::{Pattern, numbers};
 use super::tables::class::{LOWER, MARK, NEWLINE, NUMBER, OTHER, SILENT, SPACE, UNCASED, UPPER};
 use super::vocabulary::fine_class;
 use super::window::SplitRules;

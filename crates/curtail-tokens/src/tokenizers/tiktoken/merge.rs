@@ -14,7 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::pattern;
+use super::characters;
 use super::tables::NONE;
 use super::vocabulary::Vocabulary;
 
@@ -371,7 +371,7 @@ fn for_each_unit(vocabulary: &Vocabulary, piece: &[u8], mut each: impl FnMut(u32
 /// The token and width of the character at `at`, unless its bytes can merge with those around it before it is a token.
 #[inline]
 fn character(vocabulary: &Vocabulary, piece: &[u8], at: usize) -> Option<(u32, usize)> {
-    let character = pattern::whole(piece, at)?;
+    let character = characters::whole(piece, at)?;
     let id = vocabulary.unit(character.code);
     let end = at + character.width;
     let split = id == NONE
@@ -400,7 +400,7 @@ impl Iterator for Cuts<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
-        while let Some(right) = pattern::whole(self.piece, self.at) {
+        while let Some(right) = characters::whole(self.piece, self.at) {
             let (at, left) = (self.at, self.left);
             self.at += right.width;
             self.left = if right.width > 1 { right.code } else { 0 };

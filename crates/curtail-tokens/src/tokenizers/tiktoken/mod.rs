@@ -4,11 +4,13 @@
 //!
 //! The [`Engine`] also counts with the vocabularies of `tokenizer.json` files. It knows no messages.
 
+mod characters;
 mod counter;
 mod deepseek;
 mod engine;
 mod merge;
 mod pattern;
+mod recognized;
 mod tables;
 mod vocabulary;
 mod window;
@@ -22,7 +24,7 @@ use vocabulary::listed;
 
 pub(super) use counter::Walker;
 pub(super) use engine::{Engine, Keep, Step};
-pub(super) use pattern::recognize;
+pub(super) use recognized::recognize;
 pub(super) use tables::{BYTES, MergeTable, NO_PAIR, Tokens};
 pub(super) use vocabulary::Vocabulary;
 

@@ -1,10 +1,8 @@
 //! How an encoding splits a text into pieces: patterns written by hand instead of as regexes with look-ahead. They take
 //! linear time for every input, and a piece does not depend on anything before it.
 
-use super::counter::Walker;
-use super::deepseek::DeepSeek;
-use super::tables::class::{self, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER};
-use super::vocabulary;
+use super::characters::{classed, ideographs};
+use super::tables::class::{LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UNCASED, UPPER};
 use super::window::SplitRules;
 
 /// Finds the end of a piece. The patterns of OpenAI's encodings are regexes in tiktoken-rs (`openai_public.rs`).
@@ -208,109 +206,6 @@ fn blank(text: &[u8], start: usize) -> usize {
     if at == text.len() || last == start { at } else { last }
 }
 
-// The patterns of known models, as their files write them, and the same patterns written by hand.
-
-/// A known pattern that is also written by hand.
-struct Recognized {
-    /// Its regexes, each of which splits the pieces of the previous one.
-    patterns: &'static [&'static str],
-    walker: &'static Walker,
-}
-
-const fn by_hand<P: Pattern>(patterns: &'static [&'static str]) -> Recognized {
-    Recognized { patterns, walker: Walker::splitting_by::<P>() }
-}
-
-/// The pattern of GPT-2 and of models that took it over, if a file contains it. `ByteLevel` has the same pattern built
-/// in.
-static GPT2: Recognized =
-    by_hand::<R50k>(&[r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"]);
-
-static RECOGNIZED: &[Recognized] = &[
-    // Llama 3, GLM 4 and GPT-4.
-    by_hand::<Words<3, false>>(&[
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    ]),
-    // Qwen 2 and 3.
-    by_hand::<Words<1, false>>(&[
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    ]),
-    // GPT-4o and gpt-oss.
-    by_hand::<O200k>(&[
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    ]),
-    // Mistral's tekken.
-    by_hand::<Cased<1, false>>(&[
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    ]),
-    // DeepSeek V3 and later.
-    by_hand::<DeepSeek>(&[
-        r"\p{N}{1,3}",
-        "[一-龥぀-ゟ゠-ヿ]+",
-        r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"##,
-    ]),
-];
-
-/// The known pattern with these regexes; without any, that of `ByteLevel`. Some files contain literal newlines instead
-/// of `\n`.
-pub(crate) fn recognize(patterns: &[&str]) -> Option<&'static Walker> {
-    let escaped: Vec<_> = patterns.iter().map(|pattern| pattern.replace('\r', r"\r").replace('\n', r"\n")).collect();
-    let is_known = |recognized: &&Recognized| patterns.is_empty() || recognized.patterns == escaped;
-    [&GPT2].into_iter().chain(RECOGNIZED).find(is_known).map(|recognized| recognized.walker)
-}
-
-// Characters in bytes that may be cut anywhere: their code point, class and width.
-
-/// A character.
-#[derive(Clone, Copy)]
-pub(crate) struct Character {
-    /// Its code point.
-    pub(crate) code: u32,
-    /// Its length in bytes.
-    pub(crate) width: usize,
-}
-
-/// The character that starts at `at`, if one does and it is complete.
-#[inline]
-pub(crate) fn whole(text: &[u8], at: usize) -> Option<Character> {
-    // Most characters that reach this function have three bytes: Chinese, Japanese, Korean, and signs.
-    if let Some(next) = text.get(at..)?.first_chunk() {
-        let bits = u32::from_le_bytes(*next);
-        if bits & 0x00C0_C0F0 == 0x0080_80E0 {
-            return Some(Character {
-                code: (bits & 0x0F) << 12 | (bits & 0x3F00) >> 2 | (bits & 0x3F_0000) >> 16,
-                width: 3,
-            });
-        }
-    }
-    decoded(text, at)
-}
-
-fn decoded(text: &[u8], at: usize) -> Option<Character> {
-    let first = u32::from(*text.get(at)?);
-    let next = |n: usize| text.get(at + n).filter(|byte| **byte & 0xC0 == 0x80).map(|byte| u32::from(byte & 0x3F));
-    let (code, width) = match first {
-        0..0x80 => (first, 1),
-        0xC2..0xE0 => ((first & 0x1F) << 6 | next(1)?, 2),
-        0xE0..0xF0 => ((first & 0x0F) << 12 | next(1)? << 6 | next(2)?, 3),
-        0xF0..0xF5 => ((first & 0x07) << 18 | next(1)? << 12 | next(2)? << 6 | next(3)?, 4),
-        _ => return None,
-    };
-    (code < 0x11_0000).then_some(Character { code, width })
-}
-
-/// Class and end of the character at `at`; `None` at the end of the text. A byte that belongs to no character is one by
-/// itself.
-#[inline]
-pub(crate) fn classed(text: &[u8], at: usize) -> Option<(u8, usize)> {
-    let byte = *text.get(at)?;
-    if byte < 0x80 {
-        return Some((ASCII[usize::from(byte)], at + 1));
-    }
-    let found = whole(text, at).map(|character| (vocabulary::class(character.code), at + character.width));
-    Some(found.unwrap_or((class::OTHER, at + 1)))
-}
-
 /// The end of the run of characters from `at` on whose classes satisfy `belongs`.
 #[inline]
 fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
@@ -322,31 +217,3 @@ fn run(text: &[u8], mut at: usize, belongs: impl Fn(u8) -> bool) -> usize {
     }
     at
 }
-
-/// The end of the run of U+5000 to U+8FFF from `at` on. All of them are letters without case, which the build script
-/// checks, and four of five characters in Chinese texts are among them.
-#[inline]
-pub(crate) fn ideographs(text: &[u8], mut at: usize) -> usize {
-    while let Some([0xE5..=0xE8, _, _]) = text.get(at..).and_then(<[u8]>::first_chunk) {
-        at += 3;
-    }
-    at
-}
-
-/// The classes of ASCII characters.
-const ASCII: [u8; 128] = {
-    let mut classes = [class::OTHER; 128];
-    let mut byte = 0;
-    while byte < 128 {
-        classes[byte as usize] = match byte {
-            b'\r' | b'\n' => class::NEWLINE,
-            b' ' | b'\t' | 0x0B | 0x0C => class::SPACE,
-            b'0'..=b'9' => class::NUMBER,
-            b'A'..=b'Z' => class::UPPER,
-            b'a'..=b'z' => class::LOWER,
-            _ => class::OTHER,
-        };
-        byte += 1;
-    }
-    classes
-};

@@ -1,0 +1,78 @@
+//! The table of known programs, `programs.toml`.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// The table of known programs; `programs.toml` describes the fields.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Programs {
+    pub(super) wrappers: Vec<String>,
+    pub(super) runners: Vec<ProgramRunner>,
+    pub(super) viewers: Vec<String>,
+    pub(super) files: Vec<FileProgram>,
+    pub(super) backups: Vec<String>,
+    pub(super) checks: Vec<CheckProgram>,
+    pub(super) package_managers: Vec<String>,
+    pub(super) check_scripts: Vec<String>,
+    pub(super) idle_flags: Vec<String>,
+    pub(super) narrowing_flags: Vec<String>,
+    pub(super) interpreters: Vec<String>,
+    pub(super) shells: Vec<String>,
+    pub(super) script_endings: Vec<String>,
+    pub(super) writers: Vec<String>,
+    pub(super) openers: Vec<String>,
+    pub(super) writing_methods: Vec<String>,
+}
+
+pub(super) static PROGRAMS: LazyLock<Programs> =
+    LazyLock::new(|| toml::from_str(include_str!("programs.toml")).unwrap_or_default());
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProgramRunner {
+    pub(super) programs: Vec<String>,
+    pub(super) verb: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileProgram {
+    pub(super) program: String,
+    pub(super) does: FileAction,
+    #[serde(default)]
+    pub(super) flags: String,
+    #[serde(default)]
+    pub(super) scripts: Vec<String>,
+}
+
+/// What a program does to the files in its arguments.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum FileAction {
+    Write,
+    Edit,
+    Copy,
+    Move,
+    Remove,
+    Git,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CheckProgram {
+    pub(super) programs: Vec<String>,
+    #[serde(default)]
+    pub(super) verbs: Vec<String>,
+}
+
+/// Whether a list of the table contains `name`.
+pub(super) fn lists(names: &[String], name: &str) -> bool {
+    names.iter().any(|listed| listed == name)
+}
+
+/// Whether the program runs scripts.
+pub(super) fn is_interpreter(program: &str) -> bool {
+    lists(&PROGRAMS.interpreters, program) || program.starts_with("python3.")
+}

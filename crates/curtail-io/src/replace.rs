@@ -1,0 +1,135 @@
+//! Replaces an input, and keeps a backup of it.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use tempfile::{NamedTempFile, TempPath};
+
+use crate::metadata::{self, FileId, Stamp, folder_of};
+use crate::scratch::{Replaced, Scratch, exchange, open_for_writing};
+
+/// Replaces the input at `path` by `file`, if it has not changed since it was opened and no program has it open for
+/// writing.
+pub(super) fn replace_input(
+    file: NamedTempFile,
+    path: &Path,
+    stamp: Option<&Stamp>,
+    backup: Option<Backup<'_>>,
+    scratch: &Scratch,
+) -> io::Result<Replaced> {
+    let is_unchanged = |path: &Path| stamp.map_or(Ok(true), |stamp| stamp.holds(path));
+    if !is_unchanged(path)? {
+        return Err(io::ErrorKind::StaleNetworkFileHandle.into());
+    }
+    if scratch.is_held(path) {
+        return Err(io::ErrorKind::ExecutableFileBusy.into());
+    }
+    let backup = backup.map(|backup| backup.make(path, scratch)).transpose()?.flatten();
+    let lock = File::open(path).ok().filter(|old| old.try_lock_shared().is_ok());
+    let old = match swap(file, path, scratch) {
+        Ok(old) => old,
+        Err(error) => {
+            // A backup of a file that was not replaced would be in the way of the next run. If it cannot be removed, the first
+            // error is still the one to report.
+            let _ = backup.map(std::fs::remove_file);
+            return Err(error);
+        }
+    };
+    let replaced = Replaced { path: path.to_owned(), old, lock, stamp: stamp.cloned(), backup, when: Instant::now() };
+    match &replaced.old {
+        Some(old) if !is_unchanged(old)? => {
+            replaced.roll_back()?;
+            Err(io::ErrorKind::StaleNetworkFileHandle.into())
+        }
+        _ => Ok(replaced),
+    }
+}
+
+/// Moves `file` to `path`, and returns the temporary path that the file there got, if the file system has links.
+fn swap(file: NamedTempFile, path: &Path, scratch: &Scratch) -> io::Result<Option<TempPath>> {
+    if exchange(file.path(), path) {
+        return Ok(Some(file.into_temp_path()));
+    }
+    let spare = scratch.file_in(folder_of(path))?.into_temp_path();
+    std::fs::remove_file(&spare)?;
+    let old = std::fs::hard_link(path, &spare).is_ok().then_some(spare);
+    if old.is_none() && open_for_writing().contains(&FileId::at_path(path)) {
+        return Err(io::ErrorKind::ExecutableFileBusy.into());
+    }
+    file.persist(path).map(|_| old).map_err(|failed| failed.error)
+}
+
+// Backups of inputs that are replaced: each is made once and never overwritten, so that it remains the original.
+
+/// How the backup of an input is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backup<'b> {
+    /// The suffix that is added to the input's name.
+    pub suffix: &'b OsStr,
+    /// Whether an existing backup is kept, so that none is made; otherwise it is an error.
+    pub may_exist: bool,
+}
+
+impl Backup<'_> {
+    /// Makes the backup of the file at `path`: a second link, or a copy if the file system has no links. Returns its
+    /// path, or `None` if it exists and is kept.
+    pub(super) fn make(self, path: &Path, scratch: &Scratch) -> io::Result<Option<PathBuf>> {
+        let backup = backup_path(path, self.suffix);
+        // If a run was killed after the backup and before the replacement, both are the same file.
+        if FileId::at_path(path) == FileId::at_path(&backup) {
+            return Ok(None);
+        }
+        let made = match std::fs::hard_link(path, &backup) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => copy(path, &backup, scratch),
+            linked => linked,
+        };
+        match made {
+            Err(error) if self.may_exist && error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+            made => made.map(|()| Some(backup)),
+        }
+    }
+}
+
+/// The name of the backup of the file at `path`.
+pub(super) fn backup_path(path: &Path, suffix: &OsStr) -> PathBuf {
+    let mut backup = path.as_os_str().to_owned();
+    backup.push(suffix);
+    PathBuf::from(backup)
+}
+
+fn copy(path: &Path, backup: &Path, scratch: &Scratch) -> io::Result<()> {
+    let mut copy = scratch.file_in(folder_of(backup))?;
+    let mut original = std::fs::File::open(path)?;
+    io::copy(&mut original, &mut copy)?;
+    if let Some(model) = metadata::Model::at_path(path) {
+        metadata::take_over(copy.as_file(), &model, false)?;
+    }
+    copy.as_file().set_modified(original.metadata()?.modified()?)?;
+    scratch.sync(copy.as_file())?;
+    copy.persist_noclobber(backup).map(drop).map_err(|failed| failed.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replace_input;
+    use crate::{Backup, Scratch};
+    use std::ffi::OsStr;
+
+    #[test]
+    fn an_input_that_cannot_be_replaced_keeps_no_backup() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let (path, scratch) = (folder.path().join("chat.jsonl"), Scratch::new(false));
+        std::fs::write(&path, "before")?;
+        let file = scratch.file_in(folder.path())?;
+        std::fs::remove_file(file.path())?;
+        let backup = Backup { suffix: OsStr::new(".bak"), may_exist: false };
+        assert!(replace_input(file, &path, None, Some(backup), &scratch).is_err());
+        let left: Vec<_> = std::fs::read_dir(folder.path())?.flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left, ["chat.jsonl"]);
+        assert_eq!(std::fs::read_to_string(&path)?, "before");
+        Ok(())
+    }
+}

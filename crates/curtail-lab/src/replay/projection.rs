@@ -1,0 +1,237 @@
+//! A policy that is applied to the requests of a session, one after another.
+
+use std::ops::Range;
+
+use super::growing::{Applied, Growing, Growth};
+use super::history::{History, instructs};
+use super::policies::Apply;
+use super::prefixes::{Difference, Sent, WrittenMessages};
+use crate::calibration::{Request, Session};
+use curtail_core::pipeline::Chain;
+use curtail_core::processors::{Counting, ProcessorError};
+use curtail_core::transcript::{Layout, Message, Pairs, Part};
+
+/// A policy that is applied to one session.
+pub(super) struct Projection<'h, 'a> {
+    applied: Applied<'h, 'a>,
+    session: &'h Session,
+    apply: Apply,
+    /// Whether the policy sees only the messages after the last compaction.
+    live: bool,
+    /// What lasts of its decisions.
+    growth: Growth,
+    /// How it decides incrementally, if it can.
+    growing: Option<Growing>,
+    /// Index of the joint from which the previous request was decided; `None` if the whole history is needed.
+    joint: Option<usize>,
+    /// The position at which the previous request ended.
+    end: usize,
+    /// The output for the previous request, with [`Apply::Rewrite`].
+    rewritten: Vec<Message<'a>>,
+    /// The position of the first message that is not in `rewritten` yet.
+    next: usize,
+    /// Position of the last compaction before the previous request.
+    live_from: usize,
+    /// The messages that the chain wrote or changed.
+    written: WrittenMessages,
+}
+
+impl<'h, 'a> Projection<'h, 'a> {
+    /// Applies `chain` to `session` and its `history`; `counting` counts the messages that it writes.
+    pub(super) fn new(
+        chain: &'h Chain,
+        apply: Apply,
+        live: bool,
+        session: &'h Session,
+        history: &'h History<'a>,
+        layout: &Layout<'a>,
+        counting: &'h Counting,
+    ) -> Self {
+        let layout = without_slots(layout);
+        let is_view = !live && apply == Apply::View && session.rolled_back.is_empty();
+        let stage = chain.stages.first().filter(|_| is_view && chain.stages.len() == 1 && chain.on_summary.is_none());
+        let processor = stage.map(|stage| &*stage.processor);
+        let growth = processor.map_or_else(Growth::default, Growth::of);
+        // A message that is dropped with another has to be seen with it.
+        let is_local = growth.is_local && !history.has_dependent();
+        // Messages that are read again as their neighbors change do not last.
+        let lasting = processor.filter(|_| layout.reread.is_none());
+        Self {
+            growth: Growth {
+                is_local,
+                keeps_rounds: is_local && growth.keeps_rounds && lasting.is_some(),
+                keeps_silence: growth.keeps_silence && lasting.is_some() && history.plain,
+            },
+            growing: lasting.and_then(|processor| Growing::new(processor, history, &layout)),
+            joint: is_local.then_some(0),
+            applied: Applied { chain, layout, history, counting },
+            session,
+            apply,
+            live,
+            end: 0,
+            rewritten: Vec::new(),
+            next: 0,
+            live_from: 0,
+            written: WrittenMessages::default(),
+        }
+    }
+
+    /// How `request` differs from the previous one, which sent `sent`.
+    ///
+    /// # Errors
+    /// The error of the processor that cannot decide.
+    pub(super) fn difference(&mut self, request: &Request, sent: &Sent) -> Result<Difference, ProcessorError> {
+        let new = std::mem::replace(&mut self.end, request.at)..request.at;
+        if self.keeps(&new) && is_in_round(&new, sent, self.applied.history) {
+            return Ok(sent.extended(new));
+        }
+        if let Some(growing) = &mut self.growing
+            && let Some(difference) = growing.difference(request, sent, &self.applied, &mut self.written)?
+        {
+            return Ok(difference);
+        }
+        let messages = match (self.apply, self.joint) {
+            (Apply::Rewrite, _) => self.rewrite(request)?,
+            (Apply::View, Some(joint)) => self.view_from(joint, request)?,
+            (Apply::View, None) => {
+                let positions = self.positions(0, request);
+                self.applied.run(self.applied.history.messages_at(&positions))?
+            }
+        };
+        Ok(self.written.runs(self.applied.history, self.applied.counting, &messages).into())
+    }
+
+    /// Whether the policy keeps the messages at `new` if they continue the in-flight round.
+    fn keeps(&self, new: &Range<usize>) -> bool {
+        let Growth { keeps_rounds, keeps_silence, .. } = self.growth;
+        keeps_rounds || keeps_silence && self.applied.history.silent[new.clone()].iter().all(|silent| *silent)
+    }
+
+    /// The positions from `from` on that the policy sees at `request`.
+    fn positions(&self, from: usize, request: &Request) -> Vec<usize> {
+        if self.live {
+            return request.sent.iter().cloned().flatten().filter(|position| *position >= from).collect();
+        }
+        let is_rolled_back = |position: &usize| self.session.is_rolled_back(*position, request.at);
+        let originals = self.applied.history.originals_in(from..request.at).iter().copied();
+        originals.filter(|position| !is_rolled_back(position)).collect()
+    }
+
+    /// What the policy makes of its last output and the messages after it.
+    fn rewrite(&mut self, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {
+        if self.live && request.live_from > self.live_from {
+            self.rewritten.clear();
+            self.next = 0;
+            self.live_from = request.live_from;
+        }
+        let new = self.positions(self.next, request);
+        self.next = request.at;
+        let history = self.applied.history;
+        let mut messages = std::mem::take(&mut self.rewritten);
+        if !self.session.rolled_back.is_empty() {
+            messages.retain(|message| {
+                let position = history.position(message);
+                !position.is_some_and(|position| self.session.is_rolled_back(position, request.at))
+            });
+        }
+        messages.extend(new.into_iter().map(|position| history.messages[position].clone()));
+        let sent = self.applied.run(messages)?;
+        self.rewritten.clone_from(&sent);
+        Ok(sent)
+    }
+
+    /// The messages that a local policy sends. If such a policy drops the message at a joint, it decides the same from
+    /// this joint on as from the beginning. So the time depends on what is sent, not on the length of the history.
+    ///
+    /// After messages 0 to 99, each of which is a joint, `window -n 3` sends 97 to 99. From joint 98 on it would send 98, which
+    /// shows nothing about 97. The search goes back in growing steps, to 97 and to 95. There, the policy drops 95, so it would
+    /// drop everything before 95 as well.
+    fn view_from(&mut self, joint: usize, request: &Request) -> Result<Vec<Message<'a>>, ProcessorError> {
+        let mut joint = joint;
+        let mut back = 1;
+        loop {
+            if let Some(sent) = self.sent_from(joint, request)? {
+                self.joint = Some(self.joint_before(&sent).unwrap_or(joint));
+                return Ok(sent);
+            }
+            joint = joint.saturating_sub(back);
+            back *= 2;
+        }
+    }
+
+    /// The messages that a local policy sends if it sees instructions and the messages from `joint` on; `None` if it could send
+    /// others that are before.
+    fn sent_from(&self, joint: usize, request: &Request) -> Result<Option<Vec<Message<'a>>>, ProcessorError> {
+        let history = self.applied.history;
+        let from = history.joints.get(joint).copied().filter(|&from| joint > 0 && from < request.at).unwrap_or(0);
+        if from == 0 {
+            return self.applied.run(history.messages_at(history.originals_in(0..request.at))).map(Some);
+        }
+        // A role that has no text after the joint may have text before it.
+        if history.last_texts[request.at].iter().flatten().any(|&position| position < from) {
+            return Ok(None);
+        }
+        let mut originals = history.originals_in(from..request.at).iter();
+        let Some(&first) = originals.find(|&&at| !instructs(&history.messages[at])) else { return Ok(None) };
+        let messages = history.messages_at(&history.positions(from, request.at));
+        if !is_closed(&messages) {
+            return Ok(None);
+        }
+        let sent = self.applied.run(messages)?;
+        let is_dropped = !sent.iter().any(|message| history.position(message) == Some(first));
+        Ok(is_dropped.then_some(sent))
+    }
+
+    /// Index of the last joint before all messages that are sent, instructions aside.
+    fn joint_before(&self, sent: &[Message<'a>]) -> Option<usize> {
+        let history = self.applied.history;
+        let kept = sent.iter().filter(|message| !message.role.instructs());
+        let first = kept.filter_map(|message| history.position(message)).min()?;
+        Some(history.joints.partition_point(|&joint| joint < first).saturating_sub(1))
+    }
+}
+
+/// Whether the messages at `new` continue the in-flight round of `before`, what the previous request sent, and answer only calls
+/// that were sent.
+fn is_in_round(new: &Range<usize>, before: &Sent, history: &History<'_>) -> bool {
+    let answers_sent = |at: usize| {
+        let mut calls = history.answers[at].iter().flatten();
+        history.answers[at].is_some() && calls.all(|&call| call >= new.start || before.sends(call))
+    };
+    !new.is_empty()
+        && history.ends_in_round(new.start)
+        // A message whose results were dropped does not belong to the round: the calls before it stay unanswered.
+        && answers_sent(new.start - 1)
+        && history.ends_in_round(new.end)
+        && new.clone().all(|at| !outlives_results(&history.messages[at]) && answers_sent(at))
+}
+
+/// Whether something beside the results of earlier calls can outlive them: the round would end with it.
+fn outlives_results(message: &Message<'_>) -> bool {
+    let is_worth_keeping = |part: &Part<'_>| !part.content.is_tool() && part.is_worth_keeping();
+    message.results().next().is_some() && message.parts.iter().any(is_worth_keeping)
+}
+
+/// Whether the calls of all results are among `messages`.
+fn is_closed(messages: &[Message<'_>]) -> bool {
+    let pairs = Pairs::from_messages(messages);
+    pairs.results().iter().all(|&result| pairs.counterpart(result).is_some())
+}
+
+/// `layout` without its slots, elements and other places in the source, which a chain does not need.
+fn without_slots<'a>(layout: &Layout<'a>) -> Layout<'a> {
+    Layout {
+        source: layout.source,
+        span: layout.span,
+        record: layout.record,
+        slots: Vec::new(),
+        template: layout.template,
+        non_messages: Vec::new(),
+        elements: Vec::new(),
+        preamble: layout.preamble.clone(),
+        pairing_rules: layout.pairing_rules,
+        context: layout.context,
+        reread: layout.reread,
+        answers: layout.answers.clone(),
+    }
+}
