@@ -91,7 +91,7 @@ fn read_dialect(dialect: Option<&str>, framing: Framing, text: &str) -> Option<&
     let cut = TextCutter { chain: Chain::default(), explain: false, counting: None }.cut(&reading, text, &mut out);
     assert!(cut.is_err() || out == text, "nothing to do is not the identity: {text}");
     cut.ok()?;
-    let document = Document::parse_log(text).ok().filter(|document| document.torn().is_none())?;
+    let document = Document::parse_log(text).ok().filter(|document| document.incomplete_end().is_none())?;
     let detected = reading.transcripts(&document).ok()?.first()?.0.name();
     let named = Reading::new(framing, Some(detected), None).ok()?;
     named.transcripts(&document).is_ok().then_some(detected)

@@ -522,7 +522,7 @@ fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     let mut gone = Gone::default();
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.piece.is_none()) {
         gone.add(place.element);
-        let others = place.rare.iter().flat_map(|rare| &rare.copies_cut);
+        let others = place.further.iter().flat_map(|further| &further.copies_cut);
         place.copies.iter().chain(others).for_each(|&copy| gone.add(copy));
     }
     // A copy of a rewritten text would still contain the old one, and that of a removed image the image.

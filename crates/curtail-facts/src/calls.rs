@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::effects::{Effect, Run, effects, files_written_by};
+use super::effects::{CheckRun, Effect, effects, files_written_by};
 use super::quotes::one_line;
 use super::{Progress, Todo, paths};
 use curtail_core::digest::fnv1a_64;
@@ -116,7 +116,7 @@ fn actions_of_object(name: &str, members: &Map<String, Value>) -> Vec<Action> {
             vec![Action::Effect(Effect::Remove(path.to_owned()))]
         }
         _ if has(CHECK_WORDS) => {
-            vec![Action::Effect(Effect::Check(Run { command: name.to_owned(), targets: Vec::new() }))]
+            vec![Action::Effect(Effect::Check(CheckRun { command: name.to_owned(), targets: Vec::new() }))]
         }
         _ => Vec::new(),
     }
@@ -321,7 +321,7 @@ pub(super) fn key_in(result: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Effect, Progress, Run, Todo, actions, key_in};
+    use super::{Action, CheckRun, Effect, Progress, Todo, actions, key_in};
 
     fn change(path: &str) -> Vec<Action> {
         vec![Action::Effect(Effect::Change { path: path.to_owned(), edit: None, whole: true })]
@@ -387,7 +387,7 @@ mod tests {
             actions("apply_patch", moved),
             [Effect::Move { from: "a".into(), to: "b".into() }, Effect::Remove("c".into())].map(Action::Effect)
         );
-        let tests = Run { command: "run_tests".into(), targets: Vec::new() };
+        let tests = CheckRun { command: "run_tests".into(), targets: Vec::new() };
         assert_eq!(actions("run_tests", "{}"), [Action::Effect(Effect::Check(tests))]);
     }
 

@@ -28,7 +28,7 @@ pub(super) enum Effect {
     /// Runs a script.
     RunScript(String),
     /// Builds or tests.
-    Check(Run),
+    Check(CheckRun),
 }
 
 impl Effect {
@@ -50,7 +50,7 @@ impl Effect {
 
 /// A run of a build or of tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct CheckRun {
     /// The command without variables, wrappers and redirections.
     pub(super) command: String,
     /// The files, packages or tests that it is limited to; empty if it checks everything.
@@ -261,7 +261,7 @@ fn unwrapped(mut words: &[String]) -> &[String] {
 }
 
 /// The check that the program runs with these arguments; `None` if it runs none.
-fn check(program: &str, arguments: &[String]) -> Option<Run> {
+fn check(program: &str, arguments: &[String]) -> Option<CheckRun> {
     let CheckProgram { verbs, .. } = PROGRAMS.checks.iter().find(|listed| lists(&listed.programs, program))?;
     let word = |at: usize| arguments.get(at).map_or("", String::as_str);
     let is_script = lists(&PROGRAMS.package_managers, program) && matches!(word(0), "run" | "run-script");
@@ -276,7 +276,7 @@ fn check(program: &str, arguments: &[String]) -> Option<Run> {
     }
     let subcommands = usize::from(!verbs.is_empty()) + usize::from(is_script);
     let command = std::iter::once(program).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    Some(Run { command, targets: targets(arguments.get(subcommands..).unwrap_or_default()) })
+    Some(CheckRun { command, targets: targets(arguments.get(subcommands..).unwrap_or_default()) })
 }
 
 /// The operands of a check, and the values of flags that narrow it.
@@ -401,7 +401,7 @@ fn changed_on(line: &str) -> Option<(&str, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effect, PROGRAMS, Run, changes, effects, files_written_by};
+    use super::{CheckRun, Effect, PROGRAMS, changes, effects, files_written_by};
 
     fn written(line: &str) -> Vec<String> {
         let path = |effect| if let Effect::Change { path, .. } = effect { Some(path) } else { None };
@@ -456,7 +456,7 @@ mod tests {
             ("./gradlew test", "gradlew test", &["test"]),
             ("npx vitest run", "vitest run", &[]),
         ] {
-            let run = Run { command: command.into(), targets: targets.iter().map(|&t| t.to_owned()).collect() };
+            let run = CheckRun { command: command.into(), targets: targets.iter().map(|&t| t.to_owned()).collect() };
             assert_eq!(effects(line), [Effect::Check(run)], "{line}");
         }
         for line in ["npm install", "go run .", "cargo fmt", "npm run dev", "git log", "echo pytest"] {

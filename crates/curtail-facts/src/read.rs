@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::calls::{self, Action};
-use super::effects::{self, Effect, Run};
+use super::effects::{self, CheckRun, Effect};
 use super::outcomes::{self, RunOutcome};
 use super::quotes::{self, Writer, bounded, corrects, cut, one_line};
 use super::{
@@ -200,7 +200,7 @@ impl Facts {
         }
         let tests = || call.result_text().and_then(outcomes::read_output).filter(|outcome| outcome.runner != "make");
         if !checked && effects::may_check(line) && tests().is_some() {
-            self.check(&Run { command: one_line(line), targets: vec![one_line(line)] }, true, call);
+            self.check(&CheckRun { command: one_line(line), targets: vec![one_line(line)] }, true, call);
         }
     }
 
@@ -330,7 +330,7 @@ impl Facts {
     }
 
     /// Records a check, if its result shows an outcome. `piped` is set if its output went through a pipe.
-    fn check(&mut self, run: &Run, piped: bool, call: &CallWithResult<'_>) {
+    fn check(&mut self, run: &CheckRun, piped: bool, call: &CallWithResult<'_>) {
         let Some(result) = call.result_text() else { return };
         let Some(outcome) =
             outcomes::read_output(&outcomes::unwrapped(result)).or_else(|| outcome_by_exit_code(result, piped))
@@ -354,7 +354,7 @@ impl Facts {
     }
 
     /// Moves failing tests that this run covered, and that did not fail in it, to those that passed since.
-    fn mark_passed(&mut self, run: &Run, command: &str, runner: &str, outcome: &RunOutcome) {
+    fn mark_passed(&mut self, run: &CheckRun, command: &str, runner: &str, outcome: &RunOutcome) {
         let covers = |failure: &FailedTest| {
             let file = failure.name.split("::").next().unwrap_or_default();
             let named = |target: &String| {

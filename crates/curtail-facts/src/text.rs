@@ -199,7 +199,7 @@ fn last_reply(ledger: &Facts, room: Room<'_>) -> Written {
         ..last_reply.clone()
     });
     let last =
-        room.beside(&question.text).quote(SAID, before.as_ref().filter(|last_reply| !last_reply.text.is_empty()), 4);
+        room.without(&question.text).quote(SAID, before.as_ref().filter(|last_reply| !last_reply.text.is_empty()), 4);
     question.and(&last)
 }
 
@@ -224,7 +224,7 @@ fn commits(ledger: &Facts, room: Room<'_>) -> Written {
     };
     let list = |letters: usize| ledger.commits.iter().rev().map(|commit| line(letters, commit)).collect::<Vec<_>>();
     let head = format!("{COMMITS}:");
-    let left = room.beside(&format!("{head}\n")).tokens;
+    let left = room.without(&format!("{head}\n")).tokens;
     let fits = |items: &[String]| items.iter().map(|item| (room.count)(item) + 1).sum::<usize>() <= left;
     let letters = [200, 72, 48, 30].into_iter().find(|&letters| fits(&list(letters))).unwrap_or(0);
     let mut items = list(letters);
@@ -241,9 +241,9 @@ fn checks(ledger: &Facts, room: Room<'_>) -> Written {
         let text = format!("{}: {}", check.command, outcome(check));
         Quote { text, at: check.at.clone(), correction: false }
     });
-    let written = room.beside(&failing.text).quote(CHECK, run.as_ref(), 7).and(&failing);
+    let written = room.without(&failing.text).quote(CHECK, run.as_ref(), 7).and(&failing);
     let passed: Vec<&str> = ledger.passed_since.iter().rev().map(String::as_str).collect();
-    let since = room.beside(&written.text).names(&format!("{PASSED}:"), &passed);
+    let since = room.without(&written.text).names(&format!("{PASSED}:"), &passed);
     written.and(&since)
 }
 
@@ -277,7 +277,7 @@ fn lines(head: &str, items: &[String], whole: bool) -> Written {
 }
 
 /// An item of a list that is about to be fitted.
-struct Item {
+struct ListedItem {
     /// Its index in the list.
     number: usize,
     /// Its tokens, with a line break.
@@ -288,7 +288,7 @@ struct Item {
 
 impl Room<'_> {
     /// The room that is left beside `text`.
-    fn beside(self, text: &str) -> Self {
+    fn without(self, text: &str) -> Self {
         Self { tokens: self.tokens.saturating_sub((self.count)(text)), ..self }
     }
 
@@ -324,12 +324,12 @@ impl Room<'_> {
     /// A list of the `items` whose beginning fits, sorted by `key` of their index. Long items are cut to the same number of
     /// tokens: of items with 10, 100 and 100 tokens, 60 tokens hold the first one whole and 25 of each of the others.
     fn list<K: Ord>(self, head: &str, items: &[String], key: impl Fn(usize) -> K) -> Written {
-        let room = self.beside(&format!("{head}\n"));
+        let room = self.without(&format!("{head}\n"));
         let taken = room.fitting_items(items);
-        let tokens = |item: &Item, level: usize| item.size.min(level.max(item.least));
+        let tokens = |item: &ListedItem, level: usize| item.size.min(level.max(item.least));
         let sum = |level: usize| taken.iter().map(|item| tokens(item, level)).sum::<usize>();
         let level = (0..=room.tokens).rev().find(|&level| sum(level) <= room.tokens).unwrap_or(0);
-        let fit = |item: &Item| {
+        let fit = |item: &ListedItem| {
             let tokens = tokens(item, level);
             let within = Room { tokens: tokens.saturating_sub(1), ..room };
             Some((item.number, within.fit(&items[item.number], if tokens < LEAST_WITH_END { 10 } else { 7 })?))
@@ -341,7 +341,7 @@ impl Room<'_> {
     }
 
     /// The first items, as long as at least the beginning of each fits.
-    fn fitting_items(self, items: &[String]) -> Vec<Item> {
+    fn fitting_items(self, items: &[String]) -> Vec<ListedItem> {
         let mut left = self.tokens;
         let mut taken = Vec::new();
         for (number, item) in items.iter().enumerate() {
@@ -350,7 +350,7 @@ impl Room<'_> {
             let least = if size <= LEAST_QUOTE + 6 { size } else { size.min(beginning()) };
             if least <= left {
                 left -= least;
-                taken.push(Item { number, size, least });
+                taken.push(ListedItem { number, size, least });
             }
             if left < LEAST_QUOTE {
                 break;

@@ -383,7 +383,7 @@ impl GroupWriter for ParquetWriter {
 
 impl ParquetWriter {
     fn write_group(&mut self, index: usize, new: &mut NewRows) -> Result<()> {
-        let group = Group { file: &self.file, index };
+        let group = RewrittenGroup { file: &self.file, index };
         let mut to = self.writer.next_row_group()?;
         for leaf in 0..self.file.schema().num_columns() {
             match self.element {
@@ -400,12 +400,12 @@ impl ParquetWriter {
 }
 
 /// A row group that is rewritten.
-struct Group<'t> {
+struct RewrittenGroup<'t> {
     file: &'t ParquetFile,
     index: usize,
 }
 
-impl Group<'_> {
+impl RewrittenGroup<'_> {
     /// Copies a column unchanged, page by page.
     fn copy(&self, to: &mut SerializedRowGroupWriter<'_, FileSink>, leaf: usize) -> Result<()> {
         let metadata = &self.file.metadata;

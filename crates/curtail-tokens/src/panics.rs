@@ -11,6 +11,9 @@ thread_local! {
 
 /// Runs code of a library that may panic on a damaged file, and returns the panic. A program whose panic hook asks
 /// [`catches_panics`] prints nothing about it.
+///
+/// # Errors
+/// What the code panicked with.
 pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     let before = QUIET.replace(true);
     let done = catch_unwind(AssertUnwindSafe(run));

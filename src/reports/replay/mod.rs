@@ -16,7 +16,7 @@ use columns::{Asked, COLUMNS, legend, percent, shown};
 use csv::{CSV, csv};
 use curtail_core::visible::{counted, figure, one_line};
 use curtail_lab::replay::{
-    Calibration, Group, NamedTotal, Prices, Replay, SeenRequests, SessionReport, TotalReport, percentile,
+    Calibration, NamedTotal, Prices, Replay, SeenRequests, SessionGroup, SessionReport, TotalReport, percentile,
 };
 use curtail_view::{replayed_page, replayed_session};
 use verdict::{heading, verdict_lines};
@@ -49,7 +49,7 @@ pub(crate) struct ReplayReporter<'r> {
     keep: f64,
     columns: Asked<'r>,
     total: TotalReport,
-    groups: Vec<Group>,
+    groups: Vec<SessionGroup>,
     notes: ReplayNotes,
     /// The first failure of each policy, if it has one.
     failures: Vec<Option<String>>,
@@ -134,7 +134,7 @@ impl<'r> ReplayReporter<'r> {
         let session = &*session;
         let first = self.total.sessions == 0;
         self.total.add(session, self.replay.keep_inaccurate);
-        Group::add(&mut self.groups, session, self.replay.keep_inaccurate);
+        SessionGroup::add(&mut self.groups, session, self.replay.keep_inaccurate);
         self.note_fit(session);
         for (failure, policy) in self.failures.iter_mut().zip(&session.policies) {
             let first = policy.error.as_ref().map(|error| format!("{}: {error}", session.name));
@@ -236,8 +236,9 @@ impl<'r> ReplayReporter<'r> {
         if outcomes > MAX_OUTCOMES {
             return format!("\noutcomes: {outcomes}, too many for a table each; JSON has all of them\n");
         }
-        let part =
-            |group: &Group| format!("\n{}\n{}\n", heading(group), policy_table(&group.total, self.columns).join("\n"));
+        let part = |group: &SessionGroup| {
+            format!("\n{}\n{}\n", heading(group), policy_table(&group.total, self.columns).join("\n"))
+        };
         self.groups.iter().map(part).collect()
     }
 

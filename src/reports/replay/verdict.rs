@@ -3,13 +3,13 @@
 use crate::options::replay::command_line;
 use crate::reports::replay::columns::percent;
 use curtail_core::visible::{counted, one_line};
-use curtail_lab::replay::{Group, NamedTotal, PolicyTotal, Replay, Verdict};
+use curtail_lab::replay::{NamedTotal, PolicyTotal, Replay, SessionGroup, Verdict};
 
 /// With fewer needed references, a policy's losses are not reliable.
 const MIN_REFERENCES: usize = 20;
 
 /// A line for each group, and one with the command if a policy is worth it.
-pub(crate) fn verdict_lines(groups: &[Group], replay: &Replay, keep: f64) -> Vec<String> {
+pub(crate) fn verdict_lines(groups: &[SessionGroup], replay: &Replay, keep: f64) -> Vec<String> {
     if groups.is_empty() || replay.policies.len() < 2 {
         return Vec::new();
     }
@@ -26,13 +26,13 @@ pub(crate) fn verdict_lines(groups: &[Group], replay: &Replay, keep: f64) -> Vec
 }
 
 /// What the sessions of a group have in common.
-pub(crate) fn heading(group: &Group) -> String {
+pub(crate) fn heading(group: &SessionGroup) -> String {
     let outcome = group.outcome.as_ref().map(|outcome| format!(", outcome {}", one_line(outcome)));
     let sessions = counted(group.total.sessions, "session");
     format!("{}{} ({sessions})", group.dialect, outcome.unwrap_or_default())
 }
 
-fn verdict_line(group: &Group, replay: &Replay) -> (String, Option<String>) {
+fn verdict_line(group: &SessionGroup, replay: &Replay) -> (String, Option<String>) {
     let policies = &group.total.policies;
     let Some((verdict, recorded)) = group.verdict.as_ref().zip(policies.first()) else {
         return (String::from("nothing to compare"), None);

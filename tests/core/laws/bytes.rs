@@ -47,13 +47,13 @@ impl Written {
         let rewrites = results.filter_map(|part| part.place()?.rewrite);
         let places_of_all = messages.iter().flat_map(|message| &message.parts).filter_map(Part::place);
         let inside = |span: &Span| span.start >= value.span().start && span.end <= value.span().end;
-        let twins = places_of_all
-            .filter_map(|place| place.rare.as_ref())
-            .flat_map(|rare| &rare.twins)
+        let repeats = places_of_all
+            .filter_map(|place| place.further.as_ref())
+            .flat_map(|further| &further.repeats)
             .filter(|twin| inside(&twin.span))
             .copied();
         let arguments = message.parts.iter().filter_map(without_arguments).flatten().map(|one| range(one.span));
-        let rewritten = rewrites.chain(twins).map(|rewrite| range(rewrite.span)).chain(arguments);
+        let rewritten = rewrites.chain(repeats).map(|rewrite| range(rewrite.span)).chain(arguments);
         Some(Self {
             removable: removable.map(|value| range(value.span())).collect(),
             pieces: places.iter().filter_map(|place| place.piece).map(range).collect(),

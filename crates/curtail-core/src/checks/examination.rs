@@ -32,7 +32,7 @@ impl Inspection {
     pub fn examine(&self, reading: &Reading, verdicts: &Verdicts, text: &str) -> Result<Examination, ReadError> {
         let mut examination = Examination::default();
         let read_error = match reading.parse(text) {
-            Ok(document) => match document.torn() {
+            Ok(document) => match document.incomplete_end() {
                 None => {
                     self.document(reading, verdicts, &document, text, &mut examination)?;
                     return Ok(examination);

@@ -181,7 +181,7 @@ pub(super) fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
         let block = place.element;
         match &part.content {
             // Roo Code writes down what models of other providers thought.
-            Content::Reasoning(_) if block.member_is("type", "reasoning") => place.rare_mut().unsigned = true,
+            Content::Reasoning(_) if block.member_is("type", "reasoning") => place.further_mut().unsigned = true,
             Content::Reasoning(_) => place.prefix_bound = is_signed(block),
             Content::Other => place.prefix_bound = block.member_is("type", "fallback"),
             // A call that a program at the provider makes names that program.

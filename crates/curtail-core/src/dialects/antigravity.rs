@@ -39,7 +39,9 @@ impl Dialect for Antigravity {
                 let result = blocks::rewritable(item, blocks::result(None, None, content), content);
                 let mut read = blocks::message(Role::Tool, item, None, vec![result]);
                 // The log contains steps of tools without a call. Such a step answers nothing.
-                read.message_mut().into_iter().for_each(|message| message.call_rules.unasked = true);
+                if let Some(message) = read.message_mut() {
+                    message.call_rules.unasked = true;
+                }
                 read
             }
             _ => Item::Metadata,

@@ -340,7 +340,9 @@ pub(super) fn message<'a>(role: Role, event: Value<'a>, id: Option<Text<'a>>, pa
 /// The same, as a boundary: a model reads it in place of everything before it.
 pub(super) fn boundary<'a>(role: Role, event: Value<'a>, id: Option<Text<'a>>, parts: Vec<Part<'a>>) -> Item<'a> {
     let mut item = message(role, event, id, parts);
-    item.message_mut().into_iter().for_each(Message::set_boundary);
+    if let Some(message) = item.message_mut() {
+        message.set_boundary();
+    }
     item
 }
 

@@ -185,7 +185,8 @@ fn read_result<'a>(item: Value<'a>, data: Value<'a>) -> Part<'a> {
     let text = content.filter(|content| content.text().is_some());
     let mut part =
         blocks::rewritable(item, blocks::result(data.get_text("toolCallId"), data.get_text("toolName"), content), text);
-    let details = result.and_then(|result| result.some("detailedContent"));
-    details.into_iter().for_each(|copy| part.add_copy(copy));
+    if let Some(copy) = result.and_then(|result| result.some("detailedContent")) {
+        part.add_copy(copy);
+    }
     part
 }

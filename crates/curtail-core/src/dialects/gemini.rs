@@ -799,9 +799,9 @@ fn add_twin<'a>(read: &mut [Item<'a>], place: ReadAt, copy: &Part<'a>, goes: boo
     };
     let same = text(part) == text(copy);
     if let (PartOrigin::Source(first), Some(other)) = (&mut part.origin, copy.place()) {
-        first.rare_mut().twins.extend(other.rewrite.filter(|_| same));
+        first.further_mut().repeats.extend(other.rewrite.filter(|_| same));
         if goes {
-            first.rare_mut().copies_cut.push(other.element);
+            first.further_mut().copies_cut.push(other.element);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, SizeFigures, blocks};
 use crate::json::{Json, ObjectWriter, Text, Value, object};
-use crate::transcript::{Content, Draft, DraftResult, Message, PairingRules, Part, ResultPlace, Role, Usage};
+use crate::transcript::{Content, Draft, DraftResult, PairingRules, Part, ResultPlace, Role, Usage};
 
 /// The dialect `kimi`.
 pub(super) struct Kimi;
@@ -37,7 +37,9 @@ impl Dialect for Kimi {
             "context.append_loop_event" => item.get("event").map_or(Item::Metadata, |event| read_event(item, event)),
             "context.apply_compaction" => {
                 let mut read = blocks::message(Role::User, item, None, blocks::plain_parts(item.get("summary")));
-                read.message_mut().into_iter().for_each(Message::begin_context);
+                if let Some(message) = read.message_mut() {
+                    message.begin_context();
+                }
                 read
             }
             // The resulting message is the next event.

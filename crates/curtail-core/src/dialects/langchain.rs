@@ -214,7 +214,7 @@ fn call_parts<'a>(body: Value<'a>) -> Vec<Part<'a>> {
         let read_at = block.map_or(content.max(first.span().start), |block| block.span().start);
         let mut part = part(first, copies).read_at(read_at);
         if let (false, PartOrigin::Source(place)) = (repeats[nth], &mut part.origin) {
-            place.rare_mut().copies_cut.extend(provider_ids(body, first));
+            place.further_mut().copies_cut.extend(provider_ids(body, first));
         }
         part
     };

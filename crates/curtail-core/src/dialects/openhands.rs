@@ -439,7 +439,9 @@ impl StillRead {
         let range = condensation.range.clone().filter(|range| !range.is_empty());
         let numbered = range.into_iter().flat_map(|range| self.numbers.range(range).map(|(_, places)| places));
         let forgotten: Vec<usize> = named.chain(numbered).flatten().copied().collect();
-        forgotten.into_iter().for_each(|at| self.remove(at));
+        for at in forgotten {
+            self.remove(at);
+        }
         self.runs.iter().map(|(start, end)| *start..*end).collect()
     }
 

@@ -10,7 +10,7 @@ use super::tree::Tree;
 use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, Remaining, SizeFigures, Written, blocks};
 use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftResult, Layout, Links, Message, Part, PartOrigin, Role, SlotKind, Standing, Unknown, Usage,
+    Content, Draft, DraftResult, Layout, Links, Part, PartOrigin, Role, SlotKind, Standing, Unknown, Usage,
 };
 
 /// The dialect `pi`.
@@ -55,7 +55,9 @@ impl Dialect for Pi {
             "branch_summary" => said_to_model(item, item.get("summary")),
             "compaction" => {
                 let mut read = said_to_model(item, item.get("summary"));
-                read.message_mut().into_iter().for_each(Message::set_boundary);
+                if let Some(message) = read.message_mut() {
+                    message.set_boundary();
+                }
                 read
             }
             kind if METADATA.contains(&kind) => Item::Metadata,
@@ -285,7 +287,9 @@ fn read_result<'a>(item: Value<'a>, message: Value<'a>) -> Part<'a> {
     let result = blocks::result(message.get_text("toolCallId"), message.get_text("toolName"), content);
     // If the content was a list of blocks, the log requires one.
     let mut part = blocks::result_part(item, result, blocks::text_or_list(content));
-    message.some("details").into_iter().for_each(|copy| part.add_copy(copy));
+    if let Some(copy) = message.some("details") {
+        part.add_copy(copy);
+    }
     part
 }
 

@@ -117,7 +117,7 @@ pub(super) fn read_thought(item: Value<'_>) -> Item<'_> {
 /// The same thought, of which no provider demands a signature.
 pub(super) fn unsigned(mut thought: Part<'_>) -> Part<'_> {
     if let PartOrigin::Source(place) = &mut thought.origin {
-        place.rare_mut().unsigned = true;
+        place.further_mut().unsigned = true;
     }
     thought
 }

@@ -49,7 +49,7 @@ pub struct Document<'a> {
     text: &'a str,
     nodes: Vec<Node>,
     roots: Vec<u32>,
-    torn: Option<ParseError>,
+    incomplete_end: Option<ParseError>,
     /// Whether any key contains an escape.
     escaped_keys: bool,
     /// The index of each node in its list or object; computed at the first use.
@@ -87,7 +87,7 @@ impl<'a> Document<'a> {
     /// the program that wrote the log may have been killed while it wrote the line.
     ///
     /// # Errors
-    /// As [`Document::parse_all`], except for an incomplete last line, which [`Document::torn`] returns.
+    /// As [`Document::parse_all`], except for an incomplete last line, which [`Document::incomplete_end`] returns.
     pub fn parse_log(text: &'a str) -> Result<Self, ParseError> {
         let mut document = Self::empty(text);
         let Err(fault) = document.append_all() else { return Ok(document) };
@@ -100,19 +100,25 @@ impl<'a> Document<'a> {
             return Err(fault);
         }
         document.nodes.truncate(root as usize);
-        document.torn = Some(fault);
+        document.incomplete_end = Some(fault);
         Ok(document)
     }
 
     /// Where the text ends inside a value, if its last line is incomplete.
     #[must_use]
-    pub const fn torn(&self) -> Option<&ParseError> {
-        self.torn.as_ref()
+    pub const fn incomplete_end(&self) -> Option<&ParseError> {
+        self.incomplete_end.as_ref()
     }
 
     fn empty(text: &'a str) -> Self {
-        let (nodes, roots, torn, escaped_keys) = (Vec::new(), Vec::new(), None, false);
-        Self { text, nodes, roots, torn, escaped_keys, ranks: OnceLock::new() }
+        Self {
+            text,
+            nodes: Vec::new(),
+            roots: Vec::new(),
+            incomplete_end: None,
+            escaped_keys: false,
+            ranks: OnceLock::new(),
+        }
     }
 
     fn append_all(&mut self) -> Result<(), ParseError> {

@@ -34,9 +34,9 @@ impl Cut {
     /// Nothing is cut yet: the notes about the text, and about its transcripts as they were read.
     pub(super) fn begin(document: &Document<'_>, transcripts: &[ReadTranscript<'_>]) -> Self {
         let mut cut = Self { dialect: transcripts.first().map(|(dialect, _)| dialect.name()), ..Self::default() };
-        if let Some(torn) = document.torn() {
+        if let Some(end) = document.incomplete_end() {
             let note = "the last line is incomplete; it is kept as it is and not counted";
-            cut.notes.push((torn.offset, note.to_owned()));
+            cut.notes.push((end.offset, note.to_owned()));
         }
         for (_, transcript) in transcripts {
             if let Some(unread) = Unread::find(&transcript.messages, &transcript.layout.non_messages) {

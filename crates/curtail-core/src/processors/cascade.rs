@@ -33,7 +33,7 @@ pub struct DropSet<'v, 'a> {
     /// The indivisible messages whose calls are dropped.
     batches: HashSet<usize>,
     /// Boundaries that should be dropped, but are kept while a message after them is.
-    held: Vec<(usize, Reason)>,
+    boundaries: Vec<(usize, Reason)>,
     /// Messages that are only dropped with something else.
     pinned: Pinned,
     /// Questions that should be dropped, but are kept while a part of the in-flight round that answers them is.
@@ -41,7 +41,7 @@ pub struct DropSet<'v, 'a> {
     /// What stays because the answer to a call can still come.
     awaiting: Awaiting,
     /// Messages that are kept although they were to be dropped, and why.
-    spared: Vec<(usize, Reason)>,
+    kept: Vec<(usize, Reason)>,
     /// Drops that are not applied yet. A list instead of recursion: a cascade can run through a whole transcript.
     waiting: Vec<(Target, Reason)>,
 }
@@ -119,11 +119,11 @@ impl<'v, 'a> DropSet<'v, 'a> {
             elements: HashMap::default(),
             dependent: dependent(view.messages),
             batches: HashSet::default(),
-            held: Vec::new(),
+            boundaries: Vec::new(),
             pinned: Pinned::default(),
             open: Vec::new(),
             awaiting: Awaiting::default(),
-            spared: Vec::new(),
+            kept: Vec::new(),
             waiting: Vec::new(),
         }
     }
@@ -206,7 +206,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
     /// Keeps a message that would be dropped if it were like any other.
     pub fn spare(&mut self, at: usize, reason: Reason) {
-        self.spared.push((at, reason));
+        self.kept.push((at, reason));
     }
 
     fn drain(&mut self) {
@@ -216,7 +216,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
                 Target::Message(at) if self.awaiting.messages.contains(&at) => {}
                 Target::Part(part) if self.awaiting.parts.contains(&part) => {}
                 Target::Message(at) if self.messages[at].is_boundary() && !self.is_gone(at) => {
-                    self.held.push((at, reason));
+                    self.boundaries.push((at, reason));
                 }
                 Target::Message(at) if !self.is_gone(at) => self.mark_message(at, reason),
                 Target::Part(part) if !self.is_part_gone(part) && !self.is_of_boundary(part) => {
@@ -243,7 +243,10 @@ impl<'v, 'a> DropSet<'v, 'a> {
             let still = Question::InFlight.still(&questions, &self.clone().decided(), self.messages);
             let (kept, dropped): (Vec<_>, Vec<_>) = open.into_iter().partition(|question| still.contains(&question.at));
             if dropped.is_empty() {
-                return kept.into_iter().for_each(|question| self.spare(question.at, QUESTION));
+                for question in kept {
+                    self.spare(question.at, QUESTION);
+                }
+                return;
             }
             self.pinned.questions.retain(|at| still.contains(at));
             for OpenQuestion { at, reason, keeps_instructions } in dropped {
@@ -259,11 +262,11 @@ impl<'v, 'a> DropSet<'v, 'a> {
     /// Drops the boundaries that should be dropped and that no kept message of their conversation needs: neither one after them, nor
     /// one before them that a model would read again.
     fn release(&mut self) {
-        self.held.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        self.boundaries.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         // What is named twice is decided once.
-        self.held.dedup_by_key(|(at, _)| *at);
+        self.boundaries.dedup_by_key(|(at, _)| *at);
         let mut replaced = self.replaced();
-        for (at, reason) in std::mem::take(&mut self.held) {
+        for (at, reason) in std::mem::take(&mut self.boundaries) {
             if self.is_gone(at) {
                 continue;
             }
@@ -272,7 +275,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
             let mut needing = (at + 1..reach(self.messages, at)).filter(of_thread);
             let is_needed = needing.any(|after| !self.is_gone(after));
             if is_needed || replaced.needs(thread, at) {
-                self.spared.push((at, if is_needed { BOUNDARY } else { REPLACES }));
+                self.kept.push((at, if is_needed { BOUNDARY } else { REPLACES }));
                 // As long as it stays, no earlier message is read again.
                 replaced.first.remove(&thread);
             } else {
@@ -284,18 +287,18 @@ impl<'v, 'a> DropSet<'v, 'a> {
 
     /// The kept messages that a model would read again without the boundaries that should be dropped.
     fn replaced(&self) -> Replaced {
-        let held: HashSet<usize> = self.held.iter().map(|(at, _)| *at).collect();
+        let due: HashSet<usize> = self.boundaries.iter().map(|(at, _)| *at).collect();
         let mut replaced = Replaced::default();
         let (mut marked, mut kept) = (HashSet::default(), HashSet::default());
         for (at, message) in self.messages.iter().enumerate().filter(|(at, _)| !self.is_gone(*at)) {
-            let (thread, is_held) = (message.thread, held.contains(&at));
+            let (thread, is_due) = (message.thread, due.contains(&at));
             if message.marks_range {
                 marked.insert(thread);
             }
-            if message.is_boundary() && !is_held {
+            if message.is_boundary() && !is_due {
                 replaced.first.remove(&thread);
             }
-            if message.standing == Standing::Superseded && !is_held {
+            if message.standing == Standing::Superseded && !is_due {
                 replaced.first.entry(thread).or_insert(at);
                 kept.insert(thread);
             }
@@ -400,10 +403,10 @@ impl<'v, 'a> DropSet<'v, 'a> {
                 *decision = Decision::Drop(reason);
             }
         }
-        self.spared.sort_by_key(|(at, _)| *at);
-        self.spared.dedup_by_key(|(at, _)| *at);
-        let spared = self.spared.into_iter().filter(|(at, _)| !matches!(plan.decisions[*at], Decision::Drop(_)));
-        plan.remarks = spared.map(|(at, reason)| Remark::kept(at, reason)).collect();
+        self.kept.sort_by_key(|(at, _)| *at);
+        self.kept.dedup_by_key(|(at, _)| *at);
+        let kept = self.kept.into_iter().filter(|(at, _)| !matches!(plan.decisions[*at], Decision::Drop(_)));
+        plan.remarks = kept.map(|(at, reason)| Remark::kept(at, reason)).collect();
         plan
     }
 }

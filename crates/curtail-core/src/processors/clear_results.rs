@@ -26,7 +26,7 @@ pub enum StaleResults {
 }
 
 /// Why a stale result is left as it is.
-enum Spared {
+enum Uncleared {
     /// It is clear already.
     Clear,
     For(Reason),
@@ -111,12 +111,12 @@ impl Processor for ClearResults {
         let mut freed = 0;
         for result in stale {
             let part = result.part_in(view.messages);
-            match self.spared(part) {
-                Some(Spared::For(reason)) => {
+            match self.uncleared(part) {
+                Some(Uncleared::For(reason)) => {
                     plan.remarks.push(Remark::kept(result.message, reason));
                     continue;
                 }
-                Some(Spared::Clear) => {}
+                Some(Uncleared::Clear) => {}
                 None => {
                     freed += if self.at_least > 0 { self.tokens(part) } else { 0 };
                     let change = Change::Rewrite(result.part, self.placeholder.clone());
@@ -239,17 +239,17 @@ impl ClearResults {
 
     /// Why the result is not cleared, if it is not: the placeholder must be shorter than the current content, in bytes and in
     /// tokens.
-    fn spared(&self, part: &Part<'_>) -> Option<Spared> {
+    fn uncleared(&self, part: &Part<'_>) -> Option<Uncleared> {
         const FIXED: Reason = Reason::Borrowed("the format has no place for a placeholder in this result");
         const LONGER: Reason = Reason::Borrowed("the placeholder would be longer than the result");
         let (Some(rewrite), Some(result)) = (part.place().and_then(|place| place.rewrite), part.content.result())
         else {
-            return Some(Spared::For(FIXED));
+            return Some(Uncleared::For(FIXED));
         };
         let spelled = rewrite.spelled(quote(&self.placeholder).len());
         let text: Vec<_> = result.content.iter().map(|text| text.decode()).collect();
         if text.len() == 1 && text[0] == self.placeholder.as_str() {
-            return Some(Spared::Clear);
+            return Some(Uncleared::Clear);
         }
         // What an earlier stage wrote is as long as it was spelled, and not as long as what it replaced.
         let current = match (&part.origin, text.as_slice()) {
@@ -257,13 +257,13 @@ impl ClearResults {
             _ => rewrite.span.len(),
         };
         if spelled >= current {
-            return Some(Spared::For(LONGER));
+            return Some(Uncleared::For(LONGER));
         }
         let bytes: usize = text.iter().map(|text| text.len()).sum();
         let placeholder = self.tokenizer.count(&self.placeholder);
         let surely = bytes > placeholder * LONGEST_TOKEN || result.media > 0;
         let shorter = surely || text.iter().map(|text| self.tokenizer.count(text)).sum::<usize>() >= placeholder;
-        if shorter { None } else { Some(Spared::For(LONGER)) }
+        if shorter { None } else { Some(Uncleared::For(LONGER)) }
     }
 }
 

@@ -6,6 +6,7 @@
 // What they share.
 mod cascade;
 mod counting;
+mod error;
 mod plan;
 mod units;
 // The processors.
@@ -26,6 +27,7 @@ pub(crate) use cascade::KnownFaults;
 pub use clear_results::{ClearResults, StaleResults};
 pub use counting::{Calibrate, Counting, Overhead};
 pub use drop_messages::{DropMessages, Live, MessageRange, Seen, drop_standing, without_taken_back};
+pub use error::ProcessorError;
 pub use plan::{
     Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View, apply_plan,
     place_blocks,
@@ -42,11 +44,8 @@ pub use units::{Keep, Pins, Question, WindowUnit};
 pub use window::{HistoryWindow, SlidingWindow};
 
 use std::any::Any;
-use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 
-use crate::counting::{REFUSED, TemplateError, token_count};
 use crate::transcript::Standing;
 
 /// Decides which messages of a transcript are kept, dropped, changed or inserted.
@@ -121,115 +120,5 @@ impl Default for Traits {
             drops_first: &[],
             may_empty: false,
         }
-    }
-}
-
-// Why a processor cannot decide about a transcript.
-
-/// Why a processor cannot decide about a transcript; the message reads after the transcript's place.
-#[derive(Debug)]
-pub enum ProcessorError {
-    /// The part that is always kept needs more tokens than the budget.
-    BudgetBelowFixed {
-        /// Tokens of the preamble, the reserve and the preserved messages.
-        needed: usize,
-        /// The budget in tokens.
-        budget: usize,
-        /// Whether system and developer messages are among them.
-        preserve_system: bool,
-        /// Whether the first user message is among them.
-        first_user: bool,
-    },
-    /// The newest segment needs more tokens than the budget, and [`Overflow::Error`] is set.
-    SegmentTooLarge {
-        /// Tokens of the fixed part and the segment.
-        needed: usize,
-        /// The budget in tokens.
-        budget: usize,
-    },
-    /// What a person asked last does not fit, and [`Overflow::Error`] is set.
-    QuestionTooLarge {
-        /// The smallest budget that keeps it.
-        needed: usize,
-        /// The budget in tokens.
-        budget: usize,
-    },
-    /// All messages would be dropped, and no option names them.
-    Emptied {
-        /// Which stage drops them.
-        stage: String,
-        /// Their number.
-        count: usize,
-    },
-    /// The messages that every window of a split repeats need more tokens than the budget.
-    PinsTooLarge {
-        /// Tokens of these messages, the preamble and the reserve.
-        needed: usize,
-        /// The budget in tokens.
-        budget: usize,
-    },
-    /// A segment fits into no window of a split.
-    WindowTooSmall {
-        /// Which messages, and the budget.
-        what: String,
-    },
-    /// The chat template refuses the transcript.
-    Template(TemplateError),
-    /// An error of a processor that is defined elsewhere.
-    Other(Box<dyn Error + Send + Sync>),
-}
-
-impl fmt::Display for ProcessorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BudgetBelowFixed { needed, budget, preserve_system, first_user } => {
-                let (system, advice) =
-                    if *preserve_system { (", system messages", " or pass --no-preserve-system") } else { ("", "") };
-                let task = if *first_user { ", first user message" } else { "" };
-                write!(
-                    f,
-                    "the fixed part (preamble, reserve, boundaries, calls that wait for an answer{system}{task}) needs {}, more than the budget of {budget}; \
-                     raise --max-tokens{advice}",
-                    token_count(*needed)
-                )
-            }
-            Self::SegmentTooLarge { needed, budget } => write!(
-                f,
-                "the newest segment and the fixed part need {}, more than the budget of {budget}; raise --max-tokens or \
-                 choose another --on-overflow",
-                token_count(*needed)
-            ),
-            Self::QuestionTooLarge { needed, budget } => write!(
-                f,
-                "the last message that a person wrote would be dropped: it needs {} with what belongs to it, more than the \
-                 budget of {budget}; raise --max-tokens or choose another --on-overflow",
-                token_count(*needed)
-            ),
-            Self::Emptied { stage, count } => write_emptied(f, stage, *count),
-            Self::PinsTooLarge { needed, budget } => write!(
-                f,
-                "the part that every window repeats (preamble, reserve, pinned messages) needs {}, more than the \
-                 budget of {budget}; raise --max-tokens or pin less (--pin)",
-                token_count(*needed)
-            ),
-            Self::WindowTooSmall { what } => {
-                write!(f, "{what}; raise --max-tokens or choose another --on-overflow")
-            }
-            Self::Template(error) => write!(f, "{REFUSED}: {error}"),
-            Self::Other(error) => error.fmt(f),
-        }
-    }
-}
-
-fn write_emptied(f: &mut fmt::Formatter<'_>, stage: &str, count: usize) -> fmt::Result {
-    let all = if count == 1 { String::from("the only message") } else { format!("all of {count} messages") };
-    write!(f, "{stage} would drop {all}; keep more, or name what to drop, as in `filter -x '*'`")
-}
-
-impl Error for ProcessorError {}
-
-impl From<TemplateError> for ProcessorError {
-    fn from(error: TemplateError) -> Self {
-        Self::Template(error)
     }
 }

@@ -474,7 +474,7 @@ fn substitute(part: &mut Part<'_>, substitutions: &[Substitution]) {
         Content::ToolCall(call) => call.arguments = texts.next().map_or(Text::Escaped(""), |(_, text)| text),
         content => *content = Content::Text(texts.next().map_or(Text::Escaped(""), |(_, text)| text)),
     }
-    let add = |place: &mut PartPlace<'_>| place.rare_mut().substitutions.extend_from_slice(substitutions);
+    let add = |place: &mut PartPlace<'_>| place.further_mut().substitutions.extend_from_slice(substitutions);
     match &mut part.origin {
         PartOrigin::Source(place) | PartOrigin::Rewritten(place) => {
             add(place);

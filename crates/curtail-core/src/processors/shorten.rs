@@ -64,7 +64,7 @@ impl Processor for CapResults {
                     let reason = Reason::Owned(format!("the result has more than {}", token_count(cap)));
                     plan.change(result.message, [Change::Rewrite(result.part, text)], reason);
                 }
-                None => plan.remarks.push(Remark::kept(result.message, Reason::Borrowed(spared(part)))),
+                None => plan.remarks.push(Remark::kept(result.message, Reason::Borrowed(why_whole(part)))),
             }
         }
         plan.remarks.sort_by_key(|remark| remark.message);
@@ -123,7 +123,7 @@ impl CapResults {
 }
 
 /// Why a result above its cap is kept.
-fn spared(part: &Part<'_>) -> &'static str {
+fn why_whole(part: &Part<'_>) -> &'static str {
     match part.content.result() {
         Some(result) if result.media > 0 => "a result with media is not shortened",
         _ => "the result cannot become shorter",

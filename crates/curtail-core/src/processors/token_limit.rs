@@ -460,9 +460,9 @@ impl Limiting<'_, '_, '_> {
         let asking = fallback.as_ref().unwrap_or(asking);
         let newest = self.newest();
         let room = budget.checked_sub(asking.needed());
-        let spared = room.and_then(|room| asking.truncated_into(newest, room, &[]));
+        let others_shortened = room.and_then(|room| asking.truncated_into(newest, room, &[]));
         let questions = asking.preserved.questions();
-        spared
+        others_shortened
             .or_else(|| asking.truncated_into(newest, budget.checked_sub(asking.needed_beside(questions))?, questions))
     }
 

@@ -177,7 +177,9 @@ fn drop_stranded(view: &View<'_, '_>, pairs: &Pairs, drops: &mut DropSet<'_, '_>
         if stranded.is_empty() {
             return;
         }
-        stranded.into_iter().for_each(|call| drops.drop_part(call, STRANDED));
+        for call in stranded {
+            drops.drop_part(call, STRANDED);
+        }
     }
 }
 

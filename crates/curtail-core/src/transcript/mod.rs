@@ -28,8 +28,8 @@ pub use message::{
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning};
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub use part::{
-    ArgumentFault, Content, Family, Leader, Part, PartOrigin, PartPlace, RarePlaces, Rewrite, Substitution, ToolCall,
-    ToolResult, without_arguments,
+    ArgumentFault, Content, Family, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution,
+    ToolCall, ToolResult, without_arguments,
 };
 pub use requirements::{ContextPlace, IdFormat, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
 

@@ -182,7 +182,7 @@ pub struct PartPlace<'a> {
     /// Whether it contains instructions of the application, in a message of the user.
     pub instructs: bool,
     /// What only few parts have.
-    pub rare: Option<Box<RarePlaces<'a>>>,
+    pub further: Option<Box<FurtherPlaces<'a>>>,
 }
 
 impl<'a> PartPlace<'a> {
@@ -198,7 +198,7 @@ impl<'a> PartPlace<'a> {
             read_at: None,
             prefix_bound: false,
             instructs: false,
-            rare: None,
+            further: None,
         }
     }
 
@@ -225,47 +225,47 @@ impl<'a> PartPlace<'a> {
     /// Whether it is reasoning of a kind that no provider signs.
     #[must_use]
     pub fn is_unsigned(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.unsigned)
+        self.further.as_ref().is_some_and(|further| further.unsigned)
     }
 
     /// The call that leads this one, if there is one.
     #[must_use]
     pub fn leader(&self) -> Option<Leader<'a>> {
-        self.rare.as_ref()?.leader
+        self.further.as_ref()?.leader
     }
 
     /// Lets another call lead this one.
     pub fn set_leader(&mut self, leader: Option<Leader<'a>>) {
         if leader.is_some() {
-            self.rare_mut().leader = leader;
+            self.further_mut().leader = leader;
         }
     }
 
     /// Its further places, to add to them.
-    pub fn rare_mut(&mut self) -> &mut RarePlaces<'a> {
-        self.rare.get_or_insert_default()
+    pub fn further_mut(&mut self) -> &mut FurtherPlaces<'a> {
+        self.further.get_or_insert_default()
     }
 
-    /// Lets `text` replace the text of the part and its twins, instead of all that was substituted before.
+    /// Lets `text` replace the text of the part and its repeats, instead of all that was substituted before.
     pub fn rewrite(&mut self, text: &str) {
         let json = quote(text);
         // Inside a string there are quotes already.
         let json = if self.piece.is_some() { &json[1..json.len() - 1] } else { &json };
         let places: Vec<Rewrite> =
-            self.rewrite.iter().chain(self.rare.iter().flat_map(|rare| &rare.twins)).copied().collect();
+            self.rewrite.iter().chain(self.further.iter().flat_map(|further| &further.repeats)).copied().collect();
         let substitution = |Rewrite { span, around: [before, after] }| Substitution {
             span,
             json: format!("{before}{json}{after}"),
             text: String::new(),
             at: 0,
         };
-        self.rare_mut().substitutions = places.into_iter().map(substitution).collect();
+        self.further_mut().substitutions = places.into_iter().map(substitution).collect();
     }
 
     /// What is written in place of some of its bytes, ordered by place.
     #[must_use]
     pub fn substitutions(&self) -> &[Substitution] {
-        self.rare.as_ref().map_or(&[], |rare| rare.substitutions.as_slice())
+        self.further.as_ref().map_or(&[], |further| further.substitutions.as_slice())
     }
 
     /// The JSON of the element, with its substitutions.
@@ -312,7 +312,7 @@ impl Rewrite {
 
 /// Further places of a part, which only few parts have.
 #[derive(Debug, Clone, Default)]
-pub struct RarePlaces<'a> {
+pub struct FurtherPlaces<'a> {
     /// For a call: another one with which it is kept or dropped.
     pub leader: Option<Leader<'a>>,
     /// For reasoning: whether no provider signs it, so that none demands a signature.
@@ -320,7 +320,7 @@ pub struct RarePlaces<'a> {
     /// Copies of the part in other messages. They are removed when the part is cut.
     pub copies_cut: Vec<Value<'a>>,
     /// Where other messages contain the same text, which is rewritten in the same way.
-    pub twins: Vec<Rewrite>,
+    pub repeats: Vec<Rewrite>,
     /// What is written in place of some bytes of the part.
     pub substitutions: Vec<Substitution>,
 }

@@ -87,7 +87,7 @@ pub(super) enum Growing {
     /// It keeps the newest segments that fit into a budget.
     Newest(Newest),
     /// It continues from the state in which an earlier part of the history left it.
-    Resumed(Resumed),
+    Resumed(Box<Resumed>),
 }
 
 impl Growing {
@@ -103,18 +103,18 @@ impl Growing {
         if let Some(limit) = processor.downcast_ref() {
             return Some(Self::Newest(Newest::new(limit, history, layout)?));
         }
-        Some(Self::Resumed(Resumed::new(processor.downcast_ref()?)))
+        Some(Self::Resumed(Box::new(Resumed::new(processor.downcast_ref()?))))
     }
 
     /// How `request` differs from the previous one, which sent `sent`; `None` if the policy itself has to decide.
     ///
     /// # Errors
     /// The error of the processor that cannot decide.
-    pub(super) fn difference<'a>(
+    pub(super) fn difference(
         &mut self,
         request: &Request,
         sent: &Sent,
-        applied: &Applied<'_, 'a>,
+        applied: &Applied<'_, '_>,
         written: &mut WrittenMessages,
     ) -> Result<Option<Difference>, ProcessorError> {
         Ok(match self {
@@ -147,11 +147,11 @@ impl Results {
         clear.is_plain().then_some(Self { last, open: Vec::new(), next: 0 })
     }
 
-    fn difference<'a>(
+    fn difference(
         &mut self,
         request: &Request,
         sent: &Sent,
-        applied: &Applied<'_, 'a>,
+        applied: &Applied<'_, '_>,
         written: &mut WrittenMessages,
     ) -> Result<Difference, ProcessorError> {
         let Applied { history, counting, .. } = applied;

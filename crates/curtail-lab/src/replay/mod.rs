@@ -38,8 +38,8 @@ pub use policies::{AS_RECORDED, Apply, Policy, PolicyChain, ScaledChain};
 pub use prices::{CacheRules, CacheUse, ModelPrice, PriceError, Prices};
 pub use remembered::{Remembered, remembering};
 pub use report::{
-    Accuracy, CalibrationReport, Group, Losses, Missing, NamedTotal, PolicyReport, PolicyTotal, Predicted, Probe,
-    Probes, Recorded, RequestReport, SessionReport, TotalReport, Verdict, outcome,
+    Accuracy, CalibrationReport, Losses, Missing, NamedTotal, PolicyReport, PolicyTotal, Predicted, Probe, Probes,
+    Recorded, RequestReport, SessionGroup, SessionReport, TotalReport, Verdict, outcome,
 };
 
 /// Policies, and the settings for measuring their requests.

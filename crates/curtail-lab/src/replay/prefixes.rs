@@ -16,14 +16,14 @@ use curtail_facts::references;
 
 /// Messages that follow each other in a request.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Run {
+pub(super) enum MessageRun {
     /// Messages of the session, as they were recorded.
     Recorded(Range<usize>),
     /// A message that the policy wrote or changed, with its position if it has one.
     Written(Written, Option<usize>),
 }
 
-impl Run {
+impl MessageRun {
     const fn count(&self) -> usize {
         match self {
             Self::Recorded(positions) => positions.end - positions.start,
@@ -63,21 +63,21 @@ impl Run {
 
 /// Messages in the order in which they are sent.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Runs(Vec<Run>);
+pub(super) struct Runs(Vec<MessageRun>);
 
 impl Runs {
     /// Appends the messages at `positions`, as they were recorded.
     pub(super) fn push(&mut self, positions: Range<usize>) {
         match self.0.last_mut() {
             _ if positions.is_empty() => {}
-            Some(Run::Recorded(run)) if run.end == positions.start => run.end = positions.end,
-            _ => self.0.push(Run::Recorded(positions)),
+            Some(MessageRun::Recorded(run)) if run.end == positions.start => run.end = positions.end,
+            _ => self.0.push(MessageRun::Recorded(positions)),
         }
     }
 
     /// Appends a message that a policy wrote, or changed if it has a position.
     pub(super) fn push_written(&mut self, written: Written, position: Option<usize>) {
-        self.0.push(Run::Written(written, position));
+        self.0.push(MessageRun::Written(written, position));
     }
 }
 
@@ -100,7 +100,7 @@ impl From<Runs> for Difference {
 /// A run in a request.
 #[derive(Debug, Clone)]
 struct PlacedRun {
-    run: Run,
+    run: MessageRun,
     /// The number of messages before it.
     count: usize,
     /// The link of everything before it.
@@ -161,17 +161,17 @@ impl Sent {
         let before = self.link(common, history);
         let kept = self.linked.partition_point(|placed| placed.count < common);
         self.linked.truncate(kept);
-        if let Some(PlacedRun { run: Run::Recorded(positions), count, .. }) = self.linked.last_mut() {
+        if let Some(PlacedRun { run: MessageRun::Recorded(positions), count, .. }) = self.linked.last_mut() {
             positions.end = positions.end.min(positions.start + common - *count);
         }
         let first = self.runs.partition_point(|placed| placed.count + placed.run.count() <= common);
         let (mut before, mut count) = (before, common);
         for placed in &self.runs[first..] {
             let run = match &placed.run {
-                Run::Recorded(positions) => {
-                    Run::Recorded(positions.start + common.saturating_sub(placed.count)..positions.end)
+                MessageRun::Recorded(positions) => {
+                    MessageRun::Recorded(positions.start + common.saturating_sub(placed.count)..positions.end)
                 }
-                written @ Run::Written(..) => written.clone(),
+                written @ MessageRun::Written(..) => written.clone(),
             };
             let next = (run.link(before, run.count(), history), count + run.count());
             self.linked.push(PlacedRun { run, count, before, ascends: None });
@@ -198,7 +198,7 @@ impl Sent {
         Changed { count, common, removed, kept }
     }
 
-    fn push(&mut self, run: Run, history: &History<'_>) {
+    fn push(&mut self, run: MessageRun, history: &History<'_>) {
         let ascends = match self.runs.last() {
             Some(last) => last.ascends,
             None => Some(0),
@@ -207,15 +207,15 @@ impl Sent {
             Some(positions) => ascends.filter(|end| *end <= positions.start).map(|_| positions.end),
             None => ascends,
         };
-        if let Run::Written(written, _) = &run {
+        if let MessageRun::Written(written, _) = &run {
             self.writings += 1;
             written.references.iter().for_each(|reference| *self.written.entry(*reference).or_default() += 1);
         }
         self.runs.push(PlacedRun { count: self.count(), before: self.end(history), run, ascends });
     }
 
-    fn remove_references(&mut self, run: &Run) {
-        let Run::Written(written, _) = run else { return };
+    fn remove_references(&mut self, run: &MessageRun) {
+        let MessageRun::Written(written, _) = run else { return };
         self.writings -= 1;
         for reference in written.references.iter() {
             if let Some(count) = self.written.get_mut(reference) {
@@ -291,8 +291,8 @@ impl Sent {
         let mut count = 0;
         for placed in &self.runs {
             let instructing = match &placed.run {
-                Run::Recorded(run) => history.after_instructions[run.start].min(run.end) - run.start,
-                Run::Written(written, _) => usize::from(written.stats.instructs),
+                MessageRun::Recorded(run) => history.after_instructions[run.start].min(run.end) - run.start,
+                MessageRun::Written(written, _) => usize::from(written.stats.instructs),
             };
             count += instructing;
             if instructing < placed.run.count() {
@@ -371,7 +371,7 @@ fn common(one: &[PlacedRun], two: &[PlacedRun], history: &History<'_>) -> usize 
     while let (Some((run, nth)), Some((other, nth_other))) = (one.peek(), two.peek()) {
         steps::count(1);
         let step = match (run, other) {
-            (Run::Recorded(run), Run::Recorded(other)) => {
+            (MessageRun::Recorded(run), MessageRun::Recorded(other)) => {
                 let most = (run.len() - nth).min(other.len() - nth_other);
                 history.links.common_length(run.start + nth, other.start + nth_other, most)
             }
@@ -390,17 +390,17 @@ fn common(one: &[PlacedRun], two: &[PlacedRun], history: &History<'_>) -> usize 
 /// A place in a request.
 struct Cursor<'s, I> {
     runs: I,
-    run: Option<&'s Run>,
+    run: Option<&'s MessageRun>,
     nth: usize,
 }
 
-impl<'s, I: Iterator<Item = &'s Run>> Cursor<'s, I> {
+impl<'s, I: Iterator<Item = &'s MessageRun>> Cursor<'s, I> {
     fn begin(mut runs: I) -> Self {
         let run = runs.next();
         Self { runs, run, nth: 0 }
     }
 
-    fn peek(&self) -> Option<(&'s Run, usize)> {
+    fn peek(&self) -> Option<(&'s MessageRun, usize)> {
         self.run.map(|run| (run, self.nth))
     }
 

@@ -600,7 +600,7 @@ const MIN_SAVING: f64 = 0.01;
 
 /// Sessions of one dialect with one outcome.
 #[derive(Debug, Clone, Serialize)]
-pub struct Group {
+pub struct SessionGroup {
     /// The dialect.
     pub dialect: &'static str,
     /// The outcome, if the logs have one.
@@ -641,7 +641,7 @@ pub struct Verdict {
     pub next_saved: f64,
 }
 
-impl Group {
+impl SessionGroup {
     /// Adds `session` to its group in `groups`, or to a new one.
     pub fn add(groups: &mut Vec<Self>, session: &SessionReport, keep_inaccurate: bool) {
         let is_group = |group: &Self| group.dialect == session.dialect && group.outcome == session.outcome;

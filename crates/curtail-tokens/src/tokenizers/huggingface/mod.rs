@@ -273,7 +273,7 @@ const LONGEST_WORD: u64 = 1000;
 
 /// The members of a file that are checked.
 #[derive(Deserialize)]
-struct Outline {
+struct CheckedMembers {
     model: BoundedModel,
     #[serde(default)]
     added_tokens: Vec<AddedId>,
@@ -342,7 +342,7 @@ impl<'de> Visitor<'de> for VocabularyVisitor {
 /// # Errors
 /// The limit that it exceeds, or why it is not a `tokenizer.json`.
 fn check_bounds(bytes: &[u8]) -> Result<(), String> {
-    let outline: Outline = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let outline: CheckedMembers = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let added = outline.added_tokens.iter().map(|token| token.id).max().unwrap_or(0);
     let highest = outline.model.vocab.0.max(added);
     if highest > u64::from(HIGHEST_ID) {

@@ -208,13 +208,13 @@ struct EntryTable {
     ends: Vec<usize>,
     tokens: Vec<Token>,
     /// The tokens that merges make, in the order of the merges.
-    groups: Vec<Group>,
+    groups: Vec<TokenPairs>,
     /// The pairs of all groups, as entries.
     pairs: Vec<[usize; 2]>,
 }
 
 /// A token, and the pairs that the file lists for it.
-struct Group {
+struct TokenPairs {
     entry: usize,
     /// Where its pairs start in the list of all pairs.
     start: usize,
@@ -283,7 +283,7 @@ impl EntryTable {
             match self.tokens[merged] {
                 Token::Unmade => {
                     self.tokens[merged] = Token::Numbered(u32::try_from(BYTES + self.groups.len()).unwrap_or(u32::MAX));
-                    self.groups.push(Group { entry: merged, start: self.pairs.len() });
+                    self.groups.push(TokenPairs { entry: merged, start: self.pairs.len() });
                 }
                 Token::Numbered(_) if self.groups.last().is_some_and(|last| last.entry == merged) => {}
                 _ => return Err("merges that make one token are not neighbors"),

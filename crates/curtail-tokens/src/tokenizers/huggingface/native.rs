@@ -13,13 +13,13 @@ use unicode_normalization_alignments::{IsNormalized, UnicodeNormalization as _, 
 
 use super::Unsupported;
 use super::model::{self, AddedToken, File, Model};
-use crate::tokenizers::tiktoken::{Engine, Keep, Step, Vocabulary, Walker, recognize};
+use crate::tokenizers::tiktoken::{Engine, Keep, SplitStep, Vocabulary, Walker, recognize};
 
 /// A `tokenizer.json` that the engine supports.
 pub(super) struct NativeTokenizer {
     vocabulary: &'static Vocabulary,
     /// How it splits a text into pieces.
-    splits: Vec<Step>,
+    splits: Vec<SplitStep>,
     added: AddedTokens,
     /// Whether a text is normalized to NFC.
     composes: bool,
@@ -318,7 +318,7 @@ impl PreTokenizer {
     ///
     /// # Errors
     /// It is not supported.
-    fn read(step: &Value) -> Result<(Vec<Step>, bool), Unsupported> {
+    fn read(step: &Value) -> Result<(Vec<SplitStep>, bool), Unsupported> {
         let mut steps = match Self::deserialize(step).map_err(|_| UNKNOWN)? {
             Self::Sequence { pretokenizers } => pretokenizers,
             other => vec![other],
@@ -331,18 +331,18 @@ impl PreTokenizer {
             return Err(UNKNOWN);
         }
         if let Some(known) = recognize_sequence(&steps).filter(|_| !use_regex) {
-            return Ok((vec![Step::Known(known)], false));
+            return Ok((vec![SplitStep::Known(known)], false));
         }
         let mut steps = steps.into_iter().map(Self::step).collect::<Result<Vec<_>, _>>()?;
         if use_regex {
-            steps.push(Step::Known(recognize(&[]).ok_or(UNKNOWN)?));
+            steps.push(SplitStep::Known(recognize(&[]).ok_or(UNKNOWN)?));
         }
         Ok((steps, add_prefix_space))
     }
 
-    fn step(self) -> Result<Step, Unsupported> {
+    fn step(self) -> Result<SplitStep, Unsupported> {
         let (pattern, keep, inverted) = match self {
-            Self::Digits { individual_digits } => return Ok(Step::Digits { each: individual_digits }),
+            Self::Digits { individual_digits } => return Ok(SplitStep::Digits { each: individual_digits }),
             Self::Split { pattern, behavior, invert } => (pattern, behavior, invert),
             Self::ByteLevel { .. } | Self::Sequence { .. } => return Err(UNKNOWN),
         };
@@ -350,13 +350,13 @@ impl PreTokenizer {
         let keeps_matches = keep == Keep::Isolated || keep == Keep::Removed && inverted;
         let regex = match &pattern {
             Delimiter::Regex(pattern) => match recognize(&[pattern]).filter(|_| keeps_matches) {
-                Some(known) => return Ok(Step::Known(known)),
+                Some(known) => return Ok(SplitStep::Known(known)),
                 None => Regex::new(pattern),
             },
             Delimiter::String(text) => Regex::new(&fancy_regex::escape(text)),
         };
         let regex = Box::new(regex.map_err(|_| UNKNOWN)?);
-        Ok(Step::Regex { regex, inverted, keep })
+        Ok(SplitStep::Regex { regex, inverted, keep })
     }
 }
 

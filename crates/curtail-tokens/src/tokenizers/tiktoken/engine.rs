@@ -21,7 +21,7 @@ thread_local! {
 pub(crate) struct Engine<'a> {
     pub(crate) vocabulary: &'static Vocabulary,
     /// The steps in which a text is split into pieces: each splits the pieces of the previous one.
-    pub(crate) splits: &'a [Step],
+    pub(crate) splits: &'a [SplitStep],
 }
 
 impl Engine<'_> {
@@ -63,7 +63,7 @@ impl Engine<'_> {
 
     fn walk(self, text: &str, budget: usize) -> Reached {
         match self.splits {
-            [Step::Known(walker)] => self.with_counter(|counter| (walker.walk)(counter, text.as_bytes(), budget)),
+            [SplitStep::Known(walker)] => self.with_counter(|counter| (walker.walk)(counter, text.as_bytes(), budget)),
             steps => {
                 let pieces = pieces(steps, text);
                 self.with_counter(|counter| counter.walk_pieces(text.as_bytes(), &pieces, budget))
@@ -77,7 +77,7 @@ impl Engine<'_> {
             return Vec::new();
         }
         let piece = match self.splits {
-            [Step::Known(walker)] => Some(at..(walker.end)(text.as_bytes(), at)),
+            [SplitStep::Known(walker)] => Some(at..(walker.end)(text.as_bytes(), at)),
             steps => pieces(steps, text).into_iter().find(|piece| piece.start >= at),
         };
         piece.map_or_else(Vec::new, |piece| self.with_counter(|counter| counter.piece_ends(text.as_bytes(), piece)))
@@ -85,7 +85,7 @@ impl Engine<'_> {
 
     /// Whether parts of a text may be removed, so that they are in no piece.
     pub(crate) fn removes(self) -> bool {
-        self.splits.iter().any(|step| matches!(step, Step::Regex { keep: Keep::Removed, .. }))
+        self.splits.iter().any(|step| matches!(step, SplitStep::Regex { keep: Keep::Removed, .. }))
     }
 
     /// Runs `work` with this thread's counter for the vocabulary.
@@ -104,7 +104,7 @@ impl Engine<'_> {
 // Splits a text step by step, as the pre-tokenizers of a `tokenizer.json` do. It knows no vocabulary.
 
 /// One step.
-pub(crate) enum Step {
+pub(crate) enum SplitStep {
     /// By a hand-written pattern.
     Known(&'static Walker),
     /// Digits apart from other text: each one alone, or in numbers.
@@ -124,7 +124,7 @@ pub(crate) enum Keep {
     Removed,
 }
 
-impl Step {
+impl SplitStep {
     /// Splits a part of a text, and appends its pieces.
     fn split(&self, text: &str, part: Range<usize>, pieces: &mut Vec<Range<usize>>) {
         let (start, text) = (part.start, &text[part]);
@@ -153,7 +153,7 @@ impl Step {
 }
 
 /// The pieces of a text, none of them empty.
-fn pieces(steps: &[Step], text: &str) -> Vec<Range<usize>> {
+fn pieces(steps: &[SplitStep], text: &str) -> Vec<Range<usize>> {
     let whole = 0..text.len();
     let mut parts = vec![whole];
     for step in steps {

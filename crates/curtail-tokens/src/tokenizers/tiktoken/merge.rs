@@ -108,7 +108,7 @@ impl Merger {
         limit: usize,
         mut end: impl FnMut(usize),
     ) -> Option<usize> {
-        let (mut row, mut count, mut back) = (Row::default(), 0, OVERLAP);
+        let (mut row, mut count, mut back) = (TokenRow::default(), 0, OVERLAP);
         loop {
             let from = row.restart(back);
             let to = piece.len().min(row.end() + stretch);
@@ -198,13 +198,13 @@ impl LongMerge {
 
 /// The tokens at the end of what is merged so far, which may still change.
 #[derive(Default)]
-struct Row {
+struct TokenRow {
     /// Where the first of them starts.
     start: usize,
     ends: Vec<usize>,
 }
 
-impl Row {
+impl TokenRow {
     /// Where the next stretch starts: `back` tokens before the end of the row.
     fn restart(&self, back: usize) -> usize {
         match self.ends.len().checked_sub(back + 1) {

@@ -23,7 +23,7 @@ use pattern::{Cl100k, O200k, R50k};
 use vocabulary::listed;
 
 pub(super) use counter::Walker;
-pub(super) use engine::{Engine, Keep, Step};
+pub(super) use engine::{Engine, Keep, SplitStep};
 pub(super) use recognized::recognize;
 pub(super) use tables::{BYTES, MergeTable, NO_PAIR, Tokens};
 pub(super) use vocabulary::Vocabulary;
@@ -39,7 +39,7 @@ pub(super) struct Encoding {
     /// Its estimate, from the UTF-16 units per token that were measured for it, in tenths.
     estimate: Approximate,
     /// How it splits a text.
-    splits: [Step; 1],
+    splits: [SplitStep; 1],
     /// Its tables. The build script makes them.
     vocabulary: fn() -> &'static Vocabulary,
 }
@@ -51,7 +51,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
         name: "o200k_base",
         models: &["gpt-5*", "gpt-4.5", "gpt-4.1", "gpt-4o", "chatgpt-4o", "o1", "o3", "o4", "codex-mini"],
         estimate: Approximate::new(DEFAULT_ESTIMATE, 42),
-        splits: [Step::Known(Walker::splitting_by::<O200k>())],
+        splits: [SplitStep::Known(Walker::splitting_by::<O200k>())],
         vocabulary: listed::o200k_base,
     },
     // The open-weight gpt-oss models.
@@ -59,7 +59,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
         name: "o200k_harmony",
         models: &["gpt-oss"],
         estimate: Approximate::new("approx:o200k_harmony", 42),
-        splits: [Step::Known(Walker::splitting_by::<O200k>())],
+        splits: [SplitStep::Known(Walker::splitting_by::<O200k>())],
         vocabulary: listed::o200k_base,
     },
     // GPT-4, GPT-3.5 and the embedding models.
@@ -70,7 +70,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
             "text-embedding-3-small", "text-embedding-3-large",
         ],
         estimate: Approximate::new("approx:cl100k_base", 40),
-        splits: [Step::Known(Walker::splitting_by::<Cl100k>())],
+        splits: [SplitStep::Known(Walker::splitting_by::<Cl100k>())],
         vocabulary: listed::cl100k_base,
     },
     // Codex and the text-davinci models 2 and 3.
@@ -82,7 +82,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
             "cushman-codex",
         ],
         estimate: Approximate::new("approx:p50k_base", 38),
-        splits: [Step::Known(Walker::splitting_by::<R50k>())],
+        splits: [SplitStep::Known(Walker::splitting_by::<R50k>())],
         vocabulary: listed::p50k_base,
     },
     // The first GPT-3 models.
@@ -93,7 +93,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
             "text-search*", "code-search*", "davinci", "curie", "babbage", "ada",
         ],
         estimate: Approximate::new("approx:r50k_base", 35),
-        splits: [Step::Known(Walker::splitting_by::<R50k>())],
+        splits: [SplitStep::Known(Walker::splitting_by::<R50k>())],
         vocabulary: listed::r50k_base,
     },
     // GPT-2.
@@ -101,7 +101,7 @@ pub(super) static ENCODINGS: &[Encoding] = &[
         name: "gpt2",
         models: &["gpt2", "gpt-2"],
         estimate: Approximate::new("approx:gpt2", 32),
-        splits: [Step::Known(Walker::splitting_by::<R50k>())],
+        splits: [SplitStep::Known(Walker::splitting_by::<R50k>())],
         vocabulary: listed::r50k_base,
     },
 ];
