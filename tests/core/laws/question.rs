@@ -3,8 +3,8 @@
 use curtail_core::json::Document;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{
-    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, Pins, Question, SlidingWindow, Strip, TokenLimit,
-    WindowUnit,
+    DropMessages, HistoryWindow, Keep, MessageRange, Overflow, Pins, Processor, Question, SlidingWindow, Strip,
+    TokenLimit, View, WindowUnit,
 };
 use curtail_core::transcript::{Message, Pairs, Role, in_flight, open_questions, prompts};
 use proptest::prelude::*;
@@ -152,7 +152,8 @@ proptest! {
                 let said = |message: &&Message<'_>| message.counts_in(0) && !message.role.instructs();
                 let [before, after] = [&transcript.messages, &run.messages].map(|messages| messages.iter().find(said));
                 let begins_with_user = |first: Option<&Message<'_>>| first.is_none_or(Message::begins_turn);
-                let waits = after.is_some_and(|first| first.calls().any(|(_, call)| call.waits));
+                let first = after.and_then(Message::source_index);
+                let waits = first.is_some_and(|first| waiting(&transcript.messages).iter().any(|(call, _)| *call == first));
                 let is_refused = transcript.layout.context.user_first && begins_with_user(before) && waits;
                 prop_assert!(!is_refused, "a call comes first of {:?} in\n{}", kept, text);
             }
@@ -176,13 +177,33 @@ proptest! {
             if run.changed && !prompts(&transcript.messages).is_empty() {
                 prop_assert!(!prompts(&run.messages).is_empty(), "nothing is asked any more in\n{}", text);
                 let is_said = |message: &&Message<'_>| message.standing.is_read() && !message.role.instructs();
-                let is_users = |messages: &[Message<'_>]| {
-                    messages.iter().find(is_said).is_none_or(|message| message.role != Role::Assistant)
-                };
-                // What begins with an answer already has no message of a person before its first round.
-                let needs_user = transcript.layout.context.user_first && is_users(&transcript.messages);
-                prop_assert!(!needs_user || is_users(&run.messages), "an answer comes first in\n{}", text);
+                let [before, after] = [&transcript.messages, &run.messages].map(|messages| messages.iter().find(is_said));
+                // What begins with an answer or a result already has no message of a person before its first round.
+                let begins_with_user = before.is_none_or(Message::begins_turn);
+                let needs_user = transcript.layout.context.user_first && begins_with_user;
+                let is_answer = after.is_some_and(|message| message.role == Role::Assistant);
+                prop_assert!(!needs_user || !is_answer, "an answer comes first of {:?} in\n{}", run.messages.iter().map(Message::source_index).collect::<Vec<_>>(), text);
             }
+        }
+    }
+
+    /// A budget of as many tokens as a transcript has changes nothing, wherever its instructions are.
+    #[test]
+    fn a_budget_that_is_enough_changes_nothing(
+        script in prop_oneof![sound_script(), open_script(), broken_script()],
+        serializer in serializer(),
+        preserve_system in any::<bool>(),
+        step in prop::sample::select(&[1_usize, 15][..]),
+    ) {
+        let text: String = (serializer.1)(&script).iter().map(|item| format!("{item}\n")).collect();
+        let document = Document::parse_log(&text).expect("what is written is JSON");
+        for (_, transcript) in reading(Some(serializer.0), Framing::Lines).transcripts_or_none(&document).expect("it is read") {
+            let limit = limit(0, Overflow::Error);
+            let total = limit.counting.total(&View::of_layout(&transcript.layout, &transcript.messages));
+            let max_tokens = total.expect("a sum is no template");
+            let enough = TokenLimit { max_tokens, preserve_system, step, ..limit };
+            let plan = enough.decide(&View::of_layout(&transcript.layout, &transcript.messages)).expect("it fits");
+            prop_assert!(plan.is_identity(), "{} tokens of\n{}", max_tokens, text);
         }
     }
 }

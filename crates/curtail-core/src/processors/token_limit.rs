@@ -202,11 +202,17 @@ impl Limiting<'_, '_, '_> {
             None => self.overflow(&asking, newest)?,
         };
         let questions = asking.preserved.questions();
-        let still = self.limit.question.still(questions, &plan, self.transcript.view.messages);
-        match still.is_empty() || still.len() == questions.len() {
-            true => Ok(plan),
-            false => self.decide_asking(still, newest),
+        let messages = self.transcript.view.messages;
+        let still = self.limit.question.still(questions, &plan, messages);
+        if still.len() == questions.len() {
+            return Ok(plan);
         }
+        if !still.is_empty() {
+            return self.decide_asking(still, newest);
+        }
+        // Nothing is left of the round that answers them.
+        let without = self.decide_asking(Vec::new(), newest)?;
+        Ok(if self.limit.question.is_open_after(&without, messages) { plan } else { without })
     }
 
     /// The same cut, if it keeps these questions as well.
@@ -255,7 +261,10 @@ impl Limiting<'_, '_, '_> {
         let messages = self.transcript.view.messages;
         let is_own = || (start..messages.len()).any(|at| !self.preserved.contains(at));
         let prompts = prompts(messages);
-        let asks = || prompts.is_empty() || prompts.iter().any(|&at| at >= start || self.preserved.contains(at));
+        // Beside a call that waits, an earlier question is kept, which is not what the in-flight round answers.
+        let question = || self.limit.question.among(messages, self.transcript.pairs).pop();
+        let stays = |at: usize| at >= start || self.preserved.contains(at);
+        let asks = || prompts.is_empty() || question().map_or_else(|| prompts.iter().any(|&at| stays(at)), stays);
         start == 0 || is_own() && asks() || (0..messages.len()).all(|at| self.preserved.contains(at))
     }
 
@@ -293,8 +302,7 @@ impl Limiting<'_, '_, '_> {
         let (count, places) = (view.messages.len(), joints(view.messages, pairs));
         let openers = if self.limit.question == Question::Never { Vec::new() } else { prompts(view.messages) };
         let opener = |at: usize| opener(&openers, at).filter(|&opener| !self.preserved.contains(opener));
-        let tokens = |at| if self.preserved.contains(at) { 0 } else { self.tokens(at) };
-        let sums: Vec<usize> = (0..count).map(tokens).collect();
+        let sums: Vec<usize> = (0..count).map(|at| self.removed_tokens(at)).collect();
         let excess = match rendering {
             Some(rendering) => rendering.whole()?.saturating_sub(max_tokens),
             None => sums.iter().sum::<usize>().saturating_sub(room),
@@ -305,7 +313,7 @@ impl Limiting<'_, '_, '_> {
         };
         let last = (0..count).rfind(|&at| !self.preserved.contains(at));
         // What begins the turn at a place is kept, too, so more has to be removed before it.
-        let needed = |at: usize| excess + opener(at).map_or(0, |opener| self.tokens(opener));
+        let needed = |at: usize| excess + opener(at).map_or(0, |opener| self.removed_tokens(opener));
         let (mut removed, mut due) = (0, 0);
         for (at, sum) in sums.into_iter().enumerate().take_while(|(at, _)| last >= Some(*at)) {
             if removed >= needed(at).next_multiple_of(step).max(due) && places.binary_search(&at).is_ok() {
@@ -335,7 +343,7 @@ impl Limiting<'_, '_, '_> {
             let (mut first, mut sum, mut messages) = (segments.len(), 0, 0);
             for (at, segment) in segments.iter().enumerate().rev() {
                 let added = segment.clone().filter(|&at| !self.preserved.contains(at));
-                let tokens = || added.map(|at| self.tokens(at)).sum::<usize>();
+                let tokens = || added.map(|at| self.removed_tokens(at)).sum::<usize>();
                 let needed = sum + *sums[at].get_or_insert_with(tokens);
                 if fixed + needed + (messages + segment.len()) * surplus > budget {
                     break;
@@ -373,8 +381,7 @@ impl Limiting<'_, '_, '_> {
         self.limit.counting.outside(self.transcript.view) + preserved.sum::<usize>()
     }
 
-    /// Tokens of what is preserved of a message: the whole, or instructions beside its other parts, which are counted again
-    /// with the message if that is kept.
+    /// Tokens of what is preserved of a message: the whole, or instructions beside its other parts.
     fn preserved_tokens(&self, at: usize) -> usize {
         if self.preserved.contains(at) {
             return self.tokens(at);
@@ -388,9 +395,16 @@ impl Limiting<'_, '_, '_> {
     fn segment_until(&self, segment: Range<usize>, limit: usize) -> Option<usize> {
         let mut total = 0;
         for at in segment.rev().filter(|&at| !self.preserved.contains(at)) {
-            total += self.limit.counting.message_until(&self.transcript.view.messages[at], limit - total)?;
+            let instructions = self.preserved_tokens(at);
+            let message = &self.transcript.view.messages[at];
+            total += self.limit.counting.message_until(message, limit - total + instructions)? - instructions;
         }
         Some(total)
+    }
+
+    /// Tokens that a cut removes with a message.
+    fn removed_tokens(&self, at: usize) -> usize {
+        self.tokens(at) - self.preserved_tokens(at)
     }
 
     fn plan(&self, start: usize) -> Plan {
@@ -440,7 +454,7 @@ impl Limiting<'_, '_, '_> {
             None => self.newest(),
         };
         let count = view.messages.len();
-        let rest = (start..count).filter(|&at| !asking.preserved.contains(at)).map(|at| self.tokens(at));
+        let rest = (start..count).map(|at| asking.removed_tokens(at));
         let sum = asking.needed() + rest.sum::<usize>();
         let kept = (0..count).filter(|&at| at >= start || asking.preserved.contains(at));
         let needed = rendering.and_then(|rendering| rendering.tokens(kept).ok()).unwrap_or(sum);

@@ -94,6 +94,12 @@ impl Question {
         questions
     }
 
+    /// Whether a round is in flight after `plan` whose question is kept, or has to be.
+    pub(super) fn is_open_after(self, plan: &Plan, messages: &[Message<'_>]) -> bool {
+        let after = apply_plan(messages.to_vec(), plan);
+        !self.among(&after, &Pairs::from_messages(&after)).is_empty()
+    }
+
     /// Those of `questions` that are still to be kept after `plan`: a part of the round that answers them may be gone, or all of it.
     pub(super) fn still(self, questions: &[usize], plan: &Plan, messages: &[Message<'_>]) -> Vec<usize> {
         let kept: Vec<usize> = (0..messages.len()).filter(|&at| plan.keeps(at)).collect();
@@ -193,8 +199,10 @@ impl Keep {
                     // A call that waits for its answer since an earlier round is no part of this one.
                     let is_left = in_flight(&after) < after.len()
                         && (in_flight(messages)..messages.len()).any(|at| plan.keeps(at));
+                    // Without its result, a message that answers a call of the round asks something else.
+                    let is_whole = questions.iter().all(|&at| asking.decisions[at] == Decision::Keep);
                     if !is_left || questions.len() < 2 {
-                        return if is_left { asking } else { plan };
+                        return if is_left && is_whole { asking } else { plan };
                     }
                     questions.remove(0);
                 }
