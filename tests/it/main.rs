@@ -25,13 +25,13 @@ mod memory_cli;
 mod new_session;
 mod packaging;
 mod program;
-#[path = "../core/properties.rs"]
+#[path = "../../crates/curtail-core/tests/core/properties.rs"]
 mod properties;
 mod quality;
 mod readers;
 mod replay;
 mod run;
-#[path = "../core/serializers/mod.rs"]
+#[path = "../../crates/curtail-core/tests/core/serializers/mod.rs"]
 mod serializers;
 mod server;
 mod sessions;

@@ -306,9 +306,9 @@ fn a_round_that_lost_a_result_is_decided_again() {
 #[test]
 fn a_request_behind_a_rewind_sends_no_branch() {
     let logs = [
-        (include_str!("../../fixtures/dialects/claude-code/rewind.jsonl"), vec![0..6, 9..10]),
-        (include_str!("../../fixtures/dialects/pi/branches.jsonl"), vec![0..2, 6..8]),
-        (include_str!("../../fixtures/dialects/qwen/rewind.jsonl"), vec![0..1, 2..3]),
+        (include_str!("../../../../fixtures/dialects/claude-code/rewind.jsonl"), vec![0..6, 9..10]),
+        (include_str!("../../../../fixtures/dialects/pi/branches.jsonl"), vec![0..2, 6..8]),
+        (include_str!("../../../../fixtures/dialects/qwen/rewind.jsonl"), vec![0..1, 2..3]),
     ];
     for (text, sent) in logs {
         let document = Document::parse_log(text).unwrap();
