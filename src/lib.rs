@@ -3,8 +3,6 @@
 
 #![forbid(unsafe_code)]
 
-#[doc(hidden)]
-pub mod batch;
 mod cli;
 mod console;
 mod cutting;
@@ -13,10 +11,6 @@ mod process;
 #[doc(hidden)]
 pub mod reports;
 mod sessions;
-#[cfg(feature = "parquet")]
-use curtail_tables as tables;
-#[cfg(not(feature = "parquet"))]
-mod tables;
 mod works;
 
 #[doc(hidden)]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::batch::Batch;
 use crate::console;
 use crate::options::check::{PathOptions, RuleOptions};
 use crate::options::choices::one_of;
@@ -18,7 +17,7 @@ use crate::options::numbers::Tokens;
 use crate::options::repair::{REPAIR_MODES, profile_named};
 use crate::process::Interrupt;
 use crate::reports::check::{CheckReport, CheckReporter};
-use crate::reports::findings::{FORMATS, Format, Outcome, Silenced};
+use crate::reports::findings::{CheckOutcome, FORMATS, Format, Silenced};
 use crate::reports::progress::{Progress, Show};
 use crate::reports::remarks;
 use crate::works::check::{Checking, TextRepair};
@@ -27,6 +26,7 @@ use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::transcript::PairingRules;
 use curtail_io::Source;
+use curtail_io::batch::Batch;
 
 /// Report broken tool pairs and other faults; exit with 1 if any is denied
 #[derive(Debug, clap::Args)]
@@ -142,7 +142,7 @@ impl CheckArgs {
         let interrupt = Interrupt::watch(self.writes())?;
         // A terminal shows findings at the end: until then it is free for progress, unless differences are shown.
         let progress = Arc::new(Progress::new(Show::chosen(global, self.diff), &sources));
-        let mut outcome = Outcome::default();
+        let mut outcome = CheckOutcome::default();
         outcome.silenced = silenced.filter(Silenced::is_something);
         outcome.limit = self.max_findings;
         outcome.only_counts = self.statistics;
@@ -150,7 +150,7 @@ impl CheckArgs {
         outcome.is_quiet = global.quiet && self.output_format.name == FORMATS[0].name;
         let mut reporter = CheckReporter::new(self.report(), global, outcome, Arc::clone(&progress));
         missing.iter().for_each(|error| reporter.miss(error));
-        let batch = Batch { stop: interrupt.flag(), progress, ..batch };
+        let batch = Batch { stop: interrupt.flag(), progress: Some(progress), ..batch };
         batch.run(sources, &checking, |event| reporter.event(event));
         let status = reporter.finish();
         Ok(interrupt.status().map_or(status, ExitCode::from))

@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use crate::console;
 use crate::options::config::ConfigFlags;
-use crate::options::config::Step;
+use crate::options::config::ConfigStep;
 use crate::options::configuration_schema;
 use crate::options::global::Global;
 use crate::options::keys::Origin;
@@ -50,7 +50,7 @@ fn shown(flags: &ConfigFlags) -> anyhow::Result<String> {
     };
     let file = one_line(&config.file);
     let mut lines = format!("file: {file}\n");
-    for Step { level, entry } in config.everywhere() {
+    for ConfigStep { level, entry } in config.everywhere() {
         let _ = writeln!(lines, "{}: {}  # {file}:{}", one_line(&level), entry.spec.name, entry.place.line);
         for value in &entry.table.values {
             let origin = match &value.origin {

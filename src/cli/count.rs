@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use crate::batch::{Event, Flow, Unit, Work};
 use crate::console;
 use crate::options::counting::{CountingOptions, TemplateOptions};
 use crate::options::global::Global;
@@ -15,6 +14,7 @@ use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Pairs, PartRef, Role, Subject, Transcript, main_thread};
+use curtail_io::batch::{Event, Flow, Unit, Work};
 use curtail_lab::calibration::{Figures, NO_FIGURES, counted_requests};
 
 /// Count tokens, messages and calls

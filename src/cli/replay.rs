@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 
-use crate::batch::{Batch, Event, Flow, Unit, Work};
 use crate::options::choices::{Choice, one_of};
 use crate::options::counting::CountingOptions;
 use crate::options::files::read_text;
@@ -21,6 +20,7 @@ use crate::reports::replay::{ReplayFormat, ReplayReporter};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::processors::Counting;
 use curtail_core::suggest::unknown;
+use curtail_io::batch::{Batch, Event, Flow, Unit, Work};
 use curtail_lab::replay::{Apply, ModelPrice, Prices, Remembered, Replay, SessionReport};
 use curtail_view::ReplayColumn;
 
@@ -128,7 +128,8 @@ impl ReplayArgs {
         let progress =
             Arc::new(Progress::new(Show::chosen(global, self.output_format != ReplayFormat::Text), &sources));
         let mut failures = failures.beside(&progress);
-        let batch = Batch { stop: interrupt.flag(), progress: Arc::clone(&progress), ..self.input.batch(global)? };
+        let watched: Arc<Progress> = Arc::clone(&progress);
+        let batch = Batch { stop: interrupt.flag(), progress: Some(watched), ..self.input.batch(global)? };
         let work = Replaying(replay);
         let mut reporter = ReplayReporter::new(self.output_format, &work.0, self.keep_references, &self.columns);
         let mut written = reporter.begin();

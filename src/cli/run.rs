@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use crate::cutting::Job;
-use crate::options::config::Step;
+use crate::options::config::ConfigStep;
 use crate::options::config::{Config, ConfigFlags, described};
 use crate::options::cut::CutFlags;
 use crate::options::global::Global;
@@ -105,10 +105,10 @@ fn run_preset(name: &str, args: &RunArgs, global: &Global) -> anyhow::Result<Exi
 }
 
 /// One line per processor: its number, level, options and place in the file.
-fn chain_lines(config: &Config, steps: &[Step<'_>]) -> String {
+fn chain_lines(config: &Config, steps: &[ConfigStep<'_>]) -> String {
     let width = steps.iter().map(|step| step.level.chars().count()).max().unwrap_or_default();
     let mut lines = String::new();
-    for (nth, Step { level, entry }) in steps.iter().enumerate() {
+    for (nth, ConfigStep { level, entry }) in steps.iter().enumerate() {
         let options = entry.table.values.iter().filter(|value| value.origin != Origin::Default);
         let options: Vec<String> = options.map(|value| format!("{} = {}", value.name, value.shown())).collect();
         let options = if options.is_empty() { String::new() } else { format!(" {{ {} }}", options.join(", ")) };

@@ -13,8 +13,8 @@ use crate::options::counting::CountingOptions;
 use crate::options::global::{Global, iso_time};
 use crate::options::numbers::time_span;
 use crate::reports::remarks;
-use crate::sessions::content::{Head, SessionSums};
-use crate::sessions::found::{FoundSessions, Session, find_sessions};
+use crate::sessions::content::{SessionHead, SessionSums};
+use crate::sessions::found::{FoundSessions, KeptSession, find_sessions};
 use curtail_core::dialects::{AGENTS, Agent, agent_named};
 use curtail_core::suggest::unknown;
 use curtail_core::transcript::media;
@@ -92,8 +92,8 @@ enum SessionsFormat {
 struct ListedSession {
     /// Its name for other commands.
     name: String,
-    session: Session,
-    head: Head,
+    session: KeptSession,
+    head: SessionHead,
     sums: Option<SessionSums>,
 }
 
@@ -104,14 +104,14 @@ fn passed_over<'w>(reasons: impl Iterator<Item = &'w String>, global: &Global) {
 }
 
 /// The sessions, the newest first, each with its name for other commands.
-fn with_names(sessions: Vec<Session>) -> Vec<ListedSession> {
+fn with_names(sessions: Vec<KeptSession>) -> Vec<ListedSession> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let named = sessions.into_iter().map(|session| {
         let word = session.agent.words[0];
         let count = counts.entry(word).or_default();
         *count += 1;
         let name = if *count == 1 { format!("@{word}") } else { format!("@{word}:{count}") };
-        ListedSession { name, session, head: Head::default(), sums: None }
+        ListedSession { name, session, head: SessionHead::default(), sums: None }
     });
     named.collect()
 }
@@ -198,7 +198,7 @@ impl SessionsArgs {
         let failed: Vec<Option<String>> = listed
             .par_iter_mut()
             .map(|one| {
-                match Head::read(&one.session) {
+                match SessionHead::read(&one.session) {
                     Ok(head) => one.head = head,
                     Err(error) => return Some(format!("{}: {error}", one.session.path.display())),
                 }

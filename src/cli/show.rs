@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::batch::{Event, Flow, Opened, Unit, Work};
 use crate::console;
 use crate::options::choices::{TextOrJson, text_or_json};
 use crate::options::global::Global;
@@ -17,6 +16,7 @@ use curtail_core::transcript::{
 };
 use curtail_core::visible::{number_of, one_line};
 use curtail_io::FileError;
+use curtail_io::batch::{Event, Flow, Opened, Unit, Work};
 
 /// Show how a transcript is read: framing, dialect, messages, parts and pairs
 ///

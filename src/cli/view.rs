@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::batch::{Event, Flow, Unit, Work};
 use crate::console;
 use crate::options::config::Config;
 use crate::options::counting::CountingOptions;
@@ -21,6 +20,7 @@ use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
 use curtail_io::FileUses;
+use curtail_io::batch::{Event, Flow, Unit, Work};
 use curtail_lab::replay::Prices;
 use curtail_view::{Conversation, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, render};
 
@@ -69,7 +69,7 @@ pub(super) struct ViewArgs {
 const BLOCK: usize = 32 * 1024;
 
 /// What a policy of `view` may contain.
-const RULES: policy::Rules = policy::Rules { command: "view", summarizers: policy::Summarizers::BuiltIn };
+const RULES: policy::PolicyRules = policy::PolicyRules { command: "view", summarizers: policy::Summarizers::BuiltIn };
 
 /// Draws every transcript.
 struct Viewer<'a> {

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::batch::{Batch, OnError};
 use crate::console;
 use crate::options::cut::{CutFlags, Output};
 use crate::options::files::Reads;
@@ -25,6 +24,7 @@ use crate::works::copies::DropRecords;
 use crate::works::cut::Cutting;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, OnSummary};
+use curtail_io::batch::{Batch, OnError};
 use curtail_io::{FileError, FileUses, Source, Targets};
 use curtail_tokens::tokenizers;
 use plan::{announce_backups, remove_finished};
@@ -99,7 +99,8 @@ pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     reporter.missing(&missing);
     remarks::warn_empty(inputs == 0 && finished_before == 0, global);
     let on_error = flags.output.on_error;
-    let batch = Batch { jobs: global.jobs, at_once, input_options, on_error, stop: interrupt.flag(), progress };
+    let batch =
+        Batch { jobs: global.jobs, at_once, input_options, on_error, stop: interrupt.flag(), progress: Some(progress) };
     batch.run(sources, &cutting, |event| reporter.event(event));
     reporter.finish(start, interrupt.status())
 }

@@ -6,13 +6,13 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::batch::{InputOptions, first_without_records};
 use crate::options::cut::{CutFlags, Output};
 use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::reports::cut::shared_output;
 use curtail_core::digest::fnv1a_128;
 use curtail_core::small::{SMALL, read_small};
+use curtail_io::batch::{InputOptions, first_without_records};
 use curtail_io::{Destination, ErrorKind, Existing, FileError, FileUses, MANIFEST, Manifest, Scratch, Source, Targets};
 
 impl CutFlags {

@@ -12,7 +12,7 @@ use toml::de::DeTable;
 
 use crate::options::PROCESSOR_SPECS;
 use crate::options::files::Reads;
-use crate::options::keys::{Item, Key, KeyReader, ProcessorSpec, TableRead, TableSpec, Variables};
+use crate::options::keys::{KeyReader, ProcessorSpec, TableRead, TableSpec, TomlKey, TomlValue, Variables};
 use crate::options::processor::Options;
 use curtail_core::error::{TextPlace, system_message};
 use curtail_core::pipeline::{AgentLevel, Chain, Network, ProcessorLevels};
@@ -21,7 +21,7 @@ use curtail_core::suggest::unknown;
 use curtail_io::{ErrorKind, FileError};
 
 /// A processor of a configuration and the level that it comes from.
-pub(crate) type Step<'c> = curtail_core::pipeline::Step<'c, ProcessorEntry>;
+pub(crate) type ConfigStep<'c> = curtail_core::pipeline::Step<'c, ProcessorEntry>;
 
 /// The names of a configuration in a folder; the first that exists is used.
 const NAMES: [&str; 2] = ["curtail.toml", ".curtail.toml"];
@@ -166,12 +166,12 @@ impl Config {
     ///
     /// # Errors
     /// A name that the file does not contain.
-    pub(crate) fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<Step<'_>>, FileError> {
+    pub(crate) fn steps(&self, network: Option<&str>, agent: Option<&str>) -> Result<Vec<ConfigStep<'_>>, FileError> {
         self.levels.steps(network, agent).map_err(|error| self.keys().whole(error))
     }
 
     /// The processors of all levels, in the order of the file.
-    pub(crate) fn everywhere(&self) -> Vec<Step<'_>> {
+    pub(crate) fn everywhere(&self) -> Vec<ConfigStep<'_>> {
         self.levels.everywhere()
     }
 
@@ -180,7 +180,7 @@ impl Config {
     ///
     /// # Errors
     /// The first such key, with its place.
-    pub(crate) fn refuse_untrusted(&self, steps: &[Step<'_>]) -> Result<(), FileError> {
+    pub(crate) fn refuse_untrusted(&self, steps: &[ConfigStep<'_>]) -> Result<(), FileError> {
         let Some((key, place)) = steps.iter().flat_map(|step| &step.entry.table.need_trust).next() else {
             return Ok(());
         };
@@ -192,7 +192,7 @@ impl Config {
     }
 
     /// The files that a run of `steps` reads: this one, and those of its processors.
-    pub(crate) fn files(&self, steps: &[Step<'_>]) -> Reads {
+    pub(crate) fn files(&self, steps: &[ConfigStep<'_>]) -> Reads {
         let mut reads = Reads { other: vec![PathBuf::from(&self.file)], ..Reads::default() };
         reads.extend(steps.iter().map(|step| step.entry.table.options.files()));
         reads
@@ -202,9 +202,9 @@ impl Config {
     ///
     /// # Errors
     /// The error of a processor that cannot be built, with the place of its table.
-    pub(crate) fn chain(&self, steps: &[Step<'_>], dry_run: bool) -> Result<Chain, FileError> {
+    pub(crate) fn chain(&self, steps: &[ConfigStep<'_>], dry_run: bool) -> Result<Chain, FileError> {
         let mut chain = Chain::default();
-        for Step { level, entry } in steps {
+        for ConfigStep { level, entry } in steps {
             let TableRead { options, ineffective, .. } = &entry.table;
             if let Some(error) = ineffective {
                 return Err(error.clone());
@@ -227,8 +227,8 @@ impl Config {
 }
 
 /// The levels, processors and values of `steps` on one line. Two configurations with the same line make the same cuts.
-pub(crate) fn described(steps: &[Step<'_>]) -> String {
-    let stages = steps.iter().map(|Step { level, entry }| {
+pub(crate) fn described(steps: &[ConfigStep<'_>]) -> String {
+    let stages = steps.iter().map(|ConfigStep { level, entry }| {
         let values = entry.table.values.iter().map(|value| format!(" {}={}", value.name, value.value));
         format!("{level}: {}{}", entry.spec.name, values.collect::<String>())
     });
@@ -339,14 +339,14 @@ impl LevelReader<'_> {
         })
     }
 
-    fn network(&self, name: &str, value: &Item<'_>) -> Result<Network<ProcessorEntry>, FileError> {
+    fn network(&self, name: &str, value: &TomlValue<'_>) -> Result<Network<ProcessorEntry>, FileError> {
         let members = self.keys.table(name, value)?;
         self.refuse_others(members, "a network has no key", &["processors", "agents"])?;
         let agents = self.named_tables(members, "agents", Self::level)?;
         Ok(Network { name: name.to_owned(), processors: self.processors(members)?, agents })
     }
 
-    fn level(&self, name: &str, value: &Item<'_>) -> Result<AgentLevel<ProcessorEntry>, FileError> {
+    fn level(&self, name: &str, value: &TomlValue<'_>) -> Result<AgentLevel<ProcessorEntry>, FileError> {
         let members = self.keys.table(name, value)?;
         self.refuse_others(members, &format!("`{name}` has no key"), &["processors"])?;
         Ok(AgentLevel { name: name.to_owned(), processors: self.processors(members)? })
@@ -354,7 +354,7 @@ impl LevelReader<'_> {
 
     fn refuse_others(&self, members: &DeTable<'_>, lack: &str, known: &[&str]) -> Result<(), FileError> {
         let mut others = members.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
-        let error = |key: &Key<'_>| self.keys.error(key.span(), unknown(lack, key.get_ref(), known));
+        let error = |key: &TomlKey<'_>| self.keys.error(key.span(), unknown(lack, key.get_ref(), known));
         others.next().map_or(Ok(()), |key| Err(error(key)))
     }
 
@@ -363,7 +363,7 @@ impl LevelReader<'_> {
         &self,
         members: &DeTable<'_>,
         key: &str,
-        read: impl Fn(&Self, &str, &Item<'_>) -> Result<T, FileError>,
+        read: impl Fn(&Self, &str, &TomlValue<'_>) -> Result<T, FileError>,
     ) -> Result<Vec<T>, FileError> {
         let Some(value) = members.get(key) else { return Ok(Vec::new()) };
         self.keys.table(key, value)?.iter().map(|(name, value)| read(self, name.get_ref(), value)).collect()
@@ -374,7 +374,7 @@ impl LevelReader<'_> {
         tables.iter().map(|table| self.processor(table)).collect()
     }
 
-    fn processor(&self, table: &Item<'_>) -> Result<ProcessorEntry, FileError> {
+    fn processor(&self, table: &TomlValue<'_>) -> Result<ProcessorEntry, FileError> {
         let Some(rest) = self.remaining.get().checked_sub(1) else {
             let reason =
                 format!("a file that was found may contain at most {MAX_FOUND_PROCESSORS} processors; {NAMING_ADVICE}");

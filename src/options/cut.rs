@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::batch::OnError;
 use crate::options::choices::{Choice, TextOrJson, explain_format, one_of, text_or_json};
 use crate::options::files::is_standard;
 use crate::options::input::Input;
@@ -14,6 +13,7 @@ use curtail_core::dialects::Framing;
 use curtail_core::figures::StaleFigures;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Live, RepairMode, Thinking};
+use curtail_io::batch::OnError;
 use curtail_io::{Destination, ErrorKind, FileError, Manifest};
 use curtail_memory::rolling::Shown;
 

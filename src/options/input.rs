@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 
-use crate::batch::{Batch, InputOptions, OnError};
 use crate::console;
 use crate::options::choices::{Choice, one_of};
 use crate::options::global::Global;
@@ -14,7 +13,14 @@ use crate::options::numbers::Size;
 use crate::sessions::found::named_path;
 use curtail_core::dialects::Framing;
 use curtail_core::visible::number_of;
-use curtail_io::{ErrorKind, FileError, Inputs, Source, Wanted};
+use curtail_io::batch::{Batch, InputOptions, OnError};
+use curtail_io::{ErrorKind, FileError, Inputs, OpenTable, Source, Wanted};
+
+/// What opens tables, in a build that can.
+#[cfg(feature = "parquet")]
+const OPEN_TABLE: Option<OpenTable> = Some(curtail_tables::open);
+#[cfg(not(feature = "parquet"))]
+const OPEN_TABLE: Option<OpenTable> = None;
 
 /// The framing that `--framing` requests; `None` to detect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +99,7 @@ impl Input {
             max_record: self.max_record.limit(),
             block: None,
             column: self.column.clone(),
+            open_table: OPEN_TABLE,
         };
         // An unknown name is an error before any input is read.
         input_options.reading(Framing::Lines)?;

@@ -99,7 +99,12 @@ impl<T> TableSpec<T> {
     ///
     /// # Errors
     /// The first error in the table, with its place.
-    pub(crate) fn read(&self, reader: KeyReader<'_>, name: &str, table: &Item<'_>) -> Result<TableRead<T>, FileError> {
+    pub(crate) fn read(
+        &self,
+        reader: KeyReader<'_>,
+        name: &str,
+        table: &TomlValue<'_>,
+    ) -> Result<TableRead<T>, FileError> {
         let members = reader.table(name, table)?;
         let command = self.command();
         let mut given = Vec::new();
@@ -134,8 +139,8 @@ impl<T> TableSpec<T> {
         &self,
         reader: KeyReader<'_>,
         command: &'c Command,
-        name: &Key<'_>,
-        value: &Item<'_>,
+        name: &TomlKey<'_>,
+        value: &TomlValue<'_>,
     ) -> Result<Given<'c>, FileError> {
         let Some(flag) = flag_named(command, name.get_ref()) else {
             return Err(reader.error(name.span(), self.unknown_key(reader, command, name.get_ref())));
@@ -163,9 +168,9 @@ impl<T> TableSpec<T> {
 
 // A key of a table is a flag with a long name.
 
-pub(crate) type Key<'i> = Spanned<std::borrow::Cow<'i, str>>;
+pub(crate) type TomlKey<'i> = Spanned<std::borrow::Cow<'i, str>>;
 
-pub(crate) type Item<'i> = Spanned<DeValue<'i>>;
+pub(crate) type TomlValue<'i> = Spanned<DeValue<'i>>;
 
 /// A key that a table has.
 struct Given<'c> {
@@ -258,7 +263,7 @@ fn refuse_exclusive(
 }
 
 /// The error of a value that its flag refuses.
-fn refused(reader: KeyReader<'_>, given: &[Given<'_>], table: &Item<'_>, error: &clap::Error) -> FileError {
+fn refused(reader: KeyReader<'_>, given: &[Given<'_>], table: &TomlValue<'_>, error: &clap::Error) -> FileError {
     let flag = error.get(ContextKind::InvalidArg).map(ToString::to_string);
     let reason = std::error::Error::source(error).map_or_else(|| first_line(error), ToString::to_string);
     match given.iter().find(|key| flag.as_ref() == Some(&key.flag.to_string())) {
@@ -330,7 +335,7 @@ fn choices(flag: &Arg) -> Vec<String> {
 }
 
 /// The values of a key, each as the command line takes it.
-fn values(reader: KeyReader<'_>, flag: &Arg, name: &str, value: &Item<'_>) -> Result<Vec<String>, FileError> {
+fn values(reader: KeyReader<'_>, flag: &Arg, name: &str, value: &TomlValue<'_>) -> Result<Vec<String>, FileError> {
     let values = match value.get_ref() {
         DeValue::Array(values) if is_list(flag) => values,
         _ => std::slice::from_ref(value),
@@ -342,7 +347,7 @@ fn values(reader: KeyReader<'_>, flag: &Arg, name: &str, value: &Item<'_>) -> Re
     values.iter().map(|value| one_value(reader, flag, name, value)).collect()
 }
 
-fn one_value(reader: KeyReader<'_>, flag: &Arg, name: &str, value: &Item<'_>) -> Result<String, FileError> {
+fn one_value(reader: KeyReader<'_>, flag: &Arg, name: &str, value: &TomlValue<'_>) -> Result<String, FileError> {
     let choices = choices(flag);
     let Some((_, text)) = scalar(value.get_ref()).filter(|(of, _)| kind(flag).has_type(of)) else {
         let wanted = match choices.is_empty() {
@@ -468,7 +473,7 @@ impl KeyReader<'_> {
     }
 
     /// The error of a `value` that is not what `name` takes.
-    pub(crate) fn expected(self, value: &Item<'_>, name: &str, wanted: &str) -> FileError {
+    pub(crate) fn expected(self, value: &TomlValue<'_>, name: &str, wanted: &str) -> FileError {
         self.error(value.span(), format!("`{name}` takes {wanted}, found {}", found(value.get_ref())))
     }
 
@@ -490,7 +495,7 @@ impl KeyReader<'_> {
     }
 
     /// The table that is the value of `name`.
-    pub(crate) fn table<'t, 'i>(self, name: &str, value: &'t Item<'i>) -> Result<&'t DeTable<'i>, FileError> {
+    pub(crate) fn table<'t, 'i>(self, name: &str, value: &'t TomlValue<'i>) -> Result<&'t DeTable<'i>, FileError> {
         value.get_ref().as_table().ok_or_else(|| self.expected(value, name, "a table"))
     }
 
@@ -500,10 +505,10 @@ impl KeyReader<'_> {
         members: &'t DeTable<'i>,
         name: &str,
         header: &str,
-    ) -> Result<&'t [Item<'i>], FileError> {
+    ) -> Result<&'t [TomlValue<'i>], FileError> {
         let Some(value) = members.get(name) else { return Ok(&[]) };
         let tables = value.get_ref().as_array().ok_or(value);
-        let other = |tables: &'t [Item<'i>]| tables.iter().find(|table| !table.get_ref().is_table());
+        let other = |tables: &'t [TomlValue<'i>]| tables.iter().find(|table| !table.get_ref().is_table());
         tables.and_then(|tables| other(tables).map_or(Ok(&**tables), Err)).map_err(|other| {
             self.expected(other, name, &format!("an array of tables, each under a `[[{header}]]` of its own"))
         })

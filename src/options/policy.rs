@@ -7,7 +7,7 @@ use anyhow::{Context as _, anyhow, bail};
 
 use crate::options::PROCESSOR_SPECS;
 use crate::options::config::Config;
-use crate::options::config::Step;
+use crate::options::config::ConfigStep;
 use crate::options::files::Reads;
 use crate::options::keys::{Parsed, ProcessorSpec, first_line};
 use crate::options::processor::Options;
@@ -33,14 +33,14 @@ pub(crate) enum Summarizers {
 }
 
 /// What a command refuses in a policy.
-pub(crate) struct Rules {
+pub(crate) struct PolicyRules {
     /// The command that takes the policy.
     pub(crate) command: &'static str,
     /// Whether it takes summarizers that run a program or ask a server.
     pub(crate) summarizers: Summarizers,
 }
 
-impl Rules {
+impl PolicyRules {
     /// The chain of a dry run of `commands`, if a policy may have them.
     pub(crate) fn check_commands(&self, commands: &[PolicyCommand]) -> anyhow::Result<Chain> {
         let chain = chain_of(commands, true)?;
@@ -49,7 +49,7 @@ impl Rules {
     }
 
     /// Refuses the steps of a configuration that a policy may not have.
-    pub(crate) fn check_steps(&self, config: &Config, steps: &[Step<'_>]) -> anyhow::Result<()> {
+    pub(crate) fn check_steps(&self, config: &Config, steps: &[ConfigStep<'_>]) -> anyhow::Result<()> {
         for step in steps {
             let place = || format!("{}:{}", config.file, step.entry.place.line);
             if step.entry.spec.name == "memory" {
@@ -77,7 +77,7 @@ impl Rules {
 }
 
 /// The chain that `text` describes, such as `filter -x 'debug_*' | limit -t 60k`, and the files that it reads.
-pub(crate) fn chain(text: &str, rules: &Rules) -> anyhow::Result<(Chain, Reads)> {
+pub(crate) fn chain(text: &str, rules: &PolicyRules) -> anyhow::Result<(Chain, Reads)> {
     let commands = parse(text)?;
     let chain = rules.check_commands(&commands).map_err(|error| anyhow!("--policy `{text}`: {error:#}"))?;
     Ok((chain, files_of(&commands)))
@@ -259,7 +259,7 @@ pub(crate) fn list() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rules, Summarizers, chain, split};
+    use super::{PolicyRules, Summarizers, chain, split};
 
     #[test]
     fn words_are_split_as_a_shell_splits_them() {
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn policies_are_chains() {
-        let rules = Rules { command: "view", summarizers: Summarizers::BuiltIn };
+        let rules = PolicyRules { command: "view", summarizers: Summarizers::BuiltIn };
         assert_eq!(chain("filter -x a | limit -t 8k", &rules).map(|(chain, _)| chain.stages.len()).ok(), Some(2));
         for (text, words) in [
             ("limt -t 8k", "did you mean `limit`"),

@@ -9,7 +9,7 @@ use crate::options::config::Config;
 use crate::options::keys::Variables;
 use crate::options::numbers::Tokens;
 use crate::options::policy;
-use crate::options::policy::{PRESETS, PolicyCommand, Rules, Summarizers};
+use crate::options::policy::{PRESETS, PolicyCommand, PolicyRules, Summarizers};
 use curtail_core::counting::Tokenizer;
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::Counting;
@@ -51,7 +51,7 @@ const MAX_SWEPT: usize = 200;
 /// `as recorded`, and the policies of the flags; the usual presets if there are none.
 pub(crate) fn all_policies(flags: &PolicyFlags, counting: &Counting) -> anyhow::Result<Vec<Policy>> {
     let summarizers = if flags.allow_summarizer { Summarizers::All } else { Summarizers::IfAllowed };
-    let settings = PolicySettings { counting, rules: Rules { command: "replay", summarizers } };
+    let settings = PolicySettings { counting, rules: PolicyRules { command: "replay", summarizers } };
     let mut policies = vec![Policy::recorded()];
     for command in &flags.policies {
         policies.push(policy(command, false, &settings)?);
@@ -76,7 +76,7 @@ pub(crate) fn all_policies(flags: &PolicyFlags, counting: &Counting) -> anyhow::
 struct PolicySettings<'c> {
     counting: &'c Counting,
     /// What a replayed policy may contain.
-    rules: Rules,
+    rules: PolicyRules,
 }
 
 fn policy(text: &str, swept: bool, settings: &PolicySettings<'_>) -> anyhow::Result<Policy> {

@@ -6,15 +6,15 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::batch::{Event, Flow, Opened};
 use crate::console;
 use crate::options::global::Global;
-use crate::reports::findings::{FORMATS, Format, Outcome};
+use crate::reports::findings::{CheckOutcome, FORMATS, Format};
 use crate::reports::progress::Progress;
 use crate::reports::remarks;
 use crate::works::check::Checked;
 use curtail_core::checks::Finding;
 use curtail_core::visible::one_line;
+use curtail_io::batch::{Event, Flow, Opened};
 use curtail_io::{ErrorKind, FileError, FileSink, Replace, Scratch};
 
 /// What a check reports, and how.
@@ -41,7 +41,7 @@ pub(crate) struct CheckReporter<'a> {
     /// Where findings are written as they are found.
     report: Option<Box<dyn Write + Send>>,
     /// The result so far.
-    outcome: Outcome,
+    outcome: CheckOutcome,
     /// The file and the line where each fingerprint was first seen.
     seen: HashMap<u128, (usize, usize)>,
     file: CheckedFile,
@@ -69,7 +69,7 @@ struct CheckedFile {
 }
 
 impl<'a> CheckReporter<'a> {
-    pub(crate) fn new(how: CheckReport, global: &'a Global, outcome: Outcome, progress: Arc<Progress>) -> Self {
+    pub(crate) fn new(how: CheckReport, global: &'a Global, outcome: CheckOutcome, progress: Arc<Progress>) -> Self {
         let gradual = how.format.is_gradual() && !how.diff && !console::out_is_terminal();
         Self {
             how,

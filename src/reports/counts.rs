@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::batch::Opened;
 use crate::console;
 use crate::options::global::Global;
 use crate::reports::remarks;
 use curtail_core::processors::Counting;
+use curtail_io::batch::Opened;
 use curtail_lab::calibration::{CountedRequest, Figures, SeenRequests};
 
 /// The unit of a row.

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::batch::{Event, Failure, Flow, OnError, Opened};
 use crate::console;
 use crate::options::choices::TextOrJson;
 use crate::options::cut::CutFlags;
@@ -24,6 +23,7 @@ use crate::works::output::{CutOutput, OutputSink};
 use curtail_core::dialects::Framing;
 use curtail_core::processors::Counting;
 use curtail_core::visible::number_of;
+use curtail_io::batch::{Event, Failure, Flow, OnError, Opened};
 use curtail_io::{ErrorKind, FileError, Manifest};
 
 /// Collects the results of a batch of cuts.

@@ -18,7 +18,7 @@ use curtail_core::visible::{JsonWriter, lines, number_of, one_line, printed};
 
 /// The result of a check. Its default is a check of nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct CheckOutcome {
     /// The files that were read, in order.
     pub(crate) files: Vec<String>,
     /// Number of transcripts that were examined.
@@ -29,7 +29,7 @@ pub(crate) struct Outcome {
     pub(crate) errors: usize,
     /// Number of files that had an error.
     pub(crate) failed: usize,
-    /// Number of files that could not be found. They are not in [`Outcome::files`].
+    /// Number of files that could not be found. They are not in [`CheckOutcome::files`].
     pub(crate) missing: usize,
     /// The files that a repair changed.
     pub(crate) changed: Vec<String>,
@@ -83,7 +83,7 @@ impl fmt::Display for Silenced {
 /// A finding about a file.
 #[derive(Debug, Clone)]
 pub(crate) struct FileFinding {
-    /// The index of the file in [`Outcome::files`].
+    /// The index of the file in [`CheckOutcome::files`].
     pub(crate) file: usize,
     /// The finding.
     pub(crate) finding: Finding,
@@ -100,8 +100,8 @@ pub(crate) struct Count {
     pub(crate) warned: usize,
 }
 
-impl Outcome {
-    /// Adds a finding about the file with this index in [`Outcome::files`]. Every finding is counted, but one that is not shown
+impl CheckOutcome {
+    /// Adds a finding about the file with this index in [`CheckOutcome::files`]. Every finding is counted, but one that is not shown
     /// is not stored.
     pub(crate) fn add(&mut self, file: usize, finding: Finding) {
         let none = Count { rule: finding.rule, denied: 0, warned: 0 };
@@ -149,7 +149,7 @@ impl Outcome {
         counts
     }
 
-    /// The name of a file, by its index in [`Outcome::files`].
+    /// The name of a file, by its index in [`CheckOutcome::files`].
     pub(crate) fn file(&self, index: usize) -> &str {
         self.files.get(index).map_or("", String::as_str)
     }
@@ -163,9 +163,9 @@ pub struct Format {
     /// What the format is for; the help of `--output-format` shows it.
     pub summary: &'static str,
     /// Writes the report, without findings that [`Format::write_new`] has written.
-    pub(crate) write: fn(&Outcome, &mut dyn Write) -> io::Result<()>,
+    pub(crate) write: fn(&CheckOutcome, &mut dyn Write) -> io::Result<()>,
     /// Writes one finding, if a report in this format begins with its findings.
-    finding: Option<fn(&Outcome, &FileFinding, &mut dyn Write) -> io::Result<()>>,
+    finding: Option<fn(&CheckOutcome, &FileFinding, &mut dyn Write) -> io::Result<()>>,
 }
 
 impl Format {
@@ -178,7 +178,7 @@ impl Format {
     ///
     /// # Errors
     /// What `out` returns.
-    pub(crate) fn write_new(&self, outcome: &mut Outcome, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write_new(&self, outcome: &mut CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
         if let Some(write) = self.finding {
             outcome.shown().iter().try_for_each(|finding| write(outcome, finding, out))?;
             outcome.written += outcome.unwritten.len();
@@ -212,7 +212,7 @@ impl Styles {
     }
 }
 
-fn write_text(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+fn write_text(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     outcome.shown().iter().try_for_each(|finding| write_finding(outcome, finding, out))?;
     if outcome.is_quiet {
         return Ok(());
@@ -231,7 +231,7 @@ fn write_text(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_finding(
-    outcome: &Outcome,
+    outcome: &CheckOutcome,
     FileFinding { file, finding }: &FileFinding,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -277,7 +277,7 @@ fn write_counts(counts: &[Count], out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The result of the check in one line.
-fn summary(outcome: &Outcome) -> String {
+fn summary(outcome: &CheckOutcome) -> String {
     let found = match (outcome.denied(), outcome.warned()) {
         (0, 0) => String::from("no findings"),
         (denied, 0) => number_of(denied, "error"),
@@ -333,7 +333,7 @@ struct FindingEntry<'o> {
 
 const JSON: Format = Format { name: "json", summary: "One JSON document", write: write_json, finding: None };
 
-fn write_json(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+fn write_json(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     let findings = outcome.shown().iter().map(|FileFinding { file, finding }| FindingEntry {
         file: outcome.file(*file),
         code: finding.rule.code,
@@ -381,7 +381,7 @@ const GITHUB: Format = Format {
 };
 
 fn write_command(
-    outcome: &Outcome,
+    outcome: &CheckOutcome,
     FileFinding { file, finding }: &FileFinding,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -420,7 +420,7 @@ const GITLAB: Format = Format {
     finding: None,
 };
 
-fn write_issues(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+fn write_issues(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let shown = outcome.shown().iter();
     let issues = shown.map(|FileFinding { file, finding }| issue(outcome.file(*file), finding, &mut seen));
@@ -466,7 +466,7 @@ struct SarifRun<R> {
     results: R,
 }
 
-fn write_sarif(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+fn write_sarif(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     let rules: Value = ALL.iter().map(|rule| rule_object(rule)).collect();
     let tool = json!({"driver": {"name": "curtail", "version": env!("CARGO_PKG_VERSION"), "rules": rules}});
     let results = Each(|| {
@@ -554,7 +554,7 @@ const JUNIT: Format = Format { name: "junit", summary: "JUnit XML", write: write
 
 type Xml<'w> = Writer<&'w mut dyn Write>;
 
-fn write_suites(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+fn write_suites(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     let mut xml = Writer::new_with_indent(out, b' ', 4);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let suites = Suite::of_each_file(outcome);
@@ -573,7 +573,7 @@ struct Suite<'o> {
 }
 
 impl<'o> Suite<'o> {
-    fn of_each_file(outcome: &'o Outcome) -> Vec<Self> {
+    fn of_each_file(outcome: &'o CheckOutcome) -> Vec<Self> {
         let mut suites: Vec<Self> = outcome.files.iter().map(|file| Self { file, findings: Vec::new() }).collect();
         for FileFinding { file, finding } in outcome.shown() {
             if let Some(suite) = suites.get_mut(*file) {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::batch::Failure;
 use crate::options::cut::CutFlags;
+use curtail_io::batch::Failure;
 use curtail_io::{ErrorKind, FileError, Source, options_of_copy};
 
 /// A file that contains lines only of inputs whose outputs were written.

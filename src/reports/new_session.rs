@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use crate::batch::Opened;
 use crate::console;
 use crate::options::cut::CutFlags;
 use crate::options::files::is_standard;
@@ -14,6 +13,7 @@ use crate::works::output::CutOutput;
 use curtail_core::dialects::{AGENTS, Agent, Framing, NewSession, SessionName, agent_writing};
 use curtail_core::digest::fnv1a_128;
 use curtail_core::visible::word;
+use curtail_io::batch::Opened;
 use curtail_io::{ErrorKind, FileError, FileSink, FileUses, Packing, Replace, Scratch, Source};
 
 /// Writes the cut of the only input as a new session.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::batch::Opened;
 use crate::console;
 use crate::options::global::Global;
 use crate::works::output::CutOutput;
 use curtail_core::dialects::Framing;
 use curtail_core::visible::number_of;
+use curtail_io::batch::Opened;
 use curtail_io::{ErrorKind, FileError};
 
 /// Kinds of notes shown without --verbose.

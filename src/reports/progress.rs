@@ -11,6 +11,7 @@ use crate::console;
 use crate::options::global::{Global, When};
 use curtail_core::visible::one_line;
 use curtail_io::Source;
+use curtail_io::batch::BatchProgress;
 
 /// A batch that ends sooner than this shows no bar.
 const BAR_DELAY: Duration = Duration::from_millis(500);
@@ -21,7 +22,7 @@ const OWN_BAR: u64 = 4 * 1024 * 1024;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Show {
+pub(crate) enum Show {
     /// Not at all.
     Never,
     /// Bars, once it has taken half a second.
@@ -49,7 +50,7 @@ impl Show {
 
 /// Watches a batch and shows its progress on standard error.
 #[derive(Debug, Default)]
-pub struct Progress(Option<Mutex<Watch>>);
+pub(crate) struct Progress(Option<Mutex<Watch>>);
 
 #[derive(Debug)]
 struct Watch {
@@ -84,7 +85,7 @@ struct Bars {
 
 impl Progress {
     /// Watches a batch of `sources`.
-    pub fn new(show: Show, sources: &[Source]) -> Self {
+    pub(crate) fn new(show: Show, sources: &[Source]) -> Self {
         if show == Show::Never {
             return Self(None);
         }
@@ -102,43 +103,15 @@ impl Progress {
         })))
     }
 
-    /// Records that the file with this number was opened.
-    pub fn begin(&self, number: usize, source: &Source) {
-        let Some(mut watch) = self.watch() else { return };
-        let file = FileProgress { name: source.name.clone(), len: source.len_hint(), read: 0 };
-        watch.files.insert(number, file);
-        watch.draw();
-    }
-
-    /// Records bytes that were read from the file, before decompression, and units that were processed.
-    pub fn advance(&self, number: usize, bytes: u64, units: usize) {
-        let Some(mut watch) = self.watch() else { return };
-        watch.read += bytes;
-        watch.units += units as u64;
-        if let Some(file) = watch.files.get_mut(&number) {
-            file.read += bytes;
-        }
-        watch.draw();
-    }
-
     /// Records a summary, of any file.
-    pub fn summary(&self) {
+    pub(crate) fn summary(&self) {
         let Some(mut watch) = self.watch() else { return };
         watch.summaries += 1;
         watch.draw();
     }
 
-    /// Records that the file is finished.
-    pub fn end(&self, number: usize) {
-        let Some(mut watch) = self.watch() else { return };
-        watch.files.remove(&number);
-        if let Some(bar) = watch.bars.as_mut().and_then(|bars| bars.files.remove(&number)) {
-            bar.finish_and_clear();
-        }
-    }
-
     /// Writes something to standard error without disturbing the bars.
-    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+    pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         match self.watch().as_ref().and_then(|watch| watch.bars.as_ref()) {
             Some(bars) => bars.all.suspend(write),
             None => write(),
@@ -146,7 +119,7 @@ impl Progress {
     }
 
     /// Ends the progress of the batch: bars are removed, a log gets its last line.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         let Some(mut watch) = self.watch() else { return };
         match watch.bars.take() {
             Some(bars) => {
@@ -162,6 +135,33 @@ impl Progress {
 
     fn watch(&self) -> Option<MutexGuard<'_, Watch>> {
         self.0.as_ref().map(|watch| watch.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl BatchProgress for Progress {
+    fn begin(&self, number: usize, source: &Source) {
+        let Some(mut watch) = self.watch() else { return };
+        let file = FileProgress { name: source.name.clone(), len: source.len_hint(), read: 0 };
+        watch.files.insert(number, file);
+        watch.draw();
+    }
+
+    fn advance(&self, number: usize, bytes: u64, units: usize) {
+        let Some(mut watch) = self.watch() else { return };
+        watch.read += bytes;
+        watch.units += units as u64;
+        if let Some(file) = watch.files.get_mut(&number) {
+            file.read += bytes;
+        }
+        watch.draw();
+    }
+
+    fn end(&self, number: usize) {
+        let Some(mut watch) = self.watch() else { return };
+        watch.files.remove(&number);
+        if let Some(bar) = watch.bars.as_mut().and_then(|bars| bars.files.remove(&number)) {
+            bar.finish_and_clear();
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::batch::{Event, Opened};
 use crate::console;
 use crate::options::global::Global;
 use crate::reports::progress::Progress;
@@ -13,6 +12,7 @@ use curtail_core::counting::REFUSED;
 use curtail_core::processors::Counting;
 use curtail_core::visible::number_of;
 use curtail_io::FileError;
+use curtail_io::batch::{Event, Opened};
 
 /// The errors of chat templates that were printed, each with what became of the record, and with the number of repetitions
 /// that were not printed.

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::batch::Opened;
 use crate::options::cut::CutFlags;
 use crate::reports::lines::LineFile;
 use crate::works::output::CutOutput;
+use curtail_io::batch::Opened;
 use curtail_io::{FileError, Source, Targets};
 
 /// The file of `--map`.

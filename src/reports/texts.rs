@@ -5,7 +5,6 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::batch::{Batch, Event, Flow, Unit, Work};
 use crate::console;
 use crate::options::cut::CutFlags;
 use crate::options::global::Global;
@@ -15,6 +14,7 @@ use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::OnSummary;
 use curtail_core::transcript::Transcript;
 use curtail_core::visible::{one_line, printed};
+use curtail_io::batch::{Batch, Event, Flow, Unit, Work};
 use curtail_io::{ErrorKind, FileError};
 
 /// How texts are made and written.
@@ -80,7 +80,8 @@ pub(crate) fn write_texts(
     let work = Texts { text, whole_records, on_summary: OnSummary::new(move |_| summaries.summary()) };
     let mut stdout = console::transcripts();
     let on_error = flags.output.on_error;
-    let batch = Batch { at_once, on_error, progress: Arc::clone(&progress), ..flags.input.batch(global)? };
+    let watched: Arc<Progress> = Arc::clone(&progress);
+    let batch = Batch { at_once, on_error, progress: Some(watched), ..flags.input.batch(global)? };
     batch.run(sources, &work, |event| {
         failures.note(&event);
         let Event::Done { out, .. } = event else { return Flow::Continue };

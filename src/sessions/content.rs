@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::Read as _;
 
-use crate::sessions::found::Session;
+use crate::sessions::found::KeptSession;
 use curtail_core::dialects::{Framing, Reading, project};
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::{Content, Message};
@@ -18,7 +18,7 @@ const DOCUMENT: u64 = 4 * 1024 * 1024;
 
 /// The project and the first prompt of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct SessionHead {
     pub(crate) project: Option<String>,
     /// The first words of a person, on one line.
     pub(crate) prompt: Option<String>,
@@ -43,12 +43,12 @@ pub(crate) struct SummedRequest {
     pub(crate) tokens: usize,
 }
 
-impl Head {
+impl SessionHead {
     /// Reads the beginning of `session`, and more of it while no prompt was found.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn read(session: &Session) -> std::io::Result<Self> {
+    pub(crate) fn read(session: &KeptSession) -> std::io::Result<Self> {
         if let Some(stored) = &session.stored {
             let project = Some(stored.project.clone()).filter(|project| !project.is_empty());
             return Ok(Self { project, prompt: None });
@@ -107,7 +107,7 @@ struct Beginning {
 }
 
 impl Beginning {
-    fn open(session: &Session) -> std::io::Result<Self> {
+    fn open(session: &KeptSession) -> std::io::Result<Self> {
         let size = session.size.unwrap_or(u64::MAX);
         Ok(Self { file: File::open(&session.path)?, bytes: Vec::new(), is_all: false, size })
     }
@@ -125,7 +125,7 @@ impl Beginning {
 
 impl SessionSums {
     /// Counts all of `session`; `None` if it cannot be read in the dialect of its agent.
-    pub(crate) fn count(session: &Session, counting: &Counting) -> Option<Self> {
+    pub(crate) fn count(session: &KeptSession, counting: &Counting) -> Option<Self> {
         let text = match &session.stored {
             Some(stored) => stored.text(&session.path)?,
             None => std::fs::read_to_string(&session.path).ok()?,
@@ -153,7 +153,7 @@ impl SessionSums {
 }
 
 /// How `session` is read.
-fn reading(session: &Session) -> Option<Reading> {
+fn reading(session: &KeptSession) -> Option<Reading> {
     let is_document = session.stored.is_some() || session.path.extension().is_some_and(|end| end == "json");
     let framing = if is_document { Framing::Document } else { Framing::Lines };
     Reading::new(framing, Some(session.agent.dialect), None).ok()

@@ -14,7 +14,7 @@ const DEPTH: usize = 8;
 
 /// A session of an agent.
 #[derive(Debug, Clone)]
-pub(crate) struct Session {
+pub(crate) struct KeptSession {
     pub(crate) agent: &'static Agent,
     /// The transcript, or the store that contains it.
     pub(crate) path: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct Session {
     pub(crate) stored: Option<StoredSession>,
 }
 
-impl Session {
+impl KeptSession {
     /// A session of `agent` in its store at `path`.
     const fn of_store(agent: &'static Agent, path: PathBuf, stored: StoredSession) -> Self {
         Self { agent, path, modified: stored.modified, size: None, stored: Some(stored) }
@@ -41,7 +41,7 @@ impl Session {
 /// The sessions of a machine, the newest first, and what could not be read.
 #[derive(Debug, Default)]
 pub(crate) struct FoundSessions {
-    pub(crate) sessions: Vec<Session>,
+    pub(crate) sessions: Vec<KeptSession>,
     pub(crate) failed: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn find_sessions(agents: &[&'static Agent]) -> FoundSessions {
         }
     }
     found.sessions.sort_by(|one, other| {
-        let id = |session: &Session| session.stored.as_ref().map(|stored| stored.id.clone());
+        let id = |session: &KeptSession| session.stored.as_ref().map(|stored| stored.id.clone());
         let newest = other.modified.cmp(&one.modified);
         newest.then_with(|| one.path.cmp(&other.path)).then_with(|| id(one).cmp(&id(other)))
     });
@@ -79,7 +79,7 @@ pub(crate) fn folder_of(agent: &Agent) -> Option<PathBuf> {
 ///
 /// # Errors
 /// There is no such agent or session.
-fn session_named(reference: &str) -> Result<Session, String> {
+fn session_named(reference: &str) -> Result<KeptSession, String> {
     let (word, number) = match reference.split_once(':') {
         Some((word, number)) => (word, number.parse::<usize>().ok().filter(|number| *number > 0)),
         None => (reference, Some(1)),
@@ -135,7 +135,7 @@ fn find_stored(agent: &'static Agent, folder: &Path, named: Option<OsString>, fo
     for path in &databases {
         match sessions_of_database(path) {
             Ok(sessions) => {
-                let sessions = sessions.into_iter().map(|stored| Session::of_store(agent, path.clone(), stored));
+                let sessions = sessions.into_iter().map(|stored| KeptSession::of_store(agent, path.clone(), stored));
                 found.sessions.extend(sessions);
             }
             Err(error) => found.failed.push(format!("{}: {error}", path.display())),
@@ -145,8 +145,8 @@ fn find_stored(agent: &'static Agent, folder: &Path, named: Option<OsString>, fo
     if databases.is_empty() {
         for below in agent.folders {
             let folders = paths(&folder.join(below)).into_iter().flat_map(|project| paths(&project));
-            let sessions =
-                folders.filter_map(|path| session_of_file(&path).map(|stored| Session::of_store(agent, path, stored)));
+            let sessions = folders
+                .filter_map(|path| session_of_file(&path).map(|stored| KeptSession::of_store(agent, path, stored)));
             found.sessions.extend(sessions);
         }
     }
@@ -154,7 +154,7 @@ fn find_stored(agent: &'static Agent, folder: &Path, named: Option<OsString>, fo
 
 /// Adds the sessions of `agent` in `folder` and in `depth` levels below it; files of `folder` itself only if it `has_sessions`.
 /// Links are not followed, and what cannot be read is skipped.
-fn search(agent: &'static Agent, folder: &Path, depth: usize, has_sessions: bool, sessions: &mut Vec<Session>) {
+fn search(agent: &'static Agent, folder: &Path, depth: usize, has_sessions: bool, sessions: &mut Vec<KeptSession>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
@@ -168,7 +168,7 @@ fn search(agent: &'static Agent, folder: &Path, depth: usize, has_sessions: bool
             let Ok(metadata) = entry.metadata() else { continue };
             let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             let size = Some(metadata.len());
-            sessions.push(Session { agent, path: entry.path(), modified, size, stored: None });
+            sessions.push(KeptSession { agent, path: entry.path(), modified, size, stored: None });
         }
     }
 }

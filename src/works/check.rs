@@ -1,6 +1,5 @@
 //! Checks transcripts: texts in, findings out. Repairs them first if that was requested.
 
-use crate::batch::{Unit, Work};
 use curtail_core::checks::{
     Examination, Finding, Group, INVALID_JSON, Inspection, Level, Levels, REBUILT, Verdicts, rule_named,
 };
@@ -9,6 +8,7 @@ use curtail_core::explain::hunks;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Exempt, Repair, RepairFor};
 use curtail_core::transcript::{FaultKind, PairingRules};
+use curtail_io::batch::{Unit, Work};
 
 /// How texts are checked.
 pub(crate) struct Checking {

@@ -4,13 +4,13 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::batch::Unit;
 use crate::works::check::Checking;
 use crate::works::explained::report;
 use curtail_core::checks::{Examination, Finding, Verdicts};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::TextPlace;
 use curtail_core::pipeline::{Cut, StageCount, Totals};
+use curtail_io::batch::Unit;
 
 /// Which findings drop a record, and what happens to it.
 pub(crate) struct DropRecords {

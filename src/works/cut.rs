@@ -6,14 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::batch::{Opened, Unit, Work};
 use crate::options::choices::TextOrJson;
-use crate::tables::TableSink;
 use crate::works::copies::{DropRecords, Held};
 use crate::works::explained::{report, write_explained};
 use crate::works::output::{CutOutput, OutputSink};
 use curtail_core::dialects::{ReadError, project};
 use curtail_core::pipeline::{StageCount, TextCutter};
+use curtail_io::batch::{Opened, Unit, Work};
 use curtail_io::{ErrorKind, FileError, Packing, RowPlace, RowResult, TableFormat, Targets};
 
 /// Cuts units.
@@ -171,7 +170,7 @@ impl Cutting {
             refuse_name(&path, table.format())?;
         }
         let sink = self.targets.open(&opened.source, opened.packing)?;
-        Ok(sink.map(|sink| TableSink::new(table, sink)).transpose()?.map(|sink| OutputSink::Table(Box::new(sink))))
+        Ok(sink.map(|sink| Arc::clone(table).sink(sink)).transpose()?.map(OutputSink::Table))
     }
 
     /// Refuses the name of a table for text, unless the input has such a name.

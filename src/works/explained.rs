@@ -1,12 +1,12 @@
 //! How decisions and failures are written: for people, for programs, and in place of a record.
 
-use crate::batch::Unit;
 use crate::options::choices::TextOrJson;
 use curtail_core::checks::LineIndex;
 use curtail_core::error::TextPlace;
 use curtail_core::explain::Explained;
 use curtail_core::pipeline::Decider;
 use curtail_core::visible::{self, one_line};
+use curtail_io::batch::Unit;
 
 /// Writes the decisions about `unit` to `out`.
 pub(super) fn write_explained(

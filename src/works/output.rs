@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::batch::Unit;
-use crate::tables::TableSink;
 use crate::works::copies::{DropRecords, DroppedRecord, Held, Lengths, Replacements};
 use curtail_core::checks::{Finding, Verdicts};
 use curtail_core::dialects::ReadError;
@@ -13,7 +11,8 @@ use curtail_core::error::TextPlace;
 use curtail_core::json::{Document, Value};
 use curtail_core::pipeline::{Cut, StageCount, Totals, Window};
 use curtail_core::steps;
-use curtail_io::{FileError, FileSink, RowPlace, RowResult};
+use curtail_io::batch::Unit;
+use curtail_io::{FileError, FileSink, RowPlace, RowResult, TableSink};
 
 /// The result of a block.
 #[derive(Debug, Default)]
@@ -260,7 +259,7 @@ pub(crate) enum OutputSink {
     /// A file of text.
     File(Box<FileSink>),
     /// A table.
-    Table(Box<TableSink>),
+    Table(Box<dyn TableSink>),
 }
 
 impl OutputSink {

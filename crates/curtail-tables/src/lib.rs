@@ -16,7 +16,10 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::sync::Arc;
 
-use curtail_io::{BLOCK, Buffer, FileSink, RowBlock, RowGroup, RowPlace, RowResult, Source, Stamp, TableFormat};
+use curtail_io::{
+    BLOCK, Buffer, FileSink, RowBlock, RowGroup, RowPlace, RowResult, Rows, Source, Stamp, Table, TableFormat,
+    TableSink, WantedColumn,
+};
 use curtail_io::{ErrorKind, FileError};
 use curtail_tokens::panics::catch_panic;
 use tempfile::SpooledTempFile;
@@ -30,7 +33,7 @@ const STEP: usize = 16;
 
 /// An open table, and the column that contains its transcripts.
 #[derive(Debug)]
-pub struct Table {
+struct ColumnTable {
     name: String,
     format: TableFormat,
     file: Arc<dyn TableFile>,
@@ -39,44 +42,48 @@ pub struct Table {
     column: Column,
 }
 
-/// The column of a table to read.
-#[derive(Debug, Clone, Copy)]
-pub struct WantedColumn<'w> {
-    /// The name of the column; by default the only one whose first text is a transcript.
-    pub column: Option<&'w str>,
-    /// The largest page (Parquet) or batch (Arrow), in bytes after decompression; `None` for no limit.
-    pub most: Option<usize>,
+/// Opens `source` at the wanted column, as an [`OpenTable`](curtail_io::OpenTable).
+///
+/// # Errors
+/// The file cannot be read, or has no such column. Without a name, there is not exactly one column that
+/// `is_transcript`.
+pub fn open(
+    source: &Source,
+    format: TableFormat,
+    wanted: WantedColumn<'_>,
+    is_transcript: &dyn Fn(&str) -> bool,
+) -> Result<Arc<dyn Table>, FileError> {
+    guarded(format, &source.name, || {
+        let TableParts { file, groups, columns, unreadable } = match format {
+            TableFormat::Parquet => parquet::open(source, wanted.most)?,
+            TableFormat::ArrowFile | TableFormat::ArrowStream => arrow::open(source, format, wanted.most)?,
+        };
+        let name = source.name.clone();
+        let mut table = ColumnTable { name, format, file, groups, column: Column::default() };
+        table.column = table.choose_column(columns, &unreadable, wanted.column, is_transcript)?;
+        let table: Arc<dyn Table> = Arc::new(table);
+        Ok(table)
+    })
 }
 
-impl Table {
-    /// Opens `source` at the wanted column.
-    ///
-    /// # Errors
-    /// The file cannot be read, or has no such column. Without a name, there is not exactly one column that
-    /// `is_transcript`.
-    pub fn open(
-        source: &Source,
-        format: TableFormat,
-        wanted: WantedColumn<'_>,
-        is_transcript: &dyn Fn(&str) -> bool,
-    ) -> Result<Arc<Self>, FileError> {
-        guarded(format, &source.name, || {
-            let TableParts { file, groups, columns, unreadable } = match format {
-                TableFormat::Parquet => parquet::open(source, wanted.most)?,
-                TableFormat::ArrowFile | TableFormat::ArrowStream => arrow::open(source, format, wanted.most)?,
-            };
-            let name = source.name.clone();
-            let mut table = Self { name, format, file, groups, column: Column::default() };
-            table.column = table.choose_column(columns, &unreadable, wanted.column, is_transcript)?;
-            Ok(Arc::new(table))
-        })
-    }
-
-    /// Its format.
-    pub const fn format(&self) -> TableFormat {
+impl Table for ColumnTable {
+    fn format(&self) -> TableFormat {
         self.format
     }
 
+    fn rows(self: Arc<Self>) -> Box<dyn Rows> {
+        let mut rows = ColumnRows { table: self, reader: None, group: 0, read: 0, total: 0 };
+        rows.skip_empty();
+        Box::new(rows)
+    }
+
+    fn sink(self: Arc<Self>, sink: FileSink) -> Result<Box<dyn TableSink>, FileError> {
+        let writer = guarded(self.format, &self.name, || Arc::clone(&self.file).writer(&self.column, sink))?;
+        Ok(Box::new(ColumnSink { table: self, writer, group: 0, new: NewRows::new() }))
+    }
+}
+
+impl ColumnTable {
     /// Chooses the column that contains transcripts: of the columns `found`, the one called `wanted` or, without a name,
     /// the only one whose first text `is_transcript`. The default if no column fits because the table has no rows.
     fn choose_column(
@@ -250,9 +257,8 @@ fn guarded<T>(format: TableFormat, name: &str, read: impl FnOnce() -> Result<T, 
 
 // Reading.
 
-/// Reads the rows of a table, in blocks of about half a megabyte.
-pub struct Rows {
-    table: Arc<Table>,
+struct ColumnRows {
+    table: Arc<ColumnTable>,
     reader: Option<Box<dyn GroupReader>>,
     /// The row group or batch that is being read, from 0.
     group: usize,
@@ -262,34 +268,23 @@ pub struct Rows {
     total: usize,
 }
 
-impl Rows {
-    /// All rows of `table`.
-    pub fn new(table: &Arc<Table>) -> Self {
-        let mut rows = Self { table: Arc::clone(table), reader: None, group: 0, read: 0, total: 0 };
-        rows.skip_empty();
-        rows
-    }
-
-    /// Whether all rows were read.
-    pub fn is_done(&self) -> bool {
+impl Rows for ColumnRows {
+    fn is_done(&self) -> bool {
         self.group >= self.table.groups.len()
     }
 
-    /// The number of bytes of the file that were read, counted in whole row groups or batches.
-    pub fn taken(&self) -> u64 {
+    fn taken(&self) -> u64 {
         self.group.checked_sub(1).map_or(0, |last| self.table.groups[last].end)
     }
 
-    /// Fills `buffer` with the texts of the next rows of a row group or batch, or of one row `alone`.
-    ///
-    /// # Errors
-    /// The file cannot be read.
-    pub fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
+    fn next_block(&mut self, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
         let table = Arc::clone(&self.table);
         guarded(table.format, &table.name, || self.next_unguarded(&table, buffer, alone))
     }
+}
 
-    fn next_unguarded(&mut self, table: &Table, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
+impl ColumnRows {
+    fn next_unguarded(&mut self, table: &ColumnTable, buffer: &mut Buffer, alone: bool) -> Result<RowBlock, FileError> {
         buffer.clear();
         let first = RowPlace { group: table.group(self.group), row: self.read + 1, structs: table.column.structs };
         let mut block = NewBlock::new(&table.name, buffer, first, self.total + 1);
@@ -401,31 +396,16 @@ fn names_speaker(name: &str) -> bool {
 
 // Writing.
 
-/// Writes a copy of a table with new texts, in the same format.
-pub struct TableSink {
-    table: Arc<Table>,
+struct ColumnSink {
+    table: Arc<ColumnTable>,
     writer: Box<dyn GroupWriter>,
     /// The row group or batch whose rows are collected, from 0.
     group: usize,
     new: NewRows,
 }
 
-impl TableSink {
-    /// Begins to write the rows of `table` to `sink`.
-    ///
-    /// # Errors
-    /// The file cannot be written, or the old file can no longer be read.
-    pub fn new(table: &Arc<Table>, sink: FileSink) -> Result<Self, FileError> {
-        let writer = guarded(table.format, &table.name, || Arc::clone(&table.file).writer(&table.column, sink))?;
-        Ok(Self { table: Arc::clone(table), writer, group: 0, new: NewRows::new() })
-    }
-
-    /// Adds the results of rows of row group or batch number `group` (from 1), whose new texts are in `output`.
-    /// `changed` is whether any of them changed.
-    ///
-    /// # Errors
-    /// The file cannot be written, or the old file can no longer be read.
-    pub fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
+impl TableSink for ColumnSink {
+    fn write(&mut self, group: usize, rows: &[RowResult], output: &[u8], changed: bool) -> Result<(), FileError> {
         while self.group + 1 < group {
             self.end_group()?;
         }
@@ -439,17 +419,16 @@ impl TableSink {
         Ok(())
     }
 
-    /// Ends the file.
-    ///
-    /// # Errors
-    /// As [`TableSink::write`].
-    pub fn finish(mut self) -> Result<FileSink, FileError> {
+    fn finish(mut self: Box<Self>) -> Result<FileSink, FileError> {
         while self.group < self.table.groups.len() {
             self.end_group()?;
         }
-        guarded(self.table.format, &self.table.name, || self.writer.finish())
+        let Self { table, writer, .. } = *self;
+        guarded(table.format, &table.name, || writer.finish())
     }
+}
 
+impl ColumnSink {
     fn end_group(&mut self) -> Result<(), FileError> {
         let mut new = std::mem::replace(&mut self.new, NewRows::new());
         let group = self.group;

@@ -13,7 +13,7 @@ const COLORS: usize = 6;
 
 /// One session as a section of a page.
 pub fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn]) -> String {
-    let rows: Vec<Row<'_>> = session.policies.iter().map(Row::from_session).collect();
+    let rows: Vec<PolicyRow<'_>> = session.policies.iter().map(PolicyRow::from_session).collect();
     let section = html! {
         section class="session" {
             h2 { (Shown(&session.name)) }
@@ -34,7 +34,7 @@ pub fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn]) -> S
 
 /// A page with the totals of all sessions, `notes` about them, and `sections`, which [`replayed_session`] drew.
 pub fn replayed_page(total: &TotalReport, notes: &[&str], sections: &[String], columns: &[&ReplayColumn]) -> String {
-    let rows: Vec<Row<'_>> = total.policies.iter().map(Row::from_total).collect();
+    let rows: Vec<PolicyRow<'_>> = total.policies.iter().map(PolicyRow::from_total).collect();
     let title = format!("Replay of {}", counted(total.sessions, "session"));
     let (mut page, closing) = without_script(&title);
     let head = html! {
@@ -231,13 +231,13 @@ pub struct ReplayColumn {
 }
 
 /// A policy in a table: its name, its mark in a sweep, and its totals if they are comparable.
-struct Row<'t> {
+struct PolicyRow<'t> {
     name: &'t str,
     pareto: Option<bool>,
     total: Option<&'t PolicyTotal>,
 }
 
-impl<'t> Row<'t> {
+impl<'t> PolicyRow<'t> {
     fn from_session(policy: &'t PolicyReport) -> Self {
         Self { name: &policy.name, pareto: None, total: policy.error.is_none().then_some(&policy.total) }
     }
@@ -248,9 +248,9 @@ impl<'t> Row<'t> {
     }
 }
 
-fn table(rows: &[Row<'_>], columns: &[&ReplayColumn]) -> Markup {
+fn table(rows: &[PolicyRow<'_>], columns: &[&ReplayColumn]) -> Markup {
     let recorded = rows.first().and_then(|row| row.total);
-    let cell = |column: &ReplayColumn, row: &Row<'_>| {
+    let cell = |column: &ReplayColumn, row: &PolicyRow<'_>| {
         row.total.zip(recorded).map_or_else(|| String::from("-"), |(total, recorded)| (column.cell)(total, recorded))
     };
     html! {

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use crate::batch::{Batch, Event, Flow, Unit, Work};
 use crate::console;
 use crate::options::choices::{TextOrJson, explain_format};
 use crate::options::input::Input;
@@ -15,6 +14,7 @@ use crate::reports::state::state_text;
 use curtail_core::dialects::ReadError;
 use curtail_core::transcript::Message;
 use curtail_core::visible::{self, one_line};
+use curtail_io::batch::{Batch, Event, Flow, Unit, Work};
 use curtail_io::{FileError, Inputs, find_sources};
 use curtail_memory::memory::{Outcome, Replayed, State, Update, load, replay, updates};
 use curtail_memory::store::Store;

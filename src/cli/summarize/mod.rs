@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::ValueEnum;
 
-use crate::batch::OnError;
 use crate::options::cut::CutFlags;
 use crate::options::global::{Global, iso_time};
 use crate::options::summarize::SummarizeOptions;
@@ -15,6 +14,7 @@ use crate::reports::texts::{TextOutput, TranscriptAt, write_texts};
 use crate::{console, cutting};
 use curtail_core::processors::{ProcessorError, View, without_taken_back};
 use curtail_core::transcript::Message;
+use curtail_io::batch::OnError;
 use curtail_memory::rolling::{RollingSummary, Shown, SummaryInput, state};
 use curtail_memory::summarizers::{Budget, Failure, Request, Speaker, Utterance};
 

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
 
-use curtail::batch::{Batch, Flow, Unit, Work};
 use curtail_core::dialects::ReadError;
+use curtail_io::batch::{Batch, Flow, Unit, Work};
 use curtail_io::{Inputs, Wanted, find_sources};
 
 use crate::program::{GUARD, Place, chat, chats, gzip, program, text, wait_until};

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::{InputOptions, Opened};
-use crate::tables::{Rows, Table, WantedColumn};
+use crate::{
+    BLOCK, Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Rows, Source, Table, TableFormat, Unread,
+    WantedColumn,
+};
 use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first, rebuilt};
 use curtail_core::error::TextPlace;
 use curtail_core::json::{Document, ParseErrorKind};
-use curtail_io::{BLOCK, Blocks, Buffer, Limits, RowBlock, Source, TableFormat, Unread};
-use curtail_io::{ErrorKind, FileError};
 
 /// Files up to this length are one task each.
 const SMALL: u64 = 1024 * 1024;
@@ -100,7 +101,7 @@ pub(super) struct Start<'p> {
 /// Reads an open input, block by block.
 pub(super) enum Reader {
     Lines(Box<Blocks>),
-    Rows(Box<Rows>),
+    Rows(Box<dyn Rows>),
 }
 
 impl Reader {
@@ -304,7 +305,7 @@ impl<'w> Feed<'w> {
 
 /// The first of `sources` that is not a file of records, whose cut cannot follow another on standard output. Inputs that fail
 /// or that may not be transcripts are left to the batch.
-pub(crate) fn first_without_records<'s>(sources: &'s [Source], input_options: &InputOptions) -> Option<&'s Source> {
+pub fn first_without_records<'s>(sources: &'s [Source], input_options: &InputOptions) -> Option<&'s Source> {
     let limits = input_options.limits(&Arc::default());
     sources.iter().enumerate().find_map(|(number, source)| {
         if source.path.is_none() || source.doubtful || source.len_hint().is_none_or(|len| len == 0) {
@@ -354,10 +355,6 @@ impl Unopened<'_> {
     }
 
     /// Opens a table. Each row is a transcript, unless the user named another framing.
-    #[cfg_attr(
-        not(feature = "parquet"),
-        allow(unreachable_code, unused_mut, unused_variables, reason = "without the feature there is no table")
-    )]
     fn open_table(&self, format: TableFormat, blocks: &Blocks, buffer: &mut Buffer) -> Result<FirstBlock, FileError> {
         let Self { input_options, source, .. } = self;
         let framing = input_options.framing.unwrap_or(Framing::Records);
@@ -367,13 +364,14 @@ impl Unopened<'_> {
             Some(!reading.transcripts_or_none(&document).ok()?.is_empty())
         };
         let wanted = WantedColumn { column: input_options.column.as_deref(), most: input_options.max_record };
-        let table = Table::open(source, format, wanted, &|text| reads(text).unwrap_or_default())?;
-        let mut rows = Rows::new(&table);
+        let open = input_options.open_table.ok_or_else(|| cannot_open(source, format))?;
+        let table = open(source, format, wanted, &|text| reads(text).unwrap_or_default())?;
+        let mut rows = Arc::clone(&table).rows();
         let block = rows.next_block(buffer, false)?;
         let head = block.texts.iter().flatten().next().map_or("", |range| valid_prefix(&buffer[range.clone()]));
         let reading = self.reading(framing, head)?;
         let opened = self.opened(blocks, reading, Some(table));
-        Ok(FirstBlock { opened, reader: Reader::Rows(Box::new(rows)), rows: Some(block) })
+        Ok(FirstBlock { opened, reader: Reader::Rows(rows), rows: Some(block) })
     }
 
     /// How an input that begins with `head` is read.
@@ -385,7 +383,7 @@ impl Unopened<'_> {
         Ok(reading)
     }
 
-    fn opened(&self, blocks: &Blocks, reading: Reading, table: Option<Arc<Table>>) -> Arc<Opened> {
+    fn opened(&self, blocks: &Blocks, reading: Reading, table: Option<Arc<dyn Table>>) -> Arc<Opened> {
         Arc::new(Opened {
             source: self.source.clone(),
             number: self.number,
@@ -397,6 +395,16 @@ impl Unopened<'_> {
             rest_skipped: Arc::default(),
         })
     }
+}
+
+/// The error of a table in a build without the crate for them.
+fn cannot_open(source: &Source, format: TableFormat) -> FileError {
+    let name = format.name();
+    let reason = format!(
+        "this build cannot read {name} files; in a clone of the repository, build one that can: `cargo install --path . \
+         --features parquet`"
+    );
+    FileError::new(ErrorKind::Usage, &source.name, reason)
 }
 
 /// Reads the rest of a file that is one unit, unless none of its first lines is JSON: an endless stream of other data must

@@ -7,10 +7,10 @@ use super::feed::{
     FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, described, read_whole, rebuild,
 };
 use super::{Batch, Failure, OnError, Opened, Unit, Work};
+use crate::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
+use crate::{ErrorKind, FileError};
 use curtail_core::dialects::{Framing, ReadError};
 use curtail_core::error::{Locator, TextPlace};
-use curtail_io::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
-use curtail_io::{ErrorKind, FileError};
 
 /// A place in a file.
 #[derive(Clone, Copy)]
@@ -68,17 +68,16 @@ impl<W: Work> Worker<'_, W> {
             broken: false,
             unrelated: false,
         };
-        let progress = &self.batch.progress;
         match task.kind {
             TaskKind::Block { opened, line, next_line, offset, first, last, taken, read } => {
                 (done.first, done.last) = (first, last);
                 let rows = self.complete(&opened, read, &line, &next_line, &mut done);
                 if first {
-                    progress.begin(opened.number, &opened.source);
+                    self.begin(&opened);
                     done.unrelated = opened.is_unrelated(&self.buffer);
                 }
                 let units = self.block(&opened, FilePlace { line: line.wait(), offset }, rows.as_ref(), &mut done);
-                progress.advance(opened.number, taken, units);
+                self.advance(opened.number, taken, units);
                 done.opened = Some(opened);
             }
             TaskKind::Whole(opened, mut blocks) => self.whole(opened, &mut blocks, &mut done),
@@ -94,6 +93,18 @@ impl<W: Work> Worker<'_, W> {
             self.work.whole(opened, &mut done.out);
         }
         done
+    }
+
+    fn begin(&self, opened: &Opened) {
+        if let Some(progress) = &self.batch.progress {
+            progress.begin(opened.number, &opened.source);
+        }
+    }
+
+    fn advance(&self, number: usize, bytes: u64, units: usize) {
+        if let Some(progress) = &self.batch.progress {
+            progress.advance(number, bytes, units);
+        }
     }
 
     /// Completes the buffer, finds its lines, and publishes the number of the line after them. Returns its rows.
@@ -155,12 +166,12 @@ impl<W: Work> Worker<'_, W> {
                 Err(error) => done.end(error),
             }
         }
-        self.batch.progress.advance(number, reader.taken(), units);
+        self.advance(number, reader.taken(), units);
         done.opened = Some(opened);
     }
 
     fn whole(&mut self, mut opened: Arc<Opened>, blocks: &mut Blocks, done: &mut Done<W::Out>) {
-        self.batch.progress.begin(opened.number, &opened.source);
+        self.begin(&opened);
         let read = read_whole(blocks, &opened, &mut self.buffer);
         match read.and_then(|()| rebuild(&mut opened, &mut self.buffer)) {
             Ok(()) if self.buffer.is_empty() => {}
@@ -169,7 +180,7 @@ impl<W: Work> Worker<'_, W> {
             Err(_) if self.batch.stop.load(Ordering::Relaxed) => done.broken = true,
             Err(error) => done.end(error),
         }
-        self.batch.progress.advance(opened.number, blocks.taken(), 1);
+        self.advance(opened.number, blocks.taken(), 1);
         done.opened = Some(opened);
     }
 

@@ -6,9 +6,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Task};
 use super::worker::{Done, Worker};
-use super::{Batch, Event, Flow, Work};
-use crate::reports::progress::Progress;
-use curtail_io::{Buffer, Source};
+use super::{Batch, BatchProgress, Event, Flow, Work};
+use crate::{Buffer, Source};
 
 /// How many folded results a worker keeps for its next blocks.
 const MAX_REUSED: usize = 4;
@@ -20,7 +19,7 @@ impl Batch {
         feed.one_by_one = self.at_once.is_some_and(|at_once| at_once > 1);
         let mut buffer = Buffer::default();
         let Some(first) = feed.next(&mut buffer) else { return };
-        let folding = Folding { fold: &mut fold, progress: &self.progress, closed: None, stopped: false };
+        let folding = Folding { fold: &mut fold, progress: self.progress.as_deref(), closed: None, stopped: false };
         // A single small input needs one thread, so the number of cores is not looked up.
         let jobs = if feed.is_done() { 1 } else { self.threads() };
         // Records that wait are small tasks, and one that waits long must not hold up all others.
@@ -163,7 +162,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The fold, and which events of the current file it received.
 struct Folding<'f, Out> {
     fold: &'f mut (dyn FnMut(Event<'_, Out>) -> Flow + Send),
-    progress: &'f Progress,
+    progress: Option<&'f dyn BatchProgress>,
     /// The number of the file that was closed last.
     closed: Option<usize>,
     stopped: bool,
@@ -187,7 +186,7 @@ impl<Out> Folding<'_, Out> {
         if done.unrelated {
             opened.skip_rest();
             self.closed = Some(opened.number);
-            self.progress.end(opened.number);
+            self.end(opened.number);
             self.emit(Event::PassedOver(&opened));
             return;
         }
@@ -203,9 +202,15 @@ impl<Out> Folding<'_, Out> {
         if done.last || done.broken || !wanted {
             opened.skip_rest();
             self.closed = Some(opened.number);
-            self.progress.end(opened.number);
+            self.end(opened.number);
             let complete = done.last && !done.broken && wanted;
             self.emit(Event::Closed { opened: &opened, complete });
+        }
+    }
+
+    fn end(&self, number: usize) {
+        if let Some(progress) = self.progress {
+            progress.end(number);
         }
     }
 

@@ -8,7 +8,7 @@
 //!    number of jobs.
 //!
 //! ```
-//! use curtail::batch::{Batch, Event, Flow, Unit, Work};
+//! use curtail_io::batch::{Batch, Event, Flow, Unit, Work};
 //! use curtail_core::dialects::ReadError;
 //! use curtail_io::Source;
 //!
@@ -51,16 +51,13 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) use feed::first_without_records;
+pub use feed::first_without_records;
 
-use crate::reports::progress::Progress;
-use crate::tables::Table;
+use crate::{BLOCK, ErrorKind, FileError, Limits, OpenTable, Packing, RowPlace, RowResult, Source, Stamp, Table};
 use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
 use curtail_core::error::Locator;
 use curtail_core::json::Document;
 use curtail_core::transcript::Transcript;
-use curtail_io::{BLOCK, Limits, Packing, RowPlace, RowResult, Source, Stamp};
-use curtail_io::{ErrorKind, FileError};
 
 /// How a batch is run.
 #[derive(Debug, Clone, Default)]
@@ -75,8 +72,20 @@ pub struct Batch {
     pub on_error: OnError,
     /// Set from outside to end the batch after the tasks in progress.
     pub stop: Arc<AtomicBool>,
-    /// Reports progress.
-    pub progress: Arc<Progress>,
+    /// Is told of the progress.
+    pub progress: Option<Arc<dyn BatchProgress>>,
+}
+
+/// Is told how far a batch is, on any thread.
+pub trait BatchProgress: std::fmt::Debug + Send + Sync {
+    /// The file with this number was opened.
+    fn begin(&self, number: usize, source: &Source);
+
+    /// Bytes were read from the file, before decompression, and units were processed.
+    fn advance(&self, number: usize, bytes: u64, units: usize);
+
+    /// The file is finished.
+    fn end(&self, number: usize);
 }
 
 /// How inputs are read. A field that is `None` is detected for each file.
@@ -94,6 +103,8 @@ pub struct InputOptions {
     pub block: Option<usize>,
     /// The column of a table that holds the transcripts; `None` to find it.
     pub column: Option<String>,
+    /// Opens tables; `None` in a build that cannot.
+    pub open_table: Option<OpenTable>,
 }
 
 impl InputOptions {
@@ -139,7 +150,7 @@ pub struct Opened {
     /// How transcripts are laid out in it, and their dialect, if it is known.
     pub reading: Reading,
     /// The table whose rows are its transcripts, if it is one.
-    pub table: Option<Arc<Table>>,
+    pub table: Option<Arc<dyn Table>>,
     /// Whether its text was made from a log of patches, so that places in it are not those of the file.
     pub rebuilt: bool,
     /// Whether the rest of it is skipped.
