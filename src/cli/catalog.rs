@@ -61,7 +61,9 @@ impl DialectsArgs {
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         let width = dialects::ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
         let lines = dialects::ALL.iter().map(|dialect| {
-            let (name, signature, only_read) = (dialect.name(), dialect.signature(), dialect.writer().is_none());
+            let name = dialect.name();
+            let signature = dialect.signature();
+            let only_read = dialect.writer().is_none();
             let mut listed = json!({"name": name, "signature": signature});
             if only_read {
                 listed["only_read"] = json!(true);

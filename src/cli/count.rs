@@ -124,7 +124,9 @@ impl CountArgs {
     /// Counts the input and writes the counts.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         let counting = self.template.counting(&self.counting)?;
-        self.counting.note().iter().for_each(console::note);
+        if let Some(note) = self.counting.note() {
+            console::note(&note);
+        }
         remarks::counted(&counting, global);
         let top = self.top.or((self.by == By::Message).then_some(LARGEST));
         let mut counts = Counts::new(self.by, top, &counting);
@@ -215,7 +217,8 @@ impl CountedTranscript<'_> {
     /// The counts of each message.
     fn amounts(&self) -> impl Iterator<Item = CountRow> {
         let messages = &self.transcript.messages;
-        let (estimates, main) = (estimates(&self.transcript, &self.counting), main_thread(messages));
+        let estimates = estimates(&self.transcript, &self.counting);
+        let main = main_thread(messages);
         messages.iter().zip(&self.each).enumerate().map(move |(at, (message, &tokens))| CountRow {
             transcripts: 0,
             turns: usize::from(message.counts_in(main) && message.begins_turn()),

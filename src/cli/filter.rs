@@ -92,7 +92,9 @@ impl FilterArgs {
             "--max-tokens applies to rules of --drop-records-with that need a limit, such as too-long; none is named"
         );
         self.counting.check_reserve(budget)?;
-        self.counting.note().iter().for_each(console::note);
+        if let Some(note) = self.counting.note() {
+            console::note(&note);
+        }
         Ok(Budget { max_tokens: budget.0, counting: self.template.counting(&self.counting)? })
     }
 }

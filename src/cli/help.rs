@@ -101,7 +101,8 @@ fn concise(arg: Arg) -> Arg {
 /// The template of the first screen: every command with its summary, group by group.
 fn first_screen(root: &Command) -> StyledStr {
     let styles = root.get_styles();
-    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let header = styles.get_header();
+    let literal = styles.get_literal();
     let mut text = StyledStr::new();
     // Writing to a styled string cannot fail.
     let _ = write!(text, "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n");
@@ -263,7 +264,8 @@ static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     let features = if cfg!(feature = "parquet") { "parquet" } else { "none (without parquet)" };
     let encodings = tokenizers::all().into_iter().filter(|listed| listed.kind == "tiktoken");
     let encodings: Vec<&str> = encodings.map(|listed| listed.name).collect();
-    let (version, encodings) = (env!("CARGO_PKG_VERSION"), encodings.join(", "));
+    let version = env!("CARGO_PKG_VERSION");
+    let encodings = encodings.join(", ");
     let commit = option_env!("CURTAIL_COMMIT").unwrap_or("not recorded (development build)");
     format!("{version}\ncommit: {commit}\nfeatures: {features}\nencodings: {encodings}")
 });

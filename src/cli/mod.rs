@@ -54,7 +54,8 @@ struct Cli {
 
 impl Cli {
     fn from_matches(matches: &clap::ArgMatches, remark: Option<String>) -> Result<Self, clap::Error> {
-        let (global, command) = (Global::from_arg_matches(matches)?, Command::from_arg_matches(matches)?);
+        let global = Global::from_arg_matches(matches)?;
+        let command = Command::from_arg_matches(matches)?;
         Ok(Self { global, command, remark })
     }
 }
@@ -149,7 +150,9 @@ pub fn main() -> ExitCode {
         Err(error) => return report_usage(error, &given),
     };
     cli.global.apply();
-    cli.remark.iter().filter(|_| !cli.global.quiet).for_each(console::warning);
+    if let Some(remark) = cli.remark.as_ref().filter(|_| !cli.global.quiet) {
+        console::warning(remark);
+    }
     // A tokenizer that was loaded from a file can panic on a text, which is an error of the file.
     let done = catch_unwind(AssertUnwindSafe(|| cli.command.run(&cli.global))).unwrap_or_else(|panic| {
         match tokenizer_panic() {

@@ -82,7 +82,8 @@ impl RunArgs {
             config.refuse_untrusted(&steps)?;
         }
         let chain = config.chain(&steps, self.cutting.dry_run)?;
-        let (chain, reads) = (self.cutting.with_repair(chain), config.files(&steps));
+        let chain = self.cutting.with_repair(chain);
+        let reads = config.files(&steps);
         let job = Job { chain, options: described(&steps), reads, ..Job::default() };
         cutting::run(&self.cutting, global, job)
     }
@@ -100,7 +101,8 @@ fn run_preset(name: &str, args: &RunArgs, global: &Global) -> anyhow::Result<Exi
     }
     let commands = policy::parse(preset.command)?;
     let chain = args.cutting.with_repair(policy::chain_of(&commands, args.cutting.dry_run)?);
-    let (options, reads) = (format!("preset {}", preset.command), policy::files_of(&commands));
+    let options = format!("preset {}", preset.command);
+    let reads = policy::files_of(&commands);
     cutting::run(&args.cutting, global, Job { chain, options, reads, ..Job::default() })
 }
 
@@ -112,7 +114,9 @@ fn chain_lines(config: &Config, steps: &[ConfigStep<'_>]) -> String {
         let options = entry.table.values.iter().filter(|value| value.origin != Origin::Default);
         let options: Vec<String> = options.map(|value| format!("{} = {}", value.name, value.shown())).collect();
         let options = if options.is_empty() { String::new() } else { format!(" {{ {} }}", options.join(", ")) };
-        let (number, name, line) = (nth + 1, entry.spec.name, entry.place.line);
+        let number = nth + 1;
+        let name = entry.spec.name;
+        let line = entry.place.line;
         let _ = writeln!(
             lines,
             "{number}. {:width$}  {name}{options}  # {}:{line}",

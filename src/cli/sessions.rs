@@ -1,23 +1,23 @@
 //! `curtail sessions`: lists the sessions that agents keep on this machine, the newest first.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::console;
 use crate::options::counting::CountingOptions;
-use crate::options::global::{Global, iso_time};
+use crate::options::global::Global;
 use crate::options::numbers::time_span;
 use crate::reports::remarks;
+use crate::reports::session_list::{self, ListedSession};
 use crate::sessions::content::{SessionHead, SessionSums};
 use crate::sessions::found::{FoundSessions, KeptSession, find_sessions};
 use curtail_core::dialects::{AGENTS, Agent, agent_named};
 use curtail_core::suggest::unknown;
-use curtail_core::transcript::media;
 use curtail_core::visible::{number_of, one_line};
 use curtail_lab::calibration::SeenRequests;
 
@@ -86,15 +86,6 @@ enum SessionsFormat {
     Paths,
     /// The paths, each followed by a zero byte, for `xargs -0`
     Paths0,
-}
-
-/// A session, and what was read of it.
-struct ListedSession {
-    /// Its name for other commands.
-    name: String,
-    session: KeptSession,
-    head: SessionHead,
-    sums: Option<SessionSums>,
 }
 
 fn passed_over<'w>(reasons: impl Iterator<Item = &'w String>, global: &Global) {
@@ -194,7 +185,9 @@ impl SessionsArgs {
             return Ok(());
         }
         let counting = (self.tokens || self.sort == Sort::Tokens).then(|| self.counting.counting()).transpose()?;
-        counting.iter().for_each(|counting| remarks::counted(counting, global));
+        if let Some(counting) = &counting {
+            remarks::counted(counting, global);
+        }
         let failed: Vec<Option<String>> = listed
             .par_iter_mut()
             .map(|one| {
@@ -223,7 +216,7 @@ impl SessionsArgs {
 
     fn print(&self, listed: &[ListedSession], now: SystemTime) -> anyhow::Result<()> {
         match self.format {
-            SessionsFormat::Table => console::out(&table(listed, now))?,
+            SessionsFormat::Table => console::out(&session_list::table(listed, now))?,
             SessionsFormat::Json => {
                 let sessions: Vec<_> = listed.iter().map(ListedSession::entry).collect();
                 console::out_json(&format!("{}\n", json!({"version": 1, "sessions": sessions})))?;
@@ -241,122 +234,13 @@ impl SessionsArgs {
     }
 }
 
-impl ListedSession {
-    fn is_in(&self, folder: &Path) -> bool {
-        self.head.project.as_ref().is_some_and(|project| Path::new(project).starts_with(folder))
-    }
-
-    /// Its title in the store of its agent.
-    fn title(&self) -> Option<&str> {
-        self.session.stored.as_ref().map(|stored| stored.title.as_str())
-    }
-
-    /// Its first prompt, else its title.
-    fn subject(&self) -> &str {
-        self.head.prompt.as_deref().or_else(|| self.title()).unwrap_or("(none found)")
-    }
-
-    /// Its path, or the command that writes it to a file.
-    fn place(&self) -> String {
-        let place = self.session.export().unwrap_or_else(|| self.session.path.display().to_string());
-        one_line(&place).into_owned()
-    }
-
-    /// Its entry in the list as JSON.
-    fn entry(&self) -> Value {
-        let (session, stored) = (&self.session, self.session.stored.as_ref());
-        json!({
-            "name": self.name,
-            "id": stored.map(|stored| &stored.id),
-            "agent": session.agent.name,
-            "dialect": session.agent.dialect,
-            "project": self.head.project,
-            "prompt": self.head.prompt,
-            "title": self.title(),
-            "modified": iso_time(session.modified),
-            "messages": self.sums.as_ref().map(|sums| sums.messages),
-            "tokens": self.sums.as_ref().map(|sums| sums.tokens),
-            "shared_requests": self.sums.as_ref().map(|sums| sums.shared),
-            "bytes": session.size,
-            "path": stored.is_none().then(|| session.path.to_string_lossy()),
-            "export": session.export(),
-        })
-    }
-}
-
-fn table(listed: &[ListedSession], now: SystemTime) -> String {
-    if listed.is_empty() {
-        return String::from("no sessions\n");
-    }
-    let has_sums = listed.iter().any(|one| one.sums.is_some());
-    let mut rows: Vec<Vec<String>> = vec![["name", "used", "size"].map(String::from).to_vec()];
-    if has_sums {
-        rows[0].extend(["messages", "tokens"].map(String::from));
-    }
-    rows[0].extend(["project", "first prompt", "path"].map(String::from));
-    for one in listed {
-        let bytes = one.session.size.map_or_else(String::new, size);
-        let mut row = vec![one.name.clone(), age(now, one.session.modified), bytes];
-        if has_sums {
-            let shown = |number: fn(&SessionSums) -> usize| {
-                one.sums.as_ref().map_or_else(String::new, |sums| number(sums).to_string())
-            };
-            row.extend([shown(|sums| sums.messages), shown(|sums| sums.tokens)]);
-        }
-        let project = one.head.project.as_deref().unwrap_or_default();
-        let project = project.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
-        row.push(clipped(&one_line(project), 20));
-        row.push(clipped(&one_line(one.subject()), 48));
-        row.push(one.place());
-        rows.push(row);
-    }
-    let widths: Vec<usize> =
-        (0..rows[0].len()).map(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
-    let last = widths.len() - 1;
-    let numbers = 1..if has_sums { 5 } else { 3 };
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().enumerate().map(|(at, cell)| match at {
-            at if at == last => cell.clone(),
-            at if numbers.contains(&at) => format!("{cell:>width$}", width = widths[at]),
-            at => format!("{cell:<width$}", width = widths[at]),
-        });
-        cells.collect::<Vec<_>>().join("  ") + "\n"
-    };
-    rows.iter().map(line).collect()
-}
-
-/// A text that is cut to `limit` characters.
-fn clipped(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some(_) => text.chars().take(limit - 1).chain(['…']).collect(),
-        None => text.to_owned(),
-    }
-}
-
-/// How long ago something was, such as `3 h ago`.
-fn age(now: SystemTime, then: SystemTime) -> String {
-    let seconds = now.duration_since(then).map_or(0, |age| age.as_secs());
-    match seconds {
-        0..60 => String::from("now"),
-        60..3_600 => format!("{} min ago", seconds / 60),
-        3_600..86_400 => format!("{} h ago", seconds / 3_600),
-        _ => format!("{} d ago", seconds / 86_400),
-    }
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        _ => media::size(bytes),
-    }
-}
-
 /// Leaves out of each session what it repeats of an older one, up to the last request that both contain: an agent that resumes
 /// or forks a session can write a new file, with the history.
 fn count_once(listed: &mut [ListedSession]) {
     let mut oldest: Vec<&mut ListedSession> = listed.iter_mut().filter(|one| one.sums.is_some()).collect();
     oldest.sort_by(|one, other| {
-        let (one, other) = (&one.session, &other.session);
+        let one = &one.session;
+        let other = &other.session;
         one.modified.cmp(&other.modified).then_with(|| one.path.cmp(&other.path))
     });
     let mut earlier = SeenRequests::default();
@@ -374,17 +258,11 @@ fn count_once(listed: &mut [ListedSession]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{age, clipped, since, size};
-    use std::time::{Duration, SystemTime};
+    use super::since;
+    use std::time::Duration;
 
     #[test]
-    fn times_and_sizes_are_short() {
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(10_000_000);
-        let ago = |seconds| age(now, now - Duration::from_secs(seconds));
-        assert_eq!([ago(5), ago(3_599), ago(7_300), ago(200_000)], ["now", "59 min ago", "2 h ago", "2 d ago"]);
-        assert_eq!(age(now, now + Duration::from_secs(9)), "now");
-        assert_eq!([size(12), size(1_001), size(2_340_000)], ["12 B", "2 KB", "2.3 MB"]);
-        assert_eq!((clipped("short", 5), clipped("longer", 5)), (String::from("short"), String::from("long…")));
+    fn times_have_units() {
         assert_eq!(since("2w"), Ok(Duration::from_hours(336)));
         for wrong in ["", "d", "7", "7x", "99999999999999999999d"] {
             assert!(since(wrong).is_err(), "{wrong}");

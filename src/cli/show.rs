@@ -95,7 +95,8 @@ impl ShowArgs {
         remarks::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let mut failures = remarks::Failures::of_missing(&missing, global);
         // `seen` tells whether anything was reported about the current file.
-        let (mut wrote, mut seen) = (Ok(()), false);
+        let mut wrote = Ok(());
+        let mut seen = false;
         self.input.batch(global)?.run(sources, &Outliner { live: self.input.live }, |event| {
             failures.note(&event);
             match event {
@@ -122,7 +123,8 @@ impl ShowArgs {
 }
 
 fn print_outlines(format: TextOrJson, opened: &Opened, outlined: Vec<Outlined>) -> std::io::Result<()> {
-    let (file, framing) = (opened.source.name.as_str(), opened.reading.framing.name());
+    let file = opened.source.name.as_str();
+    let framing = opened.reading.framing.name();
     for (dialect, outline) in outlined {
         let shown = ShownTranscript { file, framing, dialect, outline };
         match format {
@@ -145,7 +147,8 @@ fn text(shown: &ShownTranscript<'_>) -> String {
 
 fn metadata(item: &OutlineItem, text: &str) -> String {
     let unknown = item.unknown.as_ref().map_or_else(String::new, |kind| format!("unknown `{kind}`, "));
-    let (line, span) = (item.line, span(item.span));
+    let line = item.line;
+    let span = span(item.span);
     let text = format!("{unknown}{text}, {span} | {}", item.begins);
     format!("   -  {line:>4}     -    -  -          {}\n", one_line(&text))
 }
@@ -169,7 +172,10 @@ fn message_lines(message: &OutlineMessage, line: usize) -> String {
     }
     let mut lines = about.into_iter().chain(message.parts.iter().map(|part| one_line(&part_line(part)).into_owned()));
     let first = lines.next().unwrap_or_else(|| String::from("(nothing)"));
-    let (index, turn, segment, role) = (message.index, message.turn, message.segment, message.role);
+    let index = message.index;
+    let turn = message.turn;
+    let segment = message.segment;
+    let role = message.role;
     let head = format!("{index:>4}  {line:>4}  {turn:>4}  {segment:>3}  {role:<9}  {first}\n");
     head + &lines.map(|more| format!("{:34}{more}\n", "")).collect::<String>()
 }

@@ -77,19 +77,22 @@ fn export(place: &StoreFlag, file: Option<&Path>) -> anyhow::Result<()> {
         store.export(&mut BufWriter::new(console::transcripts()))?;
         return Ok(());
     };
-    let exists = || anyhow!("{}: already exists (not overwritten); name another file", file.display());
     if file.is_file() {
-        return Err(exists());
+        return Err(already_exists(file));
     }
     let scratch = Scratch::default();
     let mut out = BufWriter::new(FileSink::create(file, Packing::Plain, None, &scratch)?.private());
     store.export(&mut out)?;
     let sink = out.into_inner().map_err(|failed| FileError::system(file.to_string_lossy(), failed.error()))?;
     sink.commit(Replace::No, &scratch).map_err(|error| match error.kind {
-        ErrorKind::Exists => exists(),
+        ErrorKind::Exists => already_exists(file),
         _ => error.into(),
     })?;
     Ok(())
+}
+
+fn already_exists(file: &Path) -> anyhow::Error {
+    anyhow!("{}: already exists (not overwritten); name another file", file.display())
 }
 
 fn import(place: &StoreFlag, on_clash: Clash, file: Option<&Path>) -> anyhow::Result<()> {

@@ -117,7 +117,8 @@ impl Work for Viewer<'_> {
 
 impl Viewer<'_> {
     fn place(&self, unit: &Unit<'_>, nth: usize, count: usize) -> Place {
-        let (file, line) = (&unit.opened.source.name, unit.line);
+        let file = &unit.opened.source.name;
+        let line = unit.line;
         let records = unit.opened.reading.framing == Framing::Records;
         let name = match (records, count) {
             (true, _) => format!("{file}:{line}"),

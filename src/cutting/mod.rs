@@ -50,7 +50,8 @@ pub(crate) struct Job {
 pub(crate) fn run_options(flags: &CutFlags, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
     let chain = flags.with_repair(Chain::default().at("", options.processors(flags.dry_run)?));
     let reads = options.files();
-    let (counting, options) = (options.counting()?, format!("{options:?}"));
+    let counting = options.counting()?;
+    let options = format!("{options:?}");
     run(flags, global, Job { chain, counting, options, reads, ..Job::default() })
 }
 
@@ -58,7 +59,9 @@ pub(crate) fn run_options(flags: &CutFlags, global: &Global, options: &impl Opti
 pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
     let Job { chain, counting, options, map, reads, drops } = job;
     let start = Instant::now();
-    counting.iter().for_each(|counting| remarks::counted(counting, global));
+    if let Some(counting) = &counting {
+        remarks::counted(counting, global);
+    }
     let input_options = flags.input.input_options()?;
     flags.refuse_misread_words()?;
     let (mut sources, missing) = flags.sources(global)?;

@@ -68,7 +68,9 @@ impl RuleOptions {
 
     /// The levels that these options set, without those of paths.
     pub(crate) fn table(&self) -> Table {
-        let (deny, warn, allow) = (self.deny.clone(), self.warn.clone(), self.allow.clone());
+        let deny = self.deny.clone();
+        let warn = self.warn.clone();
+        let allow = self.allow.clone();
         Table { deny, warn, allow, strict: self.strict, ..Table::default() }
     }
 

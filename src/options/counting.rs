@@ -85,7 +85,8 @@ impl CountingOptions {
             (None, Some(tokenizer)) => tokenizer?,
             (None, None) => tokenizers::tokenizer_by_name(&flags.tokenizer)?,
         };
-        let (overhead, reserve) = (flags.overhead, flags.reserve.0);
+        let overhead = flags.overhead;
+        let reserve = flags.reserve.0;
         Ok(Counting { overhead, reserve, by_usage: calibrate, ..Counting::new(tokenizer) })
     }
 

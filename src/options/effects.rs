@@ -304,7 +304,9 @@ pub(crate) fn check(
     matches: &ArgMatches,
     given: &[OsString],
 ) -> Result<Option<String>, clap::Error> {
-    let (mut command, mut matches, mut path) = (root, matches, String::new());
+    let mut command = root;
+    let mut matches = matches;
+    let mut path = String::new();
     while let Some((name, inner)) = matches.subcommand() {
         command = command.find_subcommand(name).unwrap_or(command);
         path = if path.is_empty() { name.to_owned() } else { format!("{path} {name}") };

@@ -216,7 +216,8 @@ impl Options for FilterOptions {
             processors.push(Box::new(MessageRange { from, to, pins, ..MessageRange::default() }));
         }
         if !self.drop.is_empty() || !self.drop_turn.is_empty() {
-            let (messages, turns) = (self.drop.clone(), self.drop_turn.clone());
+            let messages = self.drop.clone();
+            let turns = self.drop_turn.clone();
             processors.push(Box::new(DropMessages { messages, turns, pins, ..DropMessages::default() }));
         }
         match self.tools()? {
@@ -355,7 +356,8 @@ fn globs<S: AsRef<str>>(patterns: &[S]) -> anyhow::Result<NameGlobs> {
 /// The globs in `text`, which commas separate, except in braces and brackets.
 fn split_globs(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
-    let (mut start, mut depth) = (0, 0_usize);
+    let mut start = 0;
+    let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
         match c {
             '{' | '[' => depth += 1,

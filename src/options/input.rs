@@ -115,7 +115,8 @@ impl Input {
     /// What to look for: everything that the paths name, except what is below `except`.
     pub(crate) fn wanted<'w>(&'w self, except: Option<&'w Path>) -> Wanted<'w> {
         let stdin_name = self.stdin_filename.as_deref();
-        let (globs, excludes) = (&self.glob, &self.exclude_path);
+        let globs = &self.glob;
+        let excludes = &self.exclude_path;
         Wanted { paths: &self.paths, stdin_name, except, globs, excludes, skips_links: false }
     }
 
@@ -153,7 +154,6 @@ impl Input {
         if !global.quiet {
             self.warn_unused(&found);
         }
-        let is_number = |name: &str| name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok();
         for error in found.errors.iter_mut().filter(|error| is_number(&error.name)) {
             error.what.push_str(&format!("; a number needs a flag, such as -n {}", error.name));
         }
@@ -181,6 +181,11 @@ impl Input {
             console::warning(&format!("--column {column}: no input is a Parquet or Arrow file"));
         }
     }
+}
+
+/// Whether the name of an input that was not found is a number, which belongs to a flag.
+fn is_number(name: &str) -> bool {
+    name.trim_end_matches(['k', 'm']).parse::<u64>().is_ok()
 }
 
 /// Whether a file has the name of one of JSON, compressed or not.

@@ -86,8 +86,9 @@ impl Options for LimitOptions {
             question: pins.question,
             step,
         };
-        let share = |amount: Option<Amount>| amount.and_then(Amount::share);
-        let (max_tokens, trigger, step) = (share(Some(self.max_tokens)), share(self.trigger), share(self.step));
+        let max_tokens = self.max_tokens.share();
+        let trigger = self.trigger.and_then(Amount::share);
+        let step = self.step.and_then(Amount::share);
         if [max_tokens, trigger, step].iter().all(Option::is_none) {
             return Ok(vec![Box::new(limit)]);
         }

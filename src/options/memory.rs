@@ -73,8 +73,10 @@ impl RecallOptions {
 
     /// The state in the store. An unusable one is set aside, unless the rules are read-only.
     fn stored_state(&self, loaded: &LoadedRules) -> anyhow::Result<State> {
-        let (rules, owner) = (loaded.rules(), self.owner_flags.owner());
-        let (key, store) = (owner.key()?, self.owner_flags.place.open_existing()?);
+        let rules = loaded.rules();
+        let owner = self.owner_flags.owner();
+        let key = owner.key()?;
+        let store = self.owner_flags.place.open_existing()?;
         note_missing(store.as_ref(), key, false)?;
         let Some(store) = store else { return Ok(rules.initial()) };
         let Loaded { state, corrupt } = load(&store, owner, rules)?;
@@ -128,7 +130,8 @@ impl OwnerFlags {
 
     /// The owner, whose scope is `default` if neither a flag nor the only id that is given tells it.
     pub(crate) fn owner_else(&self, default: Scope) -> Owner<'_> {
-        let (thread, resource) = (self.thread.as_deref(), self.resource.as_deref());
+        let thread = self.thread.as_deref();
+        let resource = self.resource.as_deref();
         let implied = match (thread, resource) {
             (Some(_), None) => Scope::Thread,
             (None, Some(_)) => Scope::Resource,
@@ -143,8 +146,7 @@ impl OwnerFlags {
     }
 }
 
-/// Reports that the store has no state for `key`, with the stored id that is probably meant. Ids that differ only in digits are
-/// not similar: new threads are often numbered. Without a similar id, only a resource is reported, and only if the state
+/// Reports that the store has no state for `key`, with the stored id that is probably meant. Without a similar id, only a resource is reported, and only if the state
 /// `must_exist`: a thread may be new.
 pub(crate) fn note_missing(store: Option<&Store>, key: RecordKey<'_>, must_exist: bool) -> Result<(), StoreError> {
     let filter = Filter { shelf: Some(Shelf::Memory), scope: Some(key.scope), older_than: None };
@@ -152,13 +154,8 @@ pub(crate) fn note_missing(store: Option<&Store>, key: RecordKey<'_>, must_exist
     if entries.iter().any(|entry| entry.id == key.id) {
         return Ok(());
     }
-    let name = |id: &str| id.replace(|letter: char| letter.is_ascii_digit(), "");
-    let is_similar = |id: &str| {
-        let most = if id.len() < 4 { 1 } else { 2 };
-        id.len() >= 3 && name(id) != name(key.id) && strsim::osa_distance(id, key.id) <= most
-    };
     let missing = format!("nothing is stored for {} {:?}", key.scope.name(), key.id);
-    match entries.iter().find(|entry| is_similar(&entry.id)) {
+    match entries.iter().find(|entry| is_similar(&entry.id, key.id)) {
         Some(similar) => console::note(&format!("{missing}; did you mean {:?}?", similar.id)),
         None if must_exist && key.scope == Scope::Resource => {
             console::note(&format!("{missing}; `curtail memory list` lists the stored states"));
@@ -166,6 +163,16 @@ pub(crate) fn note_missing(store: Option<&Store>, key: RecordKey<'_>, must_exist
         None => {}
     }
     Ok(())
+}
+
+/// Whether `id` is probably what `meant` should be. Ids that differ only in digits are not similar: new threads are often numbered.
+fn is_similar(id: &str, meant: &str) -> bool {
+    let most = if id.len() < 4 { 1 } else { 2 };
+    id.len() >= 3 && without_digits(id) != without_digits(meant) && strsim::osa_distance(id, meant) <= most
+}
+
+fn without_digits(id: &str) -> String {
+    id.replace(|letter: char| letter.is_ascii_digit(), "")
 }
 
 /// Warns about an unusable state.

@@ -150,13 +150,6 @@ fn split(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
     let mut word: Option<String> = None;
     let mut quote = None;
     let mut chars = text.chars();
-    let finish = |word: &mut Option<String>, commands: &mut Vec<Vec<String>>| {
-        if let (Some(word), Some(command)) = (word.take(), commands.last_mut())
-            && !(command.is_empty() && word == "curtail")
-        {
-            command.push(word);
-        }
-    };
     while let Some(c) = chars.next() {
         match (c, quote) {
             (c, Some(open)) if c == open => quote = None,
@@ -167,18 +160,27 @@ fn split(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
                 word.get_or_insert_default();
             }
             ('|', None) => {
-                finish(&mut word, &mut commands);
+                end_word(&mut word, &mut commands);
                 commands.push(Vec::new());
             }
-            (c, None) if c.is_whitespace() => finish(&mut word, &mut commands),
+            (c, None) if c.is_whitespace() => end_word(&mut word, &mut commands),
             (c, None) => word.get_or_insert_default().push(c),
         }
     }
     if quote.is_some() {
         return Err("a quotation mark is not closed");
     }
-    finish(&mut word, &mut commands);
+    end_word(&mut word, &mut commands);
     Ok(commands)
+}
+
+/// Adds the word that ends to the last command, which may begin with the name of the program.
+fn end_word(word: &mut Option<String>, commands: &mut [Vec<String>]) {
+    if let (Some(word), Some(command)) = (word.take(), commands.last_mut())
+        && !(command.is_empty() && word == "curtail")
+    {
+        command.push(word);
+    }
 }
 
 // Presets: names that stand for commands, wherever a policy is accepted.
@@ -248,7 +250,8 @@ pub(crate) fn preset_named(name: &str) -> Option<&'static Preset> {
 /// A line for each preset: its name, what it does, and the command.
 pub(crate) fn list() -> String {
     let width = |column: fn(&Preset) -> &str| PRESETS.iter().map(|preset| column(preset).len()).max().unwrap_or(0);
-    let (names, commands) = (width(|preset| preset.name), width(|preset| preset.command));
+    let names = width(|preset| preset.name);
+    let commands = width(|preset| preset.command);
     let mut text = String::new();
     for preset in PRESETS {
         // Writing to a String cannot fail.

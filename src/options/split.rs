@@ -95,7 +95,8 @@ impl SplitOptions {
             on_overflow: self.on_overflow,
             ..Split::new(self.max_tokens.map_or(usize::MAX, |tokens| tokens.0), counting.clone())
         };
-        let (mark, id_key) = (self.mark.clone(), self.id_key.clone());
+        let mark = self.mark.clone();
+        let id_key = self.id_key.clone();
         Ok(Splitting { drop_untrained: self.drop_untrained, mark, id_key, ..Splitting::new(split) })
     }
 }

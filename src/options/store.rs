@@ -34,7 +34,8 @@ impl StoreFlag {
 /// The file that `flag` names, else the one that the environment names.
 pub(crate) fn store_path(flag: Option<&Path>) -> Result<PathBuf, StoreError> {
     let flag = flag.map(Path::to_owned);
-    let (variable, state_home) = (env::var_os("CURTAIL_STORE"), env::var_os("XDG_STATE_HOME"));
+    let variable = env::var_os("CURTAIL_STORE");
+    let state_home = env::var_os("XDG_STATE_HOME");
     StoreLocation { flag, variable, state_home, home: env::home_dir() }.path()
 }
 

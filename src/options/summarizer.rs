@@ -154,7 +154,9 @@ impl AskFlags {
         let name = provider.api.name();
         let model = self.summary_model.clone().with_context(|| format!("--summarizer {name} needs --summary-model"))?;
         let (endpoint, key) = provider.endpoint_and_key(self)?;
-        let (prompt, extra, http) = (self.prompt()?, self.extra_body.clone().unwrap_or_default(), self.http(timeout)?);
+        let prompt = self.prompt()?;
+        let extra = self.extra_body.clone().unwrap_or_default();
+        let http = self.http(timeout)?;
         Ok(Box::new(Model { api: provider.api, endpoint, model, key, prompt, extra, http }))
     }
 

@@ -100,7 +100,8 @@ impl Options for WindowOptions {
             question: pins.question,
         };
         let size = self.size.get();
-        let (unit, step) = (self.unit, self.step.map_or(1, NonZeroUsize::get));
+        let unit = self.unit;
+        let step = self.step.map_or(1, NonZeroUsize::get);
         ensure!(step <= size, "--step {step} exceeds --size {size}: the newest units would be dropped");
         Ok(vec![match self.strategy {
             Strategy::Sliding => Box::new(SlidingWindow { size, unit, keep, step }),

@@ -145,7 +145,8 @@ impl<'a> CheckReporter<'a> {
     /// Adds `finding` if an earlier transcript has the same fingerprint.
     fn compare_with_earlier(&mut self, print: u128, file: usize, mut finding: Finding) {
         let (first, line) = *self.seen.entry(print).or_insert((file, finding.at.line));
-        let (first, here) = (self.outcome.file(first), self.outcome.file(file));
+        let first = self.outcome.file(first);
+        let here = self.outcome.file(file);
         if (first, line) != (here, finding.at.line) {
             finding.message = format!("the transcript has the same messages as {first}:{line}");
             self.outcome.add(file, finding);

@@ -198,7 +198,8 @@ impl<'f> CutReporter<'f> {
     }
 
     fn write_stdout(&mut self, opened: &Opened, output: &CutOutput) -> Result<(), FileError> {
-        let (text, framing) = (output.output(), opened.reading.framing);
+        let text = output.output();
+        let framing = opened.reading.framing;
         let refusal = match &opened.table {
             Some(table) => Some(format!(
                 "the output has the format of the input, {}; pass --output, --output-dir or --in-place",

@@ -206,9 +206,12 @@ struct Styles {
 
 impl Styles {
     fn new(colors: bool) -> Self {
-        let bold = |color: AnsiColor| color.on_default().bold();
-        let (error, warning, frame) = (bold(AnsiColor::Red), bold(AnsiColor::Yellow), bold(AnsiColor::Blue));
-        if colors { Self { error, warning, frame, message: Style::new().bold() } } else { Self::default() }
+        if !colors {
+            return Self::default();
+        }
+        let [error, warning, frame] =
+            [AnsiColor::Red, AnsiColor::Yellow, AnsiColor::Blue].map(|color| color.on_default().bold());
+        Self { error, warning, frame, message: Style::new().bold() }
     }
 }
 
@@ -245,7 +248,9 @@ fn finding_text(file: &str, finding: &Finding, styles: &Styles) -> String {
         Level::Deny => ("error", error),
         Level::Warn | Level::Allow => ("warning", warning),
     };
-    let (rule, at, message) = (finding.rule, &finding.at, one_line(&finding.message));
+    let rule = finding.rule;
+    let at = &finding.at;
+    let message = one_line(&finding.message);
     let mut out = format!("{style}{label}[{}]{style:#}{bold}: {message}{bold:#} ({})\n", rule.code, rule.name);
     let number = at.line.to_string();
     let gutter = " ".repeat(number.len());
@@ -255,7 +260,8 @@ fn finding_text(file: &str, finding: &Finding, styles: &Styles) -> String {
     out += &format!("{gutter}{frame}-->{frame:#} {file}:{}:{}{message}{path}\n", at.line, at.column);
     let excerpt = &finding.excerpt;
     out += &format!("{gutter} {frame}|{frame:#}\n{frame}{number} |{frame:#} {}\n", one_line(&excerpt.text));
-    let (pad, carets) = (" ".repeat(excerpt.before), "^".repeat(excerpt.width));
+    let pad = " ".repeat(excerpt.before);
+    let carets = "^".repeat(excerpt.width);
     out += &format!("{gutter} {frame}|{frame:#} {pad}{style}{carets}{style:#}\n");
     if let Some(other) = &finding.other {
         out += &format!("{gutter} {frame}={frame:#} its counterpart: {file}:{}:{}\n", other.line, other.column);
@@ -285,7 +291,8 @@ fn summary(outcome: &CheckOutcome) -> String {
         (denied, warned) => format!("{}, {}", number_of(denied, "error"), number_of(warned, "warning")),
     };
     let total = outcome.files.len() + outcome.missing;
-    let (files, transcripts) = (number_of(total, "file"), number_of(outcome.transcripts, "transcript"));
+    let files = number_of(total, "file");
+    let transcripts = number_of(outcome.transcripts, "transcript");
     let checked = format!("checked {} of {files}: {}", total - outcome.failed, number_of(outcome.errors, "error"));
     let mut line = match (outcome.transcripts, outcome.found(), outcome.errors) {
         (0, 0, 0) => format!("nothing was checked: no transcript in {files}"),
@@ -386,7 +393,9 @@ fn write_command(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let command = if finding.level == Level::Deny { "error" } else { "warning" };
-    let (rule, at, answer) = (finding.rule, &finding.at, answer(finding, "\nThe provider answers: ", ""));
+    let rule = finding.rule;
+    let at = &finding.at;
+    let answer = answer(finding, "\nThe provider answers: ", "");
     let text = format!("{}{answer}\nHelp: {}", finding.message, finding.help);
     writeln!(
         out,
@@ -430,7 +439,8 @@ fn write_issues(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
 
 /// One finding, in the members of Code Climate that GitLab reads.
 fn issue(file: &str, finding: &Finding, seen: &mut HashMap<String, usize>) -> Value {
-    let (rule, path) = (finding.rule, file.strip_prefix("./").unwrap_or(file));
+    let rule = finding.rule;
+    let path = file.strip_prefix("./").unwrap_or(file);
     // The fingerprint must not change when lines above the finding are added or removed, so it contains no line number. Equal
     // findings are distinguished by their order.
     let identity = format!("{path}\n{}\n{}\n{}", rule.code, finding.message, finding.excerpt.text);
@@ -531,13 +541,17 @@ fn location(file: &str, place: &FindingPlace, mut location: Value) -> Value {
 
 /// A path as a relative reference or a `file:` URI (RFC 3986).
 fn uri(path: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let path = path.replace('\\', "/");
     let escaped: String = path
         .bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect();
     if escaped.starts_with('/') { format!("file://{escaped}") } else { escaped }
+}
+
+/// Whether a URI has this byte as it is.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte)
 }
 
 /// An array whose items are made while it is written: a report may have millions of findings.
@@ -615,9 +629,11 @@ fn borrowed<'a>(attributes: &'a [(&'static str, String)]) -> impl Iterator<Item 
 }
 
 fn test_case(xml: &mut Xml<'_>, file: &str, finding: &Finding) -> io::Result<()> {
-    let (rule, at) = (finding.rule, &finding.at);
+    let rule = finding.rule;
+    let at = &finding.at;
     let answer = answer(finding, "\nthe provider answers: ", "");
-    let (file, message) = (one_line(file), one_line(&finding.message));
+    let file = one_line(file);
+    let message = one_line(&finding.message);
     let text = printable(&format!("{file}:{}:{}: {message}{answer}\nhelp: {}", at.line, at.column, finding.help));
     let name = format!("{} at {}:{}", rule.name, at.line, at.column);
     let element = xml.create_element("testcase").with_attribute(("name", name.as_str()));

@@ -13,6 +13,7 @@ pub(crate) mod pages;
 pub(crate) mod progress;
 pub(crate) mod remarks;
 pub(crate) mod replay;
+pub(crate) mod session_list;
 pub(crate) mod split_map;
 pub(crate) mod state;
 mod stdout;

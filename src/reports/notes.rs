@@ -76,7 +76,8 @@ impl Notes {
         let kinds = self.kinds.iter().filter_map(|kind| self.of_kind.get(kind));
         for NoteKind { first, count, unit } in kinds.take(MAX_NOTES).filter(|kind| kind.count > 1) {
             let line = first.place.map_or_else(String::new, |place| format!(":{}", place.line));
-            let (what, file) = (number_of(*count, unit), &first.name);
+            let what = number_of(*count, unit);
+            let file = &first.name;
             console::warning(&format!("{what}, first at {file}{line}: {} (--verbose lists all)", first.what));
         }
         if self.kinds.len() > MAX_NOTES {

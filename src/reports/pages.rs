@@ -145,7 +145,8 @@ impl<'a> Pages<'a> {
         // A closed pipe is not an error.
         let Some(path) = path else { return self.put(&mut |piece| Ok(console::data(piece)?)) };
         let force = self.args.force || (open || on_terminal) && self.args.output_dir.is_none();
-        let (scratch, inputs) = (std::mem::take(&mut self.scratch), std::mem::take(&mut self.inputs));
+        let scratch = std::mem::take(&mut self.scratch);
+        let inputs = std::mem::take(&mut self.inputs);
         write(&path, &inputs, force, &scratch, |put| self.put(put))?;
         if !open && !on_terminal {
             return Ok(());
@@ -271,7 +272,8 @@ mod tests {
         let mut spool = Spool::default();
         spool.push(&text[..12])?;
         spool.push(&text[12..])?;
-        let (mut back, mut longest) = (String::new(), 0);
+        let mut back = String::new();
+        let mut longest = 0;
         spool.copy(|piece| {
             back.push_str(piece);
             longest = longest.max(piece.len());

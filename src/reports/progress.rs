@@ -179,7 +179,9 @@ impl Watch {
     }
 
     fn bars(&mut self) {
-        let (total, start, done) = (self.total, self.start, self.done());
+        let total = self.total;
+        let start = self.start;
+        let done = self.done();
         let bars = self.bars.get_or_insert_with(|| Bars::new(total, start));
         for (number, FileProgress { name, len, read }) in &self.files {
             if len.is_some_and(|len| len >= OWN_BAR) {

@@ -95,8 +95,8 @@ pub(crate) fn reading(opened: &Opened, dialect: Option<&str>) -> String {
 
 /// Prints what the tokenizer remarks about its counts, unless `--quiet`.
 pub(crate) fn counted(counting: &Counting, global: &Global) {
-    if !global.quiet {
-        counting.tokenizer.remark().iter().for_each(console::note);
+    if let Some(remark) = counting.tokenizer.remark().filter(|_| !global.quiet) {
+        console::note(&remark);
     }
 }
 

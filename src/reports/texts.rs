@@ -53,7 +53,8 @@ impl<T: Fn(&TranscriptAt<'_, '_>) -> Result<String, String> + Sync> Work for Tex
         for (dialect, transcript) in unit.writable_transcripts(&document)? {
             let offset = transcript.layout.span.start as usize;
             let place = format!("{}:{}", one_line(&unit.opened.source.name), places.place(offset).line);
-            let (transcript, on_summary) = (&transcript, &self.on_summary);
+            let transcript = &transcript;
+            let on_summary = &self.on_summary;
             match (self.text)(&TranscriptAt { dialect, transcript, place, on_summary }) {
                 Ok(text) => out.push_str(&text),
                 Err(reason) => {

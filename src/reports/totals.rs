@@ -95,7 +95,8 @@ impl Sums {
         if chain.stages.len() > 1 {
             for (nth, StageRow { level, processor, remaining }) in self.after(chain).enumerate() {
                 let stage = if level.is_empty() { processor.to_owned() } else { format!("{processor} at {level}") };
-                let (messages, tokens) = (figure(remaining.messages), figure(remaining.tokens));
+                let messages = figure(remaining.messages);
+                let tokens = figure(remaining.tokens);
                 rows.push([
                     format!("after {}. {stage}", nth + 1),
                     format!("{messages} messages"),

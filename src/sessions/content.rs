@@ -140,7 +140,8 @@ impl SessionSums {
                 before.push(before[before.len() - 1] + counting.message(message));
             }
             let summed = |request: CountedRequest| {
-                let (messages, tokens) = (sums.messages + request.end, before[request.end]);
+                let messages = sums.messages + request.end;
+                let tokens = before[request.end];
                 SummedRequest { keys: request.keys, messages, tokens }
             };
             let requests: Vec<SummedRequest> = counted_requests(dialect, &transcript).into_iter().map(summed).collect();

@@ -32,6 +32,11 @@ impl KeptSession {
         Self { agent, path, modified: stored.modified, size: None, stored: Some(stored) }
     }
 
+    /// Its id in its store.
+    fn id(&self) -> Option<&str> {
+        self.stored.as_ref().map(|stored| stored.id.as_str())
+    }
+
     /// The command that writes it to standard output, if it is not a file.
     pub(crate) fn export(&self) -> Option<String> {
         Some(format!("{} {}", self.agent.export?, self.stored.as_ref()?.id))
@@ -59,9 +64,8 @@ pub(crate) fn find_sessions(agents: &[&'static Agent]) -> FoundSessions {
         }
     }
     found.sessions.sort_by(|one, other| {
-        let id = |session: &KeptSession| session.stored.as_ref().map(|stored| stored.id.clone());
         let newest = other.modified.cmp(&one.modified);
-        newest.then_with(|| one.path.cmp(&other.path)).then_with(|| id(one).cmp(&id(other)))
+        newest.then_with(|| one.path.cmp(&other.path)).then_with(|| one.id().cmp(&other.id()))
     });
     found
 }

@@ -22,14 +22,15 @@ pub(crate) struct StoredSession {
 
 /// `opencode.db`, and a database for each channel from which versions are installed, such as `opencode-dev.db`.
 pub(crate) fn databases(folder: &Path, named: Option<OsString>) -> Vec<PathBuf> {
-    let is_database = |path: &PathBuf| {
-        let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
-        path.extension().is_some_and(|end| end == "db") && (stem == "opencode" || stem.starts_with("opencode-"))
-    };
     let named = named.filter(|name| !name.is_empty() && name != ":memory:").map(|name| vec![folder.join(name)]);
-    let mut found = named.unwrap_or_else(|| paths(folder).into_iter().filter(is_database).collect());
+    let mut found = named.unwrap_or_else(|| paths(folder).into_iter().filter(|path| is_database(path)).collect());
     found.retain(|path| path.is_file());
     found
+}
+
+fn is_database(path: &Path) -> bool {
+    let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+    path.extension().is_some_and(|end| end == "db") && (stem == "opencode" || stem.starts_with("opencode-"))
 }
 
 /// The sessions in the database at `path`, without those that other sessions started.
@@ -95,12 +96,11 @@ impl StoredSession {
 
     fn messages_of_files(&self, path: &Path) -> Option<Vec<Value>> {
         let storage = path.ancestors().nth(3)?;
-        let read = |path: &Path| object(&fs::read_to_string(path).ok()?);
         let mut messages: Vec<(Option<i64>, Value)> = Vec::new();
         for file in paths(&storage.join("message").join(&self.id)) {
-            let Some(info) = read(&file) else { continue };
+            let Some(info) = object_of_file(&file) else { continue };
             let parts = paths(&storage.join("part").join(file.file_stem()?));
-            let parts: Vec<Map<String, Value>> = parts.iter().filter_map(|part| read(part)).collect();
+            let parts: Vec<Map<String, Value>> = parts.iter().filter_map(|part| object_of_file(part)).collect();
             let created = info.get("time").and_then(|time| time.get("created")).and_then(Value::as_i64);
             messages.push((created, json!({"info": info, "parts": parts})));
         }
@@ -132,6 +132,10 @@ pub(crate) fn paths(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     paths
+}
+
+fn object_of_file(path: &Path) -> Option<Map<String, Value>> {
+    object(&fs::read_to_string(path).ok()?)
 }
 
 fn object(text: &str) -> Option<Map<String, Value>> {

@@ -27,7 +27,8 @@ pub(super) fn write_explained(
 
 /// `chat.jsonl:41: message 3 (tool result of "search"): dropped: outside the last 40 items | 12 results`
 fn write_text(unit: &Unit<'_>, decider: &Decider, line: usize, decision: &Explained, out: &mut String) {
-    let (name, subject) = (&unit.opened.source.name, decision.subject());
+    let name = &unit.opened.source.name;
+    let subject = decision.subject();
     let mut text = format!("{name}:{line}: {subject}: {}", decision.outcome());
     if !decider.level.is_empty() {
         text += &format!(" [{} at {}]", decider.processor, decider.level);

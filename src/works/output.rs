@@ -238,20 +238,18 @@ fn kept_elements(before: &str, after: &str, changed: bool) -> Result<RowResult, 
     if !changed {
         return Ok(RowResult::Unchanged);
     }
-    let refuse = || ReadError {
-        offset: 0,
-        what: String::from(
-            "this cut changes or adds messages, and a column of structs can only lose some; convert the column to JSON text first",
-        ),
-    };
-    let (old, new) = (Document::parse_all(before)?, Document::parse_all(after)?);
-    let (old, new) = (old.roots().flat_map(Value::items), new.roots().flat_map(Value::items));
-    let mut wanted = new.map(Value::raw).peekable();
-    let kept = old.map(|element| wanted.next_if(|next| *next == element.raw()).is_some()).collect();
-    match wanted.next() {
-        None => Ok(RowResult::Elements(kept)),
-        Some(_) => Err(refuse()),
+    let old = Document::parse_all(before)?;
+    let new = Document::parse_all(after)?;
+    let elements = old.roots().flat_map(Value::items);
+    let mut wanted = new.roots().flat_map(Value::items).map(Value::raw).peekable();
+    let kept = elements.map(|element| wanted.next_if(|next| *next == element.raw()).is_some()).collect();
+    if wanted.next().is_none() {
+        return Ok(RowResult::Elements(kept));
     }
+    let what = String::from(
+        "this cut changes or adds messages, and a column of structs can only lose some; convert the column to JSON text first",
+    );
+    Err(ReadError { offset: 0, what })
 }
 
 /// The output of a file: text, or a table with new texts.

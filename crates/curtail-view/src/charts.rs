@@ -75,12 +75,11 @@ fn title(block: &Rectangle, conversation: &Conversation<'_>) -> String {
 
 /// The left edge of each message, and the end of the last; a message without tokens is as wide as one with a token.
 fn edges(conversation: &Conversation<'_>) -> Vec<usize> {
-    let weight = |tokens: usize| tokens.max(1);
-    let total: usize = conversation.costs.iter().map(|cost| weight(cost.tokens)).sum();
+    let total: usize = conversation.costs.iter().map(|cost| cost.tokens.max(1)).sum();
     let mut sum = 0;
     let mut edges = vec![0];
     for cost in &conversation.costs {
-        sum += weight(cost.tokens);
+        sum += cost.tokens.max(1);
         edges.push(sum * WIDTH / total.max(1));
     }
     edges
@@ -93,7 +92,8 @@ fn blocks(conversation: &Conversation<'_>) -> Vec<Rectangle> {
     let mut widest = 0;
     for (at, cost) in conversation.costs.iter().enumerate() {
         let state = conversation.fate(at).map_or(State::Kept, |fate| fate.state);
-        let (x, width) = (edges[at], edges[at + 1] - edges[at]);
+        let x = edges[at];
+        let width = edges[at + 1] - edges[at];
         let shade = conversation.writer(at);
         if let Some(block) = blocks.last_mut().filter(|block| block.width < thin && block.state == state) {
             (block.last, block.width) = (at, block.width + width);
@@ -112,7 +112,8 @@ fn blocks(conversation: &Conversation<'_>) -> Vec<Rectangle> {
 /// Ticks below the strip where turns begin, and lines across it at boundaries.
 fn ticks(conversation: &Conversation<'_>) -> Markup {
     let edges = edges(conversation);
-    let (mut turns, mut boundaries) = (String::new(), String::new());
+    let mut turns = String::new();
+    let mut boundaries = String::new();
     for &turn in &conversation.turns {
         // Writing to a String cannot fail.
         let _ = write!(turns, "M{} 35V44", edges[turn]);
@@ -161,11 +162,11 @@ fn request(provided: &Provided) -> Request {
 
 /// The chart in a sentence.
 fn description(requests: &[Request], provided: &[Request], policy: &[Request]) -> String {
-    let most = |requests: &[Request]| figure(peak(requests));
-    let mut text = format!("Tokens at {}: at most {} as recorded", counted(requests.len(), "request"), most(requests));
+    let mut text =
+        format!("Tokens at {}: at most {} as recorded", counted(requests.len(), "request"), figure(peak(requests)));
     for (name, requests) in [("as the provider counted", provided), ("with the policy", policy)] {
         if !requests.is_empty() {
-            text.push_str(&format!(", {} {name}", most(requests)));
+            text.push_str(&format!(", {} {name}", figure(peak(requests))));
         }
     }
     text
@@ -174,20 +175,19 @@ fn description(requests: &[Request], provided: &[Request], policy: &[Request]) -
 /// The legend of the curves, with their peaks.
 fn caption(conversation: &Conversation<'_>, provided: &[Request], policy: &[Request]) -> Markup {
     let requests = &conversation.requests;
-    let peak = |requests: &[Request]| requests.iter().max_by_key(|request| request.tokens).copied();
     html! {
         figcaption {
-            @if let Some(peak) = peak(requests) {
+            @if let Some(peak) = largest(requests) {
                 span class="key recorded" { "as recorded" } ": "
                 (counted(requests.len(), "request")) ", at most " (figure(peak.tokens)) " tokens, at "
                 a href={ "#" (conversation.anchor(peak.message)) } { "message " (peak.message) }
             }
-            @if let Some(peak) = peak(provided) {
+            @if let Some(peak) = largest(provided) {
                 br;
                 span class="key provided" { "the provider's count" } ": " (counted(provided.len(), "request"))
                 ", at most " (figure(peak.tokens)) " tokens, with the instructions and tools that the log does not contain"
             }
-            @if let Some(peak) = peak(policy) {
+            @if let Some(peak) = largest(policy) {
                 br;
                 span class="key policy" { "with the policy" } ": at most " (figure(peak.tokens)) " tokens"
                 @if policy.len() < requests.len() {
@@ -196,6 +196,11 @@ fn caption(conversation: &Conversation<'_>, provided: &[Request], policy: &[Requ
             }
         }
     }
+}
+
+/// The request with the most tokens.
+fn largest(requests: &[Request]) -> Option<Request> {
+    requests.iter().max_by_key(|request| request.tokens).copied()
 }
 
 /// The most tokens of a request.

@@ -44,8 +44,7 @@ struct Difference {
 /// The section of a page in which two transcripts are compared, as HTML.
 pub fn comparison(one: &Compared, other: &Compared) -> String {
     let matches = align(&one.entries, &other.entries);
-    let is_same = |(nth, found): &(usize, &Match)| found.at == (*nth, *nth) && found.agreement != Agreement::Changed;
-    let prefix = matches.iter().enumerate().take_while(is_same).count();
+    let prefix = (0..).zip(&matches).take_while(|(nth, found)| found.is_same_at((*nth, *nth))).count();
     Comparison { one, other, matches, prefix }.draw().0
 }
 
@@ -69,7 +68,8 @@ impl Comparison<'_> {
 
     /// Messages and tokens of both, in the terms that are used for the effect of a policy.
     fn sums(&self) -> Markup {
-        let (one, other) = (self.one, self.other);
+        let one = self.one;
+        let other = self.other;
         let changed = self.count(|agreement| agreement == Agreement::Changed);
         let alone = |entries: &[Entry]| figure(entries.len() - self.matches.len());
         html! {
@@ -93,7 +93,8 @@ impl Comparison<'_> {
 
     /// How far the transcripts are the same.
     fn parting(&self) -> Markup {
-        let (one, other) = (&self.one.entries, &self.other.entries);
+        let one = &self.one.entries;
+        let other = &self.other.entries;
         let bytes = self.matches[..self.prefix].iter().filter(|found| found.agreement == Agreement::Bytes).count();
         let tokens = one[..self.prefix].iter().map(|entry| entry.tokens).sum();
         html! {
@@ -125,12 +126,13 @@ impl Comparison<'_> {
 
     /// How many messages both end with, after they differed.
     fn suffix(&self) -> Option<usize> {
-        let (one, other) = (self.one.entries.len(), self.other.entries.len());
+        let one = self.one.entries.len();
+        let other = self.other.entries.len();
         let ends = (1..).zip(self.matches[self.prefix..].iter().rev());
-        let is_same = |(nth, found): &(usize, &Match)| {
-            found.agreement != Agreement::Changed && (found.at.0 + nth, found.at.1 + nth) == (one, other)
-        };
-        Some(ends.take_while(is_same).count()).filter(|&suffix| suffix > 0)
+        let same = ends.take_while(|(nth, found)| {
+            one.checked_sub(*nth).zip(other.checked_sub(*nth)).is_some_and(|at| found.is_same_at(at))
+        });
+        Some(same.count()).filter(|&suffix| suffix > 0)
     }
 
     /// The context at each request of both. Messages that both have are at the same place.
@@ -175,7 +177,9 @@ impl Comparison<'_> {
 
     /// The horizontal position of each message of both, and the number of positions.
     fn positions(&self) -> (Vec<usize>, Vec<usize>, usize) {
-        let (mut left, mut right, mut place) = (Vec::new(), Vec::new(), 0);
+        let mut left = Vec::new();
+        let mut right = Vec::new();
+        let mut place = 0;
         for (one, other, next) in gaps(&self.matches, self.one.entries.len(), self.other.entries.len()) {
             left.extend((0..one.len()).map(|step| place + step));
             right.extend((0..other.len()).map(|step| place + step));
@@ -190,7 +194,8 @@ impl Comparison<'_> {
     }
 
     fn places(&self) -> Vec<Difference> {
-        let (mut places, mut same) = (Vec::new(), 0);
+        let mut places = Vec::new();
+        let mut same = 0;
         for (one, other, next) in gaps(&self.matches, self.one.entries.len(), self.other.entries.len()) {
             if !one.is_empty() || !other.is_empty() {
                 places.push(Difference { same: std::mem::take(&mut same), one, other, changed: None });
@@ -246,7 +251,8 @@ impl Comparison<'_> {
         let changed: Vec<(usize, usize)> = self.places().iter().filter_map(|place| place.changed).collect();
         let changed = changed.iter().flat_map(|&(left, right)| [&self.one.entries[left], &self.other.entries[right]]);
         let changed: Vec<&str> = changed.map(|entry| entry.anchor.as_str()).collect();
-        let (mut style, kinds) = (String::new(), [("only here", "drop", alone), ("changed", "change", changed)]);
+        let mut style = String::new();
+        let kinds = [("only here", "drop", alone), ("changed", "change", changed)];
         for (words, color, anchors) in kinds.iter().filter(|(.., anchors)| !anchors.is_empty()) {
             let ids = anchors.iter().map(|anchor| format!("#{anchor}")).collect::<Vec<_>>().join(",");
             // Writing to a String cannot fail.
@@ -345,6 +351,13 @@ struct Match {
     /// Its index in each transcript.
     pub(super) at: (usize, usize),
     agreement: Agreement,
+}
+
+impl Match {
+    /// Whether it is at these indexes, and neither of the transcripts changed it.
+    fn is_same_at(self, at: (usize, usize)) -> bool {
+        self.at == at && self.agreement != Agreement::Changed
+    }
 }
 
 impl Compared {
@@ -522,17 +535,20 @@ mod tests {
         let spaced = OK.replace(':', ": ");
         assert_eq!(aligned(ASK, ASK), [(0, 0, Agreement::Bytes)]);
         assert_eq!(aligned(OK, &spaced.replace("17: 58", "17:58")), [(0, 0, Agreement::Words)]);
-        let (long, short) = (call("a", "Wien", "17:58 and 18:58"), call("a", "Wien", "17:58 …"));
+        let long = call("a", "Wien", "17:58 and 18:58");
+        let short = call("a", "Wien", "17:58 …");
         assert_eq!(aligned(&long, &short), [(0, 0, Agreement::Bytes), (1, 1, Agreement::Changed)]);
         // Another run of the same task: the ids differ, the words do not.
-        let (one, other) = (call("a", "Wien", "17:58"), call("b", "Wien", "17:58"));
+        let one = call("a", "Wien", "17:58");
+        let other = call("b", "Wien", "17:58");
         assert_eq!(aligned(&one, &other), [(0, 0, Agreement::Words), (1, 1, Agreement::Words)]);
         assert_eq!(KEYS[0], Agreement::Bytes);
     }
 
     #[test]
     fn what_one_has_alone_matches_nothing() {
-        let (one, other) = (call("a", "Wien", "17:58"), call("b", "Graz", "no train"));
+        let one = call("a", "Wien", "17:58");
+        let other = call("b", "Graz", "no train");
         let left = format!("{ASK}{one}{OK}");
         let right = format!("{ASK}{other}{OK}");
         assert_eq!(aligned(&left, &right), [(0, 0, Agreement::Bytes), (3, 3, Agreement::Bytes)]);

@@ -141,7 +141,8 @@ pub(super) struct Diff {
 impl Diff {
     /// Compares two texts line by line.
     pub(super) fn between(old: &str, new: &str) -> Self {
-        let (old, new) = (with_final_newline(old), with_final_newline(new));
+        let old = with_final_newline(old);
+        let new = with_final_newline(new);
         let mut lines = Vec::new();
         if old.lines().count() + new.lines().count() > MAX_LINES {
             lines.extend(old.lines().map(|text| Line { mark: '-', text: text.to_owned() }));
@@ -251,9 +252,12 @@ fn source(text: &str) -> Option<String> {
         None => text,
     };
     let (_, format) = FORMATS.iter().find(|(start, _)| data.starts_with(start))?;
-    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     (data.len() > 40 && data.len() <= MAX_IMAGE && data.bytes().all(is_base64))
         .then(|| format!("data:{format};base64,{data}"))
+}
+
+const fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
 #[cfg(test)]
@@ -326,7 +330,8 @@ mod tests {
 
     #[test]
     fn long_texts_are_not_compared() {
-        let (old, new) = ("a\n".repeat(3_000), "b\n".repeat(3_000));
+        let old = "a\n".repeat(3_000);
+        let new = "b\n".repeat(3_000);
         let diff = Diff::between(&old, &new);
         assert_eq!((diff.added, diff.removed), (3_000, 3_000));
     }

@@ -94,8 +94,7 @@ impl<'a> Conversation<'a> {
         let model = model.map(|model| model.decode().into_owned());
         let moments = moments(dialect, &messages);
         let pairs = Pairs::from_messages(&messages);
-        let replaces = |message: &Message<'_>| message.value().is_some_and(|value| dialect.log().replaces_past(value));
-        let summaries: Vec<bool> = messages.iter().map(replaces).collect();
+        let summaries = summaries(dialect, &messages);
         let story = Story::new(dialect, &layout.elements, &messages, &costs, &summaries, &pairs, &moments)
             .priced(&usages, sources.prices);
         let recorded =
@@ -188,6 +187,12 @@ pub(super) fn writer(message: &Message<'_>) -> &'static str {
         "tool" => "tool",
         _ => "program",
     }
+}
+
+/// Whether each message is the summary of a compaction.
+fn summaries(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<bool> {
+    let values = messages.iter().map(Message::value);
+    values.map(|value| value.is_some_and(|value| dialect.log().replaces_past(value))).collect()
 }
 
 fn moments(dialect: &'static dyn Dialect, messages: &[Message<'_>]) -> Vec<Option<Moment>> {

@@ -126,7 +126,9 @@ impl<'a> Recorded<'_, 'a> {
         let (fates, drafts) = self.fates_and_drafts(&run.messages, reasons);
         let kept = fates.iter().map(|fate| fate.tokens).chain(drafts.iter().map(|draft| draft.tokens));
         let tokens = self.outside + kept.sum::<usize>();
-        let (label, notes, requests) = (policy.label.clone(), run.notes, self.curve(policy)?);
+        let label = policy.label.clone();
+        let notes = run.notes;
+        let requests = self.curve(policy)?;
         Ok(Effect { label, fates, drafts, notes, messages: run.messages.len(), tokens, requests })
     }
 

@@ -113,7 +113,8 @@ impl Chat<'_, '_> {
         let message = &conversation.messages[at];
         let fate = conversation.fate(at);
         let state = fate.map_or(State::Kept, |fate| fate.state);
-        let (tools, by) = (self.tools(at), conversation.writer(at));
+        let tools = self.tools(at);
+        let by = conversation.writer(at);
         let answered = message.calls().filter_map(|(part, _)| self.counterpart(PartRef { message: at, part }));
         let is_asked = conversation.story.is_prompt(at);
         let joined = if before == Some(by) && !message.closes_calls() { " joined" } else { "" };
@@ -318,7 +319,9 @@ impl Chat<'_, '_> {
     }
 
     fn call(&self, at: PartRef, part: &Part<'_>, call: &ToolCall<'_>, tokens: usize) -> Markup {
-        let (raw, name, max_chars) = (call.arguments.decode(), call.name.decode(), self.limits.max_text);
+        let raw = call.arguments.decode();
+        let name = call.name.decode();
+        let max_chars = self.limits.max_text;
         let kind = CallKind::from_call(&name, &raw);
         let byte = self.byte(part);
         html! {

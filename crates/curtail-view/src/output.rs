@@ -91,7 +91,8 @@ struct TextStyle {
 /// Terminal output as spans.
 pub(super) fn colored(text: &str) -> Markup {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
-    let (mut style, mut rest) = (TextStyle::default(), text);
+    let mut style = TextStyle::default();
+    let mut rest = text;
     while let Some(at) = memchr::memchr(0x1b, rest.as_bytes()) {
         let Some((codes, after)) = style_code(&rest[at..]) else {
             style.push(&rest[..=at], &mut out);

@@ -92,7 +92,8 @@ fn fact(key: &str, name: &str, value: &str) -> Markup {
 }
 
 fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
-    let (before, superseded) = (conversation.live_tokens(), conversation.tokens() - conversation.live_tokens());
+    let before = conversation.live_tokens();
+    let superseded = conversation.tokens() - conversation.live_tokens();
     let unread = conversation.messages.iter().filter(|message| !message.standing.is_read()).count();
     let after = effect.live_tokens(&conversation.messages, conversation.outside);
     html! {

@@ -109,13 +109,16 @@ fn calls(prompt: &Prompt) -> Markup {
 }
 
 fn files(paths: &[String]) -> Markup {
-    let name = |path: &String| line(path.rsplit(['/', '\\']).next().unwrap_or(path), 40);
     html! {
         "changed " @for (nth, path) in paths.iter().take(MAX_FILES).enumerate() {
-            @if nth > 0 { ", " } code title=(Shown(path)) { (Shown(&name(path))) }
+            @if nth > 0 { ", " } code title=(Shown(path)) { (Shown(&file_name(path))) }
         }
         @if paths.len() > MAX_FILES { " and " (figure(paths.len() - MAX_FILES)) " more" }
     }
+}
+
+fn file_name(path: &str) -> String {
+    line(path.rsplit(['/', '\\']).next().unwrap_or(path), 40)
 }
 
 /// How the work after a prompt ended.

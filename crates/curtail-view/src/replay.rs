@@ -121,6 +121,20 @@ struct Dot<'t> {
     policies: Vec<(usize, &'t NamedTotal)>,
 }
 
+impl Dot<'_> {
+    /// What each of its policies costs and keeps, one per line.
+    fn title(&self, scale: &Scale) -> String {
+        let lines = self.policies.iter().map(|(_, policy)| {
+            format!("{}: {}, {} kept", one_line(&policy.name), scale.amount(&policy.total), share(&policy.total))
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn numbers(&self) -> String {
+        self.policies.iter().map(|(nth, _)| nth.to_string()).collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// The points of the policies; policies at nearly the same position share one.
 fn dots<'t>(policies: &[(usize, &'t NamedTotal)], scale: &Scale) -> Vec<Dot<'t>> {
     let mut dots: Vec<Dot<'t>> = Vec::new();
@@ -136,13 +150,6 @@ fn dots<'t>(policies: &[(usize, &'t NamedTotal)], scale: &Scale) -> Vec<Dot<'t>>
 }
 
 fn points(policies: &[(usize, &NamedTotal)], scale: &Scale) -> Markup {
-    let title = |(_, policy): &(usize, &NamedTotal)| {
-        format!("{}: {}, {} kept", one_line(&policy.name), scale.amount(&policy.total), share(&policy.total))
-    };
-    let number = |(nth, _): &(usize, &NamedTotal)| nth.to_string();
-    let joined = |dot: &Dot<'_>, word: &dyn Fn(&(usize, &NamedTotal)) -> String, between: &str| {
-        dot.policies.iter().map(word).collect::<Vec<_>>().join(between)
-    };
     let policies_shown = match policies.len() {
         1 => String::from("1 policy"),
         count => format!("{count} policies"),
@@ -154,7 +161,7 @@ fn points(policies: &[(usize, &NamedTotal)], scale: &Scale) -> Markup {
             @for dot in dots(policies, scale) {
                 span class={ "dot c" (dot.policies[0].0.min(COLORS - 1)) }
                     style=(format_args!("left:{:.1}%;bottom:{:.1}%", dot.left, dot.bottom))
-                    title=(joined(&dot, &title, "\n")) { (joined(&dot, &number, " ")) }
+                    title=(dot.title(scale)) { (dot.numbers()) }
             }
         }
     }

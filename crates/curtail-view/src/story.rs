@@ -8,7 +8,7 @@ use super::visible::{Moment, line};
 use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::Value;
 use curtail_core::steps;
-use curtail_core::transcript::{Content, Message, Pairs, Role, turn_starts};
+use curtail_core::transcript::{Content, Message, Pairs, Part, Role, turn_starts};
 use curtail_facts::{Facts, is_typed, without_tag};
 use curtail_lab::replay::Prices;
 
@@ -161,6 +161,10 @@ fn is_stop(text: &str) -> bool {
     text.starts_with("[Request interrupted by user") || text.starts_with("<turn_aborted>")
 }
 
+fn stops_model(part: &Part<'_>) -> bool {
+    matches!(&part.content, Content::Text(text) if is_stop(&text.decode()))
+}
+
 fn prompt_text(message: &Message<'_>) -> String {
     let texts = message.parts.iter().filter(|part| !part.instructs()).filter_map(|part| match &part.content {
         Content::Text(text) => Some(text.decode().into_owned()),
@@ -196,13 +200,9 @@ impl Prompt {
 
 impl TurnEnd {
     fn of_turn(messages: &[Message<'_>]) -> Self {
-        let stops = |part: &curtail_core::transcript::Part<'_>| match &part.content {
-            Content::Text(text) => is_stop(&text.decode()),
-            _ => false,
-        };
         let shown = |message: &&Message<'_>| message.thread == messages[0].thread && !message.parts.is_empty();
         for message in messages.iter().skip(1).rev().filter(shown) {
-            if message.role == Role::User && message.parts.iter().any(stops) {
+            if message.role == Role::User && message.parts.iter().any(stops_model) {
                 return Self::Stopped;
             }
             if message.role == Role::Assistant {

@@ -63,7 +63,8 @@ impl TerminalChat<'_, '_> {
         let name = one_line(&conversation.place.name);
         self.push(&format!("{BOLD}{name}{BOLD:#}  {QUIET}{}{QUIET:#}", facts.join(" · ")));
         if let Some(effect) = &conversation.effect {
-            let (tokens, messages) = (figure(effect.tokens), counted(effect.messages, "message"));
+            let tokens = figure(effect.tokens);
+            let messages = counted(effect.messages, "message");
             let [dropped, changed] = [State::Dropped, State::Changed].map(|state| figure(effect.count(state)));
             let label = one_line(&effect.label);
             self.push(&format!("{label}: {tokens} tokens, {messages}, {dropped} dropped, {changed} changed"));
@@ -119,9 +120,11 @@ impl TerminalChat<'_, '_> {
                 self.text(&text.decode(), "  ", folded);
             }
             Content::ToolCall(call) => {
-                let (name, arguments) = (call.name.decode(), call.arguments.decode());
+                let name = call.name.decode();
+                let arguments = call.arguments.decode();
                 let shown = if terminal.full { arguments } else { line(&arguments, 100).into() };
-                let (name, shown) = (one_line(&name), visible::lines(&shown));
+                let name = one_line(&name);
+                let shown = visible::lines(&shown);
                 let unanswered =
                     if conversation.pairs.counterpart(at).is_none() && !call.hosted { " (no result)" } else { "" };
                 self.push(&format!("{BOLD}> {name}{BOLD:#} {shown}{unanswered}"));
@@ -150,7 +153,8 @@ impl TerminalChat<'_, '_> {
 
     fn draft(&mut self, draft: &Drafted<'_>) {
         let style = AnsiColor::Magenta.on_default().bold();
-        let (role, tokens) = (draft.message.role.name(), counted(draft.tokens, "token"));
+        let role = draft.message.role.name();
+        let tokens = counted(draft.tokens, "token");
         self.push(&format!("\n{style}{role} added{style:#} {QUIET}{tokens}{QUIET:#}"));
         for text in draft.message.parts.iter().flat_map(|part| texts(&part.content)) {
             self.text(&text, "", usize::MAX);

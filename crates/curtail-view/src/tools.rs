@@ -317,8 +317,11 @@ fn shown(value: Value<'_>) -> String {
 
 /// JSON with a line per element; its tokens stay as they are written.
 fn indented(raw: &str) -> String {
-    let (mut out, mut depth) = (String::with_capacity(raw.len() * 2), 0_usize);
-    let (mut in_string, mut escaped, mut empty) = (false, false, false);
+    let mut out = String::with_capacity(raw.len() * 2);
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
+    let mut empty = false;
     let newline = |out: &mut String, depth: usize| {
         out.push('\n');
         out.extend(std::iter::repeat_n("  ", depth.min(40)));

@@ -137,7 +137,9 @@ pub(super) fn gap(before: Option<&Moment>, after: Option<&Moment>) -> Option<Str
 pub(super) fn duration(seconds: f64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded before")]
     let seconds = seconds.clamp(0.0, 1e12) as usize;
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    let days = seconds / 86_400;
+    let hours = seconds / 3_600 % 24;
+    let minutes = seconds / 60 % 60;
     match (days, hours, minutes) {
         (0, 0, 0) => format!("{seconds} s"),
         (0, 0, _) if seconds.is_multiple_of(60) || minutes >= 10 => format!("{minutes} min"),

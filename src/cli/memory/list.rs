@@ -110,8 +110,10 @@ fn table(entries: &[StoreEntry]) -> String {
     }
     let rows = entries.iter().map(|entry| {
         let bytes = entry.bytes.map_or_else(|| String::from("cleared"), |bytes| bytes.to_string());
-        let (updates, set_aside) = (entry.applied_ids.to_string(), entry.set_aside.to_string());
-        let (scope, id) = (entry.scope.name().to_owned(), shown_id(&entry.id));
+        let updates = entry.applied_ids.to_string();
+        let set_aside = entry.set_aside.to_string();
+        let scope = entry.scope.name().to_owned();
+        let id = shown_id(&entry.id);
         [scope, id, bytes, updates, set_aside, entry.updated.clone()]
     });
     let header = ["scope", "id", "bytes", "updates", "set aside", "changed"];

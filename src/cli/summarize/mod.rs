@@ -65,7 +65,8 @@ impl SummarizeArgs {
         }
         self.refuse_unused_flags()?;
         let summary = self.options.summary()?;
-        let (cutting, at_once) = (&self.cutting, summary.summarizer.concurrency());
+        let cutting = &self.cutting;
+        let at_once = summary.summarizer.concurrency();
         let output = TextOutput { at_once, for_people: false, whole_records: false };
         if self.handoff {
             let page = |of: &TranscriptAt<'_, '_>| {
@@ -102,7 +103,8 @@ impl SummarizeArgs {
         if self.emit == Emit::Context && !threaded && !self.handoff {
             return Ok(());
         }
-        let (cutting, output) = (&self.cutting, &self.cutting.output);
+        let cutting = &self.cutting;
+        let output = &self.cutting.output;
         let flags = [
             ("--repair", cutting.repair.is_some()),
             ("--explain", cutting.explain.is_some()),
@@ -131,7 +133,8 @@ fn told<'a>(of: &TranscriptAt<'_, 'a>) -> Vec<Message<'a>> {
 /// `--dry-run`: for every summary that is due, its range, and the request that would be sent, with its destination and its size
 /// in tokens.
 fn requests(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> String {
-    let (messages, place) = (&told(of), &of.place);
+    let messages = &told(of);
+    let place = &of.place;
     let rolling = summary.rolling_view(messages, None);
     let count = |text: &str| summary.tokenizer.count(text);
     let due = summary.due(&rolling);

@@ -185,7 +185,8 @@ impl<'r> ReplayReporter<'r> {
 
     /// How the tokens of policies' budgets compare with those of the table.
     fn budgets(&self) -> Option<String> {
-        let (mut factors, mut hidden) = (self.notes.factors.clone(), self.notes.hidden.clone());
+        let mut factors = self.notes.factors.clone();
+        let mut hidden = self.notes.hidden.clone();
         let factor = percentile(&mut factors, 50)?;
         hidden.sort_unstable();
         let hidden = hidden[(hidden.len() - 1) / 2];
@@ -211,7 +212,8 @@ impl<'r> ReplayReporter<'r> {
         let failed = self.total.policies.iter().zip(&self.failures);
         let line = |(policy, failure): (&NamedTotal, &Option<String>)| {
             let failure = failure.as_ref()?;
-            let (name, sessions) = (one_line(&policy.name), counted(self.total.sessions, "session"));
+            let name = one_line(&policy.name);
+            let sessions = counted(self.total.sessions, "session");
             Some(format!(
                 "not compared: {name} fails in {} of {sessions}: {}\n",
                 policy.failed_sessions,
@@ -259,7 +261,8 @@ impl<'r> ReplayReporter<'r> {
                 console::data(&replayed_page(&self.total, &lines, &self.sections, &shown(&[COLUMNS])))?;
             }
             ReplayFormat::Json => {
-                let (total, groups) = (serde_json::to_string(&self.total)?, serde_json::to_string(&self.groups)?);
+                let total = serde_json::to_string(&self.total)?;
+                let groups = serde_json::to_string(&self.groups)?;
                 console::out_json(&format!("\n],\"total\":{total},\"groups\":{groups}}}\n"))?;
             }
             ReplayFormat::Text if self.total.sessions == 0 && failed => {}
@@ -315,7 +318,8 @@ impl<'r> ReplayReporter<'r> {
 
     /// Notes on what the numbers include and how reliable they are.
     fn notes(&self) -> String {
-        let (total, replay) = (&self.total, self.replay);
+        let total = &self.total;
+        let replay = self.replay;
         let mut text = format!("\n{}, {}\n", counted(total.sessions, "session"), counted(total.requests, "request"));
         if total.shared_requests > 0 {
             let shared = counted(total.shared_requests, "more request");
@@ -379,7 +383,8 @@ fn costlier_policies(policies: &[NamedTotal]) -> String {
     let Some((recorded, others)) = policies.split_first() else { return String::new() };
     let mut text = String::new();
     for policy in others {
-        let (total, base) = (&policy.total, &recorded.total);
+        let total = &policy.total;
+        let base = &recorded.total;
         if policy.failed_sessions == 0
             && total.tokens_sent < base.tokens_sent
             && total.cost.zip(base.cost).is_some_and(|(cost, base)| cost > base)

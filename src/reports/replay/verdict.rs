@@ -50,7 +50,8 @@ fn verdict_line(group: &SessionGroup, replay: &Replay) -> (String, Option<String
         );
         return (line, None);
     };
-    let (name, unit) = (&policies[number].name, if verdict.by_cost { "of the cost" } else { "of the tokens" });
+    let name = &policies[number].name;
+    let unit = if verdict.by_cost { "of the cost" } else { "of the tokens" };
     if !verdict.worth_it {
         let instead = match verdict.saved {
             saved if saved > 0.0005 => format!("saves only {} {unit}{}", percent(saved), within_error(verdict)),

@@ -40,7 +40,8 @@ impl Batch {
         };
         pool.in_place_scope(|scope| {
             for worker in 0..jobs {
-                let (shared, first) = (&shared, first.take());
+                let shared = &shared;
+                let first = first.take();
                 scope.spawn(move |_| self.work(shared, worker, first, work));
             }
         });

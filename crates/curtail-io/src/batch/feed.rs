@@ -273,7 +273,8 @@ impl<'w> Feed<'w> {
                 TaskKind::Whole(opened, blocks)
             }
             Ok(FirstBlock { opened, reader, rows }) => {
-                let (line, split) = (LineNumber::default(), SplitBlock::default());
+                let line = LineNumber::default();
+                let split = SplitBlock::default();
                 line.set(1);
                 let read = ReadBlock { rows, unread: None };
                 self.block(Current { opened, reader, line, offset: 0, taken: 0, split }, Some(read), buffer)
@@ -283,7 +284,8 @@ impl<'w> Feed<'w> {
 
     /// Hands out the next block, and keeps the rest of the file for later. `first` is the first one, which is in the buffer.
     fn block(&mut self, mut current: Current, first: Option<ReadBlock>, buffer: &mut Buffer) -> TaskKind {
-        let (offset, is_first) = (current.offset, first.is_some());
+        let offset = current.offset;
+        let is_first = first.is_some();
         let read = match current.read_block(buffer, first, self.one_by_one) {
             Ok(read) => read,
             Err(error) => return TaskKind::Broken(Some(current.opened), error),
@@ -410,7 +412,8 @@ fn cannot_open(source: &Source, format: TableFormat) -> FileError {
 /// Reads the rest of a file that is one unit, unless none of its first lines is JSON: an endless stream of other data must
 /// not be read forever.
 pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buffer) -> Result<(), FileError> {
-    let (name, framing) = (opened.source.name.as_str(), opened.reading.framing);
+    let name = opened.source.name.as_str();
+    let framing = opened.reading.framing;
     let without_json = framing == Framing::Lines
         && !buffer.is_empty()
         && valid_prefix(buffer).lines().take(16).all(|line| Document::parse_all(line).is_err());

@@ -154,7 +154,8 @@ impl<W: Work> Worker<'_, W> {
         };
         done.unrelated = opened.is_unrelated(&self.buffer);
         self.find_lines();
-        let (mut offset, mut units) = (0, self.block(&opened, FilePlace::START, rows.as_ref(), done));
+        let mut offset = 0;
+        let mut units = self.block(&opened, FilePlace::START, rows.as_ref(), done);
         while !reader.is_done() && !done.broken && !done.unrelated {
             let line = units + 1;
             offset += self.buffer.len();
