@@ -1,5 +1,5 @@
 //! What a run is told, by flags and by keys: one struct for each policy, whose fields are both. `mod.rs` lists the processors
-//! that a chain may have. It reads and decides; it prints nothing but warnings of flags without effect, and it runs nothing.
+//! that a chain may have. It reads and decides; of itself it prints only warnings, and it runs nothing.
 
 pub(crate) mod check;
 pub(crate) mod choices;
