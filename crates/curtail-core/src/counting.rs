@@ -233,7 +233,8 @@ impl Approximate {
 
     /// Bytes of as many characters as have at most `tokens` tokens.
     fn fitting(&self, characters: impl Iterator<Item = char>, tokens: usize) -> usize {
-        let (mut remaining, mut bytes) = (tokens.saturating_mul(self.tenths) / 10, 0);
+        let mut remaining = tokens.saturating_mul(self.tenths) / 10;
+        let mut bytes = 0;
         for character in characters {
             match remaining.checked_sub(character.len_utf16()) {
                 Some(rest) => remaining = rest,

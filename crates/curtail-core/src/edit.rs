@@ -128,7 +128,7 @@ impl<'d, 'a> Drafting<'d, 'a> {
         nearest = Nearest::default();
         let mut written = Vec::new();
         let mut after = None;
-        for (message, before) in messages.iter().zip(behind) {
+        for (message, next) in messages.iter().zip(behind) {
             let Origin::Draft { anchor, id } = message.origin else {
                 after = message.source_index();
                 nearest.pass(message);
@@ -143,8 +143,8 @@ impl<'d, 'a> Drafting<'d, 'a> {
                 draft,
                 id,
                 after,
-                beside: nearest.to(message),
-                before,
+                previous: nearest.to(message),
+                next,
                 abandoned: message.standing == Standing::Abandoned,
                 live: message.standing.is_read(),
                 place: anchor.value.map(|value| value.span().start),
@@ -262,6 +262,14 @@ impl Nearest {
     }
 }
 
+/// The message that a slot has, or is kept or dropped with.
+const fn message_of(slot: &Slot) -> Option<usize> {
+    match slot.kind {
+        SlotKind::Message(index) | SlotKind::With(index) => Some(index),
+        SlotKind::Frame { .. } | SlotKind::Pinned => None,
+    }
+}
+
 struct Writer<'w, 'a> {
     layout: &'w Layout<'a>,
     out: &'w mut String,
@@ -346,8 +354,10 @@ impl Writer<'_, '_> {
     /// Writes or skips the rest of the element `anchor`, if the writer is in a list inside it.
     fn close(&mut self, anchor: Option<Value<'_>>) {
         let Some(anchor) = anchor.map(Value::span) else { return };
-        let inside = |slot: &Slot| slot.span.start > anchor.start && slot.span.end <= anchor.end;
-        while self.layout.slots.get(self.next).is_some_and(inside) {
+        while let Some(slot) = self.layout.slots.get(self.next)
+            && slot.span.start > anchor.start
+            && slot.span.end <= anchor.end
+        {
             self.slot(self.next);
         }
     }
@@ -360,21 +370,21 @@ impl Writer<'_, '_> {
 
     /// Writes the metadata of the messages before this place, so that a new message can follow.
     fn flush_before(&mut self) {
-        let index = |slot: &Slot| match slot.kind {
-            SlotKind::Message(index) | SlotKind::With(index) => Some(index),
-            _ => None,
-        };
-        let written = self.last.and_then(|last| self.layout.slots[..=last].iter().rev().find_map(index));
-        let ahead = |kind| match kind {
+        let written = self.last.and_then(|last| self.layout.slots[..=last].iter().rev().find_map(message_of));
+        while let Some(slot) = self.pass(|kind| self.follows_new(kind, written)) {
+            self.slot(slot);
+        }
+    }
+
+    /// Whether a slot of this kind comes after a new message, if `written` is the last message before that.
+    fn follows_new(&self, kind: SlotKind, written: Option<usize>) -> bool {
+        match kind {
             SlotKind::Message(_) => true,
             SlotKind::With(index) => written.is_none_or(|written| index > written),
-            SlotKind::Frame { .. } | SlotKind::Pinned => false,
-        };
-        // The first frame opens the transcript. Any other opens or closes a list inside an element, which the new message is
-        // not part of.
-        let is_inner = |kind| matches!(kind, SlotKind::Frame { .. });
-        while let Some(slot) = self.pass(|kind| ahead(kind) || self.next > 0 && is_inner(kind)) {
-            self.slot(slot);
+            // The first frame opens the transcript. Any other opens or closes a list inside an element, which the new message is
+            // not part of.
+            SlotKind::Frame { .. } => self.next > 0,
+            SlotKind::Pinned => false,
         }
     }
 
@@ -523,15 +533,18 @@ fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.piece.is_none()) {
         gone.add(place.element);
         let others = place.further.iter().flat_map(|further| &further.copies_cut);
-        place.copies.iter().chain(others).for_each(|&copy| gone.add(copy));
+        for &copy in place.copies.iter().chain(others) {
+            gone.add(copy);
+        }
     }
     // A copy of a rewritten text would still contain the old one, and that of a removed image the image.
     for part in &message.parts {
         let PartOrigin::Rewritten(place) = &part.origin else { continue };
-        let holds = |copy: &Value<'_>, span: Span| copy.span().start <= span.start && span.end <= copy.span().end;
-        let is_old =
-            |copy: &&Value<'_>| !place.substitutions().iter().any(|substitution| holds(copy, substitution.span));
-        place.copies.iter().filter(is_old).for_each(|&copy| gone.add(copy));
+        for &copy in &place.copies {
+            if !place.substitutions().iter().any(|substitution| is_within(substitution.span, copy.span())) {
+                gone.add(copy);
+            }
+        }
     }
     let mut asked: HashSet<Value<'_>> = HashSet::default();
     for place in message.cut.iter().filter_map(Part::place).filter(|place| place.shell) {
@@ -543,6 +556,10 @@ fn gone<'a>(message: &Message<'a>) -> Gone<'a> {
         }
     }
     gone
+}
+
+const fn is_within(inner: Span, outer: Span) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
 }
 
 fn cuts(message: &Message<'_>, gone: &Gone<'_>) -> Vec<Patch> {

@@ -142,7 +142,8 @@ fn inserted(messages: &[Message<'_>], pairs: &Pairs, insertion: &Insertion, reas
 pub fn hunks(old: &str, new: &str, first: usize, out: &mut String) {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    let (mut i, mut j) = (0, 0);
+    let mut i = 0;
+    let mut j = 0;
     while i < old.len() || j < new.len() {
         if old.get(i) == new.get(j) {
             (i, j) = (i + 1, j + 1);

@@ -44,17 +44,17 @@ impl FigureEdits {
             StaleFigures::Reset => first_change(layout, dialect, messages),
         };
         let Some(first) = first else { return edits };
+        let log = dialect.log();
         let kept = layout.kept(messages);
         for ((at, item), _) in slotted(layout).zip(layout.stays(&kept)).filter(|(_, stays)| *stays) {
-            match dialect.log().size_figures(item) {
+            match log.size_figures(item) {
                 Some(SizeFigures::Item) if at >= first => edits.take_out(at),
                 Some(SizeFigures::SoFar(numbers)) if at >= first => edits.reset(&numbers),
                 Some(SizeFigures::Whole(numbers)) => edits.reset(&numbers),
                 _ => {}
             }
         }
-        if let Some(SizeFigures::Whole(numbers)) = layout.holder().and_then(|record| dialect.log().size_figures(record))
-        {
+        if let Some(SizeFigures::Whole(numbers)) = layout.holder().and_then(|record| log.size_figures(record)) {
             edits.reset(&numbers);
         }
         edits.patches.sort_by_key(|patch| patch.span);

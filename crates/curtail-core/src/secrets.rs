@@ -69,7 +69,8 @@ impl Secret {
     #[must_use]
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut masked = String::new();
-        let (mut copied, mut at) = (0, 0);
+        let mut copied = 0;
+        let mut at = 0;
         while let Some(next) = text.as_bytes()[at..].iter().position(|byte| self.begins[usize::from(*byte)]) {
             at += next;
             if let Some(end) = self.end(text, at) {

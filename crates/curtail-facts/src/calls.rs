@@ -252,7 +252,8 @@ fn todo_action(words: &[String], members: &Map<String, Value>) -> Option<Action>
         return Some(Action::Todos(items));
     }
     let has_verb = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
-    let (key, text) = (first_text(members, ID_KEYS), first_text(members, ITEM_TEXT_KEYS));
+    let key = first_text(members, ID_KEYS);
+    let text = first_text(members, ITEM_TEXT_KEYS);
     let progress = first_text(members, STATE_KEYS).map(|state| progress(&state));
     match (key, text) {
         (key, Some(text)) if has_verb(&["create", "add", "new"]) => {
@@ -270,7 +271,8 @@ fn todo_action(words: &[String], members: &Map<String, Value>) -> Option<Action>
 /// An item of a list: an object with a text and a state.
 fn item(value: &Value) -> Option<Todo> {
     let members = value.as_object()?;
-    let (text, state) = (first_text(members, ITEM_TEXT_KEYS)?, first_text(members, STATE_KEYS)?);
+    let text = first_text(members, ITEM_TEXT_KEYS)?;
+    let state = first_text(members, STATE_KEYS)?;
     Some(Todo { key: first_text(members, ID_KEYS), text, progress: progress(&state), ..Todo::default() })
 }
 

@@ -240,7 +240,8 @@ fn destination(from: &str, to: &str) -> String {
 /// `RUST_LOG=debug timeout 60 uv run pytest -q tests` is `pytest -q tests`.
 fn unwrapped(mut words: &[String]) -> &[String] {
     while let Some((first, rest)) = words.split_first() {
-        let (name, next) = (paths::name(first), rest.first().map_or("", String::as_str));
+        let name = paths::name(first);
+        let next = rest.first().map_or("", String::as_str);
         let is_variable = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let is_assignment = first.split_once('=').is_some_and(|(name, _)| is_variable(name));
         let runs_check = || name.starts_with("python") && check(paths::name(next), &[]).is_some();
@@ -434,7 +435,8 @@ mod tests {
 
     #[test]
     fn scripts_are_recognized_by_what_they_write() {
-        let (path, writes) = (String::from("/tmp/fix.py"), vec![String::from("/r/a.py")]);
+        let path = String::from("/tmp/fix.py");
+        let writes = vec![String::from("/r/a.py")];
         let ran = Effect::RunScript(path.clone());
         let line = "cd /r && cat > /tmp/fix.py <<'EOF'\nopen('a.py', 'w').write(x)\nEOF\npython3 /tmp/fix.py a";
         assert_eq!(effects(line), [Effect::Script { path, writes }, ran]);

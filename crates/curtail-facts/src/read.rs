@@ -345,7 +345,9 @@ impl Facts {
         for name in &outcome.failed {
             self.failing.retain(|failure| failure.name != *name);
             self.passed_since.retain(|passed| passed != name);
-            let (name, runner, command) = (name.clone(), runner.to_owned(), command.clone());
+            let name = name.clone();
+            let runner = runner.to_owned();
+            let command = command.clone();
             self.failing.push(FailedTest { name, runner, command, at: call.at.clone() });
         }
         keep_newest(&mut self.failing, MAX_FACTS);

@@ -313,7 +313,8 @@ impl Room<'_> {
         if self.tokens < LEAST_QUOTE {
             return None;
         }
-        let (mut low, mut high) = (0, letters.min(most));
+        let mut low = 0;
+        let mut high = letters.min(most);
         while low + 1 < high {
             let middle = usize::midpoint(low, high);
             if fits(&cut_at(text, middle, tenths)) { low = middle } else { high = middle }

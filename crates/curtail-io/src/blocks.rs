@@ -90,7 +90,8 @@ impl Blocks {
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
         let taken = Arc::new(AtomicU64::new(head.len() as u64));
-        let (packing, table) = (Packing::of_head(&head), TableFormat::of_head(&head));
+        let packing = Packing::of_head(&head);
+        let table = TableFormat::of_head(&head);
         let (stream, carry) = match packing {
             // The bytes that were checked are the beginning of the first block.
             Packing::Plain => (stream, head),
@@ -100,8 +101,11 @@ impl Blocks {
                 (Stream::Other(packed.unpack(whole)?), Vec::new())
             }
         };
-        let (name, block, max_record) = (name.to_owned(), limits.block, limits.max_record);
-        let (returned, ended) = (0, false);
+        let name = name.to_owned();
+        let block = limits.block;
+        let max_record = limits.max_record;
+        let returned = 0;
+        let ended = false;
         Ok(Self { name, packing, stream, stamp, table, wait_control, taken, carry, returned, ended, block, max_record })
     }
 

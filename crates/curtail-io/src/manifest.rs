@@ -176,7 +176,9 @@ impl Manifest {
         let read = read.and_then(Stamp::time_and_len);
         let now = if kept { read } else { time_and_len(output) };
         let (written, len) = now.unwrap_or_default();
-        let (input, output, read) = (escaped(input), escaped(output), read.map(|(time, _)| time));
+        let input = escaped(input);
+        let output = escaped(output);
+        let read = read.map(|(time, _)| time);
         write_line(self.file()?, &ManifestEntry { input, output, written, len, read, kept })
     }
 

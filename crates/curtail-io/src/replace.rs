@@ -121,7 +121,8 @@ mod tests {
     #[test]
     fn an_input_that_cannot_be_replaced_keeps_no_backup() -> std::io::Result<()> {
         let folder = tempfile::tempdir()?;
-        let (path, scratch) = (folder.path().join("chat.jsonl"), Scratch::new(false));
+        let path = folder.path().join("chat.jsonl");
+        let scratch = Scratch::new(false);
         std::fs::write(&path, "before")?;
         let file = scratch.file_in(folder.path())?;
         std::fs::remove_file(file.path())?;

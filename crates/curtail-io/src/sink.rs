@@ -232,11 +232,13 @@ fn put_in_place(file: NamedTempFile, path: &Path, replace: Replace<'_>, scratch:
 }
 
 fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
-    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    let mut one = File::open(one)?;
+    let mut other = File::open(other)?;
     if one.metadata()?.len() != other.metadata()?.len() {
         return Ok(false);
     }
-    let (mut left, mut right) = (vec![0; BLOCK], vec![0; BLOCK]);
+    let mut left = vec![0; BLOCK];
+    let mut right = vec![0; BLOCK];
     loop {
         let got = one.read(&mut left)?;
         if got == 0 {

@@ -200,7 +200,9 @@ impl Finder {
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let mut walk = WalkBuilder::new(walked);
         walk.standard_filters(false).follow_links(!self.skips_links).sort_by_file_name(Ord::cmp);
-        let (except, excludes, base) = (self.except.clone(), Arc::clone(&self.excludes), walked.to_owned());
+        let except = self.except.clone();
+        let excludes = Arc::clone(&self.excludes);
+        let base = walked.to_owned();
         walk.filter_entry(move |entry| {
             let path = entry.path();
             let inside = path.strip_prefix(&base).unwrap_or(path);

@@ -77,9 +77,11 @@ impl Targets {
         }
         let ours = matches!(existing, Existing::Resume(_)).then(HashMap::new);
         let overwrite = matches!(existing, Existing::Overwrite);
-        let (uses, same) = (Arc::clone(uses), AtomicUsize::new(0));
+        let uses = Arc::clone(uses);
+        let same = AtomicUsize::new(0);
         let mut targets = Self { destination, overwrite, ours, uses, scratch, same };
-        let (mut errors, mut existing_outputs) = (Vec::new(), Vec::new());
+        let mut errors = Vec::new();
+        let mut existing_outputs = Vec::new();
         for source in sources {
             if let Err(error) = targets.check(source, existing) {
                 if error.kind == ErrorKind::Exists { existing_outputs.push(error) } else { errors.push(error) }

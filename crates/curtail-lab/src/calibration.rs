@@ -54,7 +54,8 @@ const MIN_REQUESTS: usize = 3;
 impl Calibration {
     /// Predicts the provider's count of a request of `messages` messages that have `tokens` tokens by our count.
     pub fn apply(&self, tokens: u64, messages: usize) -> u64 {
-        let (tokens, messages) = (tokens as f64, messages as f64);
+        let tokens = tokens as f64;
+        let messages = messages as f64;
         let predicted = (self.hidden + self.factor * tokens + self.framing * messages).round().max(0.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0, and far below 2^52")]
         let whole = predicted as u64;
@@ -326,7 +327,9 @@ fn fits(
 /// The stretches of `requests`, each with whether it begins at a drop that the log does not record. Such a stretch ends where
 /// the count is again as if nothing had been dropped.
 fn stretches(requests: &[Observed]) -> Vec<(&[Observed], bool)> {
-    let (mut stretches, mut start, mut drops) = (Vec::new(), 0, false);
+    let mut stretches = Vec::new();
+    let mut start = 0;
+    let mut drops = false;
     let mut last: Option<Observed> = None;
     // The last request before the drop.
     let mut whole: Option<Observed> = None;
@@ -481,7 +484,8 @@ mod tests {
     #[test]
     fn the_framing_of_messages_is_found() {
         let mut requests: Vec<Observed> = Vec::new();
-        let (mut tokens, mut messages) = (0, 0);
+        let mut tokens = 0;
+        let mut messages = 0;
         for nth in 0..20_u64 {
             // Long and short messages in turn, some alone and some in threes.
             tokens += if nth % 2 == 0 { 40 } else { 900 };

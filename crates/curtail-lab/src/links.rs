@@ -24,7 +24,8 @@ pub(crate) struct MessageStats {
 impl MessageStats {
     /// The digest and size of `message`, which has `tokens` tokens.
     pub(crate) fn from_message(message: &Message<'_>, tokens: u64) -> Self {
-        let (digest, instructs) = (digest(message), message.role.instructs());
+        let digest = digest(message);
+        let instructs = message.role.instructs();
         Self { digest, tokens, blocks: message.parts.len().max(1) as u64, instructs }
     }
 }
@@ -117,7 +118,8 @@ pub(crate) struct Links {
 impl Links {
     /// The links of messages with these `stats`.
     pub(crate) fn new(stats: &[MessageStats]) -> Self {
-        let (mut links, mut powers) = (vec![Link::default()], vec![1]);
+        let mut links = vec![Link::default()];
+        let mut powers = vec![1];
         for (nth, message) in stats.iter().enumerate() {
             links.push(links[nth].then(*message));
             powers.push(multiply_mod(powers[nth], BASE));
@@ -127,7 +129,8 @@ impl Links {
 
     /// The link of the messages in `range` after `link`.
     pub(crate) fn link(&self, link: Link, range: Range<usize>) -> Link {
-        let (start, end) = (self.links[range.start], self.links[range.end]);
+        let start = self.links[range.start];
+        let end = self.links[range.end];
         Link {
             digest: add_mod(multiply_mod(link.digest, self.powers[range.len()]), self.digest(range)),
             tokens: link.tokens + end.tokens - start.tokens,
@@ -146,11 +149,13 @@ impl Links {
         if one == two {
             return most;
         }
-        let (mut same, mut end) = (0, most);
+        let mut same = 0;
+        let mut end = most;
         while same < end {
             steps::count(1);
             let middle = same + (end - same).div_ceil(2);
-            let (first, second) = (one + same..one + middle, two + same..two + middle);
+            let first = one + same..one + middle;
+            let second = two + same..two + middle;
             if self.digest(first) == self.digest(second) { same = middle } else { end = middle - 1 }
         }
         same

@@ -457,8 +457,12 @@ impl<'d> Reader<'d> {
 /// without a zone is read as UTC.
 pub fn seconds(time: &str) -> Option<f64> {
     let number = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();
-    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19).unwrap_or(0));
+    let year = number(0..4)?;
+    let month = number(5..7)?;
+    let day = number(8..10)?;
+    let hour = number(11..13)?;
+    let minute = number(14..16)?;
+    let second = number(17..19).unwrap_or(0);
     let rest = time.get(19..).unwrap_or_default();
     let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
     let fraction = if digits == 0 { 0.0 } else { rest[..=digits].parse::<f64>().ok()? };

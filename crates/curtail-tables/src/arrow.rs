@@ -64,7 +64,8 @@ pub(crate) fn open(source: &Source, format: TableFormat, most: Option<usize>) ->
     let (file, _) = open_file(source, format)?;
     let place = Place::new(file).map_err(|error| FileError::system(&source.name, &error))?;
     let failed = |error| broken(&source.name, &error);
-    let (stream, most) = (format == TableFormat::ArrowStream, most.map_or(u64::MAX, |most| most as u64));
+    let stream = format == TableFormat::ArrowStream;
+    let most = most.map_or(u64::MAX, |most| most as u64);
     let batches = if stream { Batches::of_stream(&place, most) } else { Batches::of_file(&place, most) };
     let Batches { all: mut batches, compression, .. } = batches.map_err(failed)?;
     // A footer follows the last batch.
@@ -90,7 +91,8 @@ impl TableFile for ArrowFile {
     fn reader(self: Arc<Self>, column: &Column) -> Result<Box<dyn GroupReader>, FileError> {
         let field = column.path.first().copied();
         let batches = self.batches(field).map_err(|error| broken(&self.name, &error))?;
-        let (column, name) = (column.clone(), self.name.clone());
+        let column = column.clone();
+        let name = self.name.clone();
         Ok(Box::new(ArrowReader { name, column, batches, next: 0, open: None, row: 0 }))
     }
 
@@ -255,7 +257,8 @@ fn write_json(array: &dyn Array, row: usize, out: &mut String) -> Result<(), Str
         DataType::FixedSizeList(..) => return write_list(&array.as_fixed_size_list().value(row), out),
         DataType::Map(..) => return write_map(array.as_map(), row, out),
         DataType::Dictionary(..) => {
-            let (dictionary, mut key) = (array.as_any_dictionary(), String::new());
+            let dictionary = array.as_any_dictionary();
+            let mut key = String::new();
             write_json(dictionary.keys(), row, &mut key)?;
             // The library has checked the keys.
             return write_json(dictionary.values(), key.parse().unwrap_or_default(), out);
@@ -281,7 +284,8 @@ fn write_list(elements: &ArrayRef, out: &mut String) -> Result<(), String> {
 
 fn write_map(array: &MapArray, row: usize, out: &mut String) -> Result<(), String> {
     let entries = array.value(row);
-    let (keys, values) = (entries.column(0), entries.column(1));
+    let keys = entries.column(0);
+    let values = entries.column(1);
     let members = (0..entries.len()).filter(|&index| !values.is_null(index));
     write_items(['{', '}'], members, out, |index, out| {
         let mut key = String::new();

@@ -61,7 +61,8 @@ impl Batches {
         check_version(footer.version())?;
         let mut outline = Self::default();
         for block in footer.dictionaries().iter().flatten().chain(footer.recordBatches().iter().flatten()) {
-            let (offset, body) = (u64::try_from(block.offset()), u64::try_from(block.bodyLength()));
+            let offset = u64::try_from(block.offset());
+            let body = u64::try_from(block.bodyLength());
             let (Ok(offset), Ok(body), Ok(head)) = (offset, body, u64::try_from(block.metaDataLength())) else {
                 return Err(damaged("a record batch"));
             };
@@ -74,7 +75,8 @@ impl Batches {
 
     /// The batches of a stream. It is an error if one of them has more than `most` bytes with the dictionaries.
     pub(crate) fn of_stream(place: &Place, most: u64) -> Result<Self, ArrowError> {
-        let (mut outline, mut at) = (Self::default(), 0);
+        let mut outline = Self::default();
+        let mut at = 0;
         while let Some(message) = read_message(place, at)? {
             at = message.end;
             outline.add(message, most)?;
@@ -229,7 +231,9 @@ struct Header<R> {
 impl<R: Read + Seek> Header<R> {
     /// The sizes of the next page: uncompressed, and as it is stored.
     fn sizes(&mut self) -> io::Result<(u64, u64)> {
-        let (mut uncompressed, mut compressed, mut field) = (None, None, 0);
+        let mut uncompressed = None;
+        let mut compressed = None;
+        let mut field = 0;
         loop {
             let byte = self.byte()?;
             if byte == 0 {

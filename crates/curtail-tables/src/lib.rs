@@ -104,7 +104,9 @@ impl ColumnTable {
                 None => refuse(format!("no column `{wanted}`; columns of texts or lists: {}", names(&found))),
             };
         }
-        let (mut fitting, mut others, mut broken) = (Vec::new(), Vec::new(), unreadable.to_vec());
+        let mut fitting = Vec::new();
+        let mut others = Vec::new();
+        let mut broken = unreadable.to_vec();
         for column in found {
             match self.first_text(&column) {
                 Ok(text) if text.as_deref().is_some_and(is_transcript) => fitting.push(column),
@@ -129,7 +131,8 @@ impl ColumnTable {
     fn first_text(&self, column: &Column) -> Result<Option<String>, FileError> {
         let Some(group) = self.groups.iter().position(|group| group.rows > 0) else { return Ok(None) };
         let mut reader = Arc::clone(&self.file).reader(column)?;
-        let (mut buffer, rows) = (Buffer::default(), self.groups[group].rows.min(STEP));
+        let mut buffer = Buffer::default();
+        let rows = self.groups[group].rows.min(STEP);
         let first = RowPlace { group: self.group(group), row: 1, structs: column.structs };
         let mut block = NewBlock::new(&self.name, &mut buffer, first, 1);
         let mut read = reader.begin(group);

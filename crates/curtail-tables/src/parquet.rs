@@ -101,7 +101,8 @@ impl TableFile for ParquetFile {
         let root = self.schema().root_schema_ptr();
         let properties = Arc::new(self.properties(column));
         let writer = SerializedFileWriter::new(sink, root, properties).map_err(|error| broken(&self.name, &error))?;
-        let (leaves, element) = (self.leaves(column), self.element(column));
+        let leaves = self.leaves(column);
+        let element = self.element(column);
         Ok(Box::new(ParquetWriter { leaves, element, writer, file: self }))
     }
 }
@@ -272,7 +273,8 @@ impl GroupReader for ParquetReader {
         let failed = |error| broken(&self.file.name, &error);
         match &mut self.open {
             Some(Open::Text(reader, full)) => {
-                let (mut levels, mut values) = (Vec::new(), Vec::<ByteArray>::new());
+                let mut levels = Vec::new();
+                let mut values = Vec::<ByteArray>::new();
                 let (rows, _, _) = reader.read_records(most, Some(&mut levels), None, &mut values).map_err(failed)?;
                 let mut values = values.iter();
                 for row in 0..rows {
@@ -450,7 +452,8 @@ impl RewrittenGroup<'_> {
         };
         let rows: Vec<&RowResult> = new.rows.iter().flat_map(rows_of).collect();
         for rows in rows.chunks(TEXTS) {
-            let (mut levels, mut texts) = (Vec::with_capacity(TEXTS), Vec::<ByteArray>::with_capacity(TEXTS));
+            let mut levels = Vec::with_capacity(TEXTS);
+            let mut texts = Vec::<ByteArray>::with_capacity(TEXTS);
             for row in rows {
                 match row {
                     RowResult::Null(level) => levels.push(*level),
@@ -567,7 +570,8 @@ impl<T: Clone> Entries<T> {
 
     /// Copies the entries that `rows` keep to `new`. `full` is the leaf's highest definition level.
     fn keep<'r>(&self, rows: impl Iterator<Item = &'r RowResult>, element: Option<i16>, full: i16, new: &mut Self) {
-        let (mut at, mut value) = (0, 0);
+        let mut at = 0;
+        let mut value = 0;
         for row in rows {
             let end = (at + 1..self.repetitions.len()).find(|&next| self.repetitions[next] == 0);
             let end = end.unwrap_or(self.repetitions.len());

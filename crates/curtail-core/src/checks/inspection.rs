@@ -335,7 +335,8 @@ impl<'a> RuleContext<'_, 'a> {
             return None;
         }
         let start = (0..at).rev().find(|&before| !is_turn(before)).map_or(0, |before| before + 1);
-        let (turn, next) = (start..at + 1, at + 1);
+        let turn = start..at + 1;
+        let next = at + 1;
         let answers = (next..self.messages.len()).take_while(|&at| !is_turn(at) && self.results_of(at) > 0).count();
         let answers = next..next + answers;
         let calls: usize = turn.clone().map(|at| self.calls_of(at)).sum();

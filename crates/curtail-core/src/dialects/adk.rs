@@ -113,7 +113,8 @@ pub(super) fn rewinds(events: &[Value<'_>]) -> Vec<(usize, usize)> {
             first.entry(invocation.into_decoded()).or_insert(at);
         }
     }
-    let (mut found, mut end) = (Vec::new(), events.len());
+    let mut found = Vec::new();
+    let mut end = events.len();
     while let Some(at) = end.checked_sub(1) {
         end = at;
         if let Some(target) = rewound_to(events[at]) {

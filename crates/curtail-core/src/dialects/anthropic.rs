@@ -96,7 +96,8 @@ impl DialectWriter for Anthropic {
     }
 
     fn write_result(&self, result: &DraftResult) -> String {
-        let (id, text) = (result.call_id(), &result.text);
+        let id = result.call_id();
+        let text = &result.text;
         object! { "type": "tool_result", "tool_use_id": id, "content": text, "is_error": true }.0
     }
 
@@ -242,7 +243,8 @@ fn read_call(block: Value<'_>, family: Family) -> Content<'_> {
 fn read_result(block: Value<'_>, family: Family) -> Content<'_> {
     let content = block.get("content");
     let result = ToolResult::new(block.get_text("tool_use_id"), None, blocks::texts(content));
-    let (media, same_message) = (blocks::count_media(content), family != Family::Function);
+    let media = blocks::count_media(content);
+    let same_message = family != Family::Function;
     Content::ToolResult(ToolResult { media, family, same_message, ..result })
 }
 

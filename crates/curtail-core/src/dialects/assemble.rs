@@ -76,7 +76,8 @@ pub fn along_branches<'a>(dialect: &dyn Dialect, transcript: Transcript<'a>) -> 
 
 /// `span` begins with what separates it from the slot before it, up to `start`.
 const fn frame(span: Span, start: u32, style: Style, fresh: bool) -> Slot {
-    let (separator, span) = (Span::new(span.start, start), Span::new(start, span.end));
+    let separator = Span::new(span.start, start);
+    let span = Span::new(start, span.end);
     Slot { separator, span, kind: SlotKind::Frame { style, fresh } }
 }
 

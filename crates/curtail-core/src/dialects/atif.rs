@@ -112,10 +112,11 @@ impl DialectWriter for Atif {
 /// Numbers the steps that are written from 1.
 fn renumber(layout: &Layout<'_>, remaining: &mut Remaining<'_>) -> Vec<Patch> {
     let mut drafts = remaining.written.iter_mut().peekable();
-    let (mut patches, mut number) = (Vec::new(), 0_usize);
+    let mut patches = Vec::new();
+    let mut number = 0_usize;
     for ((slot, step), stays) in layout.slotted_elements().zip(layout.stays(remaining.kept)) {
         let message = if let SlotKind::Message(index) = slot.kind { Some(index) } else { None };
-        while let Some(draft) = drafts.next_if(|draft| message.is_some() && draft.before == message) {
+        while let Some(draft) = drafts.next_if(|draft| message.is_some() && draft.next == message) {
             number += 1;
             set_number(&mut draft.text, number);
         }

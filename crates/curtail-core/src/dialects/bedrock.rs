@@ -68,7 +68,8 @@ impl DialectWriter for Bedrock {
     }
 
     fn write_result(&self, result: &DraftResult) -> String {
-        let (id, content) = (result.call_id(), list([self.write_text(&result.text)]));
+        let id = result.call_id();
+        let content = list([self.write_text(&result.text)]);
         object! { "toolResult": object! { "toolUseId": id, "content": content, "status": "error" } }.0
     }
 

@@ -51,7 +51,8 @@ impl<'a> Value<'a> {
 
 /// The numbers in `holder`, at any depth, without those under the keys `besides`.
 pub(super) fn numbers<'a>(holder: Value<'a>, besides: &[&str]) -> Vec<Value<'a>> {
-    let (mut numbers, mut open) = (Vec::new(), vec![holder]);
+    let mut numbers = Vec::new();
+    let mut open = vec![holder];
     while let Some(value) = open.pop() {
         if value.kind() == ValueKind::Number {
             numbers.push(value);

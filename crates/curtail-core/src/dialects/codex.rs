@@ -349,7 +349,8 @@ struct Rollback {
 
 /// The events that roll back turns, in order. `begins_turn` says whether the item with an index begins a turn.
 fn rollbacks(items: &[Value<'_>], begins_turn: impl Fn(usize) -> bool) -> Vec<Rollback> {
-    let (mut turns, mut rollbacks) = (Vec::new(), Vec::new());
+    let mut turns = Vec::new();
+    let mut rollbacks = Vec::new();
     for (at, &item) in items.iter().enumerate() {
         if begins_turn(at) {
             turns.push(at);
@@ -382,7 +383,8 @@ fn number_of_turns(item: Value<'_>) -> Option<Value<'_>> {
 
 /// Makes every event roll back as many turns as it did, if only some of them are written.
 fn recount(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
-    let (stays, items) = (layout.stays(kept), &layout.elements);
+    let stays = layout.stays(kept);
+    let items = &layout.elements;
     // Every window of a split is counted, so only what can begin a turn is read.
     let begins = |at: usize| may_begin_turn(items[at]) && begins_turn(items[at], &Codex.read(items[at]));
     let patch = |Rollback { event, turns }: Rollback| {

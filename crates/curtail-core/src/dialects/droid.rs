@@ -121,7 +121,8 @@ fn write_line(draft: &Draft, anchor: Option<Value<'_>>) -> String {
         |kind: &str| ObjectWriter::new().member("type", kind).copied(anchor, &["session_id", "sessionId", "timestamp"]);
     let line = match draft.only_result() {
         Some(DraftResult { id, name, text, key, .. }) => {
-            let (line, id) = (begun("tool_result"), or_null(id.as_deref()));
+            let line = begun("tool_result");
+            let id = or_null(id.as_deref());
             let line = match *key {
                 Some(ID) => line.member(ID, &id).member("toolId", name),
                 _ => line.member("toolCallId", &id),

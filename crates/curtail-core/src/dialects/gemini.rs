@@ -270,7 +270,8 @@ fn lacks_id(item: &Item<'_>) -> bool {
 
 /// The ids that a call and a result have.
 fn shared_ids<'a>(items: &[Item<'a>]) -> HashSet<Cow<'a, str>> {
-    let (mut called, mut answered) = (HashSet::default(), HashSet::default());
+    let mut called = HashSet::default();
+    let mut answered = HashSet::default();
     for item in items {
         let Item::Message(message) = item else { continue };
         called.extend(message.calls().filter_map(|(_, call)| call.id.clone()).map(Text::into_decoded));
@@ -461,7 +462,8 @@ fn fit_record(item: Value<'_>) -> Fit {
 /// The usage of a reply. The input includes cached tokens.
 fn usage_of_record(item: Value<'_>) -> Option<Usage> {
     let tokens = item.some("tokens")?;
-    let (input, output) = (tokens.number("input"), tokens.number("output") + tokens.number("thoughts"));
+    let input = tokens.number("input");
+    let output = tokens.number("output") + tokens.number("thoughts");
     (input > 0).then(|| Usage { input, cache_read: tokens.number("cached"), output, ..Usage::default() })
 }
 
@@ -818,7 +820,8 @@ fn repoint_rewinds(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
     let kept = items.iter().zip(&stays).filter(|(_, stays)| **stays);
     let written: HashSet<Cow<'_, str>> = kept.filter_map(|(item, _)| Some(id_of(*item)?.into_decoded())).collect();
     let patch = |Rewind { event, records, .. }: Rewind| {
-        let (first, target) = (*records.first()?, target_of(items[event])?);
+        let first = *records.first()?;
+        let target = target_of(items[event])?;
         let known = id_of(items[first]) == target.text();
         let holds = if known { stays[first] } else { !written.contains(&target.text()?.into_decoded()) };
         if holds || !stays[event] {

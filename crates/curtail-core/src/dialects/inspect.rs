@@ -60,7 +60,9 @@ impl DialectWriter for Inspect {
         let Some(result) = draft.only_result() else {
             return blocks::role_and_content(blocks::role_name(draft), &draft.joined_text());
         };
-        let (id, name, text) = (result.call_id(), &result.name, &result.text);
+        let id = result.call_id();
+        let name = &result.name;
+        let text = &result.text;
         object! { "role": "tool", "tool_call_id": id, "function": name, "content": text }.0
     }
 }
@@ -166,7 +168,8 @@ fn read_block(block: Value<'_>, claude: bool) -> Vec<Part<'_>> {
 
 /// A tool that the provider ran: the call and its result are one block.
 fn tool_use(block: Value<'_>) -> Vec<Part<'_>> {
-    let (id, name) = (block.get_text("id"), block.get_text("name"));
+    let id = block.get_text("id");
+    let name = block.get_text("name");
     let call = blocks::call(id.clone(), name.clone(), block.get("arguments"));
     let result = blocks::result_of(id, name, blocks::texts(block.some("result")), 0);
     [call, result].map(|content| blocks::whole(block, blocks::hosted(content))).into()

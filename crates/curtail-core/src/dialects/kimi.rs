@@ -60,7 +60,8 @@ impl Dialect for Kimi {
 impl DialectWriter for Kimi {
     fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
         let Some(result) = draft.only_result() else {
-            let (role, content) = (blocks::speaker(draft), blocks::parts(self, draft));
+            let role = blocks::speaker(draft);
+            let content = blocks::parts(self, draft);
             let message = object! { "role": role, "content": content, "toolCalls": Json("[]") };
             return line("context.append_message", "message", &message, anchor);
         };
@@ -93,7 +94,8 @@ impl LogHabits for Kimi {
         // `usage.record` repeats the usage of a step, and has that of requests that are not part of the conversation.
         let usage = item.get("event").filter(|event| event.member_is("type", "step.end"))?;
         let usage = usage.some("usage")?;
-        let (cache_read, cache_write) = (usage.number("inputCacheRead"), usage.number("inputCacheCreation"));
+        let cache_read = usage.number("inputCacheRead");
+        let cache_write = usage.number("inputCacheCreation");
         let input = usage.number("inputOther") + cache_read + cache_write;
         Some(Usage { input, cache_read, cache_write, output: usage.number("output"), ..Usage::default() })
     }

@@ -455,9 +455,9 @@ pub struct Written {
     pub after: Option<usize>,
     /// Index of the nearest message of its conversation before it that is neither a draft nor abandoned. If it is abandoned
     /// itself, the nearest message, if that is, too.
-    pub beside: Option<usize>,
+    pub previous: Option<usize>,
     /// The same after it.
-    pub before: Option<usize>,
+    pub next: Option<usize>,
     /// Whether it is about messages that are abandoned.
     pub abandoned: bool,
     /// Whether a model reads it.

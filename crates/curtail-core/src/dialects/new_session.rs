@@ -240,7 +240,8 @@ mod tests {
         let digest = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
         assert_eq!(IdForm::Random.id(9, digest), "01234567-89ab-4def-8123-456789abcdef");
         assert_eq!(IdForm::Timed.id(0x0198_f0a0_1234, digest), "0198f0a0-1234-7123-8567-89abcdef0123");
-        let (early, late) = (IdForm::Backwards.id(1_000, digest), IdForm::Backwards.id(2_000, digest));
+        let early = IdForm::Backwards.id(1_000, digest);
+        let late = IdForm::Backwards.id(2_000, digest);
         assert!(early > late && early.starts_with("ses_") && early.len() == 30, "{early} {late}");
     }
 

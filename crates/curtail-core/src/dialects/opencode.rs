@@ -107,7 +107,8 @@ impl LogHabits for OpenCode {
         let tokens = info(item).some("tokens")?;
         let cache = tokens.some("cache");
         let cached = |key: &str| cache.map_or(0, |cache| cache.number(key));
-        let (cache_read, cache_write) = (cached("read"), cached("write"));
+        let cache_read = cached("read");
+        let cache_write = cached("write");
         let input = tokens.number("input") + cache_read + cache_write;
         let output = tokens.number("output") + tokens.number("reasoning");
         (input > 0).then(|| Usage { input, cache_read, cache_write, output, ..Usage::default() })
@@ -204,7 +205,8 @@ fn read_part(part: Value<'_>) -> Vec<Part<'_>> {
 }
 
 fn read_tool(part: Value<'_>) -> Vec<Part<'_>> {
-    let (id, name) = (part.get_text("callID"), part.get_text("tool"));
+    let id = part.get_text("callID");
+    let name = part.get_text("tool");
     let state = part.some("state");
     let call = blocks::call(id.clone(), name.clone(), state.and_then(|state| state.some("input")));
     let status = state.map(|state| state.word("status")).unwrap_or_default();
@@ -260,7 +262,8 @@ fn read_block(block: Value<'_>) -> Vec<Part<'_>> {
     let Some(state) = block.some("state").filter(|_| is_tool(block)) else {
         return vec![blocks::part(block, blocks::plain_block(block))];
     };
-    let (id, name) = (block.get_text("id"), block.get_text("name"));
+    let id = block.get_text("id");
+    let name = block.get_text("name");
     let call = blocks::call(id.clone(), name.clone(), state.some("input"));
     let output = match &*state.word("status") {
         "completed" => state.get("content"),
@@ -408,7 +411,8 @@ fn relink(layout: &Layout<'_>, kept: &[bool]) -> Vec<Patch> {
 fn write_version1(role: Role, id: &str, text: &str, anchor: Option<Value<'_>>) -> String {
     let info = anchor.and_then(|anchor| anchor.get("info"));
     let session = info.and_then(|info| info.get("sessionID")).map_or("\"\"", Value::raw);
-    let (time, message_id) = (Json(created(info)), format!("msg_{id}"));
+    let time = Json(created(info));
+    let message_id = format!("msg_{id}");
     let is_reply = role == Role::Assistant;
     let times = object! { "created": time, "completed": is_reply.then_some(&time) };
     let message =
@@ -514,7 +518,7 @@ fn name_drafts(layout: &Layout<'_>, remaining: &mut Remaining<'_>) {
     for written in remaining.written.iter_mut().rev() {
         // Whether its anchor, whose time it has, is in front of it.
         let anchored = written.place.zip(written.after.and_then(|index| starts.get(&index)));
-        let follows = written.before.is_none() || anchored.is_some_and(|(anchor, after)| *after >= anchor);
+        let follows = written.next.is_none() || anchored.is_some_and(|(anchor, after)| *after >= anchor);
         name(written, follows, &mut taken);
     }
 }

@@ -124,7 +124,8 @@ impl LogHabits for Pi {
     fn usage(&self, item: Value<'_>) -> Option<Usage> {
         let message = item.get("message")?;
         let usage = message.some("usage")?;
-        let (cache_read, cache_write) = (usage.number("cacheRead"), usage.number("cacheWrite"));
+        let cache_read = usage.number("cacheRead");
+        let cache_write = usage.number("cacheWrite");
         let input = usage.number("input") + cache_read + cache_write;
         // Without an error, 0 stands for a count that is no longer known.
         let is_told = input > 0 || matches!(&*message.word("stopReason"), "error" | "aborted");

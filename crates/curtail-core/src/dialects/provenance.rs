@@ -77,10 +77,14 @@ fn is_iso_8601(text: &str) -> bool {
 /// The time `milliseconds` after 1970 in ISO 8601, such as `1970-01-01T00:00:01.234Z`.
 #[must_use]
 pub fn iso_8601(milliseconds: u64) -> String {
-    let (seconds, milliseconds) = (milliseconds / 1000, milliseconds % 1000);
-    let (days, clock) = (seconds / 86_400, seconds % 86_400);
+    let seconds = milliseconds / 1000;
+    let milliseconds = milliseconds % 1000;
+    let days = seconds / 86_400;
+    let clock = seconds % 86_400;
     let (year, month, day) = date_of(days);
-    let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
+    let hour = clock / 3600;
+    let minute = clock / 60 % 60;
+    let second = clock % 60;
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}Z")
 }
 
@@ -126,8 +130,10 @@ pub(super) fn langchain_usage(usage: Value<'_>) -> Option<Usage> {
 /// The usage of `inspect_ai`. Whether the input includes cached tokens depends on the provider and the version; the total
 /// tells.
 pub(super) fn inspect_usage(usage: Value<'_>) -> Option<Usage> {
-    let (input, output) = (usage.number("input_tokens"), usage.number("output_tokens"));
-    let (read, write) = (usage.number("input_tokens_cache_read"), usage.number("input_tokens_cache_write"));
+    let input = usage.number("input_tokens");
+    let output = usage.number("output_tokens");
+    let read = usage.number("input_tokens_cache_read");
+    let write = usage.number("input_tokens_cache_write");
     let apart = input + read + write;
     let is_apart = apart + output <= usage.number("total_tokens");
     counted(Usage {

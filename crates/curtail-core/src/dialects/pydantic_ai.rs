@@ -79,7 +79,9 @@ impl DialectWriter for PydanticAi {
     }
 
     fn write_result(&self, result: &DraftResult) -> String {
-        let (name, text, id) = (&result.name, &result.text, result.call_id());
+        let name = &result.name;
+        let text = &result.text;
+        let id = result.call_id();
         object! { "tool_name": name, "content": text, "tool_call_id": id, "part_kind": "tool-return" }.0
     }
 

@@ -214,7 +214,8 @@ const TINY: usize = 24;
 /// # Errors
 /// `root` is such a list.
 fn refuse_tiny_records(root: Value<'_>) -> Result<(), ReadError> {
-    let (bytes, count) = (root.raw().len(), if root.is_array() { root.items().count() } else { 0 });
+    let bytes = root.raw().len();
+    let count = if root.is_array() { root.items().count() } else { 0 };
     if count <= MAX_TINY || bytes >= count * TINY {
         return Ok(());
     }
@@ -343,7 +344,8 @@ fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Result<Sniffed<'
 
 /// The role of a message that has nothing but a role and a text.
 fn role_of_plain(item: Value<'_>) -> Option<Text<'_>> {
-    let (mut role, mut content) = (None, None);
+    let mut role = None;
+    let mut content = None;
     for member in item.members() {
         let place = if member.key.is("role") {
             &mut role
@@ -401,7 +403,8 @@ fn by_record<'a>(record: Option<Value<'_>>) -> Sniffed<'a> {
 
 /// The error for a message that fits another dialect than those before it.
 fn mixed(item: Value<'_>, now: &dyn Dialect, before: &dyn Dialect) -> ReadError {
-    let (now, before) = (now.name(), before.name());
+    let now = now.name();
+    let before = before.name();
     let reason = format!("this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME");
     ReadError { offset: item.span().start as usize, what: reason }
 }

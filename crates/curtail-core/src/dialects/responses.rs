@@ -254,7 +254,8 @@ fn defer(items: &[Value<'_>], read: &mut [Item<'_>]) {
 fn read_result(item: Value<'_>, family: Family) -> Content<'_> {
     let output = ["output", "result", "tools", "approve"].iter().find_map(|key| item.some(key));
     let id = if family == Family::Approval { item.get_text("approval_request_id") } else { call_id(item) };
-    let (content, media) = (blocks::texts(output), blocks::count_media(output));
+    let content = blocks::texts(output);
+    let media = blocks::count_media(output);
     Content::ToolResult(ToolResult { media, family, ..ToolResult::new(id, None, content) })
 }
 
@@ -294,7 +295,8 @@ pub(super) fn write_item(draft: &Draft) -> String {
 
 fn write_result(DraftResult { id, text, family, key, .. }: &DraftResult) -> String {
     let kind = RESULTS.iter().find(|result| result.1 == *family).map_or("function_call_output", |result| result.0);
-    let (key, id) = (key.unwrap_or(CALL_IDS[0]), or_null(id.as_deref()));
+    let key = key.unwrap_or(CALL_IDS[0]);
+    let id = or_null(id.as_deref());
     let item = match family {
         Family::Approval => {
             object! { "type": kind, "approval_request_id": id, "approve": false, "reason": text }

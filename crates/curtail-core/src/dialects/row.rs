@@ -23,7 +23,9 @@ pub struct Row<'a> {
 impl<'a> Row<'a> {
     /// The items of `list`, in `record` if there is one.
     pub(super) fn of_list(list: Value<'a>, record: Option<Value<'a>>) -> Self {
-        let (source, span, items) = (list.source(), list.span(), list.items().collect());
+        let source = list.source();
+        let span = list.span();
+        let items = list.items().collect();
         Row { source, span, items, style: Style::List, record, answers: Answers::default() }
     }
 }

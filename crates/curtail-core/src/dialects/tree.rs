@@ -88,13 +88,14 @@ impl Tree {
     fn link_written<'a>(&self, log: &Log<'a>, remaining: &mut Remaining<'_>, parents: &mut Parents<'a>) {
         make_ids_unique(remaining, |id| log.homes.contains_key(id));
         let record = |index: Option<usize>| index.and_then(|index| log.of_message.get(&index).copied());
-        let side = |written: &Written| log.side_of(written, record(written.beside));
+        let side = |written: &Written| log.side_of(written, record(written.previous));
         let sides: HashSet<Option<usize>> = remaining.written.iter().map(side).collect();
         let lines: HashMap<_, _> = sides.into_iter().map(|side| (side, log.line(side, parents))).collect();
         // The newest draft behind each record that no other continues.
         let mut ends: HashMap<(Option<usize>, Option<usize>), String> = HashMap::new();
         for written in &mut remaining.written {
-            let (above, side) = (record(written.beside), side(written));
+            let above = record(written.previous);
+            let side = side(written);
             let line = &lines[&side];
             let behind = log.index_behind(written, record(written.after));
             let joint = if line.takes(written, above, behind) {
@@ -172,7 +173,7 @@ impl Tree {
         behind: usize,
         parents: &Parents<'a>,
     ) -> Joint<'a> {
-        let next = written.before.and_then(|index| log.of_message.get(&index).copied());
+        let next = written.next.and_then(|index| log.of_message.get(&index).copied());
         let above = next.and_then(|child| parents.get(&child).cloned().flatten());
         let is_before = |parent: &Cow<'a, str>| log.places.get(parent).is_none_or(|place| *place < behind);
         let hangs = above.as_ref().map_or(after.is_none(), is_before);
@@ -273,7 +274,8 @@ fn fingerprint(text: &str, anchor: &str) -> u64 {
 /// A UUID of version 8 (RFC 9562).
 fn id(seed: u64, nth: u32) -> DraftId {
     let seed = u128::from(seed);
-    let (version, variant) = (8 << 12 | seed & 0xfff, 8 << 12 | seed >> 4 & 0xfff);
+    let version = 8 << 12 | seed & 0xfff;
+    let variant = 8 << 12 | seed >> 4 & 0xfff;
     DraftId::new((seed >> 16) << 80 | version << 64 | variant << 48 | u128::from(nth))
 }
 
@@ -383,7 +385,8 @@ impl<'a> Log<'a> {
                 log.of_message.insert(index, log.records.len());
             }
             let text = |key: &str| value.get_text(key).map(Text::into_decoded);
-            let (id, parent) = (text(keys.id), text(keys.parent));
+            let id = text(keys.id);
+            let parent = text(keys.parent);
             let logical = keys.others.first().filter(|_| parent.is_none()).and_then(|key| text(key));
             let side = keys.sides.as_ref().and_then(|keys| log.side(value, [&id, &parent], keys));
             let tree = trees.get(log.records.len()).copied().flatten();
@@ -564,9 +567,11 @@ impl Tree {
         let parents: Vec<Option<usize>> = links.iter().map(|link| link.and_then(|link| link.parent)).collect();
         let path = path(leaf.place, &parents);
         let is_left = |link: &Option<BranchLink>| link.is_some_and(|link| !path[link.place]);
-        let (mut last, mut branches) = (None, false);
+        let mut last = None;
+        let mut branches = false;
         // Indices of metadata of branches that is among the messages of the path.
-        let (mut strays, mut in_branch) = (Vec::new(), false);
+        let mut strays = Vec::new();
+        let mut in_branch = false;
         for (at, link) in links.iter().enumerate() {
             match &mut read[at] {
                 Item::Message(message) if is_left(link) => {

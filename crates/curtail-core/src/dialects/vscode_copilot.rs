@@ -177,7 +177,8 @@ pub fn rebuilt(text: &str) -> Option<Result<String, ReadError>> {
 }
 
 fn replayed(text: &str) -> Result<String, ReadError> {
-    let (mut document, mut at) = (Json::Null, 0);
+    let mut document = Json::Null;
+    let mut at = 0;
     for line in text.split_inclusive('\n') {
         let wrong = |reason: String| ReadError { offset: at, what: reason };
         match serde_json::from_str::<LogPatch>(line) {

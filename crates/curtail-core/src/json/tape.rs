@@ -401,7 +401,8 @@ impl Block {
     #[inline(always)]
     fn classify<S: Simd>(simd: S, bytes: &[u8; SIZE]) -> Self {
         let block = u8x64::from_slice(simd, bytes);
-        let (quotes, backslashes) = (block.simd_eq(b'"'), block.simd_eq(b'\\'));
+        let quotes = block.simd_eq(b'"');
+        let backslashes = block.simd_eq(b'\\');
         let usual = quotes | backslashes | block.simd_eq(b'n') | block.simd_eq(b't');
         Self {
             quotes: quotes.to_bitmask(),
@@ -444,7 +445,9 @@ fn end_of_string<S: Simd>(simd: S, bytes: &[u8], open: usize) -> Result<End, Par
     if let Some(at) = end_of_short(simd, bytes, open + 1) {
         return Ok(End { at, escaped: false });
     }
-    let (mut at, mut carry, mut seen) = (open + 1, 0, 0);
+    let mut at = open + 1;
+    let mut carry = 0;
+    let mut seen = 0;
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
         let block = Block::classify(simd, chunk);
         let escaped = block.escaped(&mut carry);

@@ -83,7 +83,8 @@ fn compact(raw: &str) -> Cow<'_, str> {
     if !raw.bytes().any(|byte| byte.is_ascii_whitespace()) {
         return Cow::Borrowed(raw);
     }
-    let (mut in_string, mut escaped) = (false, false);
+    let mut in_string = false;
+    let mut escaped = false;
     let tight = raw.chars().filter(|&c| {
         let keep = in_string || !c.is_ascii_whitespace();
         in_string ^= c == '"' && !escaped;

@@ -125,7 +125,8 @@ impl<'a> Value<'a> {
         if text[node.start as usize] != b'{' {
             return None;
         }
-        let (mut at, mut found) = (self.at + 1, None);
+        let mut at = self.at + 1;
+        let mut found = None;
         while at < node.next {
             let quoted = self.document.node(at);
             let inside = quoted.start as usize + 1..quoted.end as usize - 1;
@@ -225,7 +226,8 @@ impl<'a> Value<'a> {
     /// The members of an object, in order, duplicates included; none for any other kind.
     pub fn members(self) -> impl Iterator<Item = Member<'a>> {
         self.keys().map(move |at| {
-            let (inside, value) = (self.inside(at), Value { at: at + 1, ..self });
+            let inside = self.inside(at);
+            let value = Value { at: at + 1, ..self };
             let key = Text::escaped(self.document.slice(inside));
             Member { key, value, span: Span::new(inside.start - 1, value.span().end) }
         })
@@ -281,7 +283,8 @@ pub struct Member<'a> {
 /// The members of every object in `value`, at every depth, whose key its object had before.
 #[must_use]
 pub fn repeated_members(value: Value<'_>) -> Vec<Member<'_>> {
-    let (mut repeated, mut keys) = (Vec::new(), Vec::new());
+    let mut repeated = Vec::new();
+    let mut keys = Vec::new();
     for object in value.holders() {
         keys.clear();
         keys.extend(object.keys().map(|key| object.document.slice(object.inside(key))));

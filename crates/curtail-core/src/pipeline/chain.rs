@@ -142,7 +142,6 @@ impl<'a> Run<'a> {
     fn apply(&mut self, layout: &Layout<'a>, plan: &Plan) {
         self.messages = apply_plan(std::mem::take(&mut self.messages), plan);
         if let Some(reread) = layout.reread {
-            let automatic = |messages: &[Message<'_>]| messages.iter().filter(|message| message.automatic).count();
             let before = automatic(&self.messages);
             reread(&mut self.messages);
             self.turns_begin |= automatic(&self.messages) < before;
@@ -161,6 +160,11 @@ impl<'a> Run<'a> {
     }
 }
 
+/// The number of messages that no person is known to have typed.
+fn automatic(messages: &[Message<'_>]) -> usize {
+    messages.iter().filter(|message| message.automatic).count()
+}
+
 impl Chain {
     /// Appends a processor without a level.
     #[must_use]
@@ -172,8 +176,9 @@ impl Chain {
     /// Appends processors of `level`, in order.
     #[must_use]
     pub fn at(mut self, level: &str, processors: Processors) -> Self {
-        let stage = |processor| Stage { level: level.to_owned(), processor: Arc::from(processor) };
-        self.stages.extend(processors.into_iter().map(stage));
+        for processor in processors {
+            self.stages.push(Stage { level: level.to_owned(), processor: Arc::from(processor) });
+        }
         self
     }
 
@@ -312,7 +317,8 @@ impl<'a, W: FnMut(&Stage, &[Message<'a>], &Plan)> Cutting<'_, 'a, W> {
     /// processor but repair writes one, so the rounds end.
     fn run(&mut self, stage: &Stage) -> Result<(), ProcessorError> {
         self.drop_first(stage)?;
-        let (mut known, notes) = (None, self.run.notes.len());
+        let mut known = None;
+        let notes = self.run.notes.len();
         loop {
             let changed = self.apply(stage, notes, &mut known)?;
             let Some(known) = known.as_ref().filter(|_| changed) else { return Ok(()) };
@@ -383,8 +389,9 @@ impl<'a, W: FnMut(&Stage, &[Message<'a>], &Plan)> Cutting<'_, 'a, W> {
     fn drop_first(&mut self, stage: &Stage) -> Result<(), ProcessorError> {
         let first = stage.processor.traits().drops_first;
         let view = View::of_layout(self.layout, &self.run.messages);
-        let is_first = |message: &Message<'_>| first.contains(&message.standing);
-        if view.messages.iter().any(is_first) && stage.processor.would_change(&view)? {
+        if view.messages.iter().any(|message| first.contains(&message.standing))
+            && stage.processor.would_change(&view)?
+        {
             let plan = drop_standing(&view, first);
             self.drop_planned(stage, &plan);
         }
@@ -398,8 +405,9 @@ impl<'a, W: FnMut(&Stage, &[Message<'a>], &Plan)> Cutting<'_, 'a, W> {
         if !self.read_from.is_newest_lost_in(view.messages) {
             return false;
         }
-        let in_force = |message: &Message<'_>| message.thread == 0 && message.standing != Standing::Abandoned;
-        let Some(newest) = view.messages.iter().rposition(in_force) else { return false };
+        let newest =
+            view.messages.iter().rposition(|message| message.thread == 0 && message.standing != Standing::Abandoned);
+        let Some(newest) = newest else { return false };
         let pairs = Pairs::from_messages(view.messages);
         let mut drops = DropSet::none(&view, &pairs);
         for (at, message) in view.messages.iter().enumerate().skip(newest + 1) {
@@ -475,12 +483,10 @@ impl ReadFrom {
         if !messages.iter().any(|message| message.standing.is_rolled_back()) {
             return Self { boundaries, newest: None };
         }
-        let newest = |abandoned: bool| {
-            let is_own =
-                |message: &&Message<'_>| message.thread == 0 && (abandoned || message.standing != Standing::Abandoned);
-            messages.iter().rev().filter(is_own).find_map(Message::source_index)
-        };
-        Self { boundaries, newest: newest(false).or_else(|| newest(true)) }
+        let of_main = messages.iter().rev().filter(|message| message.thread == 0);
+        let newest = of_main.clone().filter(|message| message.standing != Standing::Abandoned);
+        let newest = newest.chain(of_main).find_map(Message::source_index);
+        Self { boundaries, newest }
     }
 
     fn is_lost_in(self, messages: &[Message<'_>]) -> bool {

@@ -143,7 +143,8 @@ impl<'c> Session<'c> {
     fn begin(cutter: &'c TextCutter, dialect: &'static dyn Dialect, transcript: &Transcript<'_>) -> Self {
         let totals = Totals { transcripts: 1, messages_before: transcript.messages.len(), ..Totals::default() };
         let offset = transcript.layout.span.start as usize;
-        let (explained, notes) = (Vec::new(), Vec::new());
+        let explained = Vec::new();
+        let notes = Vec::new();
         Self { cutter, dialect, offset, next: 0, totals, sources: None, explained, notes }
     }
 
@@ -245,7 +246,8 @@ impl<'c> Session<'c> {
         thoughts: Option<&ThoughtStep<'_>>,
         writing: &mut Writing<'_>,
     ) -> Result<(), CutError> {
-        let (cutter, dialect) = (self.cutter, self.dialect);
+        let cutter = self.cutter;
+        let dialect = self.dialect;
         if let (Some(splitting), Some(separators)) = (&cutter.chain.splitting, writing.separators) {
             if !layout.answers.branches.is_empty() {
                 return Err(unsplit(layout).into());
@@ -253,7 +255,8 @@ impl<'c> Session<'c> {
             self.report(writing.cut);
             let separator = separators[nth].as_deref();
             let TextCutter { chain, explain, counting } = cutter;
-            let (explain, counts) = (*explain, counting.is_some());
+            let explain = *explain;
+            let counts = counting.is_some();
             let splitter = Splitter { chain, splitting, explain, counts, dialect, layout, thoughts, separator };
             splitter.append(run, &mut self.totals, writing)?;
         } else if run.changed {

@@ -41,8 +41,7 @@ struct WindowContent<'a> {
 impl WindowContent<'_> {
     /// The numbers of the messages that are trained on.
     fn targets(&self) -> impl Iterator<Item = usize> {
-        let is_target = |at: &usize| self.own[*at] && self.messages[*at].is_target();
-        (0..self.messages.len()).filter(is_target)
+        (0..self.messages.len()).filter(|&at| self.own[at] && self.messages[at].is_target())
     }
 
     fn has_target(&self) -> bool {
@@ -116,7 +115,8 @@ impl<'a> Splitter<'_, 'a> {
         if contents.is_empty() && self.separator.is_none() {
             return Err(wrong("no window of it has a target, and --drop-untrained leaves none".to_owned()));
         }
-        let (count, mut changed) = (contents.len(), false);
+        let count = contents.len();
+        let mut changed = false;
         for (nth, (window, content)) in contents.iter().enumerate() {
             if let (Some(separator), true) = (self.separator, nth > 0) {
                 out.push_str(separator);
@@ -265,13 +265,12 @@ impl<'a> Splitter<'_, 'a> {
         let first = window.own.first().map(|range| range.start);
         let is_first = |message: &Message<'_>| message.source_index() == first;
         let Some(message) = first.and_then(|_| run.messages.iter().position(is_first)) else { return };
-        let listed = |ranges: &[Range<usize>]| ranges.iter().map(Range::len).sum::<usize>();
         let reason = format!(
             "window {} of {}: {} new and {} repeated messages, {}",
             window.number,
             window.count,
-            listed(&window.own),
-            listed(&window.pinned) + listed(&window.context),
+            count_in(&window.own),
+            count_in(&window.pinned) + count_in(&window.context),
             token_count(window.tokens)
         );
         let mut plan = Plan::keep(run.messages.len());
@@ -286,6 +285,10 @@ const SHORTENED: Reason = Reason::Borrowed("it does not fit into a window");
 
 fn decider() -> Decider {
     Decider { level: String::new(), processor: "split" }
+}
+
+fn count_in(ranges: &[Range<usize>]) -> usize {
+    ranges.iter().map(Range::len).sum()
 }
 
 /// Ascending numbers as ranges.
@@ -319,7 +322,8 @@ impl RecordEdits {
         if mark.is_none() && id_key.is_none() {
             return Ok(Self::default());
         }
-        let (start, end) = (layout.record.start as usize, layout.record.end as usize);
+        let start = layout.record.start as usize;
+        let end = layout.record.end as usize;
         if layout.record == layout.span {
             return Err(String::from("--mark and --id-key need records that are objects with a list of messages"));
         }
@@ -372,15 +376,15 @@ pub(super) fn separators(
     text: &str,
     transcripts: &[(&'static dyn Dialect, Transcript<'_>)],
 ) -> Vec<Option<String>> {
-    let record =
-        |transcript: &Transcript<'_>| transcript.layout.record.start as usize..transcript.layout.record.end as usize;
-    let records: Vec<Range<usize>> = transcripts.iter().map(|(_, transcript)| record(transcript)).collect();
-    let ends = |range: &Range<usize>| is_blank(&text[..range.start]) && is_blank(&text[range.end..]);
+    let records: Vec<Range<usize>> = transcripts
+        .iter()
+        .map(|(_, transcript)| transcript.layout.record.start as usize..transcript.layout.record.end as usize)
+        .collect();
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let separator = |nth: usize| match reading.framing {
         Framing::Lines => None,
         Framing::Records => Some(line_end.to_owned()),
-        Framing::Document if ends(&records[nth]) => None,
+        Framing::Document if is_alone(&records[nth], text) => None,
         Framing::Document => {
             let gap = |nth: usize| Some(&text[records.get(nth)?.end..records.get(nth + 1)?.start]);
             let gap = nth.checked_sub(1).and_then(gap).or_else(|| gap(nth)).filter(|gap| gap.trim() == ",");
@@ -388,6 +392,11 @@ pub(super) fn separators(
         }
     };
     (0..records.len()).map(separator).collect()
+}
+
+/// Whether `text` has nothing but white space around `record`.
+fn is_alone(record: &Range<usize>, text: &str) -> bool {
+    is_blank(&text[..record.start]) && is_blank(&text[record.end..])
 }
 
 fn is_blank(text: &str) -> bool {

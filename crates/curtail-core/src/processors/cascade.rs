@@ -289,9 +289,11 @@ impl<'v, 'a> DropSet<'v, 'a> {
     fn replaced(&self) -> Replaced {
         let due: HashSet<usize> = self.boundaries.iter().map(|(at, _)| *at).collect();
         let mut replaced = Replaced::default();
-        let (mut marked, mut kept) = (HashSet::default(), HashSet::default());
+        let mut marked = HashSet::default();
+        let mut kept = HashSet::default();
         for (at, message) in self.messages.iter().enumerate().filter(|(at, _)| !self.is_gone(*at)) {
-            let (thread, is_due) = (message.thread, due.contains(&at));
+            let thread = message.thread;
+            let is_due = due.contains(&at);
             if message.marks_range {
                 marked.insert(thread);
             }

@@ -188,25 +188,26 @@ impl ClearResults {
 
     /// All results but the last `keep` of each conversation, in order.
     fn older(&self, view: &View<'_, '_>, pairs: &Pairs, keep: usize) -> Vec<PartRef> {
-        let newest = |results: Vec<PartRef>| {
+        let mut last: HashSet<PartRef> = HashSet::default();
+        for results in self.conversations(view, pairs).into_values() {
             let older = results.len().saturating_sub(keep).next_multiple_of(self.step).min(results.len());
-            results.into_iter().skip(older)
-        };
-        let last: HashSet<PartRef> = self.conversations(view, pairs).into_values().flat_map(newest).collect();
+            last.extend(results.into_iter().skip(older));
+        }
         pairs.results().iter().copied().filter(|result| !last.contains(result)).collect()
     }
 
     /// The newest results of each conversation whose tokens are protected.
     fn protected(&self, view: &View<'_, '_>, pairs: &Pairs) -> HashSet<PartRef> {
-        let newest = |results: Vec<PartRef>| {
+        let mut protected = HashSet::default();
+        for results in self.conversations(view, pairs).into_values() {
             let mut left = self.protected_tokens;
-            let fits = |result: &PartRef| {
-                let rest = left.checked_sub(self.tokens(result.part_in(view.messages)));
-                rest.map(|rest| left = rest).is_some()
-            };
-            results.into_iter().rev().take_while(fits).collect::<Vec<_>>()
-        };
-        self.conversations(view, pairs).into_values().flat_map(newest).collect()
+            for result in results.into_iter().rev() {
+                let Some(rest) = left.checked_sub(self.tokens(result.part_in(view.messages))) else { break };
+                left = rest;
+                protected.insert(result);
+            }
+        }
+        protected
     }
 
     /// Tokens of a result's texts.

@@ -272,7 +272,8 @@ pub(super) fn newest_fitting(proposed: usize, count: usize, fits: impl Fn(usize)
 
 /// The first segment that fits, `found` or an earlier one. Steps double until one is too far.
 fn grown(mut found: usize, fits: impl Fn(usize) -> bool) -> usize {
-    let (mut unknown, mut step) = (0, Some(1));
+    let mut unknown = 0;
+    let mut step = Some(1);
     while unknown < found {
         let at = step.map_or(unknown + (found - unknown) / 2, |step: usize| found.saturating_sub(step).max(unknown));
         if fits(at) {
@@ -286,7 +287,9 @@ fn grown(mut found: usize, fits: impl Fn(usize) -> bool) -> usize {
 
 /// The first segment that fits, `unknown` or a later one, in the same way; `count` if nothing fits.
 fn shrunk(mut unknown: usize, count: usize, fits: impl Fn(usize) -> Option<bool>) -> usize {
-    let (mut found, mut end, mut step) = (count, count, Some(1));
+    let mut found = count;
+    let mut end = count;
+    let mut step = Some(1);
     while unknown < end {
         let at = step.map_or(unknown + (end - unknown) / 2, |step: usize| (unknown + step - 1).min(end - 1));
         match (at..end).find_map(|at| Some((at, fits(at)?))) {

@@ -47,7 +47,8 @@ impl Seen {
     ) -> impl Iterator<Item = String> + 'r {
         let longest = self.longest(unit);
         ranges.iter().filter(move |range| range.start >= longest).map(move |range| {
-            let (first, name) = (range.start, unit.name());
+            let first = range.start;
+            let name = unit.name();
             format!("{flag} {first}: there is no such {name}; the longest transcript has {longest}, numbered from 0")
         })
     }

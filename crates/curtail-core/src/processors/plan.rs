@@ -252,8 +252,8 @@ pub fn place_blocks(
 /// The next message that is kept and gives no instructions, if it is a user's message with parts. Results alone are no
 /// interaction, and a block among them would make them one.
 fn host(plan: &Plan, messages: &[Message<'_>], before: usize) -> Option<usize> {
-    let is_next = |at: &usize| !matches!(plan.decisions[*at], Decision::Drop(_)) && !messages[*at].role.instructs();
-    let at = (before..messages.len()).find(is_next)?;
+    let at = (before..messages.len())
+        .find(|&at| !matches!(plan.decisions[at], Decision::Drop(_)) && !messages[at].role.instructs())?;
     let message = &messages[at];
     let parts = &message.parts[own_blocks(message)..];
     let holds_result = parts.iter().any(|part| part.content.result().is_some());
@@ -272,9 +272,9 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
     }
     let inserted: Vec<(usize, Message<'a>)> =
         plan.inserts.iter().map(|insert| (insert.before, inserted(&messages, insert))).collect();
-    let changes = |decision: &Decision| matches!(decision, Decision::Change(..));
-    let taken = plan.decisions.iter().filter(|decision| changes(decision)).map(|decision| answers(&messages, decision));
-    let mut taken = taken.collect::<Vec<TakenIn<'a>>>().into_iter();
+    let changes = plan.decisions.iter().filter(|decision| matches!(decision, Decision::Change(..)));
+    let taken: Vec<TakenIn<'a>> = changes.map(|decision| answers(&messages, decision)).collect();
+    let mut taken = taken.into_iter();
     let kept = plan.decisions.iter().filter(|decision| !matches!(decision, Decision::Drop(_))).count();
     let mut remaining = Vec::with_capacity(kept + inserted.len());
     let mut inserted = inserted.into_iter().peekable();
@@ -302,9 +302,10 @@ pub fn apply_plan<'a>(messages: Vec<Message<'a>>, plan: &Plan) -> Vec<Message<'a
 fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
     let mut message = written(messages, insert);
     let thread = message.thread;
-    let is_rolled_back = |message: &&Message<'a>| message.thread == thread && message.standing.is_rolled_back();
-    let rolled_back = |at: usize| messages.get(at).filter(is_rolled_back);
-    if let (Some(before), Some(_)) = (insert.before.checked_sub(1).and_then(rolled_back), rolled_back(insert.before)) {
+    let around = messages.get(..insert.before).and_then(<[_]>::last).zip(messages.get(insert.before));
+    if let Some((before, after)) = around
+        && [before, after].iter().all(|message| message.thread == thread && message.standing.is_rolled_back())
+    {
         message.standing = before.standing;
         message.dropped_with = before.dropped_with.or_else(|| before.source_index());
     }
@@ -354,16 +355,19 @@ fn note<'a>(draft: &Draft, subject: &Message<'a>) -> Message<'a> {
 /// compaction, it is the compaction, which they follow.
 fn context_anchor<'a>(messages: &[Message<'a>], before: usize) -> Anchor<'a> {
     let main = main_thread(messages);
-    let is_main = |message: &&Message<'a>| message.thread == main;
-    let last = || messages[..before].iter().rfind(is_main);
-    let Some(message) = messages.get(before).filter(is_main).or_else(last) else { return Anchor::default() };
+    let next = messages.get(before).filter(|message| message.thread == main);
+    let message = next.or_else(|| messages[..before].iter().rfind(|message| message.thread == main));
+    let Some(message) = message else { return Anchor::default() };
     let ends = before == messages.len() && message.is_in_compaction();
-    // The list is in an object of the record.
-    let compaction = |value: Value<'a>| std::iter::successors(Some(value), |value| value.parent()).nth(3);
-    match message.value().filter(|_| ends).and_then(compaction) {
+    match message.value().filter(|_| ends).and_then(compaction_around) {
         Some(value) => Anchor { value: Some(value), draft: None },
         None => message.anchor(),
     }
+}
+
+/// The record of a compaction, in an object of which `message` is in a list.
+fn compaction_around(message: Value<'_>) -> Option<Value<'_>> {
+    message.parent()?.parent()?.parent()
 }
 
 fn drafted_part<'a>(part: &DraftPart) -> Part<'a> {

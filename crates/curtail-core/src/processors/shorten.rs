@@ -252,7 +252,8 @@ fn water_level(texts: &[LongText], room: usize) -> usize {
 
 /// The largest number below `end` for which `holds`, as it does for 0.
 fn largest(end: usize, holds: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, end);
+    let mut low = 0;
+    let mut high = end;
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if holds(middle) { low = middle } else { high = middle }

@@ -148,7 +148,9 @@ impl Split {
 
     /// The window of a segment that exceeds the budget together with the messages that it must repeat.
     fn overflow(&self, view: &View<'_, '_>, mut window: SplitWindow) -> Result<SplitWindow, ProcessorError> {
-        let (first, last, budget) = (window.own.start, window.own.end - 1, token_count(self.max_tokens));
+        let first = window.own.start;
+        let last = window.own.end - 1;
+        let budget = token_count(self.max_tokens);
         let reason = match first == last {
             true => format!("message {first} does not fit into {budget}"),
             false => format!("messages {first} to {last} belong together and do not fit into {budget}"),
@@ -433,7 +435,8 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
         let room = |used: usize| self.split.max_tokens.checked_sub(used);
         let pinned = self.pinned_tokens(&context.window);
         if room(self.outside + pinned).is_none() {
-            let (needed, budget) = (self.outside + pinned, self.split.max_tokens);
+            let needed = self.outside + pinned;
+            let budget = self.split.max_tokens;
             return Err(ProcessorError::PinsTooLarge { needed, budget });
         }
         let fits = |end: usize| room(context.tokens).is_some_and(|room| self.between(start, end) <= room);
@@ -515,7 +518,8 @@ impl<'s, 'v, 'a> Filler<'s, 'v, 'a> {
     /// The segments that begin a turn, if there are targets before and after it.
     fn turn_stops(&self) -> Vec<usize> {
         let last = (0..self.segments.len()).rev().find(|&segment| self.has_target(segment)).unwrap_or(0);
-        let (mut stops, mut from) = (Vec::new(), 0);
+        let mut stops = Vec::new();
+        let mut from = 0;
         for turn in self.turns.iter().map(|&turn| self.segment_of(turn)) {
             if turn <= last && (from..turn).any(|segment| self.has_target(segment)) {
                 stops.push(turn);
@@ -593,7 +597,8 @@ impl Filler<'_, '_, '_> {
         end: usize,
     ) -> Option<(SplitWindow, usize)> {
         let fitting = |window: &SplitWindow, end: usize| self.tokens_if_fits(rendering, &self.until(window, at, end));
-        let (mut window, mut end) = (proposed, end.max(target + 1));
+        let mut window = proposed;
+        let mut end = end.max(target + 1);
         let mut tokens = fitting(&window, end);
         while end > target + 1 && tokens.is_none() {
             end = self.last_target(at, end - 1).max(target + 1);

@@ -131,7 +131,8 @@ impl Strip {
     /// Whether the bound reasoning at `at` is kept: in the open turn, and where an item with an id of its own refers to the
     /// reasoning before it. An item of the same message does not.
     fn is_needed(&self, view: &View<'_, '_>, at: usize, open_turn: usize) -> bool {
-        let (message, next) = (&view.messages[at], view.messages.get(at + 1));
+        let message = &view.messages[at];
+        let next = view.messages.get(at + 1);
         let refers = next.is_none_or(|next| next.id.is_some() && next.id != message.id);
         (refers || at >= open_turn) && !self.kinds.contains(&StripKind::AllReasoning)
     }

@@ -280,7 +280,8 @@ impl Thinking {
     pub fn plan(self, messages: &[Message<'_>], broken: &[PartRef], models: ThoughtModels<'_>) -> Plan {
         let flight = in_flight(messages);
         let mut plan = Plan::keep(messages.len());
-        let (mut dropped, mut kept) = (0, 0);
+        let mut dropped = 0;
+        let mut kept = 0;
         for &at in broken {
             match self.verdict(messages, at.message, models) {
                 Verdict::Keep => {}

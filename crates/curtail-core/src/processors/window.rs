@@ -40,7 +40,8 @@ pub struct HistoryWindow {
 
 impl Default for HistoryWindow {
     fn default() -> Self {
-        let (unit, keep) = (WindowUnit::default(), Keep::default());
+        let unit = WindowUnit::default();
+        let keep = Keep::default();
         Self { size: 40, unit, max_expansion: None, cap_in_flight: false, keep, step: 1 }
     }
 }
@@ -180,7 +181,8 @@ impl HistoryWindow {
     fn stepped<'v, 'a>(&self, past: &PastUnits<'v, 'a>) -> DropSet<'v, 'a> {
         let stepped = SteppedWindow::new(self, past);
         let mut drops = DropSet::none(past.view, past.pairs);
-        let (last, step) = (self.unit.last(self.size), self.step);
+        let last = self.unit.last(self.size);
+        let step = self.step;
         let reason = Reason::Owned(format!("outside {last}, in steps of {step}"));
         past.preserved.drop_others(&mut drops, stepped.head..stepped.start(), &reason);
         drops
@@ -198,7 +200,8 @@ impl HistoryWindow {
         let head = preserved.head(units);
         let is_kept = |unit: &&Range<usize>| (unit.start..unit.end).any(|at| !drops.is_gone(at));
         let kept = units.iter().filter(|unit| unit.start >= head && !preserved.contains_all(unit)).filter(is_kept);
-        let (count, unit) = (kept.count(), self.unit.plural());
+        let count = kept.count();
+        let unit = self.unit.plural();
         (count > self.size.saturating_mul(2)).then(|| {
             let size = self.size;
             format!("the window reached back for an exchange and keeps {count} {unit}, more than twice {size}; --max-expansion limits it")
@@ -244,7 +247,8 @@ struct ShrinkingWindow<'h, 'v, 'a> {
 impl<'h, 'v, 'a> ShrinkingWindow<'h, 'v, 'a> {
     /// All of the messages before the in-flight round.
     fn new(window: &HistoryWindow, past: &'h PastUnits<'v, 'a>) -> Self {
-        let (messages, flight) = (past.view.messages, past.flight);
+        let messages = past.view.messages;
+        let flight = past.flight;
         let reason = Reason::Owned(format!("outside {}", window.unit.last(window.size)));
         let mut turns = if window.keep.start_on_user { turn_starts(messages) } else { Vec::new() };
         turns.retain(|&turn| turn < flight);
@@ -312,7 +316,9 @@ struct SteppedWindow<'w> {
 
 impl<'w> SteppedWindow<'w> {
     fn new(window: &'w HistoryWindow, past: &PastUnits<'_, '_>) -> Self {
-        let (messages, keep, preserved) = (past.view.messages, window.keep, &past.preserved);
+        let messages = past.view.messages;
+        let keep = window.keep;
+        let preserved = &past.preserved;
         let closed = joints(messages, past.pairs);
         let instructs = |at: usize| keep.system && messages[at].parts.iter().all(Part::instructs);
         let is_kept = |at: usize| preserved.contains(at) || messages[at].is_boundary() || instructs(at);
@@ -361,7 +367,8 @@ impl<'w> SteppedWindow<'w> {
             return 0;
         }
         let removed = (count - size).next_multiple_of(step).min(count - 1);
-        let (horizon, bound) = ((removed + size).saturating_sub(step), (removed + size).saturating_sub(most));
+        let horizon = (removed + size).saturating_sub(step);
+        let bound = (removed + size).saturating_sub(most);
         let up = self.joint_from(removed);
         let start = match self.place(up, horizon, bound) {
             Some(place) => self.units[place].start,

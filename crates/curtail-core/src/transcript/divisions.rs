@@ -108,7 +108,8 @@ pub fn joints(messages: &[Message<'_>], pairs: &Pairs) -> Vec<usize> {
 /// tools is not bound, because its results may come before the next message of the reply.
 pub fn bind_split_replies(messages: &mut [Message<'_>]) {
     for at in 0..messages.len() {
-        let (here, next) = (&messages[at], messages.get(at + 1));
+        let here = &messages[at];
+        let next = messages.get(at + 1);
         let same = next.is_some_and(|next| here.id.is_some() && here.id == next.id && here.thread == next.thread);
         let assistant = here.role == Role::Assistant && next.is_some_and(|next| next.role == Role::Assistant);
         let bound = same && assistant && here.calls().next().is_none();

@@ -227,7 +227,8 @@ mod tests {
     fn blocks_end_before_what_somebody_said() {
         let memory = r"<\u006demory>\nsaid\n</memory>";
         let notes = r#"<\u006eotes_of next=\"2\">\na\n</notes_of>"#;
-        let (first, second) = (memory.len(), memory.len() + 4 + notes.len());
+        let first = memory.len();
+        let second = memory.len() + 4 + notes.len();
         let both = format!(r"{memory}\n\n{notes}\n\nHello");
         assert_eq!(blocks_in_text(&both), [[first, first + 4], [second, second + 4]]);
         let look_alike = format!(r"{memory}\n\n<notes>\n</notes>\n\nHello");

@@ -113,7 +113,8 @@ fn unpaired_calls<'m>(
     let wanted = unpaired.filter(move |at| at.part_in(messages).content.call().is_some_and(is_wanted));
     let mut rounds: HashMap<(u32, bool), usize> = HashMap::default();
     wanted.map(move |&at| {
-        let (thread, is_over) = (messages[at.message].thread, messages[at.message].standing.is_rolled_back());
+        let thread = messages[at.message].thread;
+        let is_over = messages[at.message].standing.is_rolled_back();
         // A person may go back to turns that were taken back, and what followed them there counts then.
         let counts = |message: &Message<'_>| message.counts_in(thread) || is_over && message.thread == thread;
         let find_round = || last_round(messages, counts, pairing_rules, |_| true);
@@ -250,7 +251,8 @@ impl<'m, 'a> Placement<'m, 'a> {
         if call.message == result.message {
             return true;
         }
-        let (calling, answering) = (&self.messages[call.message], &self.messages[result.message]);
+        let calling = &self.messages[call.message];
+        let answering = &self.messages[result.message];
         let hosted = answering.parts[result.part].content.result().is_some_and(|result| result.same_message);
         if hosted {
             // The result of a tool that the provider runs is in the same reply, or at the start of the next one.

@@ -72,7 +72,8 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
     match &part.content {
         Content::Media(_) => Medium::from_value(place.element).into_iter().collect(),
         Content::ToolResult(result) if result.media > 0 => {
-            let (mut found, mut open) = (Vec::new(), vec![place.element]);
+            let mut found = Vec::new();
+            let mut open = vec![place.element];
             while let Some(value) = open.pop() {
                 let mut before = 0;
                 for item in value.items() {

@@ -451,7 +451,8 @@ impl<'m> Open<'m> {
 
 impl<'m> Round<'m> {
     fn from_message(message: usize) -> Self {
-        let (by_name, answered) = (HashMap::default(), HashSet::default());
+        let by_name = HashMap::default();
+        let answered = HashSet::default();
         Self { message, open: 0, order: VecDeque::new(), by_name, answered }
     }
 

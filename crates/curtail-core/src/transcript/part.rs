@@ -274,8 +274,10 @@ impl<'a> PartPlace<'a> {
         if self.substitutions().is_empty() {
             return Cow::Borrowed(self.element.raw());
         }
-        let (source, span) = (self.element.source(), self.element.span());
-        let (mut json, mut at) = (String::new(), span.start);
+        let source = self.element.source();
+        let span = self.element.span();
+        let mut json = String::new();
+        let mut at = span.start;
         let inside = |one: &&Substitution| one.span.start >= span.start && one.span.end <= span.end;
         for one in self.substitutions().iter().filter(inside) {
             json.push_str(&source[at as usize..one.span.start as usize]);

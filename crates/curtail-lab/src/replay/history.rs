@@ -107,8 +107,9 @@ impl<'a> History<'a> {
 
     /// The positions of original messages in `range`.
     pub(super) fn originals_in(&self, range: Range<usize>) -> &[usize] {
-        let index = |position: usize| self.originals.partition_point(|&at| at < position);
-        &self.originals[index(range.start)..index(range.end)]
+        let start = self.originals.partition_point(|&at| at < range.start);
+        let end = self.originals.partition_point(|&at| at < range.end);
+        &self.originals[start..end]
     }
 
     /// The positions of original messages before `end` that contain instructions.
@@ -223,10 +224,14 @@ fn after_instructions(messages: &[Message<'_>]) -> Vec<usize> {
 }
 
 fn silent(messages: &[Message<'_>], answers: &[Option<Vec<usize>>]) -> Vec<bool> {
-    let has_text = |message: &Message<'_>| message.has_text_as(Role::User) || message.has_text_as(Role::Assistant);
-    let texts: Vec<bool> = messages.iter().map(has_text).collect();
-    let answers_silence = |at: usize| answers[at].as_ref().is_some_and(|calls| calls.iter().all(|&call| !texts[call]));
-    (0..messages.len()).map(|at| !texts[at] && answers_silence(at)).collect()
+    let texts: Vec<bool> = messages
+        .iter()
+        .map(|message| message.has_text_as(Role::User) || message.has_text_as(Role::Assistant))
+        .collect();
+    let silent = texts.iter().zip(answers).map(|(has_text, answered)| {
+        !has_text && answered.as_ref().is_some_and(|calls| calls.iter().all(|&call| !texts[call]))
+    });
+    silent.collect()
 }
 
 fn last_texts(messages: &[Message<'_>], session: &Session, joints: &[usize]) -> Vec<[Option<usize>; 4]> {

@@ -231,7 +231,9 @@ impl Replay {
         };
         let (observed, summaries) = observe_summaries(chain);
         let chain = observed.as_ref().unwrap_or(chain);
-        let (session, history, layout) = (scene.session, scene.history, &transcript.layout);
+        let session = scene.session;
+        let history = scene.history;
+        let layout = &transcript.layout;
         let mut projection = Projection::new(chain, self.apply, self.live, session, history, layout, &self.counting);
         for request in &scene.session.requests {
             match projection.difference(request, &scorer.sent) {
@@ -260,8 +262,8 @@ impl Replay {
     }
 
     fn prices_of(&self, session: &Session) -> Vec<Option<&ModelPrice>> {
-        let name = |request: &Request| self.model.clone().or_else(|| request.model.clone());
-        session.requests.iter().map(|request| name(request).and_then(|name| self.prices.model(&name))).collect()
+        let named = session.requests.iter().map(|request| self.model.as_ref().or(request.model.as_ref()));
+        named.map(|name| self.prices.model(name?)).collect()
     }
 }
 
@@ -270,7 +272,9 @@ fn as_recorded(policy: &Policy, scene: &Scene<'_, '_>) -> (PolicyReport, Vec<Rec
     let mut scorer = Scorer::new(scene, policy, None);
     for request in &scene.session.requests {
         let mut runs = Runs::default();
-        request.sent.iter().cloned().for_each(|run| runs.push(run));
+        for run in &request.sent {
+            runs.push(run.clone());
+        }
         scorer.request(runs.into());
     }
     scorer.finish(Summaries::default())
@@ -312,14 +316,13 @@ fn provider_by_usage(session: &Session) -> Option<&'static str> {
 /// The model that most requests name, the first of several.
 fn main_model(session: &Session) -> Option<&str> {
     let names: Vec<&str> = session.requests.iter().filter_map(|request| request.model.as_deref()).collect();
-    let count = |name: &str| names.iter().filter(|other| **other == name).count();
     let mut distinct: Vec<&str> = Vec::new();
-    names.iter().for_each(|name| {
+    for name in &names {
         if !distinct.contains(name) {
             distinct.push(name);
         }
-    });
-    distinct.into_iter().rev().max_by_key(|name| count(name))
+    }
+    distinct.into_iter().rev().max_by_key(|name| names.iter().filter(|other| *other == name).count())
 }
 
 /// The largest relative error (90th percentile) with which the tokens of a session are meaningful.

@@ -155,7 +155,8 @@ struct Keys {
 
 impl Keys {
     fn from_call(call: &ToolCall<'_>) -> Self {
-        let (name, arguments) = (call.name.decode(), call.arguments.decode());
+        let name = call.name.decode();
+        let arguments = call.arguments.decode();
         let lower = name.to_lowercase();
         let reads = READS.iter().any(|word| lower.contains(word));
         let path = if reads { path_in(&arguments) } else { None };
@@ -170,7 +171,8 @@ impl Keys {
         let result = |key: u64| earlier.get(&key).copied().filter(|&result| result < before);
         let same_call = result(self.call);
         let same_read = self.read.and_then(result);
-        let (is_same, is_read) = (same_call.is_some(), self.read.is_some());
+        let is_same = same_call.is_some();
+        let is_read = self.read.is_some();
         same_call.or(same_read).map(|result| Repeat { result, same_call: is_same, is_read })
     }
 }

@@ -1,5 +1,6 @@
 //! The messages that a request sends, as runs of recorded messages. Two requests are compared run by run, without their
-//! text.
+//! text: a policy says how a request differs from the previous one ([`Difference`]), [`Sent`] becomes the request, and
+//! [`Changed`] says what that did.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -97,6 +98,8 @@ impl From<Runs> for Difference {
     }
 }
 
+// A request, and how it becomes the next one.
+
 /// A run in a request.
 #[derive(Debug, Clone)]
 struct PlacedRun {
@@ -165,7 +168,8 @@ impl Sent {
             positions.end = positions.end.min(positions.start + common - *count);
         }
         let first = self.runs.partition_point(|placed| placed.count + placed.run.count() <= common);
-        let (mut before, mut count) = (before, common);
+        let mut before = before;
+        let mut count = common;
         for placed in &self.runs[first..] {
             let run = match &placed.run {
                 MessageRun::Recorded(positions) => {
@@ -189,7 +193,9 @@ impl Sent {
         let before = self.runs.get(kept).map_or_else(|| self.count(), |placed| placed.count);
         let count = self.count();
         let removed: Vec<PlacedRun> = self.runs.drain(kept..).collect();
-        removed.iter().for_each(|placed| self.remove_references(&placed.run));
+        for placed in &removed {
+            self.remove_references(&placed.run);
+        }
         for run in runs.into_iter().skip(same) {
             self.push(run, history);
         }
@@ -209,7 +215,9 @@ impl Sent {
         };
         if let MessageRun::Written(written, _) = &run {
             self.writings += 1;
-            written.references.iter().for_each(|reference| *self.written.entry(*reference).or_default() += 1);
+            for &reference in written.references.iter() {
+                *self.written.entry(reference).or_default() += 1;
+            }
         }
         self.runs.push(PlacedRun { count: self.count(), before: self.end(history), run, ascends });
     }
@@ -322,6 +330,8 @@ impl Sent {
         found
     }
 }
+
+// What changed.
 
 /// The changes from one request to the next.
 #[derive(Debug)]
@@ -468,8 +478,7 @@ impl WrittenMessages {
 
 /// Whether no edit changed the content of `message`.
 pub(super) fn is_intact(message: &Message<'_>) -> bool {
-    let is_source = |origin: &PartOrigin<'_>| matches!(origin, PartOrigin::Source(_));
     message.source_index().is_some()
         && message.cut.is_empty()
-        && message.parts.iter().all(|part| is_source(&part.origin))
+        && message.parts.iter().all(|part| matches!(part.origin, PartOrigin::Source(_)))
 }

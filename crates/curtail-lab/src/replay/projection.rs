@@ -9,7 +9,7 @@ use super::prefixes::{Difference, Sent, WrittenMessages};
 use crate::calibration::{Request, Session};
 use curtail_core::pipeline::Chain;
 use curtail_core::processors::{Counting, ProcessorError};
-use curtail_core::transcript::{Layout, Message, Pairs, Part};
+use curtail_core::transcript::{Layout, Message, Pairs};
 
 /// A policy that is applied to one session.
 pub(super) struct Projection<'h, 'a> {
@@ -112,9 +112,8 @@ impl<'h, 'a> Projection<'h, 'a> {
         if self.live {
             return request.sent.iter().cloned().flatten().filter(|position| *position >= from).collect();
         }
-        let is_rolled_back = |position: &usize| self.session.is_rolled_back(*position, request.at);
         let originals = self.applied.history.originals_in(from..request.at).iter().copied();
-        originals.filter(|position| !is_rolled_back(position)).collect()
+        originals.filter(|&position| !self.session.is_rolled_back(position, request.at)).collect()
     }
 
     /// What the policy makes of its last output and the messages after it.
@@ -194,22 +193,26 @@ impl<'h, 'a> Projection<'h, 'a> {
 /// Whether the messages at `new` continue the in-flight round of `before`, what the previous request sent, and answer only calls
 /// that were sent.
 fn is_in_round(new: &Range<usize>, before: &Sent, history: &History<'_>) -> bool {
-    let answers_sent = |at: usize| {
-        let mut calls = history.answers[at].iter().flatten();
-        history.answers[at].is_some() && calls.all(|&call| call >= new.start || before.sends(call))
-    };
     !new.is_empty()
         && history.ends_in_round(new.start)
         // A message whose results were dropped does not belong to the round: the calls before it stay unanswered.
-        && answers_sent(new.start - 1)
+        && answers_sent(new.start - 1, new, before, history)
         && history.ends_in_round(new.end)
-        && new.clone().all(|at| !outlives_results(&history.messages[at]) && answers_sent(at))
+        && new.clone().all(|at| {
+            !outlives_results(&history.messages[at]) && answers_sent(at, new, before, history)
+        })
+}
+
+/// Whether the message at `at` may continue a round, and all calls that it answers are at `new` or were sent `before`.
+fn answers_sent(at: usize, new: &Range<usize>, before: &Sent, history: &History<'_>) -> bool {
+    let calls = history.answers[at].as_ref();
+    calls.is_some_and(|calls| calls.iter().all(|&call| call >= new.start || before.sends(call)))
 }
 
 /// Whether something beside the results of earlier calls can outlive them: the round would end with it.
 fn outlives_results(message: &Message<'_>) -> bool {
-    let is_worth_keeping = |part: &Part<'_>| !part.content.is_tool() && part.is_worth_keeping();
-    message.results().next().is_some() && message.parts.iter().any(is_worth_keeping)
+    message.results().next().is_some()
+        && message.parts.iter().any(|part| !part.content.is_tool() && part.is_worth_keeping())
 }
 
 /// Whether the calls of all results are among `messages`.

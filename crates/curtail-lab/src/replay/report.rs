@@ -470,7 +470,8 @@ impl Accuracy {
         let mut accuracy = Self::default();
         for request in recorded.iter().filter(|request| !request.shared) {
             let Some(predicted) = request.predicted.filter(|predicted| predicted.held) else { continue };
-            let (tokens, input) = (predicted.tokens_sent as f64, request.tokens_sent as f64);
+            let tokens = predicted.tokens_sent as f64;
+            let input = request.tokens_sent as f64;
             let sums = [predicted.tokens_sent, predicted.cache_read, request.tokens_sent, request.billed.read];
             let costs = predicted.cost.zip(request.cost).filter(|(_, cost)| *cost > 0.0);
             accuracy.requests += 1;

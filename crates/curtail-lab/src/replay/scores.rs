@@ -141,7 +141,8 @@ impl<'s, 'a> Scorer<'s, 'a> {
     /// Records which messages the request dropped, and that the messages up to the next request were written for this
     /// one, whose link is `end`. Returns the number of thoughts that become invalid.
     fn track(&mut self, changed: &Changed, end: Link, nth: usize) -> usize {
-        let (session, history) = (self.scene.session, self.scene.history);
+        let session = self.scene.session;
+        let history = self.scene.history;
         if self.scene.missing {
             for position in changed.dropped(&self.sent) {
                 self.last_sent[position] = nth;
@@ -167,13 +168,17 @@ impl<'s, 'a> Scorer<'s, 'a> {
 
     /// How many tokens of the request of `tokens` tokens are in the cache by its rules, and writes the request to the cache.
     fn find_cached(&mut self, tokens: u64, shared: &Shared, nth: usize) -> u64 {
-        let (scene, minimum) = (self.scene, self.minimum(nth));
-        let (rules, calibration, now) = (scene.rules, self.calibration(nth), scene.session.requests[nth].seconds);
+        let scene = self.scene;
+        let minimum = self.minimum(nth);
+        let rules = scene.rules;
+        let calibration = self.calibration(nth);
+        let now = scene.session.requests[nth].seconds;
         if !rules.breakpoints {
             let found = if self.is_cached(nth) { shared.tokens } else { 0 };
             return rules.bill(tokens, found, minimum).read;
         }
-        let (sent, history) = (&self.sent, scene.history);
+        let sent = &self.sent;
+        let history = scene.history;
         let instructions = sent.instructions(history);
         let instructing = sent.link(instructions, history);
         let links = (0..=sent.count()).rev().map(|count| sent.link(count, history));
@@ -193,7 +198,8 @@ impl<'s, 'a> Scorer<'s, 'a> {
     /// How the input of the request is billed: as the log says if it is the recorded request, or else by its difference from
     /// that one. Without usage in the log, by the fit and the rules of the cache.
     fn input(&mut self, end: Link, estimate: Estimate, nth: usize) -> CacheUse {
-        let (scene, minimum) = (self.scene, self.minimum(nth));
+        let scene = self.scene;
+        let minimum = self.minimum(nth);
         let Some(usage) = scene.session.requests[nth].usage else {
             return scene.rules.bill(estimate.tokens, estimate.found, minimum);
         };
@@ -247,8 +253,10 @@ impl<'s, 'a> Scorer<'s, 'a> {
 
     /// What the reply used of the history, and how much of that was sent.
     fn losses(&mut self, nth: usize) -> Losses {
-        let (scene, number) = (self.scene, nth + 1);
-        let (needs, end) = (&scene.needs[nth], scene.session.requests[nth].at);
+        let scene = self.scene;
+        let number = nth + 1;
+        let needs = &scene.needs[nth];
+        let end = scene.session.requests[nth].at;
         let mut losses = Losses {
             probes: self.probe(&scene.work_states[nth], end),
             needed_references: needs.references.len(),
@@ -322,7 +330,8 @@ impl<'s, 'a> Scorer<'s, 'a> {
     /// The number of requests after which a break pays back: its extra cost over sending everything, divided by the
     /// saving of each later request. `None` if later requests save nothing.
     fn pays_back(&self, nth: usize, billed: CacheUse) -> Option<u64> {
-        let (scene, before) = (self.scene, self.before?);
+        let scene = self.scene;
+        let before = self.before?;
         let requests = &scene.session.requests;
         let new = requests[nth - 1].at..requests[nth].at;
         let uncut = before + self.calibration(nth).added(scene.history.tokens(new.clone()), new.len());

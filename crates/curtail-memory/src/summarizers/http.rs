@@ -74,7 +74,9 @@ impl Post<'_> {
     /// The secrets that must not appear in messages.
     fn secrets(&self) -> Secrets {
         let mut secrets = self.to.secrets.clone();
-        self.key.iter().for_each(|key| secrets.add(key.secret()));
+        if let Some(key) = &self.key {
+            secrets.add(key.secret());
+        }
         secrets
     }
 }

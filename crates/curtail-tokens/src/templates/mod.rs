@@ -403,7 +403,8 @@ impl ToolList {
     /// The tools among the texts outside the messages (those that are JSON lists or objects; `None` without any), and
     /// the other texts.
     pub fn from_preamble(preamble: &[Text<'_>]) -> (Option<Self>, Vec<String>) {
-        let (mut tools, mut others) = (Vec::new(), Vec::new());
+        let mut tools = Vec::new();
+        let mut others = Vec::new();
         for text in preamble {
             let text = text.decode();
             match serde_json::from_str(&text) {
@@ -442,7 +443,10 @@ fn normalized(message: serde_json::Value) -> serde_json::Value {
 
 /// A message built from its parts: one for texts, reasoning and calls, after one for each result.
 fn built(message: &Message<'_>) -> Vec<serde_json::Value> {
-    let (mut text, mut reasoning, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut text = Vec::new();
+    let mut reasoning = Vec::new();
+    let mut calls = Vec::new();
+    let mut results = Vec::new();
     for part in &message.parts {
         match &part.content {
             Content::Text(part) => text.push(part.decode()),

@@ -108,7 +108,8 @@ pub(super) fn to_json(value: &Value, options: &Kwargs) -> Result<String, Error> 
         _ => [String::from(if indent.is_some() { "," } else { ", " }), String::from(": ")],
     };
     let flag = |name| options.get::<Option<bool>>(name).map(Option::unwrap_or_default);
-    let (ascii, sorted) = (flag("ensure_ascii")?, flag("sort_keys")?);
+    let ascii = flag("ensure_ascii")?;
+    let sorted = flag("sort_keys")?;
     options.assert_all_used()?;
     let mut out = String::new();
     JsonDump { indent, item_separator, key_separator, ascii, sorted }.value(value, 0, &mut out)?;

@@ -37,7 +37,8 @@ struct Renderer {
 impl Renderers {
     /// The processes that `command` starts; one of them has compiled the template.
     pub(super) fn new(command: Vec<OsString>, sources: &Sources) -> Result<Self, TemplateError> {
-        let (origin, opening) = (sources.origin.clone(), line(sources)?);
+        let origin = sources.origin.clone();
+        let opening = line(sources)?;
         let renderers = Self { command, origin, opening, idle: Mutex::default() };
         renderers.set_idle(renderers.start()?);
         Ok(renderers)

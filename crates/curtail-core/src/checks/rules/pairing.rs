@@ -76,7 +76,8 @@ pub(super) static UNANSWERED_CALL: Rule = Rule {
 };
 
 fn unanswered_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let (miscounted, explained) = (context.miscounted_messages(), context.explained_calls());
+    let miscounted = context.miscounted_messages();
+    let explained = context.explained_calls();
     let is_explained = |call: PartRef| miscounted.contains(&call.message) || explained.contains(&call);
     let open = context.faults(FaultKind::UnansweredCall);
     let open = open.filter(|fault| !context.lacks_id(fault.at) && !is_explained(fault.at));
@@ -233,7 +234,8 @@ fn name_mismatch<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         at.part_in(context.messages).content.tool_name().map(Text::decode).filter(|name| !name.is_empty())
     };
     let mismatch = |(call, result)| {
-        let (called, named) = (name(call)?, name(result)?);
+        let called = name(call)?;
+        let named = name(result)?;
         let message = || format!("a result of `{named}` answers a call of `{called}`");
         (called != named).then(|| context.match_with(result, Some(call), message()))
     };
@@ -344,7 +346,8 @@ fn response_count<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let wrong = (0..context.messages.len()).filter_map(|at| Some((at, context.miscounted(at)?)));
     wrong
         .map(|(at, round)| {
-            let (results, calls) = (plural(round.results, "result"), plural(round.calls, "call"));
+            let results = plural(round.results, "result");
+            let calls = plural(round.calls, "call");
             let message = format!("the message has {results}, and the message before it {calls}");
             let other = Some((at, context.messages[at].value()));
             Match { other, ..context.match_message(round.answers.start, message) }

@@ -79,7 +79,8 @@ fn call_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if !context.provider_rules.server_state || !context.messages.iter().any(Message::is_reasoning) {
         return Vec::new();
     }
-    let (mut matches, mut thought) = (Vec::new(), false);
+    let mut matches = Vec::new();
+    let mut thought = false;
     for (at, message) in context.messages.iter().enumerate() {
         // Consecutive items of the assistant are one reply.
         thought = message.role == Role::Assistant && (thought || message.is_reasoning());

@@ -85,7 +85,8 @@ impl HuggingFace {
         if read.map_err(|error| refused(&system_message(&error)))? as u64 > LARGEST_FILE {
             return Err(refused(&format!("it is larger than {} MB", LARGEST_FILE >> 20)));
         }
-        let (native, library) = (NativeTokenizer::read(&bytes), OnceLock::new());
+        let native = NativeTokenizer::read(&bytes);
+        let library = OnceLock::new();
         if native.is_err() {
             let read = Library::read(&std::mem::take(&mut bytes)).map_err(|reason| refused(&reason))?;
             let _ = library.set(read);

@@ -306,7 +306,8 @@ impl EntryTable {
         let ids = std::array::from_fn(|byte| u32::try_from(byte).unwrap_or(0));
         let count = BYTES + self.groups.len();
         let mut table = MergeTable::new(count, &ids);
-        let (mut pairs, mut made) = (vec![NO_PAIR; count], vec![false; self.groups.len()]);
+        let mut pairs = vec![NO_PAIR; count];
+        let mut made = vec![false; self.groups.len()];
         for (at, id) in (0..self.groups.len()).zip(256..) {
             if let Some(pair) = self.pair(at, &table) {
                 table.insert(pair, id);

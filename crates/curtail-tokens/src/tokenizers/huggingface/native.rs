@@ -61,7 +61,8 @@ impl NativeTokenizer {
     }
 
     fn count_normalized(&self, text: &str, special: bool, limit: usize) -> Option<usize> {
-        let (text, mut count) = (composed(text, self.composes), 0);
+        let text = composed(text, self.composes);
+        let mut count = 0;
         for part in parts(self.added.normalized.as_ref(), &text, special) {
             count += match part {
                 Part::Token => 1,
@@ -218,7 +219,8 @@ impl Finder {
         let mut at = 0;
         let token = move |found: Match| {
             let rule = &self.rules[found.pattern().as_usize()];
-            let (start, end) = (found.start(), found.end());
+            let start = found.start();
+            let end = found.end();
             let is_token = (special || !rule.special) && !(rule.single_word && in_word(text, start, end));
             // White space that belongs to the previous token is not taken again.
             let start = if rule.strips_left { text[..start].trim_end().len().max(at) } else { start };
@@ -246,7 +248,8 @@ fn parts_at(text: &str, tokens: impl Iterator<Item = (usize, usize, usize)>) -> 
 
 /// Whether the character before `start` or after `end` belongs to a word.
 fn in_word(text: &str, start: usize, end: usize) -> bool {
-    let (before, after) = (text[..start].chars().next_back(), text[end..].chars().next());
+    let before = text[..start].chars().next_back();
+    let after = text[end..].chars().next();
     [before, after].into_iter().flatten().any(is_word)
 }
 

@@ -182,7 +182,8 @@ impl Counter {
     /// its parts do repeat.
     #[inline(never)]
     fn long(&mut self, piece: &[u8], limit: usize) -> usize {
-        let (mut start, mut tokens) = (0, 0);
+        let mut start = 0;
+        let mut tokens = 0;
         if self.vocabulary.takes_whole(piece) {
             return 1;
         }

@@ -129,7 +129,9 @@ fn silence(text: &[u8], mut at: usize, silent: u8, at_letters: fn(&[u8], usize) 
 /// The end of white space: its last newline. Without a newline, it is all of the white space before a part that is cut
 /// out or at the end of the text, and elsewhere all but the last character, which belongs to the piece that follows.
 fn white(text: &[u8], start: usize) -> usize {
-    let (mut at, mut last, mut newline) = (start, start, None);
+    let mut at = start;
+    let mut last = start;
+    let mut newline = None;
     while let Some((class @ (SPACE | NEWLINE), end)) = look(text, at) {
         (last, at) = (at, end);
         newline = if class == NEWLINE { Some(end) } else { newline };

@@ -127,7 +127,8 @@ pub(crate) enum Keep {
 impl SplitStep {
     /// Splits a part of a text, and appends its pieces.
     fn split(&self, text: &str, part: Range<usize>, pieces: &mut Vec<Range<usize>>) {
-        let (start, text) = (part.start, &text[part]);
+        let start = part.start;
+        let text = &text[part];
         match self {
             Self::Known(walker) => {
                 let mut at = 0;
@@ -181,7 +182,8 @@ fn covered(text: &str, found: impl Iterator<Item = Range<usize>>) -> impl Iterat
 
 /// Appends the pieces that `matches`, in bytes from `start` on, become.
 fn keep(matches: impl Iterator<Item = (Range<usize>, bool)>, keep: Keep, start: usize, pieces: &mut Vec<Range<usize>>) {
-    let (mut last, first) = (false, pieces.len());
+    let mut last = false;
+    let first = pieces.len();
     for (range, matched) in matches {
         let joins = keep == Keep::Contiguous && matched == last && pieces.len() > first;
         last = matched;

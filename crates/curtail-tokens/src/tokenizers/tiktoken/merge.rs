@@ -108,7 +108,9 @@ impl Merger {
         limit: usize,
         mut end: impl FnMut(usize),
     ) -> Option<usize> {
-        let (mut row, mut count, mut back) = (TokenRow::default(), 0, OVERLAP);
+        let mut row = TokenRow::default();
+        let mut count = 0;
+        let mut back = OVERLAP;
         loop {
             let from = row.restart(back);
             let to = piece.len().min(row.end() + stretch);
@@ -146,7 +148,8 @@ impl LongMerge {
         }
         let mut count = units.len();
         while let Some(Reverse(best)) = self.heap.pop() {
-            let (merged, at) = ((best >> 32) as u32, (best & u64::from(u32::MAX)) as usize);
+            let merged = (best >> 32) as u32;
+            let at = (best & u64::from(u32::MAX)) as usize;
             if self.candidates[at] == merged {
                 units[at] = merged;
                 self.unlink(at);
@@ -225,7 +228,8 @@ impl TokenRow {
             self.ends.extend(ends.iter().map(|end| from + end));
             return true;
         }
-        let (mut new, mut starts) = (0, (from, from));
+        let mut new = 0;
+        let mut starts = (from, from);
         while old < self.ends.len() && new < ends.len() {
             let both = (self.ends[old], from + ends[new]);
             if starts.0 == starts.1 && both.0 == both.1 {
@@ -300,7 +304,8 @@ impl SmallMerge {
         self.slots = count.next_multiple_of(LANES);
         self.alive = if count == MAX_UNITS { u64::MAX } else { (1 << count) - 1 };
         for at in 1..count {
-            let (left, right) = (self.tokens[at - 1], self.tokens[at]);
+            let left = self.tokens[at - 1];
+            let right = self.tokens[at];
             self.candidates[at - 1] = candidate(vocabulary.first(left, right), at - 1);
         }
     }
@@ -401,7 +406,8 @@ impl Iterator for Cuts<'_> {
     #[inline]
     fn next(&mut self) -> Option<usize> {
         while let Some(right) = characters::whole(self.piece, self.at) {
-            let (at, left) = (self.at, self.left);
+            let at = self.at;
+            let left = self.left;
             self.at += right.width;
             self.left = if right.width > 1 { right.code } else { 0 };
             if left > 0 && self.vocabulary.separates(left, self.piece[at - 1], right.code, self.piece[at]) {

@@ -117,7 +117,8 @@ fn at_class(text: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> bool {
 /// The end of a word of any number of capitals and then at least one letter or mark that is not a capital. If the run
 /// has no lower-case letter, the word ends after its last caseless letter or mark, before the capitals that follow.
 fn cased(text: &[u8], start: usize) -> Option<usize> {
-    let (mut at, mut caseless) = (start, None);
+    let mut at = start;
+    let mut caseless = None;
     while let Some((class, end)) = classed(text, at) {
         match class {
             UPPER => {}
@@ -199,7 +200,8 @@ fn white(text: &[u8], start: usize) -> usize {
 /// The end of white space: all of it at the end of the text, elsewhere all but the last character, unless it is the
 /// only one: that belongs to the piece that follows.
 fn blank(text: &[u8], start: usize) -> usize {
-    let (mut at, mut last) = (start, start);
+    let mut at = start;
+    let mut last = start;
     while let Some((SPACE | NEWLINE, end)) = classed(text, at) {
         (last, at) = (at, end);
     }

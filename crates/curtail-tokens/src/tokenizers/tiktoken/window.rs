@@ -156,7 +156,8 @@ impl WindowSplit<'_> {
     #[inline(always)]
     fn find_starts(&mut self) {
         let Classes { upper, lower, digit, space, blank, newline, .. } = self.classes;
-        let (letter, other) = (upper | lower, self.other);
+        let letter = upper | lower;
+        let other = self.other;
         let run = |class: u64| class & !(class << 1);
         let punctuation = run(other) & !(space << 1);
         let prefix = punctuation & letter >> 1;
