@@ -34,6 +34,9 @@ fn a_large_result_leaves_its_question_or_fails() {
     let kept = [&chat[..1], &chat[3..]].concat();
     assert_eq!(cut(&["limit", "-t", &enough.to_string()], &chat).1, kept, "the budget that it names is enough");
     assert_eq!(cut(&["limit", "-t", &(enough - 1).to_string()], &chat).0, 2, "and the smallest");
+    let (_, _, err) = cut(&["limit", "-t", "500", "--reserve", "100"], &chat);
+    let with_reserve = format!("it needs {} tokens with what belongs to it and the reserve of 100,", enough + 100);
+    assert!(err.contains(&with_reserve), "{err}");
     for pin in ["system", "system,first-user", "last-user"] {
         let (status, out, err) = cut(&["limit", "-t", "500", "--on-overflow", "truncate", "--pin", pin], &chat);
         let start = usize::from(pin.contains("first"));

@@ -25,6 +25,8 @@ pub enum ProcessorError {
         needed: usize,
         /// The budget in tokens.
         budget: usize,
+        /// Tokens of these that are left for the reply.
+        reserve: usize,
     },
     /// What a person asked last does not fit, and [`Overflow::Error`](super::Overflow::Error) is set.
     QuestionTooLarge {
@@ -32,6 +34,8 @@ pub enum ProcessorError {
         needed: usize,
         /// The budget in tokens.
         budget: usize,
+        /// Tokens of these that are left for the reply.
+        reserve: usize,
     },
     /// All messages would be dropped, and no option names them.
     Emptied {
@@ -72,17 +76,19 @@ impl fmt::Display for ProcessorError {
                     token_count(*needed)
                 )
             }
-            Self::SegmentTooLarge { needed, budget } => write!(
+            Self::SegmentTooLarge { needed, budget, reserve } => write!(
                 f,
-                "the newest segment and the fixed part need {}, more than the budget of {budget}; raise --max-tokens or \
+                "the newest segment and the fixed part need {}{}, more than the budget of {budget}; raise --max-tokens or \
                  choose another --on-overflow",
-                token_count(*needed)
+                token_count(*needed),
+                including(*reserve)
             ),
-            Self::QuestionTooLarge { needed, budget } => write!(
+            Self::QuestionTooLarge { needed, budget, reserve } => write!(
                 f,
-                "the last message that a person wrote would be dropped: it needs {} with what belongs to it, more than the \
+                "the last message that a person wrote would be dropped: it needs {} with what belongs to it{}, more than the \
                  budget of {budget}; raise --max-tokens or choose another --on-overflow",
-                token_count(*needed)
+                token_count(*needed),
+                including(*reserve)
             ),
             Self::Emptied { stage, count } => write_emptied(f, stage, *count),
             Self::PinsTooLarge { needed, budget } => write!(
@@ -98,6 +104,11 @@ impl fmt::Display for ProcessorError {
             Self::Other(error) => error.fmt(f),
         }
     }
+}
+
+/// That the tokens before it include a reserve, if there is one.
+fn including(reserve: usize) -> String {
+    if reserve == 0 { String::new() } else { format!(" and the reserve of {reserve}") }
 }
 
 fn write_emptied(f: &mut fmt::Formatter<'_>, stage: &str, count: usize) -> fmt::Result {

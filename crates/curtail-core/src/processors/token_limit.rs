@@ -447,6 +447,7 @@ impl Limiting<'_, '_, '_> {
     fn too_large(&self, asking: &Self) -> ProcessorError {
         let Segmented { view, segments, rendering, .. } = self.transcript;
         let budget = self.limit.max_tokens;
+        let reserve = self.limit.counting.reserve;
         let prompt = prompts(view.messages).pop();
         let of_prompt = |prompt: usize| segments[segments.partition_point(|segment| segment.end <= prompt)].start;
         let start = match prompt.filter(|_| asking.preserved.questions().is_empty()) {
@@ -459,8 +460,8 @@ impl Limiting<'_, '_, '_> {
         let kept = (0..count).filter(|&at| at >= start || asking.preserved.contains(at));
         let needed = rendering.and_then(|rendering| rendering.tokens(kept).ok()).unwrap_or(sum);
         match prompt {
-            Some(_) => ProcessorError::QuestionTooLarge { needed, budget },
-            None => ProcessorError::SegmentTooLarge { needed, budget },
+            Some(_) => ProcessorError::QuestionTooLarge { needed, budget, reserve },
+            None => ProcessorError::SegmentTooLarge { needed, budget, reserve },
         }
     }
 
