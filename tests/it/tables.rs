@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use curtail_tables::parquet_library as parquet;
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
@@ -555,4 +556,25 @@ fn the_reason_why_no_column_is_found_is_named() {
     let done = place.curtail(&["count", "damaged.parquet"]).output().unwrap();
     let reason = text(&done.stderr);
     assert!(reason.contains("column `chat`: ") && !reason.contains("name one with --column"), "{reason}");
+}
+
+/// A table that pyarrow compressed with Brotli: a column `messages` with a text.
+const BROTLI: &str = "\
+    UEFSMRUEFaQBFZABTBUCFQASAAAbUQAAxPL2Kdrln2FTvphQVMEEwUZRXjOwAScE4WCLDbbxclvbmfJCRO1BCghihAJj83YEdc2T8JnSUN31RV505mtcFB\
+    8sfgcVABUSFRosFQIVEBUGFQYcNgAoTlt7InJvbGUiOiJ1c2VyIiwiY29udGVudCI6IldoZW4/In0seyJyb2xlIjoiYXNzaXN0YW50IiwiY29udGVudCI6\
+    IkF0IDA1OjEyLiJ9XRhOW3sicm9sZSI6InVzZXIiLCJjb250ZW50IjoiV2hlbj8ifSx7InJvbGUiOiJhc3Npc3RhbnQiLCJjb250ZW50IjoiQXQgMDU6MT\
+    IuIn1dEREAAAAbCAAAJAECBEKXAI5rFQQZLDUAGAZzY2hlbWEVAgAVDCUCGAhtZXNzYWdlcyUATBwAAAAWAhkcGRwmABwVDBk1AAYQGRgIbWVzc2FnZXMV\
+    CBYCFsQEFrgEJrgBJggcNgAoTlt7InJvbGUiOiJ1c2VyIiwiY29udGVudCI6IldoZW4/In0seyJyb2xlIjoiYXNzaXN0YW50IiwiY29udGVudCI6IkF0ID\
+    A1OjEyLiJ9XRhOW3sicm9sZSI6InVzZXIiLCJjb250ZW50IjoiV2hlbj8ifSx7InJvbGUiOiJhc3Npc3RhbnQiLCJjb250ZW50IjoiQXQgMDU6MTIuIn1d\
+    EREAGSwVBBUAFQIAFQAVEBUCADwWnAEZBhkmAAIAAAAWxAQWAiYIFrgEACggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNi4wLjEZHBwAAABGAQAAUE\
+    FSMQ==\
+";
+
+#[test]
+fn a_compression_that_is_not_supported_is_named() {
+    let place = Place::new();
+    place.write("chats.parquet", &BASE64_STANDARD.decode(BROTLI).unwrap());
+    let done = place.curtail(&["count", "chats.parquet"]).output().unwrap();
+    let reason = text(&done.stderr);
+    assert!(reason.contains("it is compressed with brotli, which is not supported; write it with zstd"), "{reason}");
 }

@@ -40,6 +40,14 @@ fn broken(name: &str, error: &ParquetError) -> FileError {
         ParquetError::General(message) | ParquetError::NYI(message) | ParquetError::EOF(message) => message.clone(),
         other => other.to_string(),
     };
+    // What the library says of a compression that it was built without.
+    let message = match message.strip_prefix("Disabled feature at compile time: ") {
+        Some(compression) => format!(
+            "it is compressed with {compression}, which is not supported; write it with zstd or snappy (pyarrow: \
+             `write_table(…, compression=\"zstd\")`)"
+        ),
+        None => message,
+    };
     FileError::new(ErrorKind::Content, name, format!("this Parquet file cannot be read: {message}"))
 }
 
