@@ -26,9 +26,10 @@ use curtail_view::ReplayColumn;
 
 /// Replay recorded sessions under other policies: tokens, cache, cost and lost references
 ///
-/// Before each reply of the model, there is one request. Every policy is applied at every request, and the result is
-/// measured: tokens sent, tokens that the provider would have read from its cache, the cost, and how many of the
-/// references that the reply used were kept. A request that several files contain counts once. No transcript is written, and nothing is sent without --allow-summarizer.
+/// Before each reply of the model, there is one request. Every policy is applied at every request, and the result is measured:
+/// tokens sent, tokens that the provider would have read from its cache, the cost, and how many of the references that the reply
+/// used were kept. A request that several files contain counts once. No transcript is written, and nothing is sent without
+/// --allow-summarizer.
 #[derive(Debug, clap::Args)]
 pub(super) struct ReplayArgs {
     #[command(flatten)]

@@ -17,8 +17,9 @@ use crate::reports::session_list::{self, ListedSession};
 use crate::sessions::content::{SessionHead, SessionSums};
 use crate::sessions::found::{FoundSessions, KeptSession, find_sessions};
 use curtail_core::dialects::{AGENTS, Agent, agent_named};
+use curtail_core::numbers::number_of;
 use curtail_core::suggest::unknown;
-use curtail_core::visible::{number_of, one_line};
+use curtail_core::visible::one_line;
 use curtail_lab::calibration::SeenRequests;
 
 /// List the sessions that coding agents keep on this machine, newest first

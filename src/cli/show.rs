@@ -11,10 +11,11 @@ use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::reports::remarks;
 use curtail_core::dialects::ReadError;
+use curtail_core::numbers::number_of;
 use curtail_core::transcript::{
     Message, Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
 };
-use curtail_core::visible::{number_of, one_line};
+use curtail_core::visible::one_line;
 use curtail_io::FileError;
 use curtail_io::batch::{Event, Flow, Opened, Unit, Work};
 

@@ -11,7 +11,7 @@ use crate::options::choices::{Choice, one_of};
 use crate::options::files::is_standard;
 use crate::options::global::Global;
 use crate::options::store::StoreFlag;
-use curtail_core::visible::number_of;
+use curtail_core::numbers::number_of;
 use curtail_io::{ErrorKind, FileError, FileSink, Packing, Replace, Scratch};
 use curtail_memory::store::{Clash, Store, StoreError};
 

@@ -12,7 +12,7 @@ use crate::options::global::Global;
 use crate::options::numbers::Size;
 use crate::sessions::found::named_path;
 use curtail_core::dialects::Framing;
-use curtail_core::visible::number_of;
+use curtail_core::numbers::number_of;
 use curtail_io::batch::{Batch, InputOptions, OnError};
 use curtail_io::{ErrorKind, FileError, Inputs, OpenTable, Source, Wanted};
 

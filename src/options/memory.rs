@@ -146,8 +146,8 @@ impl OwnerFlags {
     }
 }
 
-/// Reports that the store has no state for `key`, with the stored id that is probably meant. Without a similar id, only a resource is reported, and only if the state
-/// `must_exist`: a thread may be new.
+/// Reports that the store has no state for `key`, with the stored id that is probably meant. Without a similar id, only a resource
+/// is reported, and only if the state `must_exist`: a thread may be new.
 pub(crate) fn note_missing(store: Option<&Store>, key: RecordKey<'_>, must_exist: bool) -> Result<(), StoreError> {
     let filter = Filter { shelf: Some(Shelf::Memory), scope: Some(key.scope), older_than: None };
     let entries = store.map(|store| store.list(filter)).transpose()?.unwrap_or_default();

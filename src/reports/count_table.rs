@@ -6,7 +6,8 @@ use crate::console;
 use crate::reports::counts::{By, CountRow, Counts};
 use crate::reports::table;
 use crate::reports::table::{Columns, csv_field, trimmed};
-use curtail_core::visible::{number_of, one_line};
+use curtail_core::numbers::number_of;
+use curtail_core::visible::one_line;
 use curtail_io::FileError;
 
 /// `--output-format`

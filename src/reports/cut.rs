@@ -21,8 +21,8 @@ use crate::reports::totals::Sums;
 use crate::works::cut::Cutting;
 use crate::works::output::{CutOutput, OutputSink};
 use curtail_core::dialects::Framing;
+use curtail_core::numbers::number_of;
 use curtail_core::processors::Counting;
-use curtail_core::visible::number_of;
 use curtail_io::batch::{Event, Failure, Flow, OnError, Opened};
 use curtail_io::{ErrorKind, FileError, Manifest};
 

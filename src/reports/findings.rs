@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use curtail_core::checks::{ALL, Finding, FindingPlace, Level, Rule};
 use curtail_core::digest::fnv1a_128;
-use curtail_core::visible::{JsonWriter, lines, number_of, one_line, printed};
+use curtail_core::numbers::number_of;
+use curtail_core::visible::{JsonWriter, lines, one_line, printed};
 
 /// The result of a check. Its default is a check of nothing.
 #[derive(Debug, Default)]
@@ -101,8 +102,8 @@ pub(crate) struct Count {
 }
 
 impl CheckOutcome {
-    /// Adds a finding about the file with this index in [`CheckOutcome::files`]. Every finding is counted, but one that is not shown
-    /// is not stored.
+    /// Adds a finding about the file with this index in [`CheckOutcome::files`]. Every finding is counted, but one that is not
+    /// shown is not stored.
     pub(crate) fn add(&mut self, file: usize, finding: Finding) {
         let none = Count { rule: finding.rule, denied: 0, warned: 0 };
         let count = self.counts.entry(finding.rule.code).or_insert(none);

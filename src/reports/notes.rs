@@ -7,7 +7,7 @@ use crate::console;
 use crate::options::global::Global;
 use crate::works::output::CutOutput;
 use curtail_core::dialects::Framing;
-use curtail_core::visible::number_of;
+use curtail_core::numbers::number_of;
 use curtail_io::batch::Opened;
 use curtail_io::{ErrorKind, FileError};
 

@@ -130,8 +130,8 @@ impl<'a> Pages<'a> {
         Ok(text)
     }
 
-    /// Writes the page, or the index of the pages, and opens it with `--open`. A page that would be printed on a terminal is written
-    /// to a temporary file and opened instead.
+    /// Writes the page, or the index of the pages, and opens it with `--open`. A page that would be printed on a terminal is
+    /// written to a temporary file and opened instead.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         let open = self.args.open;
         let on_terminal =

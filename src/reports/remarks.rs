@@ -9,8 +9,8 @@ use crate::console;
 use crate::options::global::Global;
 use crate::reports::progress::Progress;
 use curtail_core::counting::REFUSED;
+use curtail_core::numbers::number_of;
 use curtail_core::processors::Counting;
-use curtail_core::visible::number_of;
 use curtail_io::FileError;
 use curtail_io::batch::{Event, Opened};
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::reports::table;
 use crate::reports::table::Columns;
 use crate::works::output::CutOutput;
+use curtail_core::numbers::figure;
 use curtail_core::pipeline::{Chain, StageCount, Totals};
-use curtail_core::visible::figure;
 
 /// Sums over a batch.
 #[derive(Debug, Default, Serialize)]

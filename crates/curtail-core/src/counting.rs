@@ -1,14 +1,16 @@
-//! What counts tokens, as processors see it: tokenizers and chat templates are traits here, and neither is implemented.
+//! What counts tokens, as processors see it: tokenizers and chat templates are traits. Here are only those that need no vocabulary:
+//! an estimate, and a calibrated count.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::json::Text;
+use crate::numbers::number_of;
 use crate::transcript::Message;
 
 /// A number of tokens with its unit: "1 token", "8 tokens".
 pub(crate) fn token_count(tokens: usize) -> String {
-    if tokens == 1 { String::from("1 token") } else { format!("{tokens} tokens") }
+    number_of(tokens, "token")
 }
 
 /// Counts the tokens of texts. Special tokens such as `<|endoftext|>` in a text are text.

@@ -62,6 +62,7 @@ pub mod figures;
 pub mod globs;
 pub mod json;
 mod library;
+pub mod numbers;
 pub mod pipeline;
 pub mod processors;
 pub mod secrets;

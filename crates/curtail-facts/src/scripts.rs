@@ -7,8 +7,8 @@ use super::programs::{PROGRAMS, is_interpreter, lists};
 pub(super) const MAX_SCRIPT: usize = 64 << 10;
 const MAX_FILES: usize = 16;
 
-/// The files that the script `text` opens for writing, if it is in a known language. `name` is its name, or that of the program that
-/// runs it.
+/// The files that the script `text` opens for writing, if it is in a known language. `name` is its name, or that of the program
+/// that runs it.
 pub(super) fn opened_files(name: &str, text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     if is_interpreter(name) || lists(&PROGRAMS.script_endings, paths::extension(name)) {

@@ -9,7 +9,7 @@ use super::effect::State;
 use super::requests::{Provided, Request};
 use super::totals::Share;
 use super::visible::{Shown, percent};
-use curtail_core::visible::{counted, figure};
+use curtail_core::numbers::{counted, figure};
 
 /// Units across a strip.
 const WIDTH: usize = 100_000;

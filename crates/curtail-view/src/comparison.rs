@@ -13,8 +13,8 @@ use super::conversation::Conversation;
 use super::requests::Request;
 use super::visible::{Shown, percent};
 use curtail_core::json::Text;
+use curtail_core::numbers::{counted, figure};
 use curtail_core::transcript::{Content, Message, Part};
-use curtail_core::visible::{counted, figure};
 
 /// Maximum number of differences that are listed; further ones are counted.
 const MAX_DIFFERENCES: usize = 200;

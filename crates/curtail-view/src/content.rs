@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::visible::{Body, Shown};
 use curtail_core::json::{Document, Value};
-use curtail_core::visible::{counted, figure};
+use curtail_core::numbers::{counted, figure};
 
 /// Bytes and lines of a text that are shown before the rest is folded.
 const FOLD: (usize, usize) = (1_600, 24);

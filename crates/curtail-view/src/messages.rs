@@ -12,8 +12,8 @@ use super::output::output;
 use super::tools::{CallKind, arguments};
 use super::visible::{Body, Shown, gap, line, size};
 use curtail_core::json::Text;
+use curtail_core::numbers::{counted, figure};
 use curtail_core::transcript::{Content, Part, PartRef, ToolCall, ToolResult};
-use curtail_core::visible::{counted, figure};
 
 /// The limits that keep a page small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

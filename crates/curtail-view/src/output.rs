@@ -7,7 +7,7 @@ use super::content::{capped, more};
 use super::tools::member_text;
 use super::visible::{Body, Shown};
 use curtail_core::json::Document;
-use curtail_core::visible::{counted, figure};
+use curtail_core::numbers::{counted, figure};
 
 /// Lines of the output of a command that are shown before the rest is folded.
 const FOLD: usize = 16;

@@ -8,8 +8,8 @@ use super::effect::{Effect, State};
 use super::prompts::{byline, prompts_list};
 use super::totals::{costliest, tools, writers};
 use super::visible::{Shown, percent};
+use curtail_core::numbers::{counted, figure};
 use curtail_core::transcript::Message;
-use curtail_core::visible::{counted, figure};
 
 /// Maximum number of findings that are listed; further ones are counted.
 const MAX_FINDINGS: usize = 100;

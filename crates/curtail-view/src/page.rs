@@ -8,7 +8,7 @@ use super::conversation::Conversation;
 use super::messages::{Chat, LATER_END, Limits};
 use super::overview::{opening as conversation_opening, overview};
 use super::visible::{Moment, Shown};
-use curtail_core::visible::{counted, figure};
+use curtail_core::numbers::{counted, figure};
 
 const STYLE: &str = include_str!("view.css");
 /// The SHA-256 of the script, for the policy of the page, which allows no other script.

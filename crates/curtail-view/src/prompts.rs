@@ -6,7 +6,7 @@ use super::content::more;
 use super::conversation::Conversation;
 use super::story::{Prompt, SessionPrice, TurnEnd};
 use super::visible::{Moment, Shown, date, duration, line};
-use curtail_core::visible::{counted, figure};
+use curtail_core::numbers::{counted, figure};
 
 /// How many prompts are listed; later ones are folded.
 const MAX_LISTED: usize = 12;

@@ -5,7 +5,8 @@ use maud::{Markup, html};
 use super::charts;
 use super::page::without_script;
 use super::visible::Shown;
-use curtail_core::visible::{counted, figure, one_line};
+use curtail_core::numbers::{counted, figure};
+use curtail_core::visible::one_line;
 use curtail_lab::replay::{NamedTotal, PolicyReport, PolicyTotal, SessionReport, TotalReport};
 
 /// How many policies have a color of their own; further ones share the last.

@@ -9,8 +9,9 @@ use super::conversation::Conversation;
 use super::effect::{Drafted, Fate, PartFate, State, texts};
 use super::visible::{line, size};
 use curtail_core::json::Text;
+use curtail_core::numbers::{counted, figure};
 use curtail_core::transcript::{Content, PartRef, Role, ToolResult};
-use curtail_core::visible::{self, counted, figure, one_line};
+use curtail_core::visible::{self, one_line};
 
 /// How much of a conversation is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

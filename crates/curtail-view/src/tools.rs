@@ -7,7 +7,7 @@ use super::content::{Diff, Passage, code, passage};
 use super::markdown::markdown;
 use super::visible::{Body, Shown, line};
 use curtail_core::json::{Document, Value};
-use curtail_core::visible::counted;
+use curtail_core::numbers::counted;
 
 /// Longer arguments, in bytes, are not parsed, and shown unchanged.
 const MAX_ARGUMENTS: usize = 1_000_000;

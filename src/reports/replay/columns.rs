@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::reports::table;
 use crate::reports::table::{Columns, trimmed};
-use curtail_core::visible::figure;
+use curtail_core::numbers::figure;
 use curtail_lab::replay::{NamedTotal, PolicyTotal, TotalReport};
 use curtail_view::ReplayColumn;
 

@@ -14,7 +14,8 @@ use crate::options::replay::budgets;
 use columns::policy_table;
 use columns::{Asked, COLUMNS, legend, percent, shown};
 use csv::{CSV, csv};
-use curtail_core::visible::{counted, figure, one_line};
+use curtail_core::numbers::{counted, figure};
+use curtail_core::visible::one_line;
 use curtail_lab::replay::{
     Calibration, NamedTotal, Prices, Replay, SeenRequests, SessionGroup, SessionReport, TotalReport, percentile,
 };

@@ -2,7 +2,8 @@
 
 use crate::options::replay::command_line;
 use crate::reports::replay::columns::percent;
-use curtail_core::visible::{counted, one_line};
+use curtail_core::numbers::counted;
+use curtail_core::visible::one_line;
 use curtail_lab::replay::{NamedTotal, PolicyTotal, Replay, SessionGroup, Verdict};
 
 /// With fewer needed references, a policy's losses are not reliable.

@@ -1,5 +1,5 @@
-//! Messages in, findings out: what a rule is, which rules run, and where a finding is. The rules are in `rules/`, in one file for each
-//! subject.
+//! Messages in, findings out: what a rule is, which rules run, and where a finding is. The rules are in `rules/`, in one file for
+//! each subject.
 
 mod examination;
 mod finding;

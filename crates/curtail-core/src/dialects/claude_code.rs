@@ -426,8 +426,9 @@ impl<'a> Threads<'a> {
     }
 }
 
-// The trees inside one log. A program that begins again links the next message to none, and what it sends no longer contains
-// the tree before. Nor does what a resumed session sends, if a link leads to a record that was never written. A user who goes back to an earlier message leaves a branch, which is not sent either.
+// The trees inside one log. A program that begins again links the next message to none, and what it sends no longer contains the
+// tree before. Nor does what a resumed session sends, if a link leads to a record that was never written. A user who goes back to
+// an earlier message leaves a branch, which is not sent either.
 //
 //     a <- b <- c <- d          the user went back to b: c and d are a branch, and a tree of their own here
 //          b <- e <- f          f is the newest message; the program resumes with a, b, e, f

@@ -1,5 +1,5 @@
-//! What the library shows: cutting, policies, reading, checking and what can go wrong, with types of its own over the crate's
-//! machinery, so that the machinery can change.
+//! What most users of the library need: cutting, policies, reading, checking and what can go wrong, with types that say less than
+//! those of the modules beside it and change less often.
 
 mod checker;
 mod cutter;

@@ -259,8 +259,8 @@ impl<'v, 'a> DropSet<'v, 'a> {
         }
     }
 
-    /// Drops the boundaries that should be dropped and that no kept message of their conversation needs: neither one after them, nor
-    /// one before them that a model would read again.
+    /// Drops the boundaries that should be dropped and that no kept message of their conversation needs: neither one after them,
+    /// nor one before them that a model would read again.
     fn release(&mut self) {
         self.boundaries.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         // What is named twice is decided once.

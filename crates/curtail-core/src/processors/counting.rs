@@ -168,8 +168,8 @@ impl Counting {
         }
     }
 
-    /// Tokens of the transcript as a sum of its messages, if they are at most `limit`. Starts with the newest messages, which a limit has usually counted
-    /// before.
+    /// Tokens of the transcript as a sum of its messages, if they are at most `limit`. Starts with the newest messages, which a
+    /// limit has usually counted before.
     #[must_use]
     pub fn total_until(&self, view: &View<'_, '_>, limit: usize) -> Option<usize> {
         let mut total = self.outside(view);

@@ -140,7 +140,8 @@ impl ThoughtPrefixes {
     /// Where a model begins to read each thread that has messages which a boundary superseded.
     ///
     /// It begins after them and the messages written about them, or at the boundary if that comes next: a message inserted before
-    /// the boundary is not read either. What a boundary supersedes behind it is passed over. A cut that drops the last boundary and all messages after it revives them from the boundary before.
+    /// the boundary is not read either. What a boundary supersedes behind it is passed over. A cut that drops the last boundary and
+    /// all messages after it revives them from the boundary before.
     fn starts(&self, messages: &[Message<'_>]) -> HashMap<u32, Start> {
         let ends = |source: &&MessageState| source.boundary && source.standing.is_read();
         let ended: HashSet<u32> = self.sources.iter().filter(ends).map(|source| source.thread).collect();

@@ -11,8 +11,8 @@ use globset::GlobSet;
 use super::{Decision, DropSet, Insert, Insertion, InvalidGlob, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::globs;
 use crate::globs::Stars;
+use crate::numbers::number_of;
 use crate::transcript::{Draft, Message, Pairs, PartRef, Role, ToolCall, in_flight, last_round};
-use crate::visible::number_of;
 
 /// The tools whose calls and results are dropped.
 #[derive(Debug, Clone, Default)]

@@ -100,7 +100,8 @@ impl Question {
         !self.among(&after, &Pairs::from_messages(&after)).is_empty()
     }
 
-    /// Those of `questions` that are still to be kept after `plan`: a part of the round that answers them may be gone, or all of it.
+    /// Those of `questions` that are still to be kept after `plan`: a part of the round that answers them may be gone, or all of
+    /// it.
     pub(super) fn still(self, questions: &[usize], plan: &Plan, messages: &[Message<'_>]) -> Vec<usize> {
         let kept: Vec<usize> = (0..messages.len()).filter(|&at| plan.keeps(at)).collect();
         let after = apply_plan(messages.to_vec(), plan);

@@ -308,8 +308,8 @@ impl Newest {
         }
     }
 
-    /// The position from which on the newest segments before `end` fit beside `question` tokens. `None` if not even the last one fits, if they
-    /// contain only instructions, or if one of their results has no call.
+    /// The position from which on the newest segments before `end` fit beside `question` tokens. `None` if not even the last one
+    /// fits, if they contain only instructions, or if one of their results has no call.
     fn start(&self, end: usize, history: &History<'_>, question: usize) -> Option<usize> {
         let room = self.most.checked_sub(self.outside + self.sums[end][1] + question)?;
         let last = history.joints.partition_point(|&joint| joint < end).checked_sub(1)?;

@@ -38,8 +38,8 @@ pub(super) struct History<'a> {
     pub(super) originals: Vec<usize>,
     /// Positions of messages with results that belong to no call.
     unpaired: Vec<usize>,
-    /// Whether no message affects how others are treated: none replaces earlier ones, is dropped with another, or keeps the question
-    /// that led to it while its call waits, and only messages whose role gives instructions contain any.
+    /// Whether no message affects how others are treated: none replaces earlier ones, is dropped with another, or keeps the
+    /// question that led to it while its call waits, and only messages whose role gives instructions contain any.
     pub(super) plain: bool,
     /// For each position, whether its message has no text of a user or an assistant, nor has any message whose calls it
     /// answers.

@@ -33,7 +33,6 @@ use scores::{RecordedRequest, Scorer};
 pub use crate::calibration::{
     Calibrated, Calibration, Observed, Request, SeenRequests, Session, calibrate, percentile, sessions,
 };
-pub use curtail_facts::references::references;
 pub use policies::{AS_RECORDED, Apply, Policy, PolicyChain, ScaledChain};
 pub use prices::{CacheRules, CacheUse, ModelPrice, PriceError, Prices};
 pub use remembered::{Remembered, remembering};

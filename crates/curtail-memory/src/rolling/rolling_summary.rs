@@ -145,8 +145,8 @@ impl RollingSummary {
 
     /// A memory that decides about `view` and what is appended to it as this one does, and needs to see only instructions and the
     /// messages from the returned index on. It drops all others: it continues from an interaction before the window, and summaries
-    /// cover everything before that interaction. `is_joint` says where no pair is open, now or later. `None` if a result could still
-    /// arrive for a call that a summary has read, or if the messages contain blocks of this program.
+    /// cover everything before that interaction. `is_joint` says where no pair is open, now or later. `None` if a result could
+    /// still arrive for a call that a summary has read, or if the messages contain blocks of this program.
     pub fn resumed(&self, view: &View<'_, '_>, is_joint: impl Fn(usize) -> bool) -> Option<(Self, usize)> {
         if self.trigger.is_some() || view.messages.iter().any(|message| own_blocks(message) > 0) {
             return None;

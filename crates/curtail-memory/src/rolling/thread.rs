@@ -149,8 +149,8 @@ impl Thread {
         if thread.unit != summary.counted.name() {
             return Err(ThreadError::Unit { kept: thread.unit, asked: summary.counted.name() });
         }
-        // The whole conversation is compared with the thread message by message: where messages have no ids, nothing else shows what
-        // the thread already has.
+        // The whole conversation is compared with the thread message by message: where messages have no ids, nothing else shows
+        // what the thread already has.
         let is_whole = taken.rewind && taken.from.is_none_or(|from| from == 1);
         let from = if is_whole && thread.taken > 0 { Some(1) } else { taken.from };
         let fresh = match thread.add(summary, Taken { from, rewind: is_whole, ..taken }, known) {

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::checks::{Detector, Level, Match, Rule, RuleContext};
 use crate::json::Text;
+use crate::numbers::number_of;
 use crate::transcript::{Fault, FaultKind, PairingRules, PartRef, Placement, ResultPlace};
 
 pub(super) static ORPHAN_RESULT: Rule = Rule {
@@ -342,12 +343,11 @@ pub(super) static RESPONSE_COUNT: Rule = Rule {
 };
 
 fn response_count<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let wrong = (0..context.messages.len()).filter_map(|at| Some((at, context.miscounted(at)?)));
     wrong
         .map(|(at, round)| {
-            let results = plural(round.results, "result");
-            let calls = plural(round.calls, "call");
+            let results = number_of(round.results, "result");
+            let calls = number_of(round.calls, "call");
             let message = format!("the message has {results}, and the message before it {calls}");
             let other = Some((at, context.messages[at].value()));
             Match { other, ..context.match_message(round.answers.start, message) }

@@ -12,7 +12,8 @@ const LINKS: [&str; 8] = [
     "summary_offset", "step_id",
 ];
 
-/// A message: its bytes, with `null` for its links and 0 for figures that a cut can make wrong, and what a cut can remove or rewrite.
+/// A message: its bytes, with `null` for its links and 0 for figures that a cut can make wrong, and what a cut can remove or
+/// rewrite.
 #[derive(Debug, Clone)]
 pub struct Written {
     pub text: String,

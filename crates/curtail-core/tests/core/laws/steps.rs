@@ -160,8 +160,8 @@ fn due(dialect: &str, items: &[String], stepped: &Stepped) -> Vec<Option<usize>>
         let document = curtail_core::json::Document::parse_log(&text).expect("it is a log");
         let transcripts = reading(Some(dialect), Framing::Lines).transcripts_or_none(&document).expect("it is read");
         let (_, transcript) = transcripts.first()?;
-        // What a log rolls back is sent no longer, in whatever steps it is cut. What stays because a call waits for its answer takes
-        // places until the answer comes, and then none.
+        // What a log rolls back is sent no longer, in whatever steps it is cut. What stays because a call waits for its answer
+        // takes places until the answer comes, and then none.
         transcript.messages.iter().all(|message| message.standing.is_read()).then_some(())?;
         let pairs = Pairs::from_messages(&transcript.messages);
         pairs.awaiting(&transcript.messages).is_empty().then_some(())?;

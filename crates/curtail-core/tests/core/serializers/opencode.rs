@@ -1,4 +1,5 @@
-//! Scripts as exports of `OpenCode`, versions 1 and 2. A result is written inside its call; one without a call before it has no place.
+//! Scripts as exports of `OpenCode`, versions 1 and 2. A result is written inside its call; one without a call before it has no
+//! place.
 
 use super::{Call, Turn, json, tokens};
 

@@ -1,0 +1,37 @@
+//! Numbers with their nouns, as people read them.
+
+/// `1 file`, `2 files`: a number of things whose plural ends in `s`.
+#[must_use]
+pub fn number_of(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A whole number with a comma between groups of three digits.
+#[must_use]
+pub fn figure(number: impl TryInto<u64>) -> String {
+    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 message`, `1,204 messages`: as [`number_of`], with the number as a [`figure`].
+#[must_use]
+pub fn counted(number: usize, noun: &str) -> String {
+    format!("{} {noun}{}", figure(number), if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::figure;
+
+    #[test]
+    fn figures_are_readable() {
+        assert_eq!([0_u64, 999, 1_000, 71_265_801].map(figure), ["0", "999", "1,000", "71,265,801"]);
+    }
+}
