@@ -89,7 +89,7 @@ impl StageCount {
     }
 }
 
-/// Counts before and after. Tokens and faults are counted only with [`TextCutter::counting`].
+/// Counts before and after. Tokens and faults are counted only with `TextCutter::counting`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Totals {
     /// Transcripts.
