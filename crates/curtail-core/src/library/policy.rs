@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use foldhash::HashSet;
+
 use super::{Error, TranscriptView};
 use crate::counting::Tokenizer;
 use crate::pipeline::Chain;
@@ -89,7 +91,7 @@ pub enum Action {
     Drop(String),
     /// Keeps it with changes to some of its parts.
     Edit {
-        /// The changes, in any order.
+        /// The changes, in any order and one for each part.
         parts: Vec<PartEdit>,
         /// Why.
         reason: String,
@@ -105,7 +107,7 @@ pub enum Action {
     /// returns it in addition to the actions for the messages. No message comes between a call and its result: there, it is
     /// written before the call.
     Insert {
-        /// Who speaks.
+        /// Who speaks: not a tool, which would answer no call.
         role: Role,
         /// What the message says.
         text: String,
@@ -122,6 +124,14 @@ pub enum PartEdit {
     Cut(usize),
     /// Writes another text into the part, which is a text or a tool result.
     Rewrite(usize, String),
+}
+
+impl PartEdit {
+    const fn part(&self) -> usize {
+        match self {
+            Self::Cut(part) | Self::Rewrite(part, _) => *part,
+        }
+    }
 }
 
 /// A policy of the user as a processor.
@@ -157,6 +167,9 @@ fn plan(view: &View<'_, '_>, actions: Vec<Action>) -> Result<Plan, String> {
     let mut remaining = messages.iter().enumerate().peekable();
     for action in actions {
         if let Action::Insert { role, text, reason } = action {
+            if role == Role::Tool {
+                return Err(String::from("it inserts a tool message, which would answer no call"));
+            }
             let next = remaining.peek().map_or(messages.len(), |(at, _)| *at);
             let last = messages.len().checked_sub(1).ok_or("it inserts into a transcript without messages")?;
             let before = joints.iter().rfind(|&&joint| joint <= next).copied().unwrap_or(0);
@@ -169,7 +182,11 @@ fn plan(view: &View<'_, '_>, actions: Vec<Action>) -> Result<Plan, String> {
             Action::Keep | Action::Insert { .. } => {}
             Action::Drop(reason) => drops.drop_message(at, Reason::Owned(reason)),
             Action::Edit { parts, reason } => {
+                let mut edited = HashSet::default();
                 for edit in parts {
+                    if !edited.insert(edit.part()) {
+                        return Err(format!("part {} of message {at} is edited twice", edit.part()));
+                    }
                     match edit {
                         PartEdit::Cut(part) => {
                             known_part(at, message, part)?;
@@ -189,9 +206,11 @@ fn plan(view: &View<'_, '_>, actions: Vec<Action>) -> Result<Plan, String> {
         }
     }
     let mut plan = Plan { inserts, ..drops.into_plan() };
-    // A message that is dropped with another is not written any more.
+    // A message or part that is dropped with another is not written any more.
     for (PartRef { message, part }, text, reason) in rewritten {
-        plan.change(message, [Change::Rewrite(part, text)], Reason::Owned(reason));
+        if !plan.decisions[message].cuts(part) {
+            plan.change(message, [Change::Rewrite(part, text)], Reason::Owned(reason));
+        }
     }
     for (at, decision) in replaced {
         if plan.decisions[at] == Decision::Keep {

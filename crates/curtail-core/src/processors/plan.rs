@@ -93,6 +93,11 @@ pub enum Decision {
 }
 
 impl Decision {
+    /// Whether this part is cut out of a message that is kept.
+    pub(crate) fn cuts(&self, part: usize) -> bool {
+        self.changes().contains(&Change::Cut(part))
+    }
+
     /// The changes to a message that is kept.
     fn changes(&self) -> &[Change] {
         if let Self::Change(changes, _) = self { changes } else { &[] }

@@ -261,10 +261,10 @@ impl Limiting<'_, '_, '_> {
         let messages = self.transcript.view.messages;
         let is_own = || (start..messages.len()).any(|at| !self.preserved.contains(at));
         let prompts = prompts(messages);
-        // Beside a call that waits, an earlier question is kept, which is not what the in-flight round answers.
-        let question = || self.limit.question.among(messages, self.transcript.pairs).pop();
-        let stays = |at: usize| at >= start || self.preserved.contains(at);
-        let asks = || prompts.is_empty() || question().map_or_else(|| prompts.iter().any(|&at| stays(at)), stays);
+        let stays = |at: &usize| *at >= start || self.preserved.contains(*at);
+        // A pinned task, or the question of a call that waits, is not what the in-flight round answers.
+        let is_open = || !self.limit.question.among(messages, self.transcript.pairs).is_empty();
+        let asks = || prompts.last().is_none_or(|last| stays(last) || prompts.iter().any(stays) && !is_open());
         start == 0 || is_own() && asks() || (0..messages.len()).all(|at| self.preserved.contains(at))
     }
 

@@ -99,6 +99,27 @@ fn a_policy_cuts_rewrites_and_inserts_at_once() {
     ];
     assert_eq!(said, expected);
     assert_eq!(report.messages_after, 6);
+    let refusal = |actions: Vec<Action>| {
+        let policy = move |_: &TranscriptView<'_>| Ok(actions.clone());
+        Cutter::builder().policy(ClosurePolicy(policy)).build().unwrap().cut(text).unwrap_err().to_string()
+    };
+    let both = vec![PartEdit::Rewrite(0, "x".into()), PartEdit::Cut(0)];
+    let both = Action::Edit { parts: both, reason: "y".into() };
+    assert_eq!(refusal(vec![both, Action::Keep, Action::Keep]), "1:1: own: part 0 of message 0 is edited twice");
+    let result = Action::Insert { role: Role::Tool, text: "x".into(), reason: "y".into() };
+    assert_eq!(
+        refusal(vec![result, Action::Keep, Action::Keep, Action::Keep]),
+        "1:1: own: it inserts a tool message, which would answer no call"
+    );
+    // The result goes with its call, whatever its text.
+    let seen = Action::Edit { parts: vec![PartEdit::Rewrite(0, "seen".into())], reason: "y".into() };
+    let without_call = vec![Action::Keep, Action::Drop("y".into()), seen];
+    let policy = move |transcript: &TranscriptView<'_>| {
+        let count = transcript.messages().len();
+        Ok(if count == 3 { without_call.clone() } else { vec![Action::Keep; count] })
+    };
+    let cut = Cutter::builder().policy(ClosurePolicy(policy)).build().unwrap().cut(text).unwrap();
+    assert_eq!(cut.lines().collect::<Vec<_>>(), [text.lines().next().unwrap()]);
     let nobody = Cutter::builder().policy(ClosurePolicy(|_: &TranscriptView<'_>| {
         Ok(vec![Action::Insert { role: Role::User, text: "x".into(), reason: "y".into() }])
     }));
