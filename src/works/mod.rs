@@ -5,3 +5,4 @@ pub(crate) mod copies;
 pub(crate) mod cut;
 mod explained;
 pub(crate) mod output;
+mod rows;

@@ -1,6 +1,7 @@
 //! Messages in, findings out: what a rule is, which rules run, and where a finding is. The rules are in `rules/`, in one file for
 //! each subject.
 
+mod context;
 mod examination;
 mod finding;
 mod inspection;
@@ -9,9 +10,10 @@ mod rules;
 
 use std::fmt::{self, Write as _};
 
+pub use context::{MiscountedRound, RuleContext};
 pub use examination::{Examination, REBUILT};
 pub use finding::{Excerpt, Finding, FindingPlace, LineIndex, Match};
-pub use inspection::{Budget, Detection, Inspection, Profile, RuleContext, TokenCounts};
+pub use inspection::{Budget, Detection, Inspection, Profile, TokenCounts};
 pub use levels::{Level, Levels, LevelsError, PathTable, Table, Verdicts};
 pub use rules::{ALL, DUPLICATE_TRANSCRIPT, INVALID_JSON};
 

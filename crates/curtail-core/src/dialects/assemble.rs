@@ -99,66 +99,108 @@ struct Builder<'d, 'a> {
     untrained: bool,
 }
 
-impl<'a> Builder<'_, 'a> {
-    /// The items of a row, of which the text around them begins at `begin`.
-    fn row(&mut self, values: &[Value<'a>], style: Style, begin: u32) {
-        let mut items = self.dialect.read_all(values);
-        let (mut indices, mut referring): (Vec<Option<usize>>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
-        let refers = items.iter().any(|item| match item {
+/// The messages of a row that are not with the others yet.
+#[derive(Default)]
+struct Pending {
+    /// Index of the first item whose message may be one.
+    taken: usize,
+    /// Index of the last item that is one.
+    last: Option<usize>,
+}
+
+/// The items of a row that name another by its index.
+struct References {
+    /// The index of the message that each item so far is; empty if no item names another.
+    messages: Vec<Option<usize>>,
+    /// Whether an item names another.
+    exist: bool,
+    /// Slots whose items are kept or dropped with another item, each with the index of that.
+    slots: Vec<(usize, usize)>,
+}
+
+impl References {
+    fn new(items: &[Item<'_>]) -> Self {
+        let exist = items.iter().any(|item| match item {
             Item::With(_) => true,
             Item::Message(message) => message.dropped_with.is_some(),
             _ => false,
         });
+        Self { messages: Vec::new(), exist, slots: Vec::new() }
+    }
+
+    /// Notes the next item; if it is a message, it is the one with this index.
+    fn note(&mut self, item: &Item<'_>, message: usize) {
+        if self.exist {
+            self.messages.push(matches!(item, Item::Message(_)).then_some(message));
+        }
+    }
+
+    /// The index of the message that an item is; `None` if it is none, or was not noted yet.
+    fn message_at(&self, item: usize) -> Option<usize> {
+        self.messages.get(item).copied().flatten()
+    }
+}
+
+impl<'a> Builder<'_, 'a> {
+    /// The items of a row, of which the text around them begins at `begin`.
+    fn row(&mut self, values: &[Value<'a>], style: Style, begin: u32) {
+        let mut items = self.dialect.read_all(values);
         if let Some(first) = values.first() {
             let start = first.span().start;
             self.slots.push(frame(Span::new(self.at, start), begin, style, true));
             self.at = start;
         }
-        // The messages stay where they are until the end of the row, so that its items and messages are never in memory both.
-        let mut taken = 0;
-        let mut last = None;
+        let mut references = References::new(&items);
+        // The messages stay where they are until the end of the row, where the list of items becomes that of the messages.
+        let mut pending = Pending::default();
         for (at, &value) in values.iter().enumerate() {
-            let (before, rest) = items.split_at_mut(at);
-            let Some(item) = rest.first_mut() else { break };
-            if refers {
-                indices.push(matches!(item, Item::Message(_)).then_some(self.count));
-            }
-            if let Item::Message(message) = item {
-                message.dropped_with = message.dropped_with.and_then(|item| indices.get(item).copied().flatten());
+            references.note(&items[at], self.count);
+            if let Item::Message(message) = &mut items[at] {
+                message.dropped_with = message.dropped_with.and_then(|item| references.message_at(item));
                 self.message(value, message);
-                last = Some(at);
+                pending.last = Some(at);
                 continue;
             }
-            match std::mem::replace(item, Item::Metadata) {
+            match std::mem::replace(&mut items[at], Item::Metadata) {
                 Item::Nested(inner) => {
-                    let take = |item: &mut Item<'a>| std::mem::replace(item, Item::Metadata).into_message();
-                    self.messages.extend(before[taken..].iter_mut().filter_map(take));
-                    (taken, last) = (at, None);
+                    self.take(&mut items[pending.taken..at]);
+                    pending = Pending { taken: at, last: None };
                     self.nested(value, &inner, style);
                 }
                 item => {
                     if let Item::With(other) = item {
-                        referring.push((self.slots.len(), other));
+                        references.slots.push((self.slots.len(), other));
                     }
                     let texts = self.non_message(value, item);
-                    let last = last.and_then(|at: usize| before[at].message_mut());
-                    match last.or(self.messages.last_mut()) {
+                    let before = pending.last.and_then(|at| items[at].message_mut());
+                    match before.or(self.messages.last_mut()) {
                         Some(message) => message.attached.extend(texts),
                         None => self.header.extend(texts),
                     }
                 }
             }
         }
+        self.take_all(items);
+        for &(slot, item) in &references.slots {
+            if let Some(message) = references.message_at(item) {
+                self.slots[slot].kind = SlotKind::With(message);
+            }
+        }
+    }
+
+    /// Moves the messages of `items` to the others.
+    fn take(&mut self, items: &mut [Item<'a>]) {
+        let taken = items.iter_mut().filter_map(|item| std::mem::replace(item, Item::Metadata).into_message());
+        self.messages.extend(taken);
+    }
+
+    /// The same for the rest of a row. If these are the first messages, they stay where they are in memory.
+    fn take_all(&mut self, items: Vec<Item<'a>>) {
         let messages = items.into_iter().filter_map(Item::into_message);
         if self.messages.is_empty() {
             self.messages = messages.collect();
         } else {
             self.messages.extend(messages);
-        }
-        for (slot, at) in referring {
-            if let Some(&Some(index)) = indices.get(at) {
-                self.slots[slot].kind = SlotKind::With(index);
-            }
         }
     }
 

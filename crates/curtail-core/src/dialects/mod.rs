@@ -18,6 +18,7 @@ mod codex;
 mod copilot;
 mod cursor;
 mod deferred;
+mod detection;
 mod droid;
 mod foreign;
 mod framing;

@@ -1,0 +1,112 @@
+//! Members of objects, and the texts in them.
+
+use std::borrow::Cow;
+
+use super::is_media;
+use crate::json::{Text, Value, ValueKind};
+
+impl<'a> Value<'a> {
+    /// The characters of the string under `key`; none if there is no string.
+    pub(in crate::dialects) fn word(self, key: &str) -> Cow<'a, str> {
+        self.get_text(key).map(Text::into_decoded).unwrap_or_default()
+    }
+
+    /// The string under `key`, as a text; an empty one if there is none.
+    pub(in crate::dialects) fn text_or_empty(self, key: &str) -> Text<'a> {
+        self.get_text(key).unwrap_or(Text::Escaped(""))
+    }
+
+    /// The string under `key`, unless it is empty.
+    pub(in crate::dialects) fn some_text(self, key: &str) -> Option<Text<'a>> {
+        self.get_text(key).filter(|text| text.len_bound() > 0)
+    }
+
+    /// Whether the member `key` is the string `word`.
+    pub(in crate::dialects) fn member_is(self, key: &str, word: &str) -> bool {
+        self.get(key).is_some_and(|member| member.is(word))
+    }
+
+    /// Whether the member `key` is `true`.
+    pub(in crate::dialects) fn is_true(self, key: &str) -> bool {
+        self.get(key).is_some_and(|flag| flag.raw() == "true")
+    }
+
+    /// The integer under `key`; 0 if it is missing or has another type.
+    pub(in crate::dialects) fn number(self, key: &str) -> u64 {
+        self.get(key).and_then(|value| value.raw().parse().ok()).unwrap_or(0)
+    }
+
+    /// The values of the list under `key`, in order; none if there is no list.
+    pub(in crate::dialects) fn items_under(self, key: &str) -> impl Iterator<Item = Value<'a>> {
+        self.get(key).into_iter().flat_map(Value::items)
+    }
+}
+
+/// The numbers in `holder`, at any depth, without those under the keys `besides`.
+pub(in crate::dialects) fn numbers<'a>(holder: Value<'a>, besides: &[&str]) -> Vec<Value<'a>> {
+    let mut numbers = Vec::new();
+    let mut open = vec![holder];
+    while let Some(value) = open.pop() {
+        if value.kind() == ValueKind::Number {
+            numbers.push(value);
+        }
+        let members = value.members().filter(|member| !besides.iter().any(|key| member.key.is(key)));
+        open.extend(value.items().chain(members.map(|member| member.value)));
+    }
+    numbers
+}
+
+/// The texts as one, a line break between each two.
+pub(in crate::dialects) fn joined<'a>(texts: impl IntoIterator<Item = Text<'a>>) -> Text<'a> {
+    let texts: Vec<Cow<'a, str>> = texts.into_iter().map(Text::into_decoded).collect();
+    Text::Owned(texts.join("\n"))
+}
+
+/// The text of a string or of a list of `{"text": …}` blocks. Any other value is read as its JSON.
+pub(in crate::dialects) fn texts(value: Option<Value<'_>>) -> Vec<Text<'_>> {
+    let Some(value) = value else { return Vec::new() };
+    if let Some(text) = value.text() {
+        return vec![text];
+    }
+    if value.is_array() {
+        return value.items().filter_map(block_text).collect();
+    }
+    match value.raw() {
+        "null" => Vec::new(),
+        raw => vec![Text::Json(raw)],
+    }
+}
+
+/// The text of a block in a list: its `text`, or its JSON unless it is media.
+fn block_text(block: Value<'_>) -> Option<Text<'_>> {
+    if let Some(text) = block.text().or_else(|| block.get_text("text")) {
+        return Some(text);
+    }
+    (!is_media(block)).then(|| Text::Json(block.raw()))
+}
+
+/// The record whose list `items` are, if they are in one.
+pub(in crate::dialects) fn record_of<'a>(items: &[Value<'a>]) -> Option<Value<'a>> {
+    items.first()?.parent()?.parent()
+}
+
+/// The member with the key `camel` or `snake`; `null` is the same as missing.
+pub(in crate::dialects) fn either<'a>(value: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
+    value.some(camel).or_else(|| value.some(snake))
+}
+
+/// The model under `model` of an item or of its `message`. A name in angle brackets belongs to a program and is ignored.
+pub(in crate::dialects) fn model(item: Value<'_>) -> Option<Text<'_>> {
+    let named = item.get_text("model").or_else(|| item.get("message")?.get_text("model"))?;
+    (named.len_bound() > 0 && !named.decode().starts_with('<')).then_some(named)
+}
+
+/// The arguments of a call: the text of a string, or the JSON of any other value.
+pub(in crate::dialects) fn arguments(value: Option<Value<'_>>) -> Text<'_> {
+    value.map_or(Text::Escaped(""), |value| value.text().unwrap_or(Text::Json(value.raw())))
+}
+
+/// The values under `keys` of a record, as text.
+pub(in crate::dialects) fn preamble<'a>(record: Value<'a>, keys: &[&str]) -> Vec<Text<'a>> {
+    keys.iter().flat_map(|key| texts(record.some(key))).collect()
+}

@@ -1,0 +1,209 @@
+//! What several wire formats write in the same way: members of objects, parts of messages, calls and results.
+
+mod members;
+mod messages;
+mod written;
+
+pub(super) use members::{arguments, either, joined, model, numbers, preamble, record_of, texts};
+pub(super) use messages::{
+    boundary, close_rounds, content_of, first_text, message, names_speaker, notice, preserve, put_in_compaction,
+    read_message, role_of, speaker_of, unknown_kind,
+};
+pub(super) use written::{
+    draft_id, parts, prepend_blocks, prepend_parts, prepend_texts, role_and_content, role_name, speaker, text_block,
+};
+
+use crate::json::{Span, Text, Value};
+use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult, blocks_in_text, media};
+
+/// The number of media blocks in a list.
+pub(in crate::dialects) fn count_media(value: Option<Value<'_>>) -> usize {
+    value.map_or(0, |value| value.items().filter(|&block| is_media(block)).count())
+}
+
+/// Whether a block is an image, audio or a file, by the types that the wire formats use.
+pub(in crate::dialects) fn is_media(block: Value<'_>) -> bool {
+    let is = |kind: &Text<'_>| kind.is("container_upload") || media::TYPES.iter().any(|name| kind.is(name));
+    block.get_text("type").is_some_and(|kind| is(&kind))
+}
+
+/// The parts of a `content` that is a string or a list of blocks, each of which `read` reads.
+pub(in crate::dialects) fn content<'a>(
+    value: Option<Value<'a>>,
+    read: impl Fn(Value<'a>) -> Content<'a>,
+) -> Vec<Part<'a>> {
+    let Some(value) = value else { return Vec::new() };
+    if let Some(text) = value.text() {
+        return vec![Part::from_source(Content::Text(text), PartPlace::element(value).with_text(Some(value)))];
+    }
+    value.items().map(|block| part(block, read(block))).collect()
+}
+
+/// The parts of a `content` that is a string or a list of the blocks that most formats share.
+pub(in crate::dialects) fn plain_parts(content: Option<Value<'_>>) -> Vec<Part<'_>> {
+    self::content(content, plain_block)
+}
+
+/// The parts of a `content` that is a string, or a list of blocks, each of which `read` reads as a part.
+pub(in crate::dialects) fn text_or_parts<'a>(
+    value: Option<Value<'a>>,
+    read: impl Fn(Value<'a>) -> Part<'a>,
+) -> Vec<Part<'a>> {
+    match value {
+        Some(list) if list.is_array() => list.items().map(read).collect(),
+        value => plain_parts(value),
+    }
+}
+
+/// The parts of a text that begins with blocks of this program: each of them, and what somebody said; `None` if it does not.
+pub(in crate::dialects) fn pieces(value: Value<'_>) -> Option<Vec<Part<'_>>> {
+    let Text::Escaped(raw) = value.text()? else { return None };
+    let ends = blocks_in_text(raw);
+    let inside = value.span().start + 1;
+    let piece = |[start, end, next]: [usize; 3]| {
+        let place = |at: usize| inside + u32::try_from(at).unwrap_or(u32::MAX);
+        let rewrite = Rewrite { span: Span::new(place(start), place(end)), around: &["", ""] };
+        let piece = Some(Span::new(place(start), place(next)));
+        let place = PartPlace { rewrite: Some(rewrite), piece, ..PartPlace::element(value) };
+        Part::from_source(Content::Text(Text::Escaped(&raw[start..end])), place)
+    };
+    let last = ends.last()?[1];
+    let starts = std::iter::once(0).chain(ends.iter().map(|[_, next]| *next));
+    let blocks = starts.zip(&ends).map(|(start, [end, next])| [start, *end, *next]);
+    Some(blocks.chain([[last, raw.len(), raw.len()]]).map(piece).collect())
+}
+
+/// A block of a list as a part; its text, if any, can be rewritten. The result of a tool that the provider runs is a list or an
+/// object of a fixed type, which no text can replace.
+pub(in crate::dialects) fn part<'a>(block: Value<'a>, content: Content<'a>) -> Part<'a> {
+    let text = match &content {
+        Content::Text(_) if block.text().is_some() => Some(block),
+        Content::Text(_) => block.get("text"),
+        Content::ToolResult(result) if result.family != Family::Server => block.get("content"),
+        _ => None,
+    };
+    Part::from_source(content, PartPlace::element(block).with_text(text))
+}
+
+/// A part that is cut with all of `element`, and whose text is not rewritten.
+pub(in crate::dialects) const fn whole<'a>(element: Value<'a>, content: Content<'a>) -> Part<'a> {
+    Part::from_source(content, PartPlace::element(element))
+}
+
+/// The same, with its text at `text`, where it can be rewritten.
+pub(in crate::dialects) fn rewritable<'a>(
+    element: Value<'a>,
+    content: Content<'a>,
+    text: Option<Value<'a>>,
+) -> Part<'a> {
+    Part::from_source(content, PartPlace::element(element).with_text(text))
+}
+
+/// What `read` makes of a text beside the content of a message, such as reasoning.
+pub(in crate::dialects) fn text_beside<'a>(
+    message: Value<'a>,
+    key: &str,
+    read: fn(Text<'a>) -> Content<'a>,
+) -> Option<Part<'a>> {
+    let value = message.get(key)?;
+    value.text().map(|text| whole(value, read(text)))
+}
+
+/// A part in a list or object that is removed with its last element.
+pub(in crate::dialects) fn in_shell<'a>(element: Value<'a>, content: Content<'a>) -> Part<'a> {
+    Part::from_source(content, PartPlace::in_shell(element))
+}
+
+/// A result with its text at `text`, which can be rewritten: a list of blocks as one block.
+pub(in crate::dialects) fn result_part<'a>(
+    element: Value<'a>,
+    result: Content<'a>,
+    text: Option<Value<'a>>,
+) -> Part<'a> {
+    let place = PartPlace::element(element);
+    let place = match text {
+        Some(list) if list.is_array() => place.with_text_in(list, &["[{\"type\":\"text\",\"text\":", "}]"]),
+        text => place.with_text(text),
+    };
+    Part::from_source(result, place)
+}
+
+/// `content`, if it is a text or a list of blocks: only those are rewritten where a format requires one of them.
+pub(in crate::dialects) fn text_or_list(content: Option<Value<'_>>) -> Option<Value<'_>> {
+    content.filter(|content| content.is_array() || content.text().is_some())
+}
+
+/// A text or media block, or a mark without text; any other block is unknown.
+pub(in crate::dialects) fn plain_block(block: Value<'_>) -> Content<'_> {
+    match block.text().or_else(|| block.get_text("text")).or_else(|| refusal(block)) {
+        Some(text) => Content::Text(text),
+        None if is_media(block) => Content::Media(Text::Json(block.raw())),
+        None if is_mark(block) => Content::Other,
+        None => unknown(block),
+    }
+}
+
+/// The text with which a model refuses an answer.
+fn refusal(block: Value<'_>) -> Option<Text<'_>> {
+    block.get_text("refusal").filter(|_| block.get("type").is_some_and(|kind| kind.is("refusal")))
+}
+
+/// A block that the dialect does not know.
+pub(in crate::dialects) fn unknown(block: Value<'_>) -> Content<'_> {
+    Content::Unknown(Text::Json(block.raw()))
+}
+
+/// Whether a block is known, and contains no text that a model reads as a text.
+fn is_mark(block: Value<'_>) -> bool {
+    const TYPES: &[&str] = &["fallback", "compaction", "encrypted_content", "tool_addition", "tool_removal"];
+    block.get_text("type").is_some_and(|kind| TYPES.iter().any(|name| kind.is(name)))
+}
+
+/// Whether what a provider says of reasoning proves that Claude wrote it.
+pub(in crate::dialects) fn is_signed_by_claude(metadata: Value<'_>) -> bool {
+    let mut claude = ["anthropic", "bedrock"].iter().filter_map(|provider| metadata.get(provider));
+    claude.any(|proof| proof.has("signature") || proof.has("redactedData"))
+}
+
+/// A call of a function.
+pub(in crate::dialects) fn call<'a>(
+    id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    arguments: Option<Value<'a>>,
+) -> Content<'a> {
+    Content::ToolCall(ToolCall::new(id, name.unwrap_or(Text::Escaped("")), self::arguments(arguments)))
+}
+
+/// A call of a function whose id, name and arguments are members of `object`, under these keys.
+pub(in crate::dialects) fn call_in<'a>(object: Value<'a>, [id, name, arguments]: [&str; 3]) -> Content<'a> {
+    call(object.get_text(id), object.get_text(name), object.get(arguments))
+}
+
+/// The result of a function.
+pub(in crate::dialects) fn result<'a>(
+    id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    content: Option<Value<'a>>,
+) -> Content<'a> {
+    result_of(id, name, texts(content), count_media(content))
+}
+
+/// The result of a function with these texts and so many media.
+pub(in crate::dialects) fn result_of<'a>(
+    id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    content: Vec<Text<'a>>,
+    media: usize,
+) -> Content<'a> {
+    Content::ToolResult(ToolResult { media, ..ToolResult::new(id, name, content) })
+}
+
+/// The same call or result, of a tool that the provider ran: its result has a fixed form.
+pub(in crate::dialects) fn hosted(mut content: Content<'_>) -> Content<'_> {
+    match &mut content {
+        Content::ToolCall(call) => (call.family, call.hosted) = (Family::Server, true),
+        Content::ToolResult(result) => (result.family, result.same_message) = (Family::Server, true),
+        _ => {}
+    }
+    content
+}

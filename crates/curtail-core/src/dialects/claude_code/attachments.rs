@@ -1,0 +1,36 @@
+//! Attachments: records of what the program sends to the model beside a message, such as the text of an edited file.
+
+use crate::dialects::{Item, blocks};
+use crate::json::Value;
+
+/// Types that the program does not send to the model.
+const UNSEEN: &[&str] = &[
+    "already_read_file",
+    "command_permissions",
+    "dynamic_skill",
+    "edited_image_file",
+    "hook_cancelled",
+    "hook_error_during_execution",
+    "hook_non_blocking_error",
+    "hook_permission_decision",
+    "hook_system_message",
+    "structured_output",
+];
+
+/// The members whose text the model reads.
+const TEXTS: &[&str] = &[
+    "content", "snippet", "prompt", "addedLines", "addedBlocks", "removedNames", "planContent", "skills", "memories",
+    "files", "response", "blockingError", "message", "newDate",
+];
+
+/// Reads an attachment as metadata, with the texts that the model reads.
+pub(super) fn read_attachment(item: Value<'_>) -> Item<'_> {
+    let Some(attachment) = item.get("attachment") else { return Item::Metadata };
+    if attachment.get_text("type").is_some_and(|kind| UNSEEN.contains(&&*kind.decode())) {
+        return Item::Metadata;
+    }
+    // If the lines of new tools are missing, their names are read.
+    let names = if attachment.get("addedLines").is_none() { attachment.get("addedNames") } else { None };
+    let members = TEXTS.iter().filter_map(|key| attachment.get(key)).chain(names);
+    Item::Attached(members.flat_map(|value| blocks::texts(Some(value))).collect())
+}

@@ -1,0 +1,193 @@
+//! Which dialect a transcript is in, or which format that none reads: detected from its messages, never from the name of a file.
+
+use super::foreign::format_of;
+use super::read_error::ReadError;
+use super::row::Row;
+use super::{ALL, Dialect, Fit};
+use crate::json::{Text, Value};
+
+/// The dialect of a transcript, as far as its items decide.
+pub(super) enum Sniffed<'a> {
+    /// An item fits this dialect alone.
+    Certain(&'static dyn Dialect),
+    /// The items fit this dialect, and others that read them in the same way.
+    Plain(&'static dyn Dialect),
+    /// There is no item.
+    Empty,
+    /// This item, the first one, fits no dialect.
+    Unrecognized(Value<'a>),
+}
+
+/// Detects the dialect of `items`, or of the record around them if there are none.
+///
+/// The first item that fits only one dialect decides.
+///
+/// # Errors
+/// A later item fits only another dialect, or an item is in a format that is known by sight and cannot be read.
+pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Result<Sniffed<'a>, ReadError> {
+    let flat: Vec<Value<'a>> = items.iter().flat_map(|&item| flattened(item)).collect();
+    let mut decided: Option<&'static dyn Dialect> = None;
+    let mut readers: Vec<&'static dyn Dialect> = Vec::new();
+    if let Some(&texts) = flat.first().filter(|item| record.is_none() && is_list_of_texts(**item)) {
+        return Ok(Sniffed::Unrecognized(texts));
+    }
+    if let Some((offset, foreign)) = format_of(&flat) {
+        return Err(ReadError { offset, what: foreign.refusal() });
+    }
+    let mut plain: Vec<Text<'_>> = Vec::new();
+    for &item in &flat {
+        // Every dialect says of a second one what it said of the first: no fit depends on what was said.
+        if let Some(role) = role_of_plain(item) {
+            if plain.contains(&role) {
+                continue;
+            }
+            plain.push(role);
+        }
+        // No other dialect can contradict: the others are asked about no item of a log but the first.
+        if decided.is_some_and(|dialect| is_own(dialect, item)) {
+            continue;
+        }
+        let fits: Vec<_> = ALL.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
+        let best = fits.iter().map(|(_, fit)| *fit).max().filter(|fit| *fit >= Fit::Certain);
+        let certain: Vec<_> = fits.iter().filter(|(_, fit)| Some(*fit) == best).collect();
+        match (certain.as_slice(), decided) {
+            ([(one, _)], None) => decided = Some(*one),
+            ([(one, _)], Some(before)) if one.name() != before.name() => {
+                return Err(mixed(item, *one, before));
+            }
+            _ => {}
+        }
+        readers = narrowed(readers, fits.into_iter().filter(|(_, fit)| *fit != Fit::No).map(|(dialect, _)| dialect));
+    }
+    match (decided, readers.first(), flat.first()) {
+        (Some(dialect), ..) => Ok(Sniffed::Certain(dialect)),
+        (None, Some(&dialect), _) => Ok(Sniffed::Plain(dialect)),
+        (None, None, None) => Ok(by_record(record)),
+        (None, None, Some(&item)) => Ok(Sniffed::Unrecognized(item)),
+    }
+}
+
+/// The role of a message that has nothing but a role and a text.
+fn role_of_plain(item: Value<'_>) -> Option<Text<'_>> {
+    let mut role = None;
+    let mut content = None;
+    for member in item.members() {
+        let place = if member.key.is("role") {
+            &mut role
+        } else if member.key.is("content") {
+            &mut content
+        } else {
+            return None;
+        };
+        *place = Some(member.value.text()?);
+    }
+    content.and(role)
+}
+
+/// Whether `item` fits `dialect`, and none better.
+fn is_own(dialect: &'static dyn Dialect, item: Value<'_>) -> bool {
+    match dialect.fit(item) {
+        Fit::Marked => true,
+        Fit::Certain => !ALL.iter().any(|other| other.format().has_marks && other.fit(item) == Fit::Marked),
+        Fit::No | Fit::Possible => false,
+    }
+}
+
+/// The messages of an item that is a list of messages, or else the item.
+fn flattened(item: Value<'_>) -> Vec<Value<'_>> {
+    let turn = item.is_array() && item.items().all(Value::is_object);
+    if turn { item.items().collect() } else { vec![item] }
+}
+
+/// Whether an item is a list of texts. In the history of a record, it may be a pair of question and answer; by itself it is
+/// any list.
+fn is_list_of_texts(item: Value<'_>) -> bool {
+    item.is_array() && item.items().all(|text| text.text().is_some())
+}
+
+/// The dialects among `readers` that also fit one more item. All that fit it if `readers` is empty, and all `readers` if
+/// none of them fits it.
+fn narrowed(
+    readers: Vec<&'static dyn Dialect>,
+    fitting: impl Iterator<Item = &'static dyn Dialect>,
+) -> Vec<&'static dyn Dialect> {
+    let fitting: Vec<_> = fitting.collect();
+    let both: Vec<_> =
+        readers.iter().copied().filter(|reader| fitting.iter().any(|other| other.name() == reader.name())).collect();
+    match (readers.is_empty(), both.is_empty()) {
+        (true, _) => fitting,
+        (false, true) => readers,
+        (false, false) => both,
+    }
+}
+
+fn by_record<'a>(record: Option<Value<'_>>) -> Sniffed<'a> {
+    let fits = |record| ALL.iter().copied().find(|dialect| dialect.fits_record(record));
+    record.and_then(fits).map_or(Sniffed::Empty, Sniffed::Plain)
+}
+
+/// The error for a message that fits another dialect than those before it.
+pub(super) fn mixed(item: Value<'_>, now: &dyn Dialect, before: &dyn Dialect) -> ReadError {
+    let now = now.name();
+    let before = before.name();
+    let reason = format!("this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME");
+    ReadError { offset: item.span().start as usize, what: reason }
+}
+
+/// The error for a transcript whose first item fits no dialect.
+pub(super) fn unrecognized(item: Value<'_>) -> ReadError {
+    let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
+    let reason =
+        format!("the first message fits no dialect: {}; pass --dialect NAME: {}", keys_of(item), names.join(", "));
+    ReadError { offset: item.span().start as usize, what: reason }
+}
+
+/// The first keys of `item`, as words.
+pub(super) fn keys_of(item: Value<'_>) -> String {
+    let keys: Vec<String> = item.members().take(8).map(|member| format!("`{}`", member.key.decode())).collect();
+    if keys.is_empty() { String::from("it is not an object") } else { format!("its keys are {}", keys.join(", ")) }
+}
+
+/// Roles whose texts fit the first dialect, and mark none.
+const PLAIN_ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
+
+/// Whether `row` is a chat of texts, which fits the first dialect and marks none.
+pub(super) fn is_plain(row: &Row<'_>) -> bool {
+    let is_said =
+        |item: &Value<'_>| role_of_plain(*item).is_some_and(|role| PLAIN_ROLES.iter().any(|known| role.is(known)));
+    !row.items.is_empty() && row.answers.branches.iter().all(Vec::is_empty) && row.items.iter().all(is_said)
+}
+
+/// Whether all items of `row` fit `dialect`, one fits no other, and none has the mark of another. This is much cheaper than
+/// asking every dialect.
+pub(super) fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
+    let mut worst = Fit::Marked;
+    let mut best = Fit::No;
+    for &item in &row.items {
+        let fit = dialect.fit(item);
+        (worst, best) = (worst.min(fit), best.max(fit));
+    }
+    let mut others = ALL.iter().filter(|other| other.format().has_marks && other.name() != dialect.name());
+    let has_mark = |other: &dyn Dialect| row.items.iter().any(|&item| other.fit(item) == Fit::Marked);
+    worst > Fit::No && best >= Fit::Certain && !others.any(|other| has_mark(*other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Document;
+
+    #[test]
+    fn a_chat_of_texts_fits_the_first_dialect_and_marks_none() {
+        for role in PLAIN_ROLES {
+            let text = format!(r#"{{"role": "{role}", "content": "{{\"type\": \"text\"}}"}}"#);
+            let document = Document::parse_all(&text).unwrap();
+            let item = document.roots().next().unwrap();
+            assert!(role_of_plain(item).is_some_and(|found| found.is(role)));
+            assert!(ALL[0].fit(item) > Fit::No, "{role}");
+            for dialect in ALL {
+                assert!(dialect.fit(item) < Fit::Certain, "{role} is not {} alone", dialect.name());
+            }
+        }
+    }
+}
