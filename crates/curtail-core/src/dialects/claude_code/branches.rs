@@ -12,10 +12,8 @@ use std::borrow::Cow;
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 
-use super::ClaudeCode;
-use super::compactions::is_boundary;
-use crate::dialects::tree;
-use crate::dialects::{Dialect as _, Item};
+use super::{ClaudeCode, is_boundary};
+use crate::dialects::{Dialect as _, Item, tree};
 use crate::json::{Text, Value, ValueKind};
 use crate::transcript::Standing;
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use super::branches::newest;
+use super::is_boundary;
 use crate::dialects::Item;
 use crate::json::{Text, Value};
 use crate::transcript::{MessageKind, Standing};
@@ -81,10 +82,6 @@ fn is_state(item: Value<'_>) -> bool {
         item.get_each(["sessionId", "type", "uuid", "parentUuid", "messageId", "message", "operation"]);
     let title = kind.is_some_and(|kind| kind.is("summary"));
     !title && session.is_some() && linked.iter().all(Option::is_none)
-}
-
-pub(super) fn is_boundary(item: Value<'_>) -> bool {
-    item.member_is("type", "system") && item.member_is("subtype", "compact_boundary")
 }
 
 /// Marks the messages of `before` that a compaction preserved. Their calls may be answered after the boundary.

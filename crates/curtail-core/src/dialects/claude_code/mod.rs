@@ -16,7 +16,7 @@ use crate::json::{Json, Text, Value, object, quote};
 use crate::transcript::{Draft, DraftPart, Message, PairingRules, ProviderRules, ResultPlace, Role, Unknown, Usage};
 use attachments::read_attachment;
 use branches::{roll_back, rollbacks, trees_of};
-use compactions::{bind_snapshots, close_at_compactions, is_boundary, kept_by, pin_states};
+use compactions::{bind_snapshots, close_at_compactions, kept_by, pin_states};
 use conversations::number_threads;
 
 /// The dialect `claude-code`.
@@ -200,6 +200,11 @@ fn begins_with_tag(message: &Message<'_>) -> bool {
 fn has_arguments(text: &str) -> bool {
     let rest = text.split_once("<command-args>").map(|(_, rest)| rest);
     rest.and_then(|rest| rest.split_once("</command-args>")).is_some_and(|(words, _)| !words.trim().is_empty())
+}
+
+/// Whether a record marks a compaction.
+fn is_boundary(item: Value<'_>) -> bool {
+    item.member_is("type", "system") && item.member_is("subtype", "compact_boundary")
 }
 
 fn is_true(flag: Value<'_>) -> bool {
