@@ -138,8 +138,8 @@ impl Input {
             let shown = if global.verbose { links.len() } else { 3 };
             let names: Vec<_> = links.iter().take(shown).map(|link| link.to_string_lossy()).collect();
             let more = if links.len() > shown { ", …" } else { "" };
-            let (count, verb) =
-                (number_of(links.len(), "symbolic link"), if links.len() == 1 { "was" } else { "were" });
+            let count = number_of(links.len(), "symbolic link");
+            let verb = if links.len() == 1 { "was" } else { "were" };
             console::warning(&format!(
                 "{count} {verb} not followed, because files are changed in place: {}{more}; name it, or pass --follow-links",
                 names.join(", ")

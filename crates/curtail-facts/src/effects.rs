@@ -231,7 +231,8 @@ impl<'c> Call<'c> {
 /// The path of `from` after a move to `to`, which may be a folder: a name without an ending is one, unless the move removes
 /// the ending.
 fn destination(from: &str, to: &str) -> String {
-    let (name, last) = (paths::name(from), paths::name(to));
+    let name = paths::name(from);
+    let last = paths::name(to);
     let is_folder = to.ends_with('/') || name.contains('.') && !last.contains('.') && !name.starts_with(last);
     if is_folder { format!("{}/{name}", to.trim_end_matches('/')) } else { to.to_owned() }
 }

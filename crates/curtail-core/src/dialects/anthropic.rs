@@ -251,8 +251,8 @@ fn read_result(block: Value<'_>, family: Family) -> Content<'_> {
 /// The usage of a reply. Its `input_tokens` exclude the tokens that were read from or written to the cache.
 pub(super) fn usage(reply: Value<'_>) -> Option<Usage> {
     let usage = reply.some("usage")?;
-    let (cache_read, cache_write) =
-        (usage.number("cache_read_input_tokens"), usage.number("cache_creation_input_tokens"));
+    let cache_read = usage.number("cache_read_input_tokens");
+    let cache_write = usage.number("cache_creation_input_tokens");
     let split = usage.some("cache_creation");
     Some(Usage {
         input: usage.number("input_tokens") + cache_read + cache_write,

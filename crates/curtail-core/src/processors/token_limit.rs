@@ -121,7 +121,8 @@ impl Processor for TokenLimit {
         let transcript = Segmented { view, pairs: &pairs, segments: &segments, rendering: rendering.as_ref() };
         let mut plan = Limiting { limit: self, transcript, preserved }.decide()?;
         plan.notes.extend(self.trigger.filter(|trigger| *trigger <= self.max_tokens).map(|trigger| {
-            let (trigger, budget) = (token_count(trigger), self.max_tokens);
+            let trigger = token_count(trigger);
+            let budget = self.max_tokens;
             format!("a trigger of {trigger} does nothing: it does not exceed the budget of {budget}")
         }));
         Ok(plan)
@@ -150,7 +151,8 @@ impl TokenLimit {
     }
 
     fn keep(&self) -> Keep {
-        let (first_user, question) = (self.first_user, self.question);
+        let first_user = self.first_user;
+        let question = self.question;
         Keep { system: self.preserve_system, first_user, question, ..Keep::default() }
     }
 }
@@ -299,7 +301,8 @@ impl Limiting<'_, '_, '_> {
             return Ok(None);
         }
         let Segmented { view, pairs, rendering, .. } = self.transcript;
-        let (count, places) = (view.messages.len(), joints(view.messages, pairs));
+        let count = view.messages.len();
+        let places = joints(view.messages, pairs);
         let openers = if self.limit.question == Question::Never { Vec::new() } else { prompts(view.messages) };
         let opener = |at: usize| opener(&openers, at).filter(|&opener| !self.preserved.contains(opener));
         let sums: Vec<usize> = (0..count).map(|at| self.removed_tokens(at)).collect();
@@ -314,7 +317,8 @@ impl Limiting<'_, '_, '_> {
         let last = (0..count).rfind(|&at| !self.preserved.contains(at));
         // What begins the turn at a place is kept, too, so more has to be removed before it.
         let needed = |at: usize| excess + opener(at).map_or(0, |opener| self.removed_tokens(opener));
-        let (mut removed, mut due) = (0, 0);
+        let mut removed = 0;
+        let mut due = 0;
         for (at, sum) in sums.into_iter().enumerate().take_while(|(at, _)| last >= Some(*at)) {
             if removed >= needed(at).next_multiple_of(step).max(due) && places.binary_search(&at).is_ok() {
                 if fits(at) {
@@ -331,7 +335,8 @@ impl Limiting<'_, '_, '_> {
     /// a better proposal, and rendering decides.
     fn rendered_start(&self, rendering: &Rendering<'_>, fixed: usize) -> usize {
         let Segmented { view, segments, .. } = self.transcript;
-        let (count, budget) = (view.messages.len(), self.limit.max_tokens);
+        let count = view.messages.len();
+        let budget = self.limit.max_tokens;
         let tried = RefCell::new(BTreeMap::new());
         let tokens = |first: usize| -> Option<usize> {
             let start = segments.get(first).map_or(count, |segment| segment.start);
@@ -340,7 +345,9 @@ impl Limiting<'_, '_, '_> {
         };
         let mut sums = vec![None; segments.len()];
         let mut propose = |surplus: usize| {
-            let (mut first, mut sum, mut messages) = (segments.len(), 0, 0);
+            let mut first = segments.len();
+            let mut sum = 0;
+            let mut messages = 0;
             for (at, segment) in segments.iter().enumerate().rev() {
                 let added = segment.clone().filter(|&at| !self.preserved.contains(at));
                 let tokens = || added.map(|at| self.removed_tokens(at)).sum::<usize>();

@@ -233,7 +233,8 @@ pub fn spawn(store: &mut Store, parent: Owner<'_>, child: &str, replace: bool) -
     let Some(state) = store.read_body(from)?.and_then(|body| State::parse(&body).ok()) else {
         return Ok(Spawned::Nothing);
     };
-    let (scope, id) = (Scope::Thread, child);
+    let scope = Scope::Thread;
+    let id = child;
     store.update(RecordKey { scope, id, ..from }, |record| {
         if record.body().is_some() && !replace {
             return Err(MemoryError::Taken(child.to_owned()));

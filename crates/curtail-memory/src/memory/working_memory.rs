@@ -279,7 +279,8 @@ pub fn fit(state: &State, budget: usize, count: &dyn Fn(&str) -> usize) -> Resul
     let content = escaped(state);
     let whole = format!("{OPEN}{content}{CLOSE}");
     if count(&whole) <= budget {
-        let (text, left_out) = (whole, 0);
+        let text = whole;
+        let left_out = 0;
         return Ok(Some(Block { text, left_out }));
     }
     shortened(&content, budget, count).map(Some)

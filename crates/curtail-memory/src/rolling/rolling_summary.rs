@@ -183,7 +183,8 @@ impl RollingSummary {
     /// message.
     fn view_of(&self, messages: &[Message<'_>], given: Option<StateSoFar>, mut has_begun: bool) -> RollingView {
         let mut found = None;
-        let (mut blocks, mut context) = (Vec::new(), Vec::new());
+        let mut blocks = Vec::new();
+        let mut context = Vec::new();
         // These stay before the block of summaries.
         let awaiting = Pairs::from_messages(messages).awaiting_messages(messages);
         for (at, message) in messages.iter().enumerate() {
@@ -246,7 +247,8 @@ impl RollingSummary {
             })
         };
         let summary = |(input, text): (SummaryInput<'_>, Result<String, Option<Failure>>)| {
-            let (first, last) = (input.span.start, input.span.end);
+            let first = input.span.start;
+            let last = input.span.end;
             let text = text.map_err(|cause| ProcessorError::Other(Box::new(SummaryFailure { first, last, cause })))?;
             Ok(Summary { range: range_with_ids(messages, rolling, input.span), text, ledger: input.ledger, ts: None })
         };
@@ -381,7 +383,9 @@ impl RollingSummary {
             return numbers.filter(|&number| self.rolling.due(number).is_some()).collect();
         };
         let window = self.rolling.window.get();
-        let (mut ends, mut last, mut tokens) = (Vec::new(), seen, 0);
+        let mut ends = Vec::new();
+        let mut last = seen;
+        let mut tokens = 0;
         for number in numbers {
             tokens += size(rolling, number);
             let full = number - last >= window + usize::from(last == 0);

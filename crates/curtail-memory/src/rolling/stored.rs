@@ -326,7 +326,8 @@ impl<'t> Intake<'t> {
 
     fn is_new_message(&mut self, value: Value<'_>, message: &Message<'_>) -> Result<bool, ChangedMessage> {
         self.seen += 1;
-        let (had, digest) = (self.had.taken, digest(value));
+        let had = self.had.taken;
+        let digest = digest(value);
         let id = message.id.as_ref().map(|id| id.decode().into_owned());
         if self.seen <= self.skip {
             let number = had - self.skip + self.seen;

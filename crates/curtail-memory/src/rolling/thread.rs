@@ -95,7 +95,8 @@ pub enum Shown {
 impl Default for Thread {
     /// An empty thread, whose unit is set when messages are appended.
     fn default() -> Self {
-        let (unit, memory) = (String::new(), RollingState::default());
+        let unit = String::new();
+        let memory = RollingState::default();
         Self {
             version: VERSION,
             unit,
@@ -120,7 +121,8 @@ impl Thread {
         match thread.version {
             VERSION => Ok(thread),
             MESSAGES_ONLY => {
-                let (dropped, undigested) = (thread.taken.saturating_sub(thread.items.len()), thread.taken);
+                let dropped = thread.taken.saturating_sub(thread.items.len());
+                let undigested = thread.taken;
                 Ok(Self { version: VERSION, dropped, undigested, ..thread })
             }
             version => Err(ThreadError::Version(version)),
@@ -197,7 +199,8 @@ impl Thread {
         let kinds = line_kinds(&values, &transcript.layout);
         let is_log = taken.reading.framing == Framing::Lines && !is_list(&document);
         let (leads, rest) = if is_log { spaces(taken.text, &values) } else { (vec!["\n"; values.len()], "\n") };
-        let (mut open, mut lines) = (None, Vec::new());
+        let mut open = None;
+        let mut lines = Vec::new();
         for (nth, (&value, kind)) in values.iter().zip(kinds).enumerate() {
             let ts = || dialect.time(value).unwrap_or_else(|| taken.now.to_owned());
             if intake.is_new(value, kind, &transcript.messages)? {
@@ -488,7 +491,8 @@ impl Thread {
     ) {
         let mut text = String::new();
         apply(layout, dialect, remaining, &FigureEdits::default(), &mut text);
-        let (mut is_owner_kept, mut lines) = (true, Vec::new());
+        let mut is_owner_kept = true;
+        let mut lines = Vec::new();
         for (line, kind) in std::mem::take(&mut self.items).into_iter().zip(kinds) {
             let outlives = match *kind {
                 LineKind::Message(index) => {
@@ -574,7 +578,8 @@ impl Thread {
 
     /// Makes the white space before the first line its separator. As a part of the frame, it would always be written.
     fn separate_first(&self, transcript: &mut Transcript<'_>) {
-        let (open, lead) = (self.open.len(), self.lead().len());
+        let open = self.open.len();
+        let lead = self.lead().len();
         let (Ok(open), Ok(begin)) = (u32::try_from(open), u32::try_from(open + lead)) else { return };
         if let [frame, first, ..] = transcript.layout.slots.as_mut_slice()
             && matches!(frame.kind, SlotKind::Frame { .. })

@@ -226,7 +226,9 @@ impl Store {
 fn prune(connection: &Connection, filter: Filter) -> Result<Vec<StoreEntry>> {
     let entries = list(connection, filter)?;
     for entry in &entries {
-        let (shelf, scope, id) = (entry.shelf, entry.scope, entry.id.as_str());
+        let shelf = entry.shelf;
+        let scope = entry.scope;
+        let id = entry.id.as_str();
         remove(connection, RecordKey { shelf, scope, id })?;
     }
     Ok(entries)
@@ -464,7 +466,8 @@ fn import_line(transaction: &Transaction<'_>, line: &EntryLine, clash: Clash) ->
     let exists = row(transaction, key)?.is_some();
     match clash {
         Clash::Refuse if exists => {
-            let (shelf, scope) = (shelf.name(), scope.name());
+            let shelf = shelf.name();
+            let scope = scope.name();
             return Ok(Err(format!(
                 "the {shelf} of {scope} {id:?} already exists; pass --on-clash keep or --on-clash replace"
             )));

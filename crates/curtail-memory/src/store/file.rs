@@ -278,7 +278,9 @@ mod tests {
         ];
         for ((flag, variable, state_home, home), expected) in cases {
             let flag = Some(flag.into()).filter(|path: &std::path::PathBuf| !path.as_os_str().is_empty());
-            let (variable, state_home, home) = (Some(variable.into()), Some(state_home.into()), Some(home.into()));
+            let variable = Some(variable.into());
+            let state_home = Some(state_home.into());
+            let home = Some(home.into());
             let found = first_set(StoreLocation { flag, variable, state_home, home });
             assert_eq!(found.as_deref(), expected.map(Path::new));
         }

@@ -205,7 +205,8 @@ struct Answer {
 /// The body of an answer. The client limits the bytes that it receives, but a few compressed bytes can become gigabytes, so
 /// size and time are checked again after decompression.
 fn read_bounded(mut reader: impl std::io::Read, deadline: Instant, secrets: &Secrets) -> Result<Vec<u8>, NoAnswer> {
-    let (mut body, mut block) = (Vec::new(), vec![0; 64 * 1024]);
+    let mut body = Vec::new();
+    let mut block = vec![0; 64 * 1024];
     loop {
         let got = reader.read(&mut block).map_err(|error| NoAnswer::from_ureq(&ureq::Error::from(error), secrets))?;
         if got == 0 {

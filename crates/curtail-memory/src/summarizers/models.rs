@@ -62,7 +62,8 @@ impl Summarizer for Model {
 
 impl Model {
     fn body(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> String {
-        let (instructions, transcript) = (self.prompt.instructions(budget), transcript(utterances));
+        let instructions = self.prompt.instructions(budget);
+        let transcript = transcript(utterances);
         let mut body = match self.api {
             Api::OpenAi => json!({
                 "model": self.model,
@@ -92,7 +93,8 @@ impl Model {
                 std::iter::once(version).chain(key.map(|key| ("x-api-key", key.to_owned()))).collect()
             }
         };
-        let (to, body) = (self.endpoint.join(self.api.path()), self.body(utterances, budget));
+        let to = self.endpoint.join(self.api.path());
+        let body = self.body(utterances, budget);
         let answer = self.http.post(&Post { to: &to, headers: &headers, key: self.key.as_ref(), body: &body })?;
         let read = self.api.read(&answer).map_err(|why| Failure::Other(format!("{}: {why}", to.shown)))?;
         Ok(if read.cut { cut_short(&read.text, budget) } else { read.text })
@@ -269,10 +271,12 @@ fn half_summary(which: &str, summary: &str) -> Utterance<'static> {
 
 /// Two halves of about the same size, cut between utterances if one ends close to the middle, else within an utterance.
 fn halve<'u>(utterances: &'u [Utterance<'u>], size: usize) -> (Vec<Utterance<'u>>, Vec<Utterance<'u>>) {
-    let (mut first, mut second) = (Vec::new(), Vec::new());
+    let mut first = Vec::new();
+    let mut second = Vec::new();
     let mut before = 0;
     for utterance in utterances {
-        let (start, length) = (before, utterance.text.len());
+        let start = before;
+        let length = utterance.text.len();
         before += length;
         if before <= size / 2 + size / 8 {
             first.push(slice(utterance, 0, length));
@@ -391,7 +395,8 @@ fn shortened<'a>(utterance: &'a Utterance<'_>) -> Cow<'a, str> {
         return text.into();
     }
     let nth = |n| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
-    let (head, tail) = (nth(MAX_TOOL_TEXT / 2), nth(length - MAX_TOOL_TEXT / 2));
+    let head = nth(MAX_TOOL_TEXT / 2);
+    let tail = nth(length - MAX_TOOL_TEXT / 2);
     format!(
         "{}\n[{} characters left out]\n{}",
         text.get(..head).unwrap_or_default(),

@@ -142,7 +142,8 @@ where
 
     fn ask(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure> {
         self.first.summarize(utterances, budget).or_else(|failure| {
-            let (first, second) = (self.first.name(), self.second.name());
+            let first = self.first.name();
+            let second = self.second.name();
             (self.warn)(&format!("{first} failed, so {second} summarizes instead: {failure}"));
             self.second.summarize(utterances, budget)
         })

@@ -52,7 +52,8 @@ fn shown_value(key: &str, value: &Value) -> Option<String> {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let (letters, lines) = (text.chars().count(), text.trim_end().lines().count());
+    let letters = text.chars().count();
+    let lines = text.trim_end().lines().count();
     let code = CODE_KEYS.contains(&key) && letters > MAX_CODE;
     if lines > 1 && !key.is_empty() && !COMMAND_KEYS.contains(&key) {
         return Some(format!("{lines} lines"));
@@ -79,7 +80,8 @@ fn middle_cut(text: &str, longest: usize) -> String {
         if is_path { letters.iter().rev().take_while(|&&letter| letter != '/').count() + 1 } else { longest / 3 };
     let tail = name.clamp(longest / 3, longest.saturating_sub(1));
     let head = longest.saturating_sub(tail + 1);
-    let (first, last) = (&letters[..head], &letters[letters.len() - tail.min(letters.len())..]);
+    let first = &letters[..head];
+    let last = &letters[letters.len() - tail.min(letters.len())..];
     first.iter().chain(['…'].iter()).chain(last).collect()
 }
 

@@ -320,7 +320,8 @@ mod tests {
 
     #[test]
     fn endless_runs_of_characters_have_no_content() {
-        let (key, cipher) = ("Zm9v/YmFy+".repeat(20), "᤬㨉ᓺ㜽ᭅ᧟".repeat(38));
+        let key = "Zm9v/YmFy+".repeat(20);
+        let cipher = "᤬㨉ᓺ㜽ᭅ᧟".repeat(38);
         let text = format!("Decrypt this.\n{key}\n{cipher}\nThe key is {}.\n", &key[..64]);
         let kept = format!("The key is {}.", &key[..64]);
         assert_eq!(texts(&text, true), [("Decrypt this.", false), (kept.as_str(), false)]);
