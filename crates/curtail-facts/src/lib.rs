@@ -30,7 +30,7 @@ const MAX_FACTS: usize = 400;
 
 /// The facts of a transcript up to one of its messages.
 ///
-/// Messages can be added in several calls. The result depends only on the messages, not on how they are divided, so the ledger
+/// Messages can be added in several calls. The result depends only on the messages, not on how they are divided, so the facts
 /// of a later summary still contains the facts of the earlier ones.
 ///
 /// ```
@@ -47,9 +47,9 @@ const MAX_FACTS: usize = 400;
 /// let reading = Reading::new(Framing::Lines, None, None)?;
 /// let document = reading.parse(log)?;
 /// let (_, transcript) = &reading.transcripts(&document)?[0];
-/// let mut ledger = Facts::default();
-/// ledger.read_range(&transcript.messages, &Pairs::from_messages(&transcript.messages), 0..3);
-/// assert_eq!(ledger.changed[0].path, "tests/a.rs");
+/// let mut facts = Facts::default();
+/// facts.read_range(&transcript.messages, &Pairs::from_messages(&transcript.messages), 0..3);
+/// assert_eq!(facts.changed[0].path, "tests/a.rs");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,7 +140,7 @@ impl Facts {
     }
 }
 
-// The facts in a ledger. They are plain data: `read` finds them; `text` writes them as text.
+// Each kind of fact. They are plain data: `read` finds them; `text` writes them as text.
 
 /// The message that a fact comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Quotes of messages: on one line, and cut in the middle if they are long. Also recognizes corrections, questions, and texts
 //! that a program wrote in the role of the user.
 
-/// Longest quote that a ledger keeps, in characters.
+/// Longest quote that is kept, in characters.
 pub(super) const LONGEST: usize = 1200;
 
 /// Marks the place of a cut.
@@ -121,7 +121,7 @@ pub(super) fn one_line(text: &str) -> String {
     line
 }
 
-/// `text`, cut to the length that a ledger keeps.
+/// `text`, cut to the length that is kept.
 pub(super) fn bounded(text: &str) -> String {
     let letters = text.chars().count();
     if letters <= LONGEST { text.to_owned() } else { cut(text, LONGEST) }

@@ -1,4 +1,4 @@
-//! Reads messages into a ledger: who said what, and what calls did, in the order of the transcript.
+//! Reads the facts of messages: who said what, and what calls did, in the order of the transcript.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -97,7 +97,7 @@ fn texts<'m, 'a>(message: &'m Message<'a>) -> impl Iterator<Item = &'m Text<'a>>
     })
 }
 
-// How the actions of calls change a ledger: files, commits, checks and to-do lists.
+// How the actions of calls change the facts: files, commits, checks and to-do lists.
 
 /// Longest command and longest error line that are kept, in characters.
 const MAX_LINE: usize = 200;

@@ -1,4 +1,4 @@
-//! A ledger as text: the first lines of a summary, which are read back from it, and a page for the session that continues.
+//! Facts as text: the first lines of a summary, which are read back from it, and a page for the session that continues.
 //! In a summary, every section first gets its minimum share of the tokens; then the tokens that remain go to the sections that
 //! were cut, the most important ones first.
 
@@ -99,7 +99,7 @@ fn joined(head: &str, written: &[Written]) -> String {
     if body.is_empty() { String::new() } else { format!("{head}{}", body.trim_end()) }
 }
 
-// The sections of a ledger as text. A [`Room`] fits quotes, lists and names into a number of tokens; a short writer for each
+// The sections of facts as text. A [`Room`] fits quotes, lists and names into a number of tokens; a short writer for each
 // section decides what the section contains and what is dropped first.
 
 /// Labels of the sections, by which they are recognized when they are read back.
@@ -179,11 +179,11 @@ struct Section {
 
 /// The sections in the order in which they are read.
 const SECTIONS: &[Section] = &[
-    Section { write: |ledger, room| room.quote(GOAL, ledger.goal.as_ref(), 7), least: 7, most: 14, rank: 5 },
+    Section { write: |facts, room| room.quote(GOAL, facts.goal.as_ref(), 7), least: 7, most: 14, rank: 5 },
     Section { write: asked, least: 18, most: 44, rank: 3 },
-    Section { write: |ledger, room| room.quote(EARLIER, ledger.earlier.as_ref(), 7), least: 3, most: 12, rank: 7 },
-    Section { write: |ledger, room| file_list(CHANGED, ledger, false, room), least: 28, most: 60, rank: 6 },
-    Section { write: |ledger, room| file_list(SCRIPTS, ledger, true, room), least: 4, most: 40, rank: 8 },
+    Section { write: |facts, room| room.quote(EARLIER, facts.earlier.as_ref(), 7), least: 3, most: 12, rank: 7 },
+    Section { write: |facts, room| file_list(CHANGED, facts, false, room), least: 28, most: 60, rank: 6 },
+    Section { write: |facts, room| file_list(SCRIPTS, facts, true, room), least: 4, most: 40, rank: 8 },
     Section { write: commits, least: 8, most: 20, rank: 1 },
     Section { write: checks, least: 9, most: 20, rank: 0 },
     Section { write: open, least: 10, most: 30, rank: 2 },
@@ -191,10 +191,10 @@ const SECTIONS: &[Section] = &[
 ];
 
 /// The assistant's last text. If it ends with an unanswered question, the question gets a line of its own.
-fn last_reply(ledger: &Facts, room: Room<'_>) -> Written {
-    let question = room.quote(UNANSWERED, ledger.question.as_ref(), 7);
-    let asked = ledger.question.as_ref().map_or("", |question| question.text.as_str());
-    let before = ledger.said.as_ref().map(|last_reply| Quote {
+fn last_reply(facts: &Facts, room: Room<'_>) -> Written {
+    let question = room.quote(UNANSWERED, facts.question.as_ref(), 7);
+    let asked = facts.question.as_ref().map_or("", |question| question.text.as_str());
+    let before = facts.said.as_ref().map(|last_reply| Quote {
         text: last_reply.text.strip_suffix(asked).unwrap_or(&last_reply.text).trim_end().to_owned(),
         ..last_reply.clone()
     });
@@ -204,15 +204,15 @@ fn last_reply(ledger: &Facts, room: Room<'_>) -> Written {
 }
 
 /// The user's further messages. Corrections get tokens first, then the newest messages; the list is written newest first.
-fn asked(ledger: &Facts, room: Room<'_>) -> Written {
-    let mut order: Vec<&Quote> = ledger.asked.iter().rev().collect();
+fn asked(facts: &Facts, room: Room<'_>) -> Written {
+    let mut order: Vec<&Quote> = facts.asked.iter().rev().collect();
     order.sort_by_key(|quote| !quote.correction);
     let items: Vec<String> = order.iter().map(|quote| bullet(&quote.at, &quote.text)).collect();
     room.list(&format!("{ASKED}:"), &items, |number| std::cmp::Reverse(order[number].at.message))
 }
 
 /// The commits. As many hashes as fit are kept, with as much of the subjects as fits beside them.
-fn commits(ledger: &Facts, room: Room<'_>) -> Written {
+fn commits(facts: &Facts, room: Room<'_>) -> Written {
     let line = |letters: usize, commit: &Commit| {
         let subject = cut(&commit.subject, letters);
         let text = match &commit.hash {
@@ -222,7 +222,7 @@ fn commits(ledger: &Facts, room: Room<'_>) -> Written {
         };
         bullet(&commit.at, &text)
     };
-    let list = |letters: usize| ledger.commits.iter().rev().map(|commit| line(letters, commit)).collect::<Vec<_>>();
+    let list = |letters: usize| facts.commits.iter().rev().map(|commit| line(letters, commit)).collect::<Vec<_>>();
     let head = format!("{COMMITS}:");
     let left = room.without(&format!("{head}\n")).tokens;
     let fits = |items: &[String]| items.iter().map(|item| (room.count)(item) + 1).sum::<usize>() <= left;
@@ -233,16 +233,16 @@ fn commits(ledger: &Facts, room: Room<'_>) -> Written {
 }
 
 /// The last check, the failing tests, and those that passed since.
-fn checks(ledger: &Facts, room: Room<'_>) -> Written {
-    let names: Vec<&str> = ledger.failing.iter().rev().map(|failure| failure.name.as_str()).collect();
-    let at = ledger.failing.last().map(|failure| failure.at.clone()).unwrap_or_default();
+fn checks(facts: &Facts, room: Room<'_>) -> Written {
+    let names: Vec<&str> = facts.failing.iter().rev().map(|failure| failure.name.as_str()).collect();
+    let at = facts.failing.last().map(|failure| failure.at.clone()).unwrap_or_default();
     let failing = Room { tokens: room.tokens * 3 / 5, ..room }.names(&labelled(FAILING, &at), &names);
-    let run = ledger.check.as_ref().map(|check| {
+    let run = facts.check.as_ref().map(|check| {
         let text = format!("{}: {}", check.command, outcome(check));
         Quote { text, at: check.at.clone(), correction: false }
     });
     let written = room.without(&failing.text).quote(CHECK, run.as_ref(), 7).and(&failing);
-    let passed: Vec<&str> = ledger.passed_since.iter().rev().map(String::as_str).collect();
+    let passed: Vec<&str> = facts.passed_since.iter().rev().map(String::as_str).collect();
     let since = room.without(&written.text).names(&format!("{PASSED}:"), &passed);
     written.and(&since)
 }
@@ -256,10 +256,10 @@ fn outcome(check: &Check) -> String {
 }
 
 /// The open items of the to-do list.
-fn open(ledger: &Facts, room: Room<'_>) -> Written {
-    let Some(newest) = ledger.open().max_by_key(|todo| todo.at.message) else { return Written::EMPTY };
+fn open(facts: &Facts, room: Room<'_>) -> Written {
+    let Some(newest) = facts.open().max_by_key(|todo| todo.at.message) else { return Written::EMPTY };
     let begun = |todo: &Todo| if todo.progress == Progress::InProgress { BEGUN } else { "" };
-    let items: Vec<String> = ledger.open().map(|todo| format!("- {}{}", todo.text, begun(todo))).collect();
+    let items: Vec<String> = facts.open().map(|todo| format!("- {}{}", todo.text, begun(todo))).collect();
     room.list(&labelled(OPEN, &newest.at), &items, |number| number)
 }
 
@@ -383,7 +383,7 @@ impl Room<'_> {
     }
 }
 
-// The changed files of a ledger as text, and the scripts that were only written to be run.
+// The changed files as text, and the scripts that were only written to be run.
 
 /// The fewest tokens that a file in a list takes, with its comma.
 const LEAST_ENTRY: usize = 3;
@@ -405,8 +405,8 @@ const OUTSIDE: &str = "./";
 /// The changed files, or the helper `scripts` that the work wrote and ran, the one that changed last at the end, with their paths
 /// below a common folder. If not all fit, numbers and pointers are left out first, then folders, then
 /// files that were written once, then the oldest.
-fn file_list(label: &str, ledger: &Facts, scripts: bool, room: Room<'_>) -> Written {
-    let changed: Vec<&Change> = ledger.changed.iter().filter(|change| change.is_script() == scripts).collect();
+fn file_list(label: &str, facts: &Facts, scripts: bool, room: Room<'_>) -> Written {
+    let changed: Vec<&Change> = facts.changed.iter().filter(|change| change.is_script() == scripts).collect();
     let Some(last) = changed.last() else { return Written::EMPTY };
     let root = root(&changed);
     let place = if root.is_empty() { String::new() } else { format!(" {BELOW} {root}") };
@@ -482,26 +482,26 @@ fn shortened(changed: &[&Change], room: Room<'_>, entry: &dyn Fn(&Change, Form) 
 impl Facts {
     /// The facts at the beginning of `text`, which [`Facts::text`] wrote; empty if it did not.
     pub fn from_text(text: &str) -> Self {
-        let mut ledger = Self::default();
+        let mut facts = Self::default();
         let mut list = None;
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix(HEAD) {
                 let digits = rest.split(';').next().unwrap_or_default();
-                ledger.messages = digits.parse().map_or(0, |last: usize| last + 1);
-                ledger.calls = 1;
+                facts.messages = digits.parse().map_or(0, |last: usize| last + 1);
+                facts.calls = 1;
             } else if let Some(item) = line.strip_prefix("- ").filter(|_| list.is_some()) {
-                ledger.recall_item(list.unwrap_or_default(), item);
-            } else if let Some(label) = ledger.recall_line(line) {
-                ledger.calls = ledger.calls.max(usize::from(label != GOAL));
+                facts.recall_item(list.unwrap_or_default(), item);
+            } else if let Some(label) = facts.recall_line(line) {
+                facts.calls = facts.calls.max(usize::from(label != GOAL));
                 list = Some(label);
             } else {
                 break;
             }
         }
-        // The oldest come first in a ledger, and last in its text.
-        ledger.asked.reverse();
-        ledger.commits.reverse();
-        ledger
+        // The oldest come first in the facts, and last in its text.
+        facts.asked.reverse();
+        facts.commits.reverse();
+        facts
     }
 
     /// Reads a line with a label; `None` if it has none.

@@ -39,27 +39,27 @@ impl Log {
         self.calls("Edit", &json!({"file_path": path, "old_string": old, "new_string": new}), "ok")
     }
 
-    /// The ledger of all messages, read in parts of `part` messages.
-    fn ledger(&self, part: usize) -> Facts {
+    /// The facts of all messages, read in parts of `part` messages.
+    fn facts(&self, part: usize) -> Facts {
         let reading = Reading::new(Framing::Lines, None, None).unwrap();
         let document = reading.parse(&self.lines).unwrap();
         let read = reading.transcripts(&document).unwrap();
         let messages = &read[0].1.messages;
         let pairs = Pairs::from_messages(messages);
-        let mut ledger = Facts::default();
+        let mut facts = Facts::default();
         for start in (0..messages.len()).step_by(part) {
-            ledger.read_range(messages, &pairs, start..(start + part).min(messages.len()));
+            facts.read_range(messages, &pairs, start..(start + part).min(messages.len()));
         }
-        ledger
+        facts
     }
 
     fn whole(&self) -> Facts {
-        self.ledger(usize::MAX >> 1)
+        self.facts(usize::MAX >> 1)
     }
 }
 
-fn changed(ledger: &Facts) -> Vec<(&str, usize)> {
-    ledger.changed.iter().map(|change| (change.path.as_str(), change.times)).collect()
+fn changed(facts: &Facts) -> Vec<(&str, usize)> {
+    facts.changed.iter().map(|change| (change.path.as_str(), change.times)).collect()
 }
 
 #[test]
@@ -95,15 +95,15 @@ fn what_a_script_writes_is_changed_and_the_script_is_listed_apart() {
         .runs("rm /tmp/gone.py", "")
         .edits("src/c.py", "x", "y")
         .message("assistant", "Done.");
-    let ledger = log.whole();
+    let facts = log.whole();
     let files: Vec<&str> =
-        ledger.changed.iter().filter(|change| !change.is_script()).map(|change| change.path.as_str()).collect();
+        facts.changed.iter().filter(|change| !change.is_script()).map(|change| change.path.as_str()).collect();
     assert_eq!(files, ["src/a.py", "src/c.py"]);
-    let text = ledger.text(4000, false, &str::len);
+    let text = facts.text(4000, false, &str::len);
     assert!(text.contains("Changed below src/ [m13]: a.py [m5], c.py [m13]"), "{text}");
     assert!(text.contains("Written and run [m3]: fix.py [m1], /tmp/other.py [m3]"), "{text}");
     assert_eq!(Facts::from_text(&text).text(4000, false, &str::len), text);
-    assert!(ledger.handoff("").contains("## Scripts written and run\n\n- `/tmp/other.py` [m3]\n- `fix.py` [m1]"));
+    assert!(facts.handoff("").contains("## Scripts written and run\n\n- `/tmp/other.py` [m3]\n- `fix.py` [m1]"));
 }
 
 #[test]
@@ -113,11 +113,11 @@ fn files_that_version_control_names_are_changed() {
         .runs("cat > tool.py <<'E'\nx\nE\npython tool.py", "")
         .runs("git add tool.py && git status -s", "A  tool.py\n M src/a.rs\n?? new.py")
         .runs("git diff main --stat", " src/b.rs | 4 ++--");
-    let ledger = log.whole();
+    let facts = log.whole();
     let scripts: Vec<&str> =
-        ledger.changed.iter().filter(|change| change.is_script()).map(|change| change.path.as_str()).collect();
+        facts.changed.iter().filter(|change| change.is_script()).map(|change| change.path.as_str()).collect();
     assert_eq!(scripts, ["new.py"]);
-    assert_eq!(changed(&ledger), [("new.py", 1), ("tool.py", 1), ("src/a.rs", 1)]);
+    assert_eq!(changed(&facts), [("new.py", 1), ("tool.py", 1), ("src/a.rs", 1)]);
 }
 
 #[test]
@@ -128,22 +128,22 @@ fn files_keep_their_changes_when_they_are_moved() {
         .edits("/r/c.rs", "x", "y")
         .runs("git -C /r mv src/old src/new", "")
         .runs("cd /r && mv c.rs lib", "");
-    let ledger = log.whole();
-    assert_eq!(changed(&ledger), [("/r/src/new/a.rs", 1), ("/r/src/new/b.rs", 1), ("/r/lib/c.rs", 2)]);
+    let facts = log.whole();
+    assert_eq!(changed(&facts), [("/r/src/new/a.rs", 1), ("/r/src/new/b.rs", 1), ("/r/lib/c.rs", 2)]);
 }
 
 #[test]
 fn a_later_run_retires_what_it_covers() {
     let fails = "FAILED tests/a.py::x - E\nFAILED tests/b.py::y - E\n2 failed in 1s";
-    let names = |ledger: &Facts| ledger.failing.iter().map(|failure| failure.name.clone()).collect::<Vec<_>>();
+    let names = |facts: &Facts| facts.failing.iter().map(|failure| failure.name.clone()).collect::<Vec<_>>();
     let log = Log::default().runs("pytest", fails).runs("pytest tests/a.py", "3 passed in 1s");
-    let ledger = log.whole();
-    assert_eq!(names(&ledger), ["tests/b.py::y"]);
-    assert_eq!(ledger.passed_since, ["tests/a.py::x"]);
+    let facts = log.whole();
+    assert_eq!(names(&facts), ["tests/b.py::y"]);
+    assert_eq!(facts.passed_since, ["tests/a.py::x"]);
     let log = log.runs("pytest -q 2>&1 | tail -3", "9 passed in 1s");
-    let ledger = log.whole();
-    assert!(ledger.failing.is_empty(), "{:?}", ledger.failing);
-    assert_eq!(ledger.check.map(|check| check.verdict), Some(Verdict::Passed));
+    let facts = log.whole();
+    assert!(facts.failing.is_empty(), "{:?}", facts.failing);
+    assert_eq!(facts.check.map(|check| check.verdict), Some(Verdict::Passed));
     let shown = Log::default().runs("cat log.txt", fails).whole();
     assert!(shown.failing.is_empty() && shown.check.is_none(), "a file is shown");
 }
@@ -154,9 +154,9 @@ fn commits_have_a_hash_and_a_subject() {
         .runs("git commit -am 'Fix it'", "[main (root-commit) 1a2b3c4] Fix it\n 1 file changed")
         .runs("git commit -m 'Nothing'", "nothing to commit, working tree clean")
         .runs("git commit --amend -m 'Fix all'", "[main 5d6e7f8] Fix all");
-    let ledger = log.whole();
+    let facts = log.whole();
     let commits: Vec<_> =
-        ledger.commits.iter().map(|commit| (commit.hash.as_deref(), commit.subject.as_str())).collect();
+        facts.commits.iter().map(|commit| (commit.hash.as_deref(), commit.subject.as_str())).collect();
     assert_eq!(commits, [(Some("5d6e7f8"), "Fix all")]);
 }
 
@@ -168,9 +168,9 @@ fn items_and_questions_are_open_until_they_are_done() {
         .calls("TodoWrite", &list("pending"), "ok")
         .calls("TodoWrite", &list("in_progress"), "ok")
         .message("assistant", "It is done. Shall I commit it?");
-    let ledger = log.whole();
-    assert_eq!(ledger.open().map(|todo| todo.text.as_str()).collect::<Vec<_>>(), ["Two"]);
-    assert_eq!(ledger.question.map(|question| question.text).as_deref(), Some("Shall I commit it?"));
+    let facts = log.whole();
+    assert_eq!(facts.open().map(|todo| todo.text.as_str()).collect::<Vec<_>>(), ["Two"]);
+    assert_eq!(facts.question.map(|question| question.text).as_deref(), Some("Shall I commit it?"));
     assert_eq!(log.message("user", "No, wait.").whole().question, None);
 }
 
@@ -192,24 +192,24 @@ fn reading_in_parts_is_reading_at_once() {
     let log = long();
     let whole = log.whole();
     // Parts end behind results: a result outside of a part is not read.
-    assert_eq!(log.ledger(96), whole);
+    assert_eq!(log.facts(96), whole);
     assert_eq!(whole.goal.as_ref().map(|goal| goal.text.as_str()), Some("Make the export faster."));
     assert_eq!((whole.changed.len(), whole.commits.len(), whole.asked.len()), (12, 12, 12));
 }
 
 #[test]
 fn a_text_keeps_its_budget_and_is_read_back() {
-    let ledger = long().whole();
+    let facts = long().whole();
     let count = |text: &str| text.split(|c: char| !c.is_alphanumeric()).count();
     for tokens in (0..700).step_by(7) {
-        let text = ledger.text(tokens, true, &count);
+        let text = facts.text(tokens, true, &count);
         assert!(count(&text) <= tokens.max(1), "{tokens}: {text}");
     }
-    let text = ledger.text(2000, true, &count);
+    let text = facts.text(2000, true, &count);
     let back = Facts::from_text(&text);
-    assert_eq!(changed(&back), changed(&ledger), "{text}");
-    assert_eq!((&back.goal, &back.asked, &back.said), (&ledger.goal, &ledger.asked, &ledger.said));
-    assert_eq!((&back.commits, back.messages), (&ledger.commits, ledger.messages));
+    assert_eq!(changed(&back), changed(&facts), "{text}");
+    assert_eq!((&back.goal, &back.asked, &back.said), (&facts.goal, &facts.asked, &facts.said));
+    assert_eq!((&back.commits, back.messages), (&facts.commits, facts.messages));
     assert_eq!(back.text(2000, true, &count), text);
 }
 

@@ -184,14 +184,14 @@ fn seconds(moments: &[Option<Moment>]) -> Option<f64> {
 impl Prompt {
     /// The work from message `from` up to message `to`, which is excluded.
     fn from_work(messages: &[Message<'_>], pairs: &Pairs, from: usize, to: usize) -> Self {
-        let mut ledger = Facts::default();
-        ledger.read_range(messages, pairs, from..to);
-        let files = ledger.changed.iter().filter(|change| !change.is_script());
+        let mut facts = Facts::default();
+        facts.read_range(messages, pairs, from..to);
+        let files = facts.changed.iter().filter(|change| !change.is_script());
         Self {
-            calls: ledger.calls,
+            calls: facts.calls,
             tools: tools(messages[from..to].iter()),
             files: files.map(|change| change.path.clone()).collect(),
-            commits: ledger.commits.len(),
+            commits: facts.commits.len(),
             end: TurnEnd::of_turn(&messages[from..to]),
             ..Self::default()
         }

@@ -175,10 +175,10 @@ fn state_line(summary: &RollingSummary, now: &str, of: &TranscriptAt<'_, '_>) ->
 
 /// `--handoff`: a page in Markdown for the next session.
 fn handoff(summary: &RollingSummary, of: &TranscriptAt<'_, '_>) -> Result<String, Failure> {
-    let (ledger, mut utterances) = summary.whole(&of.transcript.messages);
-    utterances.insert(0, Utterance::new(Speaker::Facts, ledger.handoff("")));
+    let (facts, mut utterances) = summary.whole(&of.transcript.messages);
+    utterances.insert(0, Utterance::new(Speaker::Facts, facts.handoff("")));
     let count = |text: &str| summary.tokenizer.count(text);
     let notes = summary.summarizer.summarize(&utterances, &Budget { tokens: summary.tokens, count: &count })?;
     of.on_summary.call(None);
-    Ok(ledger.handoff(&notes))
+    Ok(facts.handoff(&notes))
 }

@@ -45,7 +45,7 @@ fn advance(memory: &mut RollingState, rolling: Rolling, seen: usize, asked: &mut
     let tell = |span: InteractionRange| Summary {
         range: span.into(),
         text: format!("{}-{}", span.start, span.end),
-        ledger: Facts::default(),
+        facts: Facts::default(),
         ts: None,
     };
     memory.advance(rolling, seen, due.into_iter().map(tell).collect());

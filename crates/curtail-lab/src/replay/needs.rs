@@ -183,7 +183,7 @@ fn path_in(arguments: &str) -> Option<String> {
     PATHS.iter().find_map(|name| object.get_text(name)).map(|path| path.decode().into_owned())
 }
 
-// What the model has to know at a request, whether its reply used it or not. It is taken from the ledger of the
+// What the model has to know at a request, whether its reply used it or not. It is taken from the facts of the
 // session.
 
 /// The state of the work when a request was sent.
@@ -211,16 +211,16 @@ pub(super) struct Statement {
 /// The state of the work at each request of `session`.
 pub(super) fn work_states(history: &History<'_>, session: &Session) -> Vec<WorkState> {
     let pairs = Pairs::from_messages(&history.messages);
-    let mut ledger = Facts::default();
+    let mut facts = Facts::default();
     let at_request = |at: usize| {
-        ledger.read_range(&history.messages, &pairs, ledger.messages..at);
-        let instruction = ledger.asked.last().or(ledger.goal.as_ref());
-        let edited = ledger.changed.iter().rfind(|change| !change.deleted);
+        facts.read_range(&history.messages, &pairs, facts.messages..at);
+        let instruction = facts.asked.last().or(facts.goal.as_ref());
+        let edited = facts.changed.iter().rfind(|change| !change.deleted);
         WorkState {
             instruction: instruction.and_then(|quote| statement(&quote.at, &quote.text)),
             edited_file: edited.and_then(|change| last_name(&change.path)),
-            failing_test: ledger.failing.last().and_then(|failure| last_name(&failure.name)),
-            todos: ledger.open().filter_map(|todo| statement(&todo.at, &todo.text)).max_by_key(|todo| todo.at),
+            failing_test: facts.failing.last().and_then(|failure| last_name(&failure.name)),
+            todos: facts.open().filter_map(|todo| statement(&todo.at, &todo.text)).max_by_key(|todo| todo.at),
         }
     };
     session.requests.iter().map(|request| request.at).map(at_request).collect()

@@ -164,9 +164,9 @@ pub struct SummaryInput<'m> {
     /// The interactions that it covers.
     pub span: InteractionRange,
     /// The facts up to the end of these interactions.
-    pub ledger: Facts,
+    pub facts: Facts,
     /// The facts as text; empty if there are none.
-    pub facts: String,
+    pub head: String,
     /// The utterances to summarize, after the facts if there are any.
     pub utterances: Vec<Utterance<'m>>,
     /// The tokens that the summarizer may use besides the facts.
@@ -176,12 +176,12 @@ pub struct SummaryInput<'m> {
 impl SummaryInput<'_> {
     /// The facts, followed by `text`, which the summarizer made, within `budget`.
     pub(super) fn summary(&self, mut text: String, budget: &Budget<'_>) -> String {
-        if self.facts.is_empty() {
+        if self.head.is_empty() {
             return text;
         }
         let mut tokens = self.tokens;
         loop {
-            let whole = if text.is_empty() { self.facts.clone() } else { format!("{}\n{text}", self.facts) };
+            let whole = if text.is_empty() { self.head.clone() } else { format!("{}\n{text}", self.head) };
             if text.is_empty() || budget.holds(&whole) {
                 return whole;
             }
@@ -202,24 +202,23 @@ impl RollingSummary {
     ) -> Vec<SummaryInput<'m>> {
         let count = |text: &str| self.tokenizer.count(text);
         let pairs = Pairs::from_messages(messages);
-        let ledgers = self.ledgers(messages, &pairs, rolling, due);
-        let input = |(span, (ledger, carried)): (&InteractionRange, (Facts, bool))| {
-            let facts = ledger.text(self.tokens * self.summarizer.facts_share() / 100, carried, &count);
-            let tokens = self.tokens.saturating_sub(if facts.is_empty() { 0 } else { count(&facts) + 1 });
+        let input = |(span, (facts, carried)): (&InteractionRange, (Facts, bool))| {
+            let head = facts.text(self.tokens * self.summarizer.facts_share() / 100, carried, &count);
+            let tokens = self.tokens.saturating_sub(if head.is_empty() { 0 } else { count(&head) + 1 });
             let mut utterances = utterances(messages, &pairs, self.covered(rolling, *span));
             utterances.retain(is_summarized);
-            if !facts.is_empty() {
-                utterances.insert(0, Utterance::new(Speaker::Facts, facts.clone()));
+            if !head.is_empty() {
+                utterances.insert(0, Utterance::new(Speaker::Facts, head.clone()));
             }
-            SummaryInput { span: *span, ledger, facts, utterances, tokens }
+            SummaryInput { span: *span, facts, head, utterances, tokens }
         };
-        due.iter().zip(ledgers).map(input).collect()
+        due.iter().zip(self.facts(messages, &pairs, rolling, due)).map(input).collect()
     }
 
-    /// The ledger at the end of each of the ranges `due`, and whether a summary precedes the range. Messages are read up to the
-    /// end of one summary after the other, even if some of these summaries are not made, so that the ledger does not depend on
+    /// The facts up to the end of each of the ranges `due`, and whether a summary precedes the range. Messages are read up to the
+    /// end of one summary after the other, even if some of these summaries are not made, so that the facts do not depend on
     /// how many messages arrived at once.
-    fn ledgers(
+    fn facts(
         &self,
         messages: &[Message<'_>],
         pairs: &Pairs,
@@ -228,30 +227,30 @@ impl RollingSummary {
     ) -> Vec<(Facts, bool)> {
         let arrived = |number| rolling.interaction(number).map_or(0, |interaction| interaction.arrived);
         let known = rolling.memory.summaries.last();
-        let (mut ledger, seen) =
-            known.map_or_else(Default::default, |summary| (summary.ledger.clone(), summary.range.span.end));
+        let (mut facts, seen) =
+            known.map_or_else(Default::default, |summary| (summary.facts.clone(), summary.range.span.end));
         let mut start = arrived(seen);
-        ledger.messages = ledger.messages.max(start);
-        let mut ledgers = Vec::new();
+        facts.messages = facts.messages.max(start);
+        let mut found = Vec::new();
         for (nth, number) in self.ends(rolling, seen).into_iter().enumerate() {
             let end = arrived(number).max(start);
-            ledger.read_range(messages, pairs, start..end);
+            facts.read_range(messages, pairs, start..end);
             start = end;
             if due.iter().any(|span| span.end == number) {
-                ledgers.push((ledger.clone(), known.is_some() || nth > 0));
+                found.push((facts.clone(), known.is_some() || nth > 0));
             }
         }
-        ledgers
+        found
     }
 
-    /// The ledger and the utterances of all `messages`.
+    /// The facts and the utterances of all `messages`.
     pub fn whole<'m>(&self, messages: &'m [Message<'_>]) -> (Facts, Vec<Utterance<'m>>) {
         let pairs = Pairs::from_messages(messages);
-        let mut ledger = Facts::default();
-        ledger.read_range(messages, &pairs, 0..messages.len());
+        let mut facts = Facts::default();
+        facts.read_range(messages, &pairs, 0..messages.len());
         let mut spoken = utterances(messages, &pairs, 0..messages.len());
         spoken.retain(is_summarized);
-        (ledger, spoken)
+        (facts, spoken)
     }
 
     /// The indices of the messages to summarize for the interactions `span`: everything after the previous summary, calls and

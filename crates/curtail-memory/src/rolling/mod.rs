@@ -97,8 +97,8 @@ pub struct Summary {
     pub text: String,
     /// The facts of the transcript up to the end of the range. Only the newest summary has them; they include those of the
     /// summaries before.
-    #[serde(default, skip_serializing_if = "Facts::is_empty")]
-    pub ledger: Facts,
+    #[serde(rename = "ledger", default, skip_serializing_if = "Facts::is_empty")]
+    pub facts: Facts,
     /// The time of the last of these interactions in ISO 8601, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
@@ -158,7 +158,7 @@ impl RollingState {
         let surplus = self.summaries.len().saturating_sub(rolling.max_summaries.get());
         self.summaries.drain(..surplus);
         if let Some((_, older)) = self.summaries.split_last_mut() {
-            older.iter_mut().for_each(|summary| summary.ledger = Facts::default());
+            older.iter_mut().for_each(|summary| summary.facts = Facts::default());
         }
     }
 }
@@ -296,7 +296,7 @@ fn summary(block: &str) -> Option<Summary> {
     let (range, text) = block.strip_suffix("\n</summary>")?.split_once("\">\n")?;
     let (start, end) = range.split_once("\" to=\"")?;
     let span = InteractionRange { start: start.parse().ok()?, end: end.parse().ok()? };
-    Some(Summary { range: SummaryRange::from(span), text: unescape(text), ledger: Facts::default(), ts: None })
+    Some(Summary { range: SummaryRange::from(span), text: unescape(text), facts: Facts::default(), ts: None })
 }
 
 /// The tags of the block that a summary must not contain, without `<`.

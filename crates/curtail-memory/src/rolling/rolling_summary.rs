@@ -209,9 +209,9 @@ impl RollingSummary {
         // Interactions that a summary covers have been seen, even if the state does not say so.
         let summarized = memory.summaries.last().map_or(0, |summary| summary.range.span.end);
         memory.seen = memory.seen.max(summarized);
-        // A transcript contains the texts of its summaries, but no ledger.
-        if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.ledger.is_empty()) {
-            newest.ledger = Facts::from_text(&newest.text);
+        // A transcript contains the texts of its summaries, but not its facts.
+        if let Some(newest) = memory.summaries.last_mut().filter(|summary| summary.facts.is_empty()) {
+            newest.facts = Facts::from_text(&newest.text);
         }
         let is_over = |at: usize| messages[at].is_boundary() || messages[at].standing.is_rolled_back();
         let stays = |at: usize| context.contains(&at) || is_over(at) || awaiting.contains(&at);
@@ -250,7 +250,7 @@ impl RollingSummary {
             let first = input.span.start;
             let last = input.span.end;
             let text = text.map_err(|cause| ProcessorError::Other(Box::new(SummaryFailure { first, last, cause })))?;
-            Ok(Summary { range: range_with_ids(messages, rolling, input.span), text, ledger: input.ledger, ts: None })
+            Ok(Summary { range: range_with_ids(messages, rolling, input.span), text, facts: input.facts, ts: None })
         };
         inputs.into_iter().zip(texts).map(summary).collect()
     }

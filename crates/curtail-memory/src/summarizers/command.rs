@@ -50,7 +50,6 @@ impl Command {
     /// shell.
     ///
     /// # Errors
-    ///
     /// [`Failure`] if the command line has no program or an unclosed quote.
     pub fn new(line: &str, timeout: Duration) -> Result<Self, Failure> {
         let mut words = split_words(line).map_err(Failure::Other)?.into_iter();

@@ -40,7 +40,6 @@ impl FromStr for Endpoint {
     /// Reads an address such as `https://api.openai.com/v1`; the API's path, a user, a password and a query are optional.
     ///
     /// # Errors
-    ///
     /// [`Failure`] if the scheme is not `http` or `https`, or the address has no host.
     fn from_str(text: &str) -> Result<Self, Failure> {
         let text = text.trim();
@@ -261,7 +260,6 @@ impl ApiKey {
     /// The key in the file at `path`, without the white space around it.
     ///
     /// # Errors
-    ///
     /// [`Failure`] if the file cannot be read or holds no key.
     pub fn from_file(path: &Path) -> Result<Self, Failure> {
         let origin = path.display();
@@ -274,7 +272,6 @@ impl ApiKey {
     /// The key in `text`, without the white space around it. Errors name `origin`, such as `$OPENAI_API_KEY`.
     ///
     /// # Errors
-    ///
     /// [`Failure`] if `text` is empty or not visible ASCII, which is all that a header can carry.
     pub fn new(text: &str, origin: &str) -> Result<Self, Failure> {
         let key = text.trim();

@@ -92,7 +92,6 @@ impl Http {
     /// are masked.
     ///
     /// # Errors
-    ///
     /// [`Failure`] if the last attempt got another status or no answer.
     pub(super) fn post(&self, request: &Post<'_>) -> Result<Vec<u8>, Failure> {
         let secrets = request.secrets();
@@ -334,7 +333,6 @@ impl Authorities {
     /// Adds the certificates of a file in PEM format.
     ///
     /// # Errors
-    ///
     /// [`Failure`] if the file cannot be read or contains no certificate.
     pub fn add_file(&mut self, path: &Path) -> Result<(), Failure> {
         let wrong = |why: &str| Failure::Other(format!("{}: {why}", path.display()));

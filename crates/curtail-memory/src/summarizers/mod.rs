@@ -1,18 +1,23 @@
 //! Summarizers: utterances in, a short summary out. There is one per file, and one file for the wrappers of others.
 //! A summarizer knows neither files nor dialects, nor which messages the utterances come from.
 
+mod api;
 mod command;
 mod endpoint;
 mod extractive;
+mod halves;
 mod http;
 mod models;
+mod prompt;
 mod wrappers;
 
+pub use api::Api;
 pub use command::{Command, stop_flag};
 pub use endpoint::{ApiKey, Endpoint, shown_endpoint};
 pub use extractive::Extractive;
 pub use http::{Authorities, Http, RequestLimits};
-pub use models::{Api, Model, Prompt};
+pub use models::Model;
+pub use prompt::Prompt;
 pub use wrappers::{Bounded, Cached, Fallback, RememberedSummaries};
 
 use std::borrow::Cow;
@@ -108,7 +113,6 @@ pub trait Summarizer: Send + Sync {
     /// A summary of `utterances` within `budget`.
     ///
     /// # Errors
-    ///
     /// [`Failure`] if the summary could not be made.
     fn summarize(&self, utterances: &[Utterance<'_>], budget: &Budget<'_>) -> Result<String, Failure>;
 
