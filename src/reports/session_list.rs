@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::options::global::iso_time;
 use crate::sessions::content::{SessionHead, SessionSums};
 use crate::sessions::found::KeptSession;
-use curtail_core::transcript::media;
+use curtail_core::dialects::media;
 use curtail_core::visible::one_line;
 
 /// A session, and what was read of it.

@@ -15,6 +15,7 @@ pub mod references;
 mod scripts;
 mod shell;
 mod text;
+mod writers;
 
 pub use calls::changes;
 
@@ -96,7 +97,7 @@ pub struct Facts {
 
 /// Whether a person typed `text`, which comes from a user message. Programs write user messages as well.
 pub fn is_typed(text: &str) -> bool {
-    matches!(quotes::writer(text), quotes::Writer::Person(_))
+    matches!(writers::writer(text), writers::Writer::Person(_))
 }
 
 /// A prompt without the tag that a template wraps it in, such as `<pr_description>`, and without the text after the closing

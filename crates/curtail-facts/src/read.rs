@@ -7,7 +7,8 @@ use std::ops::Range;
 use super::calls::{self, Action};
 use super::effects::{self, CheckRun, Effect};
 use super::outcomes::{self, RunOutcome};
-use super::quotes::{self, Writer, bounded, corrects, cut, one_line};
+use super::quotes::{self, bounded, cut, one_line};
+use super::writers::{self, Writer, corrects};
 use super::{
     Change, Check, Commit, Facts, FailedTest, MAX_ASKED, MAX_FACTS, Pointer, Quote, Todo, Verdict, is_hash, paths,
 };
@@ -62,7 +63,7 @@ impl Facts {
     fn read_user_texts(&mut self, texts: &[Cow<'_, str>], automatic: bool, here: &Pointer) {
         let mut typed: Vec<String> = Vec::new();
         for text in texts {
-            match quotes::writer(text) {
+            match writers::writer(text) {
                 Writer::Person(text) => typed.push(text),
                 Writer::Summary(text) => self.earlier = Some(Quote { text, at: here.clone(), correction: false }),
                 Writer::Program => {}

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use foldhash::HashMap;
 
-use super::quotes::{corrects, cut, cut_at};
+use super::quotes::{cut, cut_at};
+use super::writers::corrects;
 use super::{Change, Check, Commit, Facts, FailedTest, Pointer, Progress, Quote, Todo, Verdict, is_hash, paths};
 
 /// The share of the tokens that the sections may take, in percent; the rest is for the summary's own sentences.

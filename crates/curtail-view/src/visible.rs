@@ -3,8 +3,8 @@
 
 use maud::{Markup, Render, html};
 
+use curtail_core::dialects::media;
 use curtail_core::numbers::counted;
-use curtail_core::transcript::media;
 use curtail_core::visible::{is_suspect, obeyed_at, shown};
 
 /// A text inside an HTML element or attribute. Markup is escaped; control characters and characters that reorder text are

@@ -31,6 +31,7 @@ mod interactions;
 mod kimi;
 mod kiro;
 mod langchain;
+pub mod media;
 mod new_session;
 mod openai;
 mod opencode;

@@ -3,7 +3,7 @@
 use foldhash::HashMap;
 
 use super::{Change, Decision, DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
-use crate::transcript::media::{Medium, MediumFacts, media};
+use crate::dialects::media::{Medium, MediumFacts, media};
 use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Substitution};
 
 /// A kind of part to strip.

@@ -6,7 +6,6 @@
 mod divisions;
 mod draft;
 mod faults;
-pub mod media;
 mod message;
 mod outline;
 mod pairing;
@@ -27,6 +26,7 @@ pub use message::{
 };
 pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning};
 pub use pairing::{Mismatch, Pairs, PartRef};
+pub(crate) use part::SIGNATURES;
 pub use part::{
     ArgumentFault, Content, Family, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution,
     ToolCall, ToolResult, without_arguments,

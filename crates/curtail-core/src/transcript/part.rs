@@ -480,7 +480,7 @@ impl Family {
 // What replaces the arguments of a call that is cleared.
 
 /// Members that contain the provider's signature of the call beside them.
-pub(super) const SIGNATURES: &[&str] = &["thoughtSignature", "thought_signature", "signature"];
+pub(crate) const SIGNATURES: &[&str] = &["thoughtSignature", "thought_signature", "signature"];
 
 /// An empty object in place of the arguments of a call, wherever its part holds them. `None` if an object is not valid
 /// there: the tool takes text, the provider ran the call or signed it, or the format writes no object.

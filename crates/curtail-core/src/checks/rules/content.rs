@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::ANSWERED_CALL;
 use crate::checks::{Detector, Level, Match, Rule, RuleContext};
-use crate::transcript::media::{MediumFacts, media, size};
+use crate::dialects::media::{MediumFacts, media, size};
 use crate::transcript::{ArgumentFault, Content, Message, PartRef, Role, Standing, ToolCall};
 
 pub(super) static EMPTY_CONTENT: Rule = Rule {

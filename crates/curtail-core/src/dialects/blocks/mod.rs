@@ -13,8 +13,9 @@ pub(super) use written::{
     draft_id, parts, prepend_blocks, prepend_parts, prepend_texts, role_and_content, role_name, speaker, text_block,
 };
 
+use crate::dialects::media;
 use crate::json::{Span, Text, Value};
-use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult, blocks_in_text, media};
+use crate::transcript::{Content, Family, Part, PartPlace, Rewrite, ToolCall, ToolResult, blocks_in_text};
 
 /// The number of media blocks in a list.
 pub(in crate::dialects) fn count_media(value: Option<Value<'_>>) -> usize {

@@ -6,9 +6,8 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use foldhash::{HashMap, HashSet};
 
-use super::part::SIGNATURES;
-use super::{Content, Part, Substitution};
 use crate::json::{Member, Span, Text, Value, quote, repeated_members};
+use crate::transcript::{Content, Part, SIGNATURES, Substitution};
 
 /// The types of blocks that are images, audio or files, in most wire formats.
 pub(crate) const TYPES: &[&str] = &[
@@ -85,7 +84,7 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
                         }
                     }
                 }
-                for member in members_that_count(value) {
+                for member in effective_members(value) {
                     match Medium::from_value(member.value) {
                         Some(medium) => found.push(medium),
                         None => open.push(member.value),
@@ -103,8 +102,8 @@ pub fn media<'a>(part: &Part<'a>) -> Vec<Medium<'a>> {
     }
 }
 
-/// The members of an object. Of a key that is there several times, the last one counts.
-fn members_that_count(value: Value<'_>) -> Vec<Member<'_>> {
+/// The members of an object. Of a key that is there several times, the last one applies.
+fn effective_members(value: Value<'_>) -> Vec<Member<'_>> {
     let mut members: Vec<Member<'_>> = value.members().collect();
     if !repeated_members(value).is_empty() {
         let last: HashMap<String, Span> =
@@ -129,23 +128,28 @@ impl<'a> Medium<'a> {
             Some(kind) if TYPES.iter().chain(TYPES_IN_RESULTS).any(|name| kind.is(name)) => {
                 // A part with an id of its own is a record of a program, which reads it by that id.
                 let is_record = value.get("messageID").is_some() || value.get("sessionID").is_some();
-                let opening = match () {
-                    // Chat completions have this type beside plain texts.
-                    () if kind.decode().starts_with("input_") && !kind.is("input_audio") => {
-                        "{\"type\":\"input_text\",\"text\":"
-                    }
+                if is_record {
+                    return None;
+                }
+                // Chat completions have `input_audio` beside plain texts.
+                if kind.decode().starts_with("input_") && !kind.is("input_audio") {
+                    ["{\"type\":\"input_text\",\"text\":", "}"]
+                } else if value.get("modality").is_some() {
                     // The conventions of OpenTelemetry.
-                    () if value.get("modality").is_some() => "{\"type\":\"text\",\"content\":",
-                    () => "{\"type\":\"text\",\"text\":",
-                };
-                (!is_record).then_some([opening, "}"])?
+                    ["{\"type\":\"text\",\"content\":", "}"]
+                } else {
+                    ["{\"type\":\"text\",\"text\":", "}"]
+                }
             }
             Some(_) => return None,
             None if KEYS.iter().any(|key| value.get(key).is_some_and(Value::is_object)) => {
                 // A function's response holds media and nothing else.
                 let holder = value.parent().and_then(Value::parent);
                 let is_response = holder.is_some_and(|holder| holder.get("response").is_some());
-                (!is_response).then_some(["{\"text\":", "}"])?
+                if is_response {
+                    return None;
+                }
+                ["{\"text\":", "}"]
             }
             None => return None,
         };

@@ -1,0 +1,140 @@
+//! Who wrote a text in the role of the user: a person, or a program; and whether a person corrects something.
+
+use super::quotes::{bounded, one_line};
+
+/// First words of a message that corrects what was said or done.
+const CORRECTIONS: &[&str] = &[
+    "no", "nope", "not", "don't", "dont", "do not", "stop", "wait", "actually", "instead", "wrong", "that's not",
+    "that is not", "that's wrong", "undo", "revert", "never", "nein", "nicht", "falsch", "halt", "stopp", "non", "pas",
+    "arrête", "nee", "niet", "para", "errado", "não", "нет", "стоп", "不", "不要", "不对", "いいえ", "違", "아니",
+];
+
+/// Beginnings of texts that programs write in the role of the user.
+const PROGRAMS: &[&str] = &[
+    "<environment_context",
+    "<user_instructions",
+    "<INSTRUCTIONS",
+    "<permissions",
+    "<turn_aborted",
+    "<system-reminder",
+    "<local-command",
+    "<command-name",
+    "<command-message",
+    "<task-",
+    "<bash-",
+    "<user-prompt-submit-hook",
+    "<conversation_summaries",
+    "<working_memory",
+    "# AGENTS.md instructions",
+    "[Request interrupted",
+    "Caveat: The messages below",
+    "Base directory for this skill",
+];
+
+/// Beginnings of summaries by other programs.
+const SUMMARIES: &[&str] = &[
+    "This session is being continued from a previous conversation",
+    "Another language model started to solve this problem",
+    "<summary>",
+    "<compaction",
+    "<conversation_summary",
+    "The conversation history before this point was compacted",
+];
+
+/// The tags around text that a program inserted into a person's message.
+const INSERTED: &[(&str, &str)] =
+    &[("<system-reminder>", "</system-reminder>"), ("<environment_details>", "</environment_details>")];
+
+/// Who wrote a text in the role of the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Writer {
+    /// A person. The text is without what programs inserted.
+    Person(String),
+    /// Another program, to summarize the conversation before.
+    Summary(String),
+    /// A program, for another purpose.
+    Program,
+}
+
+/// Who wrote `text`, which has the role of the user.
+pub(super) fn writer(text: &str) -> Writer {
+    let typed = one_line(&without_insertions(text));
+    // The arguments that the user typed after the name of a command.
+    let command = if typed.starts_with("<command-") { typed.split_once("<command-args>") } else { None };
+    let arguments = command.and_then(|(_, rest)| rest.split_once("</command-args>")).map(|(inside, _)| inside.trim());
+    if let Some(arguments) = arguments.filter(|arguments| !arguments.is_empty()) {
+        return Writer::Person(bounded(arguments));
+    }
+    let begins = |marks: &[&str]| marks.iter().any(|mark| typed.starts_with(mark));
+    if begins(SUMMARIES) {
+        Writer::Summary(bounded(&typed))
+    } else if typed.is_empty() || is_agent_command(&typed) || begins(PROGRAMS) {
+        Writer::Program
+    } else {
+        Writer::Person(bounded(&typed))
+    }
+}
+
+/// `text` without what programs inserted.
+fn without_insertions(text: &str) -> String {
+    let mut typed = text.to_owned();
+    for (open, close) in INSERTED {
+        while let Some((before, rest)) = typed.split_once(open)
+            && let Some((_, after)) = rest.split_once(close)
+        {
+            typed = format!("{before} {after}");
+        }
+    }
+    typed
+}
+
+/// A command to the agent's program, such as `/clear`: one word, and no path.
+fn is_agent_command(text: &str) -> bool {
+    text.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains(['/', '.', ' ']))
+}
+
+/// Whether a message of the user corrects something: it begins with a word such as "no", "stop" or "actually".
+pub(super) fn corrects(text: &str) -> bool {
+    let start: String = text.chars().take(24).collect::<String>().to_lowercase().replace('’', "'");
+    let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ',', '.', '!', ':', ';', '-', '，', '。', '、']);
+    CORRECTIONS.iter().any(|word| start.strip_prefix(word).is_some_and(|rest| ends(rest) || !word.is_ascii()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Writer, corrects, writer};
+
+    #[test]
+    fn only_a_persons_words_are_quoted() {
+        for (text, expected) in [
+            ("Fix\n the  test", Writer::Person("Fix the test".into())),
+            ("<system-reminder>x</system-reminder>\nGo on", Writer::Person("Go on".into())),
+            ("<environment_context>\n<cwd>/r</cwd>", Writer::Program),
+            ("<system-reminder>x</system-reminder>", Writer::Program),
+            (" \n", Writer::Program),
+            ("/compact", Writer::Program),
+            ("<command-name>/fix</command-name>\n<command-args></command-args>", Writer::Program),
+            (
+                "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>the  pump</command-args>",
+                Writer::Person("the pump".into()),
+            ),
+        ] {
+            assert_eq!(writer(text), expected, "{text}");
+        }
+        assert!(matches!(
+            writer("This session is being continued from a previous conversation that …"),
+            Writer::Summary(_)
+        ));
+    }
+
+    #[test]
+    fn corrections_begin_with_a_no() {
+        for text in ["No, the other one", "don’t touch it", "Stop.", "actually use b", "不要这样", "Nein, anders"]
+        {
+            assert!(corrects(text), "{text}");
+        }
+        for text in ["Now fix it", "Nothing else", "Notes are in a.md", "Waiting for you", "Please stop"] {
+            assert!(!corrects(text), "{text}");
+        }
+    }
+}

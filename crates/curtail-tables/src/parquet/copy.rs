@@ -1,0 +1,161 @@
+//! Copies a column without some of its rows, with some rows repeated, or without some elements of their lists.
+//!
+//! A leaf is stored as values with two levels each. A repetition level of 0 begins a row. In a list of structs
+//! `[{a}, {b, c}]`, the leaf of the structs has these entries:
+//!
+//! ```text
+//! repetition  definition
+//!     0           3        the first element, which begins the row
+//!     1           3        the second element
+//! ```
+//!
+//! Without its first element, the second one begins the row and gets the repetition level 0. Without both, one entry remains:
+//! repetition 0, and the definition level of an empty list, one below that of an element.
+
+use std::ops::Range;
+
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
+use parquet::data_type::DataType;
+use parquet::errors::{ParquetError, Result};
+use parquet::schema::types::ColumnDescriptor;
+
+use crate::rows_of;
+use curtail_io::RowResult;
+
+/// The number of rows that are copied at a time.
+const LEVELS: usize = 1024;
+
+/// Copies the parts of a leaf that `rows` keep. `element` is the definition level at which an element of the list
+/// exists; `None` for a leaf of another column, of which whole rows are kept.
+pub(super) fn copy_leaf(
+    from: ColumnReader,
+    to: &mut ColumnWriter<'_>,
+    rows: &[RowResult],
+    element: Option<i16>,
+    leaf: &ColumnDescriptor,
+) -> Result<()> {
+    use ColumnReader as R;
+    use ColumnWriter as W;
+    match (from, to) {
+        (R::BoolColumnReader(from), W::BoolColumnWriter(to)) => copy(from, to, rows, element, leaf),
+        (R::Int32ColumnReader(from), W::Int32ColumnWriter(to)) => copy(from, to, rows, element, leaf),
+        (R::Int64ColumnReader(from), W::Int64ColumnWriter(to)) => copy(from, to, rows, element, leaf),
+        (R::Int96ColumnReader(from), W::Int96ColumnWriter(to)) => copy(from, to, rows, element, leaf),
+        (R::FloatColumnReader(from), W::FloatColumnWriter(to)) => copy(from, to, rows, element, leaf),
+        (R::DoubleColumnReader(from), W::DoubleColumnWriter(to)) => copy(from, to, rows, element, leaf),
+        (R::ByteArrayColumnReader(from), W::ByteArrayColumnWriter(to)) => copy(from, to, rows, element, leaf),
+        (R::FixedLenByteArrayColumnReader(from), W::FixedLenByteArrayColumnWriter(to)) => {
+            copy(from, to, rows, element, leaf)
+        }
+        _ => Err(ParquetError::General(String::from("a column changed its type"))),
+    }
+}
+
+fn copy<T: DataType>(
+    mut from: ColumnReaderImpl<T>,
+    to: &mut ColumnWriterImpl<'_, T>,
+    rows: &[RowResult],
+    element: Option<i16>,
+    leaf: &ColumnDescriptor,
+) -> Result<()> {
+    let mut left = rows.iter();
+    while left.len() > 0 {
+        let mut old = Entries::default();
+        let most = LEVELS.min(left.len());
+        let (read, _, entries) =
+            from.read_records(most, Some(&mut old.definitions), Some(&mut old.repetitions), &mut old.values)?;
+        if read == 0 {
+            return Err(ParquetError::General(String::from("a column has fewer rows than its row group")));
+        }
+        old.fill(entries, leaf);
+        let mut new = Entries::default();
+        old.keep(left.by_ref().take(read), element, leaf.max_def_level(), &mut new);
+        let definitions = (leaf.max_def_level() > 0).then_some(new.definitions.as_slice());
+        let repetitions = (leaf.max_rep_level() > 0).then_some(new.repetitions.as_slice());
+        to.write_batch(&new.values, definitions, repetitions)?;
+    }
+    Ok(())
+}
+
+/// Entries of a leaf.
+struct Entries<T> {
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+    /// The values of the entries whose definition level is the leaf's highest.
+    values: Vec<T>,
+}
+
+impl<T> Default for Entries<T> {
+    fn default() -> Self {
+        Self { definitions: Vec::new(), repetitions: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<T: Clone> Entries<T> {
+    /// Fills in the levels that a leaf without nulls or without lists does not store.
+    fn fill(&mut self, entries: usize, leaf: &ColumnDescriptor) {
+        if leaf.max_def_level() == 0 {
+            self.definitions = vec![0; entries];
+        }
+        if leaf.max_rep_level() == 0 {
+            self.repetitions = vec![0; entries];
+        }
+    }
+
+    /// Copies the entries that `rows` keep to `new`. `full` is the leaf's highest definition level.
+    fn keep<'r>(&self, rows: impl Iterator<Item = &'r RowResult>, element: Option<i16>, full: i16, new: &mut Self) {
+        let mut at = 0;
+        let mut value = 0;
+        for row in rows {
+            let end = (at + 1..self.repetitions.len()).find(|&next| self.repetitions[next] == 0);
+            let end = end.unwrap_or(self.repetitions.len());
+            for row in rows_of(row) {
+                self.keep_row(at..end, value, row, element, full, new);
+            }
+            value += self.definitions[at..end].iter().filter(|&&level| level == full).count();
+            at = end;
+        }
+    }
+
+    /// Copies the entries that `row` keeps of an old row to `new`. `entries` are those of the old row, and `value` is the
+    /// index of its first value.
+    fn keep_row(
+        &self,
+        entries: Range<usize>,
+        mut value: usize,
+        row: &RowResult,
+        element: Option<i16>,
+        full: i16,
+        new: &mut Self,
+    ) {
+        let row_start = new.repetitions.len();
+        let elements = match row {
+            RowResult::Elements(kept) => element.map(|element| (element, kept)),
+            _ => None,
+        };
+        let mut number = 0;
+        for entry in entries.clone() {
+            number += usize::from(entry > entries.start && self.repetitions[entry] == 1);
+            let kept = match elements {
+                Some((element, kept)) => self.definitions[entry] < element || kept.get(number).copied().unwrap_or(true),
+                None => true,
+            };
+            let has_value = self.definitions[entry] == full;
+            if kept {
+                // The first entry that is kept begins the row.
+                let first = new.repetitions.len() == row_start;
+                new.repetitions.push(if first { 0 } else { self.repetitions[entry] });
+                new.definitions.push(self.definitions[entry]);
+                new.values.extend(has_value.then(|| self.values[value].clone()));
+            }
+            value += usize::from(has_value);
+        }
+        if let Some((element, _)) = elements
+            && new.repetitions.len() == row_start
+        {
+            new.repetitions.push(0);
+            new.definitions.push(element - 1);
+        }
+    }
+}
