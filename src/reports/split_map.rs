@@ -61,16 +61,17 @@ impl SplitMap {
     /// Writes the lines of a block of `opened`.
     pub(crate) fn add(&mut self, opened: &Opened, output: &CutOutput, targets: &Targets) -> Result<(), FileError> {
         let mut text = Vec::new();
-        for window in &output.windows {
+        for place in &output.windows {
+            let window = &place.window;
             let part = output.parts.then_some(window.number).filter(|_| !targets.is_in_place());
             let path = targets.path_of_part(&opened.source, part);
             let entry = MapLine {
                 output: path.map(|path| path.to_string_lossy().into_owned()),
-                output_line: if output.parts { 1 } else { self.lines + window.output_line },
+                output_line: if output.parts { 1 } else { self.lines + place.output_line },
                 source: &opened.source.name,
-                line: window.line,
-                row_group: window.row.map(|row| row.group.number()),
-                row: window.row.map(|row| row.row),
+                line: place.line,
+                row_group: place.row.map(|row| row.group.number()),
+                row: place.row.map(|row| row.row),
                 window: window.number,
                 windows: window.count,
                 pinned: bounds(&window.pinned),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::options::choices::TextOrJson;
 use crate::works::copies::{DropRecords, Held};
 use crate::works::explained::{report, write_explained};
-use crate::works::output::{CutOutput, OutputSink};
+use crate::works::output::{CutOutput, OutputSink, WindowPlace};
 use curtail_core::dialects::{ReadError, project};
 use curtail_core::pipeline::{StageCount, TextCutter};
 use curtail_io::batch::{Opened, Unit, Work};
@@ -144,7 +144,7 @@ impl Cutting {
         }
         self.refuse_table_name(opened)?;
         let mut files = Vec::with_capacity(out.windows.len());
-        for window in &out.windows {
+        for WindowPlace { window, .. } in &out.windows {
             if self.stop.load(Ordering::Relaxed) {
                 let reason = "interrupted before all of its parts were written; none of them is left";
                 return Err(FileError::new(ErrorKind::System, &opened.source.name, reason));

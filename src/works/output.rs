@@ -69,14 +69,6 @@ pub(crate) struct WindowPlace {
     pub(crate) row: Option<RowPlace>,
 }
 
-impl std::ops::Deref for WindowPlace {
-    type Target = Window;
-
-    fn deref(&self) -> &Window {
-        &self.window
-    }
-}
-
 impl CutOutput {
     /// How long [`CutOutput::output`] is.
     pub(super) fn output_len(&self) -> usize {
@@ -85,18 +77,22 @@ impl CutOutput {
 
     /// Adds the windows of `unit`.
     pub(super) fn add_windows(&mut self, unit: &Unit<'_>, windows: Vec<Window>) {
-        let last = self.windows.last().map(|last| (last.written.start, last.output_line));
-        let (mut at, mut output_line) = last.unwrap_or((0, 1));
         let mut places = unit.locator();
         for window in windows {
-            let start = window.written.start;
-            let garbled = self.garbled.partition_point(|(place, _)| *place <= at)
-                ..self.garbled.partition_point(|(place, _)| *place <= start);
-            let garbled_lines = self.garbled[garbled].iter().map(|(_, bytes)| lines(bytes)).sum::<usize>();
-            output_line += lines(&self.text.as_bytes()[at..start]) + garbled_lines;
-            at = start;
-            self.windows.push(WindowPlace { line: places.place(window.offset).line, output_line, row: None, window });
+            let line = places.place(window.offset).line;
+            let output_line = self.output_line(window.written.start);
+            self.windows.push(WindowPlace { line, output_line, row: None, window });
         }
+    }
+
+    /// The line of the output, from 1, on which the text at `start` begins, which the last window precedes.
+    fn output_line(&self, start: usize) -> usize {
+        let last = self.windows.last();
+        let from = last.map_or(0, |last| last.window.written.start);
+        let first = self.garbled.partition_point(|(place, _)| *place <= from);
+        let end = self.garbled.partition_point(|(place, _)| *place <= start);
+        let in_garbled: usize = self.garbled[first..end].iter().map(|(_, bytes)| lines(bytes)).sum();
+        last.map_or(1, |last| last.output_line) + lines(&self.text.as_bytes()[from..start]) + in_garbled
     }
 
     /// Adds the windows of `unit`, a row.

@@ -11,6 +11,23 @@ use tempfile::{NamedTempFile, TempPath};
 use crate::metadata::{self, FileId, Stamp, folder_of};
 use crate::scratch::{Replaced, Scratch, exchange, open_for_writing};
 
+/// Why a file was not moved to its path.
+#[derive(Debug)]
+pub(super) enum MoveError {
+    /// The input was changed since it was opened.
+    Changed,
+    /// Another program has the input open for writing.
+    Held,
+    /// The system refused.
+    System(io::Error),
+}
+
+impl From<io::Error> for MoveError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
 /// Replaces the input at `path` by `file`, if it has not changed since it was opened and no program has it open for
 /// writing.
 pub(super) fn replace_input(
@@ -19,13 +36,12 @@ pub(super) fn replace_input(
     stamp: Option<&Stamp>,
     backup: Option<Backup<'_>>,
     scratch: &Scratch,
-) -> io::Result<Replaced> {
-    let is_unchanged = |path: &Path| stamp.map_or(Ok(true), |stamp| stamp.holds(path));
-    if !is_unchanged(path)? {
-        return Err(io::ErrorKind::StaleNetworkFileHandle.into());
+) -> Result<Replaced, MoveError> {
+    if !is_unchanged(stamp, path)? {
+        return Err(MoveError::Changed);
     }
     if scratch.is_held(path) {
-        return Err(io::ErrorKind::ExecutableFileBusy.into());
+        return Err(MoveError::Held);
     }
     let backup = backup.map(|backup| backup.make(path, scratch)).transpose()?.flatten();
     let lock = File::open(path).ok().filter(|old| old.try_lock_shared().is_ok());
@@ -40,16 +56,21 @@ pub(super) fn replace_input(
     };
     let replaced = Replaced { path: path.to_owned(), old, lock, stamp: stamp.cloned(), backup, when: Instant::now() };
     match &replaced.old {
-        Some(old) if !is_unchanged(old)? => {
+        Some(old) if !is_unchanged(stamp, old)? => {
             replaced.roll_back()?;
-            Err(io::ErrorKind::StaleNetworkFileHandle.into())
+            Err(MoveError::Changed)
         }
         _ => Ok(replaced),
     }
 }
 
+/// Whether the file at `path` is the one that `stamp` was taken of.
+fn is_unchanged(stamp: Option<&Stamp>, path: &Path) -> io::Result<bool> {
+    stamp.map_or(Ok(true), |stamp| stamp.holds(path))
+}
+
 /// Moves `file` to `path`, and returns the temporary path that the file there got, if the file system has links.
-fn swap(file: NamedTempFile, path: &Path, scratch: &Scratch) -> io::Result<Option<TempPath>> {
+fn swap(file: NamedTempFile, path: &Path, scratch: &Scratch) -> Result<Option<TempPath>, MoveError> {
     if exchange(file.path(), path) {
         return Ok(Some(file.into_temp_path()));
     }
@@ -57,9 +78,10 @@ fn swap(file: NamedTempFile, path: &Path, scratch: &Scratch) -> io::Result<Optio
     std::fs::remove_file(&spare)?;
     let old = std::fs::hard_link(path, &spare).is_ok().then_some(spare);
     if old.is_none() && open_for_writing().contains(&FileId::at_path(path)) {
-        return Err(io::ErrorKind::ExecutableFileBusy.into());
+        return Err(MoveError::Held);
     }
-    file.persist(path).map(|_| old).map_err(|failed| failed.error)
+    file.persist(path).map_err(|failed| failed.error)?;
+    Ok(old)
 }
 
 // Backups of inputs that are replaced: each is made once and never overwritten, so that it remains the original.

@@ -10,7 +10,7 @@ use crate::compression::Packer;
 use crate::error::{ErrorKind, FileError};
 use crate::metadata::{self, Stamp, file_as_directory, folder_of};
 use crate::refusals::{backup_exists, changed, differs, exists, held, write_error};
-use crate::replace::{Backup, replace_input};
+use crate::replace::{Backup, MoveError, replace_input};
 use crate::scratch::Scratch;
 use crate::{BLOCK, Packing};
 
@@ -155,8 +155,13 @@ impl CompleteFile {
     /// The file cannot be moved, the path exists, or the input changed. Then nothing is changed.
     pub fn put(self, replace: Replace<'_>, scratch: &Scratch) -> Result<Put, FileError> {
         let Some(file) = self.file else { return Ok(self.put) };
-        let moved = put_in_place(file, &self.path, replace, scratch);
-        moved.map(|()| self.put).map_err(|error| put_error(&self.path, replace, &error))
+        let name = self.path.to_string_lossy();
+        match put_in_place(file, &self.path, replace, scratch) {
+            Ok(()) => Ok(self.put),
+            Err(MoveError::Changed) => Err(changed(&name)),
+            Err(MoveError::Held) => Err(held(&name)),
+            Err(MoveError::System(error)) => Err(put_error(&self.path, replace, &error)),
+        }
     }
 }
 
@@ -167,8 +172,6 @@ fn put_error(path: &Path, replace: Replace<'_>, error: &io::Error) -> FileError 
         io::ErrorKind::AlreadyExists if replace == Replace::IfSame => differs(&name),
         io::ErrorKind::AlreadyExists if matches!(replace, Replace::Input(..)) => backup_exists(&name),
         io::ErrorKind::AlreadyExists => exists(&name),
-        io::ErrorKind::StaleNetworkFileHandle => changed(&name),
-        io::ErrorKind::ExecutableFileBusy => held(&name),
         _ => write_error(&name, error),
     }
 }
@@ -218,7 +221,7 @@ fn completed(
     Ok((Some(file), Put::Written))
 }
 
-fn put_in_place(file: NamedTempFile, path: &Path, replace: Replace<'_>, scratch: &Scratch) -> io::Result<()> {
+fn put_in_place(file: NamedTempFile, path: &Path, replace: Replace<'_>, scratch: &Scratch) -> Result<(), MoveError> {
     match replace {
         Replace::No | Replace::IfSame => drop(file.persist_noclobber(path).map_err(|failed| failed.error)?),
         Replace::Yes => drop(file.persist(path).map_err(|failed| failed.error)?),
