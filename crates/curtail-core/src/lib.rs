@@ -1,6 +1,6 @@
 //! Cuts transcripts of language models to size without breaking their tool calls.
 //!
-//! A [`Cutter`] is built from policies and cuts texts or values in any of two dozen formats. It detects the format, and how the
+//! A [`Cutter`] is built from policies and cuts texts or values in any of the formats that [`dialects::ALL`] lists. It detects the format, and how the
 //! transcripts are laid out in the text. What it keeps, it keeps byte for byte, and it leaves no tool call without its result, and
 //! no result without its call.
 //!
@@ -40,7 +40,7 @@
 //! ```
 //!
 //! Values go in and out as well ([`Cutter::cut_values`]), and a [`Policy`] of your own sees every dialect alike. Nothing here
-//! opens a file, and nothing changes the process: no hooks, no globals.
+//! opens a file, and nothing changes how the process behaves: there are no hooks.
 //!
 //! # Two layers
 //!
