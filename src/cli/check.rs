@@ -1,9 +1,10 @@
 //! `curtail check`: what is wrong with transcripts, where, and what the provider would answer.
 
+use std::io::Read as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::console;
@@ -16,12 +17,14 @@ use crate::options::input::Input;
 use crate::options::numbers::Tokens;
 use crate::options::repair::{REPAIR_MODES, profile_named};
 use crate::process::Interrupt;
+use crate::reports::answer::{AnswerReporter, tell_about};
 use crate::reports::check::{CheckReport, CheckReporter};
 use crate::reports::findings::{CheckOutcome, FORMATS, Format, Silenced};
 use crate::reports::progress::{Progress, Show};
 use crate::reports::remarks;
+use crate::works::answer::Diagnosing;
 use crate::works::check::{Checking, TextRepair};
-use curtail_core::checks::{Budget, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget};
+use curtail_core::checks::{Answer, Budget, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget};
 use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::transcript::PairingRules;
@@ -37,7 +40,16 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     config: ConfigFlags,
 
-    /// Repair broken pairs that were found, in place (default: move), and report what remains
+    /// Find what this answer of a provider means: TEXT, `-` for standard input, or @FILE
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["fix", "diff", "output_format", "statistics", "max_findings", "max_tokens", "deny", "warn", "allow", "strict"]
+    )]
+    error: Option<String>,
+
+    /// Mend what was found, in place, broken pairs as HOW says (default: move), and report what remains
     #[arg(
         long,
         value_parser = one_of(REPAIR_MODES),
@@ -48,6 +60,10 @@ pub(super) struct CheckArgs {
         help_heading = "Repair"
     )]
     fix: Option<RepairMode>,
+
+    /// Also mend faults in ways that change what the transcript says
+    #[arg(long, hide_short_help = true, help_heading = "Repair")]
+    unsafe_fixes: bool,
 
     /// Also repair calls that are pending at the end
     #[arg(long, hide_short_help = true, help_heading = "Repair")]
@@ -104,6 +120,20 @@ fn report_format() -> impl TypedValueParser<Value = &'static Format> {
         .try_map(|name| FORMATS.iter().find(|format| format.name == name).ok_or("no such format"))
 }
 
+/// The text of an answer: as it was given, or what a file or standard input contains.
+fn quoted(given: &str) -> anyhow::Result<String> {
+    let bytes = match given.strip_prefix('@') {
+        _ if given == "-" => {
+            let mut bytes = Vec::new();
+            std::io::stdin().read_to_end(&mut bytes).context("standard input")?;
+            bytes
+        }
+        Some(path) => std::fs::read(path).with_context(|| path.to_owned())?,
+        None => return Ok(given.to_owned()),
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Whether `check.paths` skips an input; with `--verbose`, it is reported.
 fn skips(levels: &Levels, source: &Source, global: &Global) -> bool {
     let skipped = source.path.is_some() && levels.skips(&source.name);
@@ -116,6 +146,9 @@ fn skips(levels: &Levels, source: &Source, global: &Global) -> bool {
 impl CheckArgs {
     /// Checks the input and reports the findings.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        if let Some(text) = &self.error {
+            return self.explain(text, global);
+        }
         let batch = self.input.batch(global)?;
         let (mut sources, missing) = match self.fix.is_some() && !self.follow_links {
             true => self.input.sources_in_place(global)?,
@@ -154,6 +187,23 @@ impl CheckArgs {
         batch.run(sources, &checking, |event| reporter.event(event));
         let status = reporter.finish();
         Ok(interrupt.status().map_or(status, ExitCode::from))
+    }
+
+    /// Searches the input for what an answer of a provider means.
+    fn explain(&self, text: &str, global: &Global) -> anyhow::Result<ExitCode> {
+        let answer = Answer::read(&quoted(text)?);
+        if let Some(diagnosis) = answer.unrelated() {
+            return Ok(ExitCode::from(if tell_about(&diagnosis) { 2 } else { 0 }));
+        }
+        if text == "-" && self.input.paths.is_empty() {
+            bail!("standard input is the answer; name the file of the transcript");
+        }
+        let batch = self.input.batch(global)?;
+        let (sources, missing) = self.input.sources(None, global)?;
+        let mut reporter = AnswerReporter::new(global);
+        missing.iter().for_each(|error| reporter.miss(error));
+        batch.run(sources, &Diagnosing { answer }, |event| reporter.event(event));
+        Ok(reporter.finish())
     }
 
     fn report(&self) -> CheckReport {
@@ -234,6 +284,6 @@ impl CheckArgs {
     fn repair(&self, profile: Option<PairingRules>) -> Option<TextRepair> {
         let mode = self.fix.or(self.diff.then(RepairMode::default))?;
         let repair = Repair { mode, pending: self.repair_pending };
-        Some(TextRepair { repair, profile, write: self.writes() })
+        Some(TextRepair { repair, profile, with_unsafe: self.unsafe_fixes, write: self.writes() })
     }
 }

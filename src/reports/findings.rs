@@ -243,6 +243,11 @@ fn write_finding(
     out.write_all(printed(&text).as_bytes())
 }
 
+/// A finding as people read it.
+pub(super) fn text_of(file: &str, finding: &Finding, colors: bool) -> String {
+    finding_text(file, finding, &Styles::new(colors))
+}
+
 fn finding_text(file: &str, finding: &Finding, styles: &Styles) -> String {
     let Styles { error, warning, frame, message: bold } = styles;
     let (label, style) = match finding.level {

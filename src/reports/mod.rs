@@ -1,5 +1,6 @@
 //! What is printed or written about a run: findings, cuts, counts, replays, pages, remarks and progress.
 
+pub(crate) mod answer;
 pub(crate) mod check;
 pub(crate) mod count_table;
 pub(crate) mod counts;

@@ -1,7 +1,7 @@
 //! Checks transcripts: texts in, findings out. Repairs them first if that was requested.
 
 use curtail_core::checks::{
-    Examination, Finding, Group, INVALID_JSON, Inspection, Level, Levels, REBUILT, Verdicts, rule_named,
+    ALL, Examination, Finding, Fix, INVALID_JSON, Inspection, Level, Levels, REBUILT, Verdicts, rule_named,
 };
 use curtail_core::dialects::{Dialect, ReadError, dialect_named, refuse_to_write};
 use curtail_core::explain::hunks;
@@ -26,6 +26,8 @@ pub(crate) struct TextRepair {
     pub(crate) repair: Repair,
     /// The rules of the provider that the transcript must satisfy, if they are not those of its own format.
     pub(crate) profile: Option<PairingRules>,
+    /// Whether to mend as well what changes the meaning of a transcript.
+    pub(crate) with_unsafe: bool,
     /// Whether to return the repaired texts and not only their differences.
     pub(crate) write: bool,
 }
@@ -69,15 +71,17 @@ impl Work for Checking {
             refuse_to_write(dialect, 0)?;
         }
         let repaired = match (&self.repair, &found) {
-            (Some(repair), Ok(found)) => self.repaired(repair, &verdicts, found, unit),
+            (Some(repair), Ok(found)) => self.repaired(repair, &verdicts, found, unit)?,
             _ => None,
         };
         let text = repaired.as_deref().unwrap_or(unit.text);
         let examined = match (&repaired, found) {
-            (Some(text), Ok(before)) => self.inspection.examine(reading, &verdicts, text).inspect(|after| {
+            (Some(text), Ok(before)) => self.inspection.examine(reading, &verdicts, text).and_then(|after| {
+                refuse_new_faults(&before, &after)?;
                 out.repaired += before.findings.len().saturating_sub(after.findings.len());
                 out.changed = true;
                 hunks(unit.text, text, unit.line, &mut out.diff);
+                Ok(after)
             }),
             (_, found) => found,
         };
@@ -108,8 +112,27 @@ impl Work for Checking {
     }
 }
 
+/// Refuses a repair that makes a fault which is denied and was not there.
+fn refuse_new_faults(before: &Examination, after: &Examination) -> Result<(), ReadError> {
+    let denied = |examined: &Examination, code: &str| {
+        let of_rule =
+            examined.findings.iter().filter(|finding| finding.level == Level::Deny && finding.rule.code == code);
+        of_rule.count()
+    };
+    let made = after.findings.iter().find(|finding| {
+        finding.level == Level::Deny && denied(after, finding.rule.code) > denied(before, finding.rule.code)
+    });
+    made.map_or(Ok(()), |made| {
+        let what = format!(
+            "not repaired, because that would make another fault: {} ({}: {}); repair this transcript by hand",
+            made.message, made.rule.code, made.rule.name
+        );
+        Err(ReadError { offset: 0, what })
+    })
+}
+
 /// A finding in the text of `unit` with its place in the file, whose earlier texts became `grown` bytes longer.
-fn in_file(finding: Finding, unit: &Unit<'_>, grown: isize) -> Finding {
+pub(super) fn in_file(finding: Finding, unit: &Unit<'_>, grown: isize) -> Finding {
     match unit.row {
         Some(row) => finding.in_row(unit.line, unit.text, &row.to_string()),
         None if unit.opened.rebuilt => finding.in_row(unit.line, "", REBUILT),
@@ -130,19 +153,6 @@ impl Checking {
 
 // Repairs.
 
-/// The rules whose findings a repair removes, each with the kind of fault that it reports. `missing-id` and `result-not-first`
-/// report faults of several kinds, so they are not in this list.
-const REPAIRED: [(&str, FaultKind); 8] = [
-    ("P001", FaultKind::OrphanResult),
-    ("P002", FaultKind::UnansweredCall),
-    ("P003", FaultKind::PendingCall),
-    ("P004", FaultKind::DuplicateCallId),
-    ("P005", FaultKind::DuplicateResult),
-    ("P006", FaultKind::ResultBeforeCall),
-    ("P007", FaultKind::DetachedResult),
-    ("P008", FaultKind::FamilyMismatch),
-];
-
 impl Checking {
     /// The repaired text; `None` if nothing that was found can be repaired.
     fn repaired(
@@ -151,10 +161,21 @@ impl Checking {
         verdicts: &Verdicts,
         found: &Examination,
         unit: &Unit<'_>,
-    ) -> Option<String> {
-        let is_pair =
-            |finding: &Finding| finding.rule.group() == Group::Pairing || ["S012", "S013"].contains(&finding.rule.code);
-        if !found.findings.iter().any(is_pair) {
+    ) -> Result<Option<String>, ReadError> {
+        let reading = &unit.opened.reading;
+        let paired = self.paired(repair, verdicts, found, unit);
+        let text = paired.as_deref().unwrap_or(unit.text);
+        let is_in_part = |finding: &Finding| matches!(finding.rule.fix, Fix::Part | Fix::Unsafe);
+        // Without its pairs, a transcript can have other faults.
+        if paired.is_none() && !found.findings.iter().any(is_in_part) {
+            return Ok(None);
+        }
+        Ok(self.inspection.mend(reading, verdicts, text, repair.with_unsafe)?.or(paired))
+    }
+
+    /// The text with whole pairs; `None` if no pair is broken.
+    fn paired(&self, repair: &TextRepair, verdicts: &Verdicts, found: &Examination, unit: &Unit<'_>) -> Option<String> {
+        if !found.findings.iter().any(|finding| matches!(finding.rule.fix, Fix::Pairs(_))) {
             return None;
         }
         let exempt = self.exempt(verdicts, found);
@@ -168,10 +189,14 @@ impl Checking {
         cut.changed.then_some(text)
     }
 
-    /// The faults to leave unrepaired, because no finding is reported for them.
+    /// The faults of pairs to leave unrepaired, because no finding is reported for them.
     fn exempt(&self, verdicts: &Verdicts, found: &Examination) -> Exempt {
         let allows = |code| rule_named(code).is_ok_and(|rule| verdicts.level_of(rule) == Level::Allow);
-        let kinds = REPAIRED.iter().filter(|(code, _)| allows(code)).map(|(_, kind)| *kind);
+        let kinds =
+            ALL.iter().filter(|rule| verdicts.level_of(rule) == Level::Allow).filter_map(|rule| match rule.fix {
+                Fix::Pairs(kind) => kind,
+                _ => None,
+            });
         let profile = self.inspection.profile.map(|profile| profile.provider_rules);
         let of_dialect = || found.dialect.and_then(dialect_named).map(<dyn Dialect>::provider_rules);
         let is_stored = self.inspection.stateful && profile.or_else(of_dialect).is_some_and(|rules| rules.server_state);

@@ -1,5 +1,6 @@
-//! What is done with each unit of a batch: it is cut, or checked.
+//! What is done with each unit of a batch: it is cut, checked, or searched.
 
+pub(crate) mod answer;
 pub(crate) mod check;
 pub(crate) mod copies;
 pub(crate) mod cut;

@@ -136,7 +136,7 @@ fn another_providers_rules_can_be_asked_for() {
     let text = lines(&[SAY, ASK, CALL, RESULT, SAY, late]);
     assert_eq!(reported(&json(&[], &text)), ["system-not-first warn 6:1"]);
     // Anthropic takes instructions anywhere.
-    assert_eq!(reported(&json(&["--profile", "anthropic"], &text)), ["first-speaker warn 1:1"]);
+    assert_eq!(reported(&json(&["--profile", "anthropic"], &text)), ["first-speaker deny 1:1"]);
     let report = json(&["--profile", "bedrock"], &lines(&[ASK, ASK, CALL, RESULT, SAY]));
     assert_eq!(reported(&report), ["alternation warn 2:1"]);
     assert!(report["findings"][0]["provider_answer"].as_str().unwrap().starts_with("A conversation must alternate"));

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::program::run;
-use curtail_core::checks::{ALL, Rule, rule_named};
+use curtail_core::checks::{ALL, Rule, constraints, rule_named};
 
 fn pages() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules")
@@ -68,9 +68,11 @@ fn index() -> String {
     format!("# Rules\n\n{INTRODUCTION}\n\n| code | rule | level | reports |\n|---|---|---|---|\n{rows}")
 }
 
-const TROUBLES: &str = "Search this page for what the provider answered. Each answer leads to the rule that finds its cause in the transcript,\n\
-     and to what mends it. Placeholders stand for what differs: `N` and `M` for numbers, `…` for ids and names.\n\n\
-     To find out at once, check the request or the log: `curtail check FILE` names the rule and the line.\n\n\
+const TROUBLES: &str = "Give `curtail check` the answer, as it is on your screen, and the request or the log:\n\n\
+     ```sh\ncurtail check --error 'TEXT' FILE\npbpaste | curtail check --error - FILE\n```\n\n\
+     It names the rule, the line and the block that the answer means, and the command that mends it\n\
+     ([details](commands/check.md#find-what-an-answer-means)). `curtail check FILE` finds most of these faults without the answer.\n\n\
+     Or search this page. Placeholders stand for what differs: `N` and `M` for numbers, `…` for ids and names.\n\n\
      ## The context is too long\n\n\
      | answer | do |\n|---|---|\n\
      | prompt is too long: N tokens > M maximum | [A session is too large](recipes/session-too-large.md) |\n\
@@ -79,29 +81,80 @@ const TROUBLES: &str = "Search this page for what the provider answered. Each an
      | The input token count (N) exceeds the maximum number of tokens allowed (M). | [Trim before sending](recipes/trim-before-sending.md) |\n\
      | Input is too long for requested model. | [Trim before sending](recipes/trim-before-sending.md) |\n";
 
+/// A text in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
 /// The answers of a provider, each with its rule and what mends it.
 fn troubles_of(provider: &str) -> String {
-    let rows = ALL.iter().flat_map(|rule| {
-        let answers = rule.answers.iter().filter(move |(name, _)| *name == provider);
-        answers.map(move |(_, answer)| {
-            let answer = answer.replace('|', "\\|").replace('<', "&lt;");
-            format!("| {answer} | [{} {}](rules/{}.md) | {} |\n", rule.code, rule.name, rule.name, rule.help)
-        })
-    });
-    format!("\n## {provider}\n\n| answer | cause | do |\n|---|---|---|\n{}", rows.collect::<String>())
+    let rows = constraints().iter().filter(|row| row.provider == provider);
+    let words: BTreeSet<(&str, &str)> = rows.filter_map(|row| Some((row.rule?, row.words))).collect();
+    let line = |(code, words): (&str, &str)| {
+        let rule = rule_named(code).unwrap();
+        format!("| {} | [{code} {}](rules/{}.md) | {} |\n", cell(words), rule.name, rule.name, rule.help)
+    };
+    format!(
+        "\n## {provider}\n\n| answer | cause | do |\n|---|---|---|\n{}",
+        words.into_iter().map(line).collect::<String>()
+    )
+}
+
+/// The providers with a rule for one of their answers.
+fn providers() -> BTreeSet<&'static str> {
+    constraints().iter().filter(|row| row.rule.is_some()).map(|row| row.provider).collect()
+}
+
+fn assert_page(name: &str, page: &str) {
+    let path = pages().join("..").join(name);
+    if std::env::var_os("CURTAIL_BLESS").is_some() {
+        fs::write(&path, page).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap_or_default(), page, "docs/{name} is out of date");
 }
 
 /// `CURTAIL_BLESS=1` writes the page.
 #[test]
 fn every_answer_of_a_provider_leads_to_its_rule() {
-    let providers: BTreeSet<&str> = ALL.iter().flat_map(|rule| rule.answers).map(|(provider, _)| *provider).collect();
-    let sections: String = providers.into_iter().map(troubles_of).collect();
-    let page = format!("# Troubleshooting\n\n{TROUBLES}{sections}");
-    let path = pages().join("../troubleshooting.md");
-    if std::env::var_os("CURTAIL_BLESS").is_some() {
-        fs::write(&path, &page).unwrap();
+    let sections: String = providers().into_iter().map(troubles_of).collect();
+    assert_page("troubleshooting.md", &format!("# Troubleshooting\n\n{TROUBLES}{sections}"));
+}
+
+const LIMITS: &str = "What providers limit in a transcript, where it is known from, and the rule that finds what exceeds it. A pattern\n\
+     is written as `prefix[characters]{least,most}`. *How* says how a limit is known: from the provider's pages (documented),\n\
+     from the types of its library (sdk), from its own checks (validator), from users (reported), or by conclusion\n\
+     (inferred). Limits change: the date or the version is that of the source.\n\n\
+     [Troubleshooting](troubleshooting.md) lists what providers answer.\n";
+
+/// The limits of a provider.
+fn limits_of(provider: &str) -> String {
+    let rows =
+        constraints().iter().filter(|row| row.provider == provider && row.rule.is_some() && !row.limit.is_empty());
+    let rows: BTreeSet<_> =
+        rows.map(|row| (row.rule.unwrap(), row.what, row.limit, row.source, row.date, row.how)).collect();
+    if rows.is_empty() {
+        return String::new();
     }
-    assert_eq!(fs::read_to_string(&path).unwrap_or_default(), page, "docs/troubleshooting.md is out of date");
+    let line = |(code, what, limit, source, date, how): (&str, &str, &str, &str, &str, &str)| {
+        let name = rule_named(code).unwrap().name;
+        format!("| {what} | `{}` | [{name}](rules/{name}.md) | {} | {date} | {how} |\n", cell(limit), cell(source))
+    };
+    let lines: String = rows.into_iter().map(line).collect();
+    format!("\n## {provider}\n\n| what | limit | rule | source | as of | how |\n|---|---|---|---|---|---|\n{lines}")
+}
+
+/// `CURTAIL_BLESS=1` writes the page.
+#[test]
+fn every_limit_of_a_provider_is_on_its_page() {
+    let sections: String = providers().into_iter().map(limits_of).collect();
+    assert_page("providers.md", &format!("# Providers\n\n{LIMITS}{sections}"));
+}
+
+#[test]
+fn every_constraint_names_a_rule() {
+    let unknown: Vec<_> =
+        constraints().iter().filter(|row| row.rule.is_some_and(|code| rule_named(code).is_err())).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }
 
 #[test]

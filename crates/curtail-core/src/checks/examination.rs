@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::{DUPLICATE_TRANSCRIPT, Detection, Finding, INVALID_JSON, Inspection, Level, LineIndex, Verdicts};
 use crate::dialects::{Dialect, Framing, ReadError, Reading, along_branches, rebuilt};
 use crate::json::Document;
-use crate::transcript::{Message, Transcript};
+use crate::transcript::{Message, ProviderRules, Transcript};
 
 /// What was found in a text.
 #[derive(Debug, Clone, Default)]
@@ -117,7 +117,8 @@ impl Inspection {
         }
         let counts = budget.as_ref().map(|budget| budget.counts(transcript)).transpose()?;
         let limit = self.budget.as_ref().map(|budget| budget.max_tokens);
-        Ok(self.detect(transcript, dialect.provider_rules(), verdicts, counts.as_ref().zip(limit)))
+        let provider_rules = of_log(dialect, transcript);
+        Ok(self.detect(transcript, provider_rules, verdicts, counts.as_ref().zip(limit)))
     }
 
     /// Examines every transcript of `text`, a whole file, as [`examine`](Self::examine) examines each unit of it. What cannot be
@@ -157,6 +158,16 @@ impl Inspection {
     }
 }
 
+/// The rules of a format, with the provider that the log names last: that is where it will be sent.
+fn of_log(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> ProviderRules {
+    let rules = dialect.provider_rules();
+    if !rules.provider.is_empty() {
+        return rules;
+    }
+    let named = transcript.layout.elements.iter().rev().find_map(|&item| dialect.log().provider(item));
+    ProviderRules { provider: named.unwrap_or(""), converts: true, ..rules }
+}
+
 /// Where a finding is in a log of patches, whose chat stands nowhere in the text.
 pub const REBUILT: &str = "in the chat that the patches make";
 
@@ -177,7 +188,7 @@ fn remove_repeated(findings: &mut Vec<Finding>, first: usize) {
 
 /// The lines that are not JSON, and the text with spaces in their place. If every line is JSON by itself, the text's own
 /// error is the only one and there is no text to read.
-fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadError>, Option<String>) {
+pub(super) fn salvage(reading: &Reading, text: &str, read_error: ReadError) -> (Vec<ReadError>, Option<String>) {
     if reading.framing != Framing::Lines {
         return (vec![read_error], None);
     }

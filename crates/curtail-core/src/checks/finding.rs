@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use serde::Serialize;
 
 use super::{INVALID_JSON, Level, Rule};
-use crate::dialects::{Dialect, ReadError};
+use crate::dialects::{Dialect, Patch, ReadError};
 use crate::json::{Span, Value};
 
 /// What a rule detected, as values of the transcript.
@@ -22,13 +23,58 @@ pub struct Match<'a> {
     pub other: Option<(usize, Option<Value<'a>>)>,
     /// Whether the finding is at most a warning, whatever the rule's level.
     pub only_warns: bool,
+    /// Which of the rule's constraints is violated, if it has several.
+    pub what: &'static str,
+    /// How it is mended in the part alone, if it can be.
+    pub mend: Option<Mend<'a>>,
+}
+
+/// How a fault is mended in the part alone.
+#[derive(Debug, Clone)]
+pub enum Mend<'a> {
+    /// The part or the message at the place of the fault is dropped, with what depends on it.
+    Cut,
+    /// These elements and members are removed.
+    Remove(Vec<Value<'a>>),
+    /// These bytes are replaced.
+    Write(Vec<Patch>),
 }
 
 impl<'a> Match<'a> {
     /// A finding at a value.
     #[must_use]
     pub const fn new(at: Option<Value<'a>>, message: String) -> Self {
-        Self { at, message_index: None, message, other: None, only_warns: false }
+        Self { at, message_index: None, message, other: None, only_warns: false, what: "", mend: None }
+    }
+
+    /// The same, of the constraint `what`.
+    #[must_use]
+    pub fn of(self, what: &'static str) -> Self {
+        Self { what, ..self }
+    }
+
+    /// The same, mended by dropping the part or the message at its place.
+    #[must_use]
+    pub fn cut(self) -> Self {
+        Self { mend: Some(Mend::Cut), ..self }
+    }
+
+    /// The same, mended by removing elements or members.
+    #[must_use]
+    pub fn removing(self, values: Vec<Value<'a>>) -> Self {
+        Self { mend: Some(Mend::Remove(values)), ..self }
+    }
+
+    /// The same, mended by replacing bytes; without a replacement, a person has to mend it.
+    #[must_use]
+    pub fn writing(self, patches: Vec<Patch>) -> Self {
+        Self { mend: (!patches.is_empty()).then_some(Mend::Write(patches)), ..self }
+    }
+
+    /// The same, which at most warns if `is_mild`.
+    #[must_use]
+    pub fn warning_if(self, is_mild: bool) -> Self {
+        Self { only_warns: self.only_warns || is_mild, ..self }
     }
 }
 
@@ -51,6 +97,8 @@ pub struct Finding {
     pub other: Option<FindingPlace>,
     /// The line to show.
     pub excerpt: Excerpt,
+    /// Which of the rule's constraints is violated, if it has several.
+    pub what: &'static str,
 }
 
 /// A place in a file.
@@ -78,7 +126,34 @@ impl Finding {
     pub fn in_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, message: String) -> Self {
         let at = lines.place(Span::new(offset, offset), None, None);
         let excerpt = lines.excerpt(&at);
-        Self { rule, level, message, help: rule.help.into(), answer: None, at, other: None, excerpt }
+        Self { rule, level, message, help: rule.help.into(), answer: None, at, other: None, excerpt, what: "" }
+    }
+
+    /// A denied finding at `value`, in the text that `lines` indexes.
+    #[must_use]
+    pub fn at_value(rule: &'static Rule, lines: &LineIndex<'_>, value: Value<'_>, message: String) -> Self {
+        let at = lines.place_of(value, None);
+        let excerpt = lines.excerpt(&at);
+        Self {
+            rule,
+            level: Level::Deny,
+            message,
+            help: rule.help.into(),
+            answer: None,
+            at,
+            other: None,
+            excerpt,
+            what: "",
+        }
+    }
+
+    /// Whether it or its counterpart is in one of `spans`, or is the message around one.
+    pub(super) fn is_within(&self, spans: &[Range<usize>]) -> bool {
+        let within = |place: &FindingPlace| {
+            let end = place.offset + place.length;
+            spans.iter().any(|span| span.contains(&place.offset) || place.offset <= span.start && span.end <= end)
+        };
+        within(&self.at) || self.other.as_ref().is_some_and(within)
     }
 
     /// The finding that `text` is not JSON, or not a transcript.
@@ -105,7 +180,7 @@ impl Finding {
     /// The same finding in a transcript of `dialect`: what is only read cannot be fixed.
     #[must_use]
     pub fn in_dialect(mut self, dialect: &dyn Dialect) -> Self {
-        if self.rule.names_fix() && dialect.writer().is_none() {
+        if self.rule.is_fixed() && dialect.writer().is_none() {
             self.help = format!("{}, which does not write `{}`", self.rule.help, dialect.name()).into();
         }
         self

@@ -1,6 +1,6 @@
 //! Runs all rules on one transcript: which of them, at what level, and by the requirements of which provider.
 
-use super::{ALL, Detector, Finding, Level, LineIndex, Match, Rule, RuleContext, Verdicts};
+use super::{ALL, Detector, Finding, Fix, Level, LineIndex, Match, Mend, Rule, RuleContext, Verdicts};
 use crate::counting::REFUSED;
 use crate::dialects::{Dialect, ReadError};
 use crate::json::{Span, Value};
@@ -92,6 +92,14 @@ pub struct Detection<'a> {
     found: Match<'a>,
 }
 
+impl<'a> Detection<'a> {
+    /// How it is mended in the part alone, if its rule says that it can be, and what it is about.
+    pub(super) fn mend(&self, with_unsafe: bool) -> Option<(&Mend<'a>, Option<Value<'a>>)> {
+        let is_mended = self.rule.fix == Fix::Part || with_unsafe && self.rule.fix == Fix::Unsafe;
+        self.found.mend.as_ref().filter(|_| is_mended).map(|mend| (mend, self.found.at))
+    }
+}
+
 impl Inspection {
     /// What the rules detect in `transcript`, whose own format has `provider_rules`, in the order of its text. `budget` has its
     /// tokens and how many it may have.
@@ -122,11 +130,11 @@ impl Inspection {
                 (Detector::Budget(detect), Some((tokens, limit))) => detect(&context, tokens, limit),
                 _ => continue,
             };
-            let answer = rule.answer_of(provider_rules.provider);
+            let answer = |what| rule.answer_of(provider_rules.provider, what);
             let detection = |found: Match<'a>| Detection {
                 rule,
                 level: if found.only_warns { level.min(Level::Warn) } else { level },
-                answer,
+                answer: answer(found.what),
                 found,
             };
             detections.extend(matches.into_iter().map(detection));
@@ -153,6 +161,7 @@ impl Profile {
         // Where signatures are depends on the transcript and not on the provider.
         let provider_rules = ProviderRules {
             log: format.provider_rules.log,
+            converts: format.provider_rules.converts,
             signatures: format.provider_rules.signatures,
             call_signatures: format.provider_rules.call_signatures,
             results_together: self.provider_rules.results_together && inside,
@@ -175,7 +184,7 @@ impl Detection<'_> {
     /// The finding, with its place in the text that `lines` indexes; a detection without a value is placed at `start`.
     #[must_use]
     pub fn locate(self, lines: &LineIndex<'_>, start: u32) -> Finding {
-        let Match { at, message_index, message, other, .. } = self.found;
+        let Match { at, message_index, message, other, what, .. } = self.found;
         let place = match at {
             Some(value) => lines.place_of(value, message_index),
             None => lines.place(Span::new(start, start), None, message_index),
@@ -184,7 +193,17 @@ impl Detection<'_> {
         let shown = at.map(|value| lines.place_of(content_of(value), None)).filter(|shown| shown.line == place.line);
         let excerpt = lines.excerpt(shown.as_ref().unwrap_or(&place));
         let help = self.rule.help.into();
-        Finding { rule: self.rule, level: self.level, message, help, answer: self.answer, at: place, other, excerpt }
+        Finding {
+            rule: self.rule,
+            level: self.level,
+            message,
+            help,
+            answer: self.answer,
+            at: place,
+            other,
+            excerpt,
+            what,
+        }
     }
 }
 

@@ -1,24 +1,30 @@
 //! Messages in, findings out: what a rule is, which rules run, and where a finding is. The rules are in `rules/`, in one file for
 //! each subject.
 
+mod answers;
+mod constraints;
 mod context;
 mod examination;
 mod finding;
 mod inspection;
 mod levels;
+mod mending;
 mod rules;
 
 use std::fmt::{self, Write as _};
 
+pub use answers::{Answer, Diagnosis};
+pub use constraints::{Constraint, constraints};
 pub use context::{MiscountedRound, RuleContext};
 pub use examination::{Examination, REBUILT};
-pub use finding::{Excerpt, Finding, FindingPlace, LineIndex, Match};
+pub use finding::{Excerpt, Finding, FindingPlace, LineIndex, Match, Mend};
 pub use inspection::{Budget, Detection, Inspection, Profile, TokenCounts};
 pub use levels::{Level, Levels, LevelsError, PathTable, Table, Verdicts};
 pub use rules::{ALL, DUPLICATE_TRANSCRIPT, INVALID_JSON};
 
 use crate::dialects;
 use crate::suggest::closest;
+use crate::transcript::FaultKind;
 
 /// A fault that a transcript can have, with its documentation.
 #[derive(Debug)]
@@ -35,8 +41,10 @@ pub struct Rule {
     pub why: &'static str,
     /// What to do about it; reads after "help: ".
     pub help: &'static str,
-    /// What providers answer to such a transcript, by the name of the format that they accept.
-    pub answers: &'static [(&'static str, &'static str)],
+    /// Whether `check --fix` mends it.
+    pub fix: Fix,
+    /// The command that mends it, where `check --fix` does not, with `FILE` for the file; empty if a person has to.
+    pub command: &'static str,
     /// The flags with which `check` reports the bad example, for a rule that is off or needs a number.
     pub flags: &'static str,
     /// A file in which this rule, and no other, has a finding.
@@ -45,6 +53,19 @@ pub struct Rule {
     pub good: &'static str,
     /// What detects the fault.
     pub detector: Detector,
+}
+
+/// Whether and how a fault can be mended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fix {
+    /// A person has to.
+    No,
+    /// The repair of pairs mends it, as faults of this kind; without a kind, as those of several.
+    Pairs(Option<FaultKind>),
+    /// In the part alone, and nothing is invented.
+    Part,
+    /// In the part alone, but the transcript says something else then.
+    Unsafe,
 }
 
 /// What a rule looks at.
@@ -173,15 +194,34 @@ impl Rule {
         }
     }
 
-    /// What the provider called `name` answers, where it is known.
-    #[must_use]
-    pub fn answer_of(&self, name: &str) -> Option<&'static str> {
-        self.answers.iter().find(|(provider, _)| *provider == name).map(|(_, answer)| *answer)
+    /// What providers demand that the rule finds violated, and how they say so.
+    pub fn constraints(&self) -> impl Iterator<Item = &'static Constraint> {
+        constraints().iter().filter(|row| row.rule == Some(self.code))
     }
 
-    /// Whether the help describes what `--fix` does.
-    fn names_fix(&self) -> bool {
-        self.help.contains("--fix")
+    /// What the provider called `name` answers, where it is known: about `what`, if it says several things.
+    #[must_use]
+    pub fn answer_of(&self, name: &str, what: &str) -> Option<&'static str> {
+        let mut rows = self.constraints().filter(|row| row.provider == name);
+        let first = rows.next()?;
+        let exact = if first.what == what { None } else { rows.find(|row| row.what == what) };
+        Some(exact.unwrap_or(first).words)
+    }
+
+    /// The command that mends it, with `FILE` for the file; `None` if a person has to.
+    #[must_use]
+    pub const fn mended_by(&self) -> Option<&'static str> {
+        match self.fix {
+            _ if !self.command.is_empty() => Some(self.command),
+            Fix::No => None,
+            Fix::Pairs(_) | Fix::Part => Some("curtail check --fix FILE"),
+            Fix::Unsafe => Some("curtail check --fix --unsafe-fixes FILE"),
+        }
+    }
+
+    /// Whether `--fix` mends it.
+    const fn is_fixed(&self) -> bool {
+        !matches!(self.fix, Fix::No)
     }
 
     /// The rule's page in Markdown: `docs/rules/` contains it and `curtail rule` prints it.
@@ -197,15 +237,16 @@ impl Rule {
             self.why
         );
         let _ = writeln!(page, "Help: {}.\n", self.help);
-        if self.names_fix() {
+        if self.is_fixed() {
             let only_read = dialects::ALL.iter().filter(|dialect| dialect.writer().is_none());
             let names: Vec<String> = only_read.map(|dialect| format!("`{}`", dialect.name())).collect();
             let _ = writeln!(page, "`--fix` does not write {}, which are read-only.\n", names.join(" and "));
         }
-        if !self.answers.is_empty() {
+        let mut rows = self.constraints().peekable();
+        if rows.peek().is_some() {
             page.push_str("## What providers answer\n\n| provider | answer |\n|---|---|\n");
-            for (provider, answer) in self.answers {
-                let _ = writeln!(page, "| {provider} | {} |", answer.replace('|', "\\|"));
+            for row in rows {
+                let _ = writeln!(page, "| {} | {} |", row.provider, row.words.replace('|', "\\|").replace('<', "&lt;"));
             }
             page.push('\n');
         }

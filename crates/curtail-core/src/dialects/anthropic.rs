@@ -4,8 +4,8 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, blocks, roo};
 use crate::json::{Text, Value, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, DraftResult, Family, IdFormat, Leader, Message, PairingRules, Part, PartOrigin,
-    ProviderRules, ResultPlace, Role, ToolCall, ToolResult, Usage,
+    Content, Draft, DraftPart, DraftResult, Family, Leader, Message, PairingRules, Part, PartOrigin, ProviderRules,
+    ResultPlace, Role, ToolCall, ToolResult, Usage,
 };
 
 /// The dialect `anthropic`.
@@ -126,7 +126,6 @@ pub(super) const RULES: ProviderRules = ProviderRules {
     // The signature of redacted reasoning is its `data`.
     signatures: &["signature", "data"],
     system_anywhere: true,
-    ids: Some(IdFormat { symbols: "_-", longest: usize::MAX }),
     ..NO_RULES
 };
 

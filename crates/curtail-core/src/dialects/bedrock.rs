@@ -4,7 +4,7 @@
 use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, blocks};
 use crate::json::{Json, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftResult, IdFormat, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Turns,
+    Content, Draft, DraftResult, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role, Turns,
 };
 
 /// The dialect `bedrock`.
@@ -28,7 +28,6 @@ impl Dialect for Bedrock {
                 first_speaker: Some(Role::User),
                 turns: Turns::Alternate,
                 system_beside: true,
-                ids: Some(IdFormat { symbols: "_.:-", longest: 64 }),
                 ..NO_RULES
             },
             writer: Some(&Bedrock),

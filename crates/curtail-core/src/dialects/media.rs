@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use foldhash::{HashMap, HashSet};
 
+use super::Patch;
 use crate::json::{Member, Span, Text, Value, quote, repeated_members};
 use crate::transcript::{Content, Part, SIGNATURES, Substitution};
 
@@ -204,6 +205,96 @@ impl<'a> Medium<'a> {
         }
     }
 
+    /// What is wrong with its bytes; `None` if nothing is, or if they are elsewhere.
+    #[must_use]
+    pub fn fault(&self) -> Option<MediumFault> {
+        let payload = self.payload()?;
+        let text = payload.text.into_decoded();
+        let url = text.strip_prefix("data:").and_then(|url| url.split_once(','));
+        if url.is_none() && (!payload.is_bytes || text.contains("://"))
+            || url.is_some_and(|(head, _)| !head.ends_with("base64"))
+        {
+            return None;
+        }
+        let base64 = url.map_or(&*text, |(_, data)| data);
+        if base64.trim().is_empty() {
+            return Some(MediumFault::Empty);
+        }
+        if !is_base64(base64) {
+            return Some(MediumFault::Undecodable);
+        }
+        let named = self.named_type().or_else(|| Some(url?.0.split(';').next()?.to_owned()))?;
+        let short = named.rsplit('/').next().unwrap_or_default().to_lowercase();
+        let short = if short == "jpg" { "jpeg" } else { short.as_str() };
+        let head = decoded_head(base64);
+        if short == "pdf" {
+            return (!head.is_empty() && !head[..head.len().min(1024)].windows(4).any(|four| four == b"%PDF"))
+                .then_some(MediumFault::NoDocument);
+        }
+        let named_image = IMAGES.contains(&short).then_some(short)?;
+        match imagesize::image_type(&head).ok().map(|format| format!("{format:?}").to_lowercase()) {
+            Some(found) if IMAGES.contains(&found.as_str()) && found != named_image => {
+                Some(MediumFault::OtherType { named, found })
+            }
+            Some(_) => None,
+            None => Some(MediumFault::NoImage),
+        }
+    }
+
+    /// What mends `fault`: the type that the bytes have, or a text in place of the medium.
+    #[must_use]
+    pub fn mend(&self, fault: &MediumFault) -> Vec<Patch> {
+        let MediumFault::OtherType { named, found } = fault else { return self.removed() };
+        let raw = self.value.raw();
+        // The type is written once: as a member, or at the beginning of the URL.
+        let start = self.value.span().start;
+        let corrected = match named.split_once('/') {
+            Some((kind, _)) => format!("{kind}/{found}"),
+            None => found.clone(),
+        };
+        let places: Vec<usize> = raw.match_indices(named.as_str()).map(|(at, _)| at).take(1).collect();
+        let patch = |at: usize| {
+            let at = start + u32::try_from(at).unwrap_or_default();
+            let end = at + u32::try_from(named.len()).unwrap_or_default();
+            Patch { span: Span::new(at, end), text: corrected.clone() }
+        };
+        places.into_iter().map(patch).collect()
+    }
+
+    /// A text in its place.
+    #[must_use]
+    pub fn removed(&self) -> Vec<Patch> {
+        let Substitution { span, json, .. } = self.described(&self.facts().to_string());
+        vec![Patch { span, text: json }]
+    }
+
+    /// The pages of a document, as it says itself.
+    #[must_use]
+    pub fn pages(&self) -> Option<usize> {
+        let payload = self.payload().filter(|payload| payload.is_bytes)?;
+        let text = payload.text.into_decoded();
+        let base64 = text.strip_prefix("data:").and_then(|url| url.split_once(',')).map_or(&*text, |(_, data)| data);
+        // `%PDF`
+        if !base64.starts_with("JVBE") {
+            return None;
+        }
+        let bytes = decoded(base64, usize::MAX);
+        let counted = memchr::memmem::find_iter(&bytes, b"/Count").filter_map(|at| number_at(&bytes[at + 6..]));
+        let pages = memchr::memmem::find_iter(&bytes, b"/Type");
+        let pages = pages.filter(|at| {
+            bytes[at + 5..].trim_ascii_start().strip_prefix(b"/Page").is_some_and(|rest| !rest.starts_with(b"s"))
+        });
+        let most = counted.max().unwrap_or_default().max(pages.count());
+        (most > 0).then_some(most)
+    }
+
+    /// The type that it says it has.
+    #[must_use]
+    pub fn named_type(&self) -> Option<String> {
+        let payload = || Some(self.payload()?.text.into_decoded().into_owned());
+        self.named_format().or_else(|| payload()?.strip_prefix("data:")?.split([';', ',']).next().map(str::to_owned))
+    }
+
     fn named_format(&self) -> Option<String> {
         const NAMES: &[&str] = &["media_type", "mimeType", "mime_type", "mediaType", "format"];
         let inside = self.value.members().map(|member| member.value).filter(|value| value.is_object());
@@ -225,6 +316,41 @@ impl<'a> Medium<'a> {
         }
     }
 }
+
+/// What is wrong with the bytes of a medium.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MediumFault {
+    /// There are none.
+    Empty,
+    /// They are not base64.
+    Undecodable,
+    /// They are of no image.
+    NoImage,
+    /// They are of no PDF.
+    NoDocument,
+    /// They are an image of another type.
+    OtherType {
+        /// The type that is named.
+        named: String,
+        /// The type of the bytes.
+        found: String,
+    },
+}
+
+impl fmt::Display for MediumFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the medium is empty"),
+            Self::Undecodable => f.write_str("the medium is not base64"),
+            Self::NoImage => f.write_str("the bytes are no image"),
+            Self::NoDocument => f.write_str("the bytes are no PDF"),
+            Self::OtherType { named, found } => write!(f, "the image is called `{named}`, and its bytes are {found}"),
+        }
+    }
+}
+
+/// The types of images that can be told by their bytes.
+const IMAGES: [&str; 4] = ["png", "jpeg", "gif", "webp"];
 
 /// The text in place of a removed medium.
 impl fmt::Display for MediumFacts {
@@ -264,11 +390,31 @@ fn kind(value: Value<'_>, format: Option<&str>) -> &'static str {
     ["image", "audio", "video"].into_iter().find(|kind| mentions(kind)).unwrap_or("file")
 }
 
+/// Whether `text` is base64, in either alphabet and with or without padding.
+fn is_base64(text: &str) -> bool {
+    let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(byte);
+    let count = digits.clone().filter(|byte| *byte != b'=').count();
+    digits.clone().all(|byte| is_digit(&byte)) && count % 4 != 1
+}
+
+/// The number at the beginning of `bytes`.
+fn number_at(bytes: &[u8]) -> Option<usize> {
+    let digits: Vec<u8> =
+        bytes.iter().copied().skip_while(u8::is_ascii_whitespace).take_while(u8::is_ascii_digit).collect();
+    std::str::from_utf8(&digits).ok()?.parse().ok()
+}
+
 /// The beginning of what `base64` encodes.
 fn decoded_head(base64: &str) -> Vec<u8> {
+    decoded(base64, HEAD)
+}
+
+/// What the first `most` digits of `base64` encode.
+fn decoded(base64: &str, most: usize) -> Vec<u8> {
     let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let lenient = GeneralPurpose::new(&base64::alphabet::STANDARD, config.with_decode_allow_trailing_bits(true));
-    let clean: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).take(HEAD).collect();
+    let clean: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).take(most).collect();
     let whole = clean.len() - clean.len() % 4;
     lenient.decode(&clean[..whole]).unwrap_or_default()
 }

@@ -148,6 +148,7 @@ const BY_ID: PairingRules =
 const NO_RULES: ProviderRules = ProviderRules {
     provider: "",
     log: false,
+    converts: false,
     first_speaker: None,
     turns: Turns::Free,
     results_together: false,
@@ -156,7 +157,6 @@ const NO_RULES: ProviderRules = ProviderRules {
     call_signatures: &[],
     system_anywhere: false,
     system_beside: false,
-    ids: None,
 };
 
 impl Format {

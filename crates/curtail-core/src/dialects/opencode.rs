@@ -123,6 +123,13 @@ impl LogHabits for OpenCode {
         is_summary(item)
     }
 
+    fn provider(&self, item: Value<'_>) -> Option<&'static str> {
+        let info = info(item);
+        let id = info.get_text("providerID").or_else(|| info.get("model")?.get_text("providerID"))?.into_decoded();
+        let ids = [("anthropic", "anthropic"), ("amazon-bedrock", "bedrock"), ("google", "gemini")];
+        ids.into_iter().find(|(name, _)| *name == id).map(|(_, provider)| provider)
+    }
+
     fn kept_by(&self, compactions: &[usize], items: &[Value<'_>]) -> Vec<Vec<Range<usize>>> {
         let names = if compactions.is_empty() { Names::default() } else { Names::new(items) };
         compactions.iter().map(|&at| kept_by(items[at], &items[..at], &names)).collect()

@@ -7,10 +7,13 @@ use std::ops::Range;
 use foldhash::HashMap;
 
 use super::tree::Tree;
-use super::{Dialect, DialectWriter, Fit, Format, Item, LogHabits, Patch, Remaining, SizeFigures, Written, blocks};
+use super::{
+    Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, Patch, Remaining, SizeFigures, Written, blocks,
+};
 use crate::json::{ObjectWriter, Text, Value, list, object};
 use crate::transcript::{
-    Content, Draft, DraftResult, Layout, Links, Part, PartOrigin, Role, SlotKind, Standing, Unknown, Usage,
+    Content, Draft, DraftResult, Layout, Links, Part, PartOrigin, ProviderRules, Role, SlotKind, Standing, Unknown,
+    Usage,
 };
 
 /// The dialect `pi`.
@@ -29,6 +32,7 @@ impl Dialect for Pi {
             name: "pi",
             signature: "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, \
                 `model_change`",
+            provider: ProviderRules { signatures: &["thinkingSignature"], ..NO_RULES },
             is_log: true,
             writer: Some(&Pi),
             log: &Pi,
@@ -275,9 +279,13 @@ fn content(message: Value<'_>) -> Vec<Part<'_>> {
         "toolCall" => blocks::call_in(block, ["id", "name", "arguments"]),
         _ => blocks::plain_block(block),
     });
-    for part in parts.iter_mut().filter(|part| claude && matches!(part.content, Content::Reasoning(_))) {
+    for part in parts.iter_mut().filter(|part| matches!(part.content, Content::Reasoning(_))) {
         if let PartOrigin::Source(place) = &mut part.origin {
-            place.prefix_bound = place.element.some_text("thinkingSignature").is_some();
+            place.prefix_bound = claude && place.element.some_text("thinkingSignature").is_some();
+            // Other providers sign nothing, or what they sign is no text of the block.
+            if !claude {
+                place.further_mut().unsigned = true;
+            }
         }
     }
     parts

@@ -31,7 +31,7 @@ pub use part::{
     ArgumentFault, Content, Family, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution,
     ToolCall, ToolResult, without_arguments,
 };
-pub use requirements::{ContextPlace, IdFormat, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
+pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
 
 pub use seldom::Seldom;
 pub use unread::{NonMessage, Unknown, Unread};

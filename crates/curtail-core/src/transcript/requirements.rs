@@ -69,6 +69,8 @@ pub struct ProviderRules {
     pub provider: &'static str,
     /// Whether items of unknown kinds are expected, as in the log of a session.
     pub log: bool,
+    /// Whether the program of the log writes messages anew for each provider: with other ids, and without what it cannot sign.
+    pub converts: bool,
     /// The role of the first message after the instructions, if the provider requires one.
     pub first_speaker: Option<Role>,
     /// Whether user and assistant must alternate.
@@ -85,8 +87,6 @@ pub struct ProviderRules {
     pub system_anywhere: bool,
     /// Whether instructions are always beside the list of messages, which has no role for them.
     pub system_beside: bool,
-    /// The format of call ids, if the provider restricts it.
-    pub ids: Option<IdFormat>,
 }
 
 impl ProviderRules {
@@ -120,24 +120,6 @@ pub enum Turns {
     Free,
     /// User and assistant must alternate.
     Alternate,
-}
-
-/// A format of ids: ASCII letters, digits and some punctuation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IdFormat {
-    /// Punctuation that is allowed in addition to letters and digits.
-    pub symbols: &'static str,
-    /// Maximum length in bytes.
-    pub longest: usize,
-}
-
-impl IdFormat {
-    /// Whether `id` has this format.
-    #[must_use]
-    pub fn accepts(self, id: &str) -> bool {
-        let right = |c: char| c.is_ascii_alphanumeric() || self.symbols.contains(c);
-        !id.is_empty() && id.len() <= self.longest && id.chars().all(right)
-    }
 }
 
 // Which models check their signed reasoning: the only table of model names. As of November 2026.

@@ -243,6 +243,7 @@ fn sources(module: &Path) -> Vec<PathBuf> {
     let file = module.with_extension("rs");
     let Ok(entries) = fs::read_dir(module) else { return vec![file] };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.is_dir() || path.extension().is_some_and(|ending| ending == "rs"));
     paths.sort();
     paths.iter().flat_map(|path| if path.is_dir() { sources(path) } else { vec![path.clone()] }).collect()
 }

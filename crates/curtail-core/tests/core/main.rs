@@ -9,6 +9,7 @@
     reason = "a test may stop at what it did not expect, and say what it runs"
 )]
 
+mod answers;
 mod api;
 mod dialects;
 mod json;

@@ -3,28 +3,23 @@
 use std::collections::HashSet;
 
 use super::ANSWERED_CALL;
-use crate::checks::{Detector, Level, Match, Rule, RuleContext};
-use crate::dialects::media::{MediumFacts, media, size};
-use crate::transcript::{ArgumentFault, Content, Message, PartRef, Role, Standing, ToolCall};
+use crate::checks::constraints::states;
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::json::{Text, Value};
+use crate::transcript::{ArgumentFault, Content, Message, Part, PartRef, Role, Standing, ToolCall};
 
 pub(super) static EMPTY_CONTENT: Rule = Rule {
     code: "S004",
     name: "empty-content",
-    level: Level::Warn,
-    summary: "A message has no content.",
+    level: Level::Deny,
+    summary: "A message, or a text in it, has no content.",
     why: "A message without content, or with nothing but white space, comes from a reply that was cut off or from a \
-          filter that removed everything. Anthropic and Bedrock reject it. Others accept it, and a model that is \
-          trained on it learns to answer with nothing. A reply that only calls tools is not empty, and tool results \
-          may be empty.",
-    help: "drop the message, or give it content",
-    answers: &[
-        ("anthropic", "messages: text content blocks must be non-empty"),
-        (
-            "bedrock",
-            "The text field in the ContentBlock object at messages.N.content.M is blank. Add text to the text field, and try again.",
-        ),
-        ("gemini", "Unable to submit request because it must have a text parameter."),
-    ],
+          filter that removed everything. Anthropic and Bedrock reject it, and a blank text beside other blocks as well. \
+          Others accept it, and a model that is trained on it learns to answer with nothing: there, the finding is a \
+          warning. A reply that only calls tools is not empty, and tool results may be empty.",
+    help: "drop the message or the blank text, or give it content: `--fix` drops it",
+    fix: Fix::Part,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
@@ -40,9 +35,34 @@ pub(super) static EMPTY_CONTENT: Rule = Rule {
 };
 
 fn empty_content<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let mut matches = empty_messages(context);
+    matches.extend(blank_blocks(context));
+    matches
+}
+
+/// Blank texts beside other parts, where the provider looks at each block.
+fn blank_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !states(context.provider_rules.provider, "blank blocks") {
+        return Vec::new();
+    }
+    let is_blank = |part: &Part<'_>| matches!(&part.content, Content::Text(text) if text.is_blank());
+    let beside = |at: &PartRef| {
+        let message = &context.messages[at.message];
+        !is_empty(message) && message.standing.is_read()
+    };
+    // A string beside calls, as other formats write it, is no block.
+    let is_block =
+        |part: &Part<'_>| part.place().is_some_and(|place| place.piece.is_none() && place.element.is_object());
+    let blank = context.parts().filter(|(at, part)| is_blank(part) && is_block(part) && beside(at));
+    let log = context.provider_rules.log;
+    blank.map(|(at, _)| context.match_at(at, "the text is blank").of("blank blocks").cut().warning_if(log)).collect()
+}
+
+fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if !context.messages.iter().any(is_empty) {
         return Vec::new();
     }
+    let is_mild = context.provider_rules.log || !states(context.provider_rules.provider, "blank blocks");
     // A log can write one reply as several messages: the reply is empty only if all of them are.
     let speaking = context.messages.iter().filter(|message| !is_empty(message));
     let speaking: HashSet<_> = speaking.filter_map(Message::reply_key).collect();
@@ -55,7 +75,7 @@ fn empty_content<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         let article = if role == Role::Assistant { "an" } else { "a" };
         format!("{article} {} message has no content", role.name())
     };
-    empty.map(|(at, message)| context.match_message(at, text(message.role))).collect()
+    empty.map(|(at, message)| context.match_message(at, text(message.role)).cut().warning_if(is_mild)).collect()
 }
 
 fn is_empty(message: &Message<'_>) -> bool {
@@ -72,17 +92,8 @@ pub(super) static INVALID_ARGUMENTS: Rule = Rule {
           arguments fails. A model that is trained on it learns to make malformed calls. Empty arguments are valid, \
           and tools that take raw text are exempt.",
     help: "drop the call with its result, or correct the arguments by hand; repair invents no arguments",
-    answers: &[
-        ("anthropic", "messages.N.content.M.tool_use.input: Input should be a valid dictionary"),
-        (
-            "bedrock",
-            "The format of the value at messages.N.content.M.toolUse.input is invalid. Provide a json object for the field and try again.",
-        ),
-        (
-            "gemini",
-            "Invalid value at 'contents[N].parts[M].function_call.args' (type.googleapis.com/google.protobuf.Struct)",
-        ),
-    ],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Os"}}]}
@@ -104,58 +115,93 @@ fn invalid_arguments<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     context.calls().filter_map(wrong).collect()
 }
 
-/// The most pixels of a side of an image.
-const MAX_SIDE: usize = 8_000;
-/// The same in a request with more than [`MANY_IMAGES`] images.
-const MAX_SIDE_OF_MANY: usize = 2_000;
-/// So many images may have the longer sides.
-const MANY_IMAGES: usize = 20;
-/// The most bytes of an image.
-const MAX_IMAGE_BYTES: u64 = 5 << 20;
-
-pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
-    code: "S017",
-    name: "media-too-large",
-    level: Level::Warn,
-    summary: "An image has more pixels or bytes than providers accept.",
-    why: "Anthropic and those that sell its models reject a request with an image above 5 MB, or with a side above 8,000 \
-          pixels; above 2,000 pixels if the request has more than 20 images. A screenshot that was accepted alone is \
-          rejected some requests later, when others have joined it, and then every further request of the session fails.",
-    help: "remove large or old images: `curtail filter --max-media-pixels 2000 --keep-last-media 20`",
-    answers: &[
-        ("anthropic", "At least one of the image dimensions exceed max allowed size: 8000 pixels"),
-        (
-            "anthropic",
-            "At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels",
-        ),
-        ("anthropic", "image exceeds 5 MB maximum"),
-    ],
+pub(super) static EMPTY_ERROR_RESULT: Rule = Rule {
+    code: "S019",
+    name: "empty-error-result",
+    level: Level::Deny,
+    summary: "A result says that its tool failed, and nothing else.",
+    why: "Anthropic rejects a result with `is_error` and without content, although it accepts an empty result of a tool that \
+          succeeded. A tool that fails without a message, or a filter that clears results, leaves such a result.",
+    help: "give the result a text, or remove `is_error`: `--fix` removes it",
+    fix: Fix::Part,
+    command: "",
     flags: "",
-    bad: r#"{"role":"user","content":[{"type":"text","text":"What is on the map?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAIygAAAu4CAIAAAA="}}]}
-{"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"","is_error":true}]}
+{"role":"assistant","content":[{"type":"text","text":"I cannot tell."}]}
 "#,
-    good: r#"{"role":"user","content":[{"type":"text","text":"What is on the map?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}]}
-{"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"no connection","is_error":true}]}
+{"role":"assistant","content":[{"type":"text","text":"I cannot tell."}]}
 "#,
-    detector: Detector::Transcript(media_too_large),
+    detector: Detector::Transcript(empty_error_result),
 };
 
-fn media_too_large<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    // What a compaction replaced, or a person rolled back, is not sent again.
-    let sent = context.parts().filter(|(at, _)| context.messages[at.message].standing.is_read());
-    let facts = |(at, part)| media(part).into_iter().map(move |medium| (at, medium.facts()));
-    let images = sent.flat_map(facts).filter(|(_, facts)| facts.kind == "image");
-    let images: Vec<(PartRef, MediumFacts)> = images.collect();
-    let side = if images.len() > MANY_IMAGES { MAX_SIDE_OF_MANY } else { MAX_SIDE };
-    images.iter().filter_map(|(at, facts)| Some(context.match_at(*at, excess(facts, side)?))).collect()
+fn empty_error_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !states(context.provider_rules.provider, "error results") {
+        return Vec::new();
+    }
+    let empty = context.results().filter(|(_, result)| result.media == 0 && result.content.iter().all(Text::is_blank));
+    let failed = empty.filter_map(|(at, _)| {
+        let flag = at.part_in(context.messages).place()?.element.get("is_error").filter(|flag| flag.raw() == "true")?;
+        let message = format!("the result of {} is an error without a text", context.name_of(at));
+        Some(context.match_at(at, message).removing(vec![flag]))
+    });
+    failed.collect()
 }
 
-/// What is too large.
-fn excess(facts: &MediumFacts, side: usize) -> Option<String> {
-    let [width, height] = facts.pixels.unwrap_or_default();
-    if width.max(height) > side {
-        return Some(format!("the image has {width}x{height} pixels, and a side may have {side}"));
+pub(super) static EMPTY_CALLS: Rule = Rule {
+    code: "S030",
+    name: "empty-calls",
+    level: Level::Warn,
+    summary: "A message has an empty list of calls.",
+    why: "OpenAI rejects `tool_calls` with no element: a message that calls nothing has no such member. Libraries that write \
+          every member of a message, and filters that remove calls one by one, leave an empty list. Other providers accept \
+          it.",
+    help: "remove the empty list: `--fix` does this",
+    fix: Fix::Part,
+    command: "",
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":"It is.","tool_calls":[]}
+"#,
+    good: super::ANSWER,
+    detector: Detector::Transcript(empty_calls),
+};
+
+fn empty_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.log || !states(context.provider_rules.provider, "call lists") {
+        return Vec::new();
     }
-    let bytes = facts.bytes.filter(|bytes| *bytes > MAX_IMAGE_BYTES)?;
-    Some(format!("the image has {}, and an image may have 5.2 MB", size(bytes)))
+    let of_message = |message: &Message<'a>| message.value()?.get("tool_calls");
+    let lists = context.messages.iter().enumerate().filter_map(|(at, message)| Some((at, of_message(message)?)));
+    let empty = lists.filter(|(_, list)| list.is_array() && list.items().next().is_none());
+    empty.map(|(at, list)| context.match_message(at, "the list of calls is empty").removing(vec![list])).collect()
+}
+
+pub(super) static CONTENT_BLOCKS: Rule = Rule {
+    code: "S031",
+    name: "content-blocks",
+    level: Level::Allow,
+    summary: "The content of a message is a list of blocks.",
+    why: "Some servers that follow OpenAI's format accept only a text as content, and fail at a list of blocks, even if all \
+          of them are texts. The rule is off by default, because OpenAI and most others accept lists.",
+    help: "write the texts of the message as one text",
+    fix: Fix::No,
+    command: "",
+    flags: "-W content-blocks",
+    bad: r#"{"role":"user","content":[{"type":"text","text":"Is it raining in Oslo?"}]}
+{"role":"assistant","content":"It is."}
+"#,
+    good: super::ANSWER,
+    detector: Detector::Transcript(content_blocks),
+};
+
+fn content_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let is_list =
+        |message: &Message<'a>| message.value().and_then(|item| item.get("content")).is_some_and(Value::is_array);
+    let lists = context.messages.iter().enumerate().filter(|(_, message)| is_list(message));
+    lists.map(|(at, _)| context.match_message(at, "the content is a list of blocks")).collect()
 }

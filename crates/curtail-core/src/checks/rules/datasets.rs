@@ -1,6 +1,6 @@
 //! A transcript as one of many: an example to train on.
 
-use crate::checks::{Detector, Level, Match, Rule, RuleContext, TokenCounts};
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext, TokenCounts};
 use crate::counting::token_count;
 use crate::json::Value;
 use crate::transcript::{Message, Role};
@@ -14,7 +14,8 @@ pub(super) static NO_ASSISTANT_MESSAGE: Rule = Rule {
           saved before its first answer looks the same and is not broken. A row with nothing but a `prompt` is meant to \
           have no reply, because the model writes one while it is trained: it has no finding.",
     help: "drop the transcript from the dataset",
-    answers: &[("openai", "Example N is missing an assistant message")],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"messages":[{"role":"system","content":"Answer in one sentence."},{"role":"user","content":"Is it raining in Oslo?"}]}
 "#,
@@ -56,10 +57,8 @@ pub(super) static TOO_LONG: Rule = Rule {
           `--max-tokens`. `curtail limit` cuts a transcript to size without breaking pairs, and `curtail split` makes \
           several of it.",
     help: "split it with `curtail split`, or cut it to size with `curtail limit`",
-    answers: &[(
-        "openai",
-        "This model's maximum context length is … tokens. However, your messages resulted in … tokens. Please reduce the length of the messages.",
-    )],
+    fix: Fix::No,
+    command: "curtail limit -t 100k FILE",
     flags: "--max-tokens 8",
     bad: r#"{"messages":[{"role":"user","content":"Is it raining in Oslo, and will it go on until the evening?"},{"role":"assistant","content":"It is, and it will."}]}
 "#,
@@ -86,7 +85,8 @@ pub(super) static TRUNCATED_TARGET: Rule = Rule {
           `--max-tokens`, and is off by default. `curtail split` makes several rows that fit of a long \
           one, and each assistant message is a target once.",
     help: "split the transcript with `curtail split`",
-    answers: &[],
+    fix: Fix::No,
+    command: "curtail split -t 100k FILE",
     flags: "--max-tokens 12 -A too-long -W truncated-target",
     bad: r#"{"messages":[{"role":"user","content":"Is it raining in Oslo, and will it go on until the evening?"},{"role":"assistant","content":"It is, and it will."}]}
 "#,
@@ -126,7 +126,8 @@ pub(super) static DUPLICATE_TRANSCRIPT: Rule = Rule {
           other fields beside the messages are ignored. The rule keeps a fingerprint of every transcript of the run, and is \
           off by default.",
     help: "drop the copy",
-    answers: &[],
+    fix: Fix::No,
+    command: "",
     flags: "-W duplicate-transcript",
     bad: r#"{"id":1,"messages":[{"role":"user","content":"Is it raining in Oslo?"},{"role":"assistant","content":"It is."}]}
 {"id":2,"messages":[{"content":"Is it raining in Oslo?","role":"user"}, {"role":"assistant","content":"It is."}]}

@@ -5,9 +5,12 @@
 
 mod content;
 mod datasets;
+mod media;
+mod names;
 mod pairing;
 mod reading;
 mod reasoning;
+mod request;
 mod turns;
 
 use super::Rule;
@@ -23,6 +26,7 @@ pub const ALL: &[&Rule] = &[
     &pairing::DETACHED_RESULT,
     &pairing::FAMILY_MISMATCH,
     &pairing::MISSING_ID,
+    &pairing::UNANSWERED_SERVER_CALL,
     &reading::INVALID_JSON,
     &reading::UNKNOWN_ROLE,
     &reading::MISSING_ROLE,
@@ -36,15 +40,31 @@ pub const ALL: &[&Rule] = &[
     &reasoning::SIGNATURE_LOST,
     &pairing::RESULT_NOT_FIRST,
     &pairing::RESPONSE_COUNT,
-    &pairing::TOOL_USE_ID_FORMAT,
+    &names::TOOL_USE_ID_FORMAT,
     &reading::NOTHING_READ,
     &reading::UNREAD_CONTENT,
-    &content::MEDIA_TOO_LARGE,
+    &media::MEDIA_TOO_LARGE,
+    &names::TOOL_NAME_FORMAT,
+    &content::EMPTY_ERROR_RESULT,
+    &names::DUPLICATE_ITEM_ID,
+    &request::CACHE_MARKS,
+    &media::UNREADABLE_MEDIA,
+    &reading::LONE_SURROGATE,
+    &reasoning::EMPTIED_THINKING,
+    &request::TOO_MANY_TOOLS,
+    &reading::UNKNOWN_MEMBER,
+    &media::MISPLACED_MEDIA,
+    &reasoning::STORED_ITEM,
+    &reasoning::MISSING_REASONING,
+    &content::EMPTY_CALLS,
+    &content::CONTENT_BLOCKS,
     &turns::NO_USER_MESSAGE,
     &turns::FIRST_SPEAKER,
     &turns::ALTERNATION,
     &turns::ENDS_WITH_ASSISTANT,
     &turns::SYSTEM_NOT_FIRST,
+    &turns::TRAILING_WHITE_SPACE,
+    &turns::USER_AFTER_TOOL,
     &datasets::NO_ASSISTANT_MESSAGE,
     &datasets::TOO_LONG,
     &datasets::TRUNCATED_TARGET,
@@ -70,39 +90,3 @@ const ANSWERED_CALL: &str = r#"{"role":"user","content":"Is it raining in Oslo?"
 const ANSWER: &str = r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
 "#;
-
-// What providers answer to several rules.
-
-/// A provider, and its answer.
-type Answer = (&'static str, &'static str);
-
-const OPENAI_UNANSWERED: Answer = (
-    "openai",
-    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_…",
-);
-const RESPONSES_UNANSWERED: Answer = ("responses", "No tool output found for function call call_….");
-const ANTHROPIC_UNANSWERED: Answer = (
-    "anthropic",
-    "messages.N: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_…. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
-);
-const BEDROCK_UNANSWERED: Answer =
-    ("bedrock", "Expected toolResult blocks at messages.N.content for the following Ids: tooluse_…");
-const OPENAI_ORPHAN: Answer = (
-    "openai",
-    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
-);
-const RESPONSES_ORPHAN: Answer = ("responses", "No tool call found for function call output with call_id call_….");
-const ANTHROPIC_ORPHAN: Answer = (
-    "anthropic",
-    "messages.N.content.M: unexpected `tool_use_id` found in `tool_result` blocks: toolu_…. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
-);
-const BEDROCK_SURPLUS: Answer = (
-    "bedrock",
-    "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
-);
-const GEMINI_DETACHED: Answer =
-    ("gemini", "Please ensure that function response turn comes immediately after a function call turn.");
-const GEMINI_COUNT: Answer = (
-    "gemini",
-    "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
-);

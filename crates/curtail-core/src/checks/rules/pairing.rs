@@ -1,13 +1,11 @@
 //! Calls without results, results without calls, and pairs that do not match.
 
-use super::{
-    ANSWERED_CALL, ANTHROPIC_ORPHAN, ANTHROPIC_UNANSWERED, BEDROCK_SURPLUS, BEDROCK_UNANSWERED, GEMINI_COUNT,
-    GEMINI_DETACHED, OPENAI_ORPHAN, OPENAI_UNANSWERED, RESPONSES_ORPHAN, RESPONSES_UNANSWERED,
-};
-use crate::checks::{Detector, Level, Match, Rule, RuleContext};
+use super::ANSWERED_CALL;
+use crate::checks::constraints::states;
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::json::Text;
 use crate::numbers::number_of;
-use crate::transcript::{Fault, FaultKind, PairingRules, PartRef, Placement, ResultPlace};
+use crate::transcript::{Family, Fault, FaultKind, PairingRules, PartRef, Placement, ResultPlace};
 
 pub(super) static ORPHAN_RESULT: Rule = Rule {
     code: "P001",
@@ -21,7 +19,8 @@ pub(super) static ORPHAN_RESULT: Rule = Rule {
           `--stateful`, a result may answer a call that the provider stores, and the rule does not apply to formats \
           that allow this.",
     help: "put its call back before the result, or drop the result: `--fix` drops it",
-    answers: &[OPENAI_ORPHAN, RESPONSES_ORPHAN, ANTHROPIC_ORPHAN, GEMINI_DETACHED, BEDROCK_SURPLUS],
+    fix: Fix::Pairs(Some(FaultKind::OrphanResult)),
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"tool","tool_call_id":"call_1","content":"rain"}
@@ -52,15 +51,8 @@ pub(super) static UNANSWERED_CALL: Rule = Rule {
           A call that the provider runs itself carries its result and needs no other. A call at the very end is \
           [pending-call](pending-call.md).",
     help: "drop the call, or answer it: `--fix=stub` adds a result that says it was interrupted",
-    answers: &[
-        OPENAI_UNANSWERED,
-        RESPONSES_UNANSWERED,
-        ANTHROPIC_UNANSWERED,
-        GEMINI_COUNT,
-        BEDROCK_UNANSWERED,
-        ("ai-sdk", "AI_MissingToolResultsError"),
-        ("mistral", "Not the same number of function calls and responses"),
-    ],
+    fix: Fix::Pairs(Some(FaultKind::UnansweredCall)),
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
@@ -94,7 +86,8 @@ pub(super) static PENDING_CALL: Rule = Rule {
           and nothing is broken: the result may still arrive. A provider would reject the transcript as it is, and as \
           a training example it ends before the result.",
     help: "add the result, or repair with `--fix --repair-pending`",
-    answers: &[OPENAI_UNANSWERED, RESPONSES_UNANSWERED, ANTHROPIC_UNANSWERED, ("ai-sdk", "AI_MissingToolResultsError")],
+    fix: Fix::Pairs(Some(FaultKind::PendingCall)),
+    command: "curtail check --fix --repair-pending FILE",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
@@ -122,11 +115,8 @@ pub(super) static DUPLICATE_RESULT: Rule = Rule {
           messages again. Providers reject it. Repair keeps the first result, because the rest of the conversation \
           builds on it.",
     help: "drop the second result: `--fix` does this",
-    answers: &[
-        ("anthropic", "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_…"),
-        OPENAI_ORPHAN,
-        BEDROCK_SURPLUS,
-    ],
+    fix: Fix::Pairs(Some(FaultKind::DuplicateResult)),
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
@@ -155,7 +145,8 @@ pub(super) static RESULT_BEFORE_CALL: Rule = Rule {
     why: "Messages were sorted by a clock that was set back, or merged from two logs in the wrong order. Calls and \
           results are paired forward only: the result answers nothing, and the call has no result.",
     help: "put the call before its result: `--fix` moves the result behind its call",
-    answers: &[OPENAI_ORPHAN, RESPONSES_ORPHAN, ANTHROPIC_ORPHAN],
+    fix: Fix::Pairs(Some(FaultKind::ResultBeforeCall)),
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"tool","tool_call_id":"call_1","content":"rain"}
@@ -179,13 +170,8 @@ pub(super) static FAMILY_MISMATCH: Rule = Rule {
     why: "Each kind of call has its own kind of result: only a `custom_tool_call_output` answers a `custom_tool_call`. \
           No provider accepts a result of the wrong kind, even if the ids are equal.",
     help: "answer the call with its own kind of result",
-    answers: &[
-        ("responses", "No tool output found for custom tool call call_…."),
-        (
-            "anthropic",
-            "messages.N.content.M: unexpected `tool_use_id` found in `advisor_tool_result` blocks: srvtoolu_…. Each `advisor_tool_result` block must have a corresponding `server_tool_use` block before it.",
-        ),
-    ],
+    fix: Fix::Pairs(Some(FaultKind::FamilyMismatch)),
+    command: "",
     flags: "",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
 {"type":"custom_tool_call","call_id":"call_1","name":"weather","input":"Oslo"}
@@ -215,7 +201,8 @@ pub(super) static NAME_MISMATCH: Rule = Rule {
     why: "A result that repeats the name of its tool should repeat the name that was called. A difference points to a \
           renamed tool or to swapped results: the ids match, the content does not.",
     help: "give the call and the result the same tool name",
-    answers: &[],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
@@ -259,7 +246,8 @@ pub(super) static DETACHED_RESULT: Rule = Rule {
           `--profile` names a stricter provider: `antigravity`, `claude-code`, `codex`, `copilot`, `droid`, \
           `gemini-interactions`, `kimi`, `openhands`, `qwen`, `responses` and `simple`.",
     help: "move the result to its call: `--fix` does this",
-    answers: &[OPENAI_UNANSWERED, ANTHROPIC_UNANSWERED, GEMINI_DETACHED, BEDROCK_UNANSWERED],
+    fix: Fix::Pairs(Some(FaultKind::DetachedResult)),
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
@@ -289,10 +277,8 @@ pub(super) static RESULT_NOT_FIRST: Rule = Rule {
     why: "The message after a call must begin with the results of all its calls; the user's own content follows them. \
           A single text block before a result makes the request fail.",
     help: "put the results before the rest of the message: `--fix` does this",
-    answers: &[(
-        "anthropic",
-        "Did not find 1 tool_result block(s) at the beginning of this message. Messages following tool_use blocks must begin with a matching number of tool_result blocks.",
-    )],
+    fix: Fix::Pairs(None),
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
@@ -333,7 +319,8 @@ pub(super) static RESPONSE_COUNT: Rule = Rule {
           calls must contain exactly one response for each call. Which response is missing, or is one too many, is not \
           known, so the finding is at the message and not at a call.",
     help: "put as many responses into the message as there are calls",
-    answers: &[GEMINI_COUNT],
+    fix: Fix::Pairs(None),
+    command: "",
     flags: "",
     bad: r#"{"contents":[{"role":"user","parts":[{"text":"Is it raining in Oslo or in Rome?"}]},{"role":"model","parts":[{"functionCall":{"name":"weather","args":{"city":"Oslo"}}},{"functionCall":{"name":"weather","args":{"city":"Rome"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"weather","response":{"sky":"rain"}}}]},{"role":"model","parts":[{"text":"In Oslo."}]}]}
 "#,
@@ -367,10 +354,8 @@ pub(super) static DUPLICATE_CALL_ID: Rule = Rule {
           answered.\n\n\
           In all other formats an id may be reused for a new call once the earlier call was answered.",
     help: "give each call its own id, or drop the duplicate: `--fix` drops it",
-    answers: &[
-        ("anthropic", "messages.N.content.M: `tool_use` ids must be unique"),
-        ("openai", "Duplicate value for 'tool_call_id' of call_… in message[N]."),
-    ],
+    fix: Fix::Pairs(Some(FaultKind::DuplicateCallId)),
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo or in Rome?"}
 {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}},{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Rome\"}"}}]}
@@ -401,11 +386,8 @@ pub(super) static MISSING_ID: Rule = Rule {
           position, which no provider does. Formats that pair by position (Gemini, ShareGPT, the legacy \
           `function_call`) need no ids.",
     help: "give the call and its result the same id, or drop both with `curtail check --fix`",
-    answers: &[
-        ("openai", "Missing required parameter: 'messages[N].tool_calls[M].id'."),
-        ("responses", "Missing required parameter: 'input[N].call_id'."),
-        ("anthropic", "messages.N.content.M.tool_use.id: Field required"),
-    ],
+    fix: Fix::Pairs(None),
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
@@ -423,50 +405,44 @@ fn missing_id<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     nameless.map(|(at, kind)| context.match_at(at, format!("a tool {kind} has no id"))).collect()
 }
 
-pub(super) static TOOL_USE_ID_FORMAT: Rule = Rule {
-    code: "S014",
-    name: "tool-use-id-format",
+pub(super) static UNANSWERED_SERVER_CALL: Rule = Rule {
+    code: "P010",
+    name: "unanswered-server-call",
     level: Level::Deny,
-    summary: "The provider does not accept the id of a call.",
-    why: "Bedrock accepts ids of 1 to 64 letters, digits, `_`, `.`, `:` and `-`; Anthropic accepts letters, digits, \
-          `_` and `-`. Ids of another provider or a framework may contain other characters, and a converted transcript \
-          then fails at its first call.",
-    help: "change the id, in the call and in its result",
-    answers: &[
-        ("anthropic", "messages.N.content.M.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"),
-        (
-            "bedrock",
-            "Value '…' at 'messages.N.member.content.M.member.toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.:-]+",
-        ),
-    ],
+    summary: "A call of a tool that the provider ran has no result.",
+    why: "A call of a tool such as a web search carries its result in the same message, because the provider runs it. If the \
+          reply was cut off between the two, or a filter removed the result alone, the provider rejects the transcript. At \
+          the end of a transcript the finding is a warning: the reply may go on there.",
+    help: "drop the call: `--fix` does this",
+    fix: Fix::Part,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
-{"role":"assistant","content":[{"type":"tool_use","id":"call 1|weather","name":"weather","input":{"city":"Oslo"}}]}
-{"role":"user","content":[{"type":"tool_result","tool_use_id":"call 1|weather","content":"rain"}]}
-{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"rain Oslo"}},{"type":"text","text":"It is."}]}
+{"role":"user","content":"Thanks."}
+{"role":"assistant","content":[{"type":"text","text":"You are welcome."}]}
 "#,
     good: r#"{"role":"user","content":"Is it raining in Oslo?"}
-{"role":"assistant","content":[{"type":"tool_use","id":"call_1-weather","name":"weather","input":{"city":"Oslo"}}]}
-{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1-weather","content":"rain"}]}
-{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"rain Oslo"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"It is."}]}
+{"role":"user","content":"Thanks."}
+{"role":"assistant","content":[{"type":"text","text":"You are welcome."}]}
 "#,
-    detector: Detector::Transcript(tool_use_id_format),
+    detector: Detector::Transcript(unanswered_server_call),
 };
 
-fn tool_use_id_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
-    let Some(format) = context.provider_rules.ids else { return Vec::new() };
-    let ids = context.calls().filter_map(|(at, call)| call.id.as_ref().map(|id| (at, id.decode())));
-    let wrong = ids.filter(|(at, id)| !context.lacks_id(*at) && !format.accepts(id));
-    wrong
-        .map(|(at, id)| {
-            let long = if id.len() > format.longest {
-                format!(", and at most {} characters", format.longest)
-            } else {
-                String::new()
-            };
-            let message =
-                format!("the id `{id}` may contain only ASCII letters, digits and any of `{}`{long}", format.symbols);
-            context.match_with(at, context.pairs.counterpart(at), message)
-        })
-        .collect()
+fn unanswered_server_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !states(context.provider_rules.provider, "server calls") {
+        return Vec::new();
+    }
+    let last = context.messages.len().saturating_sub(1);
+    let open = context.calls().filter(|(at, call)| {
+        call.family == Family::Server
+            && context.messages[at.message].standing.is_read()
+            && context.pairs.counterpart(*at).is_none()
+    });
+    let found = |at: PartRef| {
+        let message = format!("the call of {}, which the provider ran, has no result", context.name_of(at));
+        context.match_at(at, message).cut().warning_if(at.message == last || context.provider_rules.log)
+    };
+    open.map(|(at, _)| found(at)).collect()
 }

@@ -2,8 +2,10 @@
 //! not define.
 
 use super::ANSWER;
-use crate::checks::{Detector, Level, Match, Rule, RuleContext};
-use crate::json::{Value, repeated_members};
+use crate::checks::constraints::names;
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::dialects::Patch;
+use crate::json::{Span, Value, repeated_members};
 use crate::transcript::{Content, Unread};
 
 pub(super) static INVALID_JSON: Rule = Rule {
@@ -14,10 +16,8 @@ pub(super) static INVALID_JSON: Rule = Rule {
     why: "An interrupted write, a trailing comma, a `NaN`: one program reads what the grammar of RFC 8259 does not \
           allow, the next rejects it. The rest of the file is checked.",
     help: "correct the line by hand, or remove it; curtail does not guess",
-    answers: &[
-        ("openai", "We could not parse the JSON body of your request."),
-        ("anthropic", "The request body is not valid JSON"),
-    ],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"Let me look
@@ -39,16 +39,8 @@ pub(super) static UNKNOWN_ROLE: Rule = Rule {
           agents append their own roles, such as `exit`, to transcripts that could otherwise be sent as they are. The \
           rule does not apply to session logs, where many line types are normal.",
     help: "give the message a role that the format defines, or remove it",
-    answers: &[
-        (
-            "openai",
-            "Invalid value: '…'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
-        ),
-        ("responses", "Invalid value: '…'. Supported values are: 'assistant', 'system', 'developer', and 'user'."),
-        ("anthropic", "messages.N.role: Input should be 'user' or 'assistant'"),
-        ("gemini", "Please use a valid role: user, model."),
-        ("llama-factory", "Invalid role tag in …"),
-    ],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is."}
@@ -79,10 +71,8 @@ pub(super) static MISSING_ROLE: Rule = Rule {
     why: "An item without a role, or without the type that replaces it, cannot be sent and is useless for training. \
           Often it is an object that was appended to the wrong file.",
     help: "give the message a role, or remove it",
-    answers: &[
-        ("openai", "Missing required parameter: 'messages[N].role'."),
-        ("anthropic", "messages.N.role: Field required"),
-    ],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"content":"It is."}
@@ -111,7 +101,8 @@ pub(super) static DUPLICATE_KEY: Rule = Rule {
           the first, and some reject the object, so that two programs read two different transcripts. Repeated keys \
           come from logs that were assembled by hand.",
     help: "keep the intended member",
-    answers: &[],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is.","content":"It is not."}
@@ -141,7 +132,8 @@ pub(super) static NOTHING_READ: Rule = Rule {
     why: "No item is a message, or every part of every message has an unknown type. Other rules then find nothing, and \
           tokens are only estimated. Usually the dialect was chosen wrongly, or the format is one that curtail cannot read yet.",
     help: "choose the dialect with --dialect NAME; `curtail show` prints how the file is read",
-    answers: &[],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","parts":[{"type":"sonar","ping":[1,2]}]}
 {"role":"assistant","parts":[{"type":"sonar","ping":[3]}]}
@@ -174,7 +166,8 @@ pub(super) static UNREAD_CONTENT: Rule = Rule {
           is a call or a result is not known, so a cut can separate it from the part that belongs to it, and other rules \
           find nothing in it. Usually the dialect was chosen wrongly, or the format is one that curtail cannot read yet.",
     help: "choose the dialect with --dialect NAME; `curtail show` prints how the file is read",
-    answers: &[],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":[{"type":"text","text":"Is it raining in Oslo?"}]}
 {"role":"assistant","content":[{"type":"forecastRequest","id":"f1","place":"Oslo"}]}
@@ -198,4 +191,142 @@ fn unread_content<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let message_index = unread.message;
     vec![Match { message_index, ..Match::new(Some(unread.first), unread.to_string()) }]
+}
+
+pub(super) static LONE_SURROGATE: Rule = Rule {
+    code: "S023",
+    name: "lone-surrogate",
+    level: Level::Deny,
+    summary: "A text contains half of a character.",
+    why: "JSON writes a character such as an emoji as two escapes (`\\ud83e\\udd80`). A program that cuts a text between the \
+          two leaves one that means nothing by itself. Many parsers accept it, and those of providers reject the whole \
+          request: the message is sent again with every further request, so the session stays broken.",
+    help: "remove the half character: `--fix` writes U+FFFD in its place",
+    fix: Fix::Part,
+    command: "",
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo? \ud83e"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo? \ud83e\udd80"}
+{"role":"assistant","content":"It is."}
+"#,
+    detector: Detector::Transcript(lone_surrogate),
+};
+
+fn lone_surrogate<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let items = context.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read());
+    let items = items.filter_map(|(at, message)| Some((at, message.value()?)));
+    let halves = items.filter_map(|(at, item)| {
+        let halves = lone_halves(item.raw());
+        let first = *halves.first()?;
+        let start = item.span().start;
+        let patch = |half: &usize| {
+            let at = start + u32::try_from(*half).unwrap_or_default();
+            Patch { span: Span::new(at, at + ESCAPE), text: String::from("\\ufffd") }
+        };
+        let offset = start + u32::try_from(first).unwrap_or_default();
+        let message = String::from("the text contains half of a character");
+        let found = Match { message_index: Some(at), ..Match::new(Some(string_at(item, offset)), message) };
+        Some(found.writing(halves.iter().map(patch).collect()))
+    });
+    halves.collect()
+}
+
+/// The length of an escape such as `\ud83e`.
+const ESCAPE: u32 = 6;
+
+/// Where in the JSON `raw` an escape of a surrogate begins that belongs to no pair.
+fn lone_halves(raw: &str) -> Vec<usize> {
+    let bytes = raw.as_bytes();
+    let mut lone = Vec::new();
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
+        let escape = at + found;
+        let unit = unit_at(raw, escape);
+        let is_pair = unit.is_some_and(is_high) && unit_at(raw, escape + 6).is_some_and(is_low);
+        at = escape + if is_pair { 12 } else { 2 };
+        if !is_pair && unit.is_some_and(|unit| is_high(unit) || is_low(unit)) {
+            lone.push(escape);
+        }
+    }
+    lone
+}
+
+/// The UTF-16 unit whose escape begins at `at`.
+fn unit_at(raw: &str, at: usize) -> Option<u16> {
+    let digits = raw.get(at..at + 6)?.strip_prefix("\\u")?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+const fn is_high(unit: u16) -> bool {
+    matches!(unit, 0xD800..=0xDBFF)
+}
+
+const fn is_low(unit: u16) -> bool {
+    matches!(unit, 0xDC00..=0xDFFF)
+}
+
+/// The innermost value of `item` around `offset`.
+fn string_at(item: Value<'_>, offset: u32) -> Value<'_> {
+    let around = |value: &Value<'_>| value.span().start <= offset && offset < value.span().end;
+    let mut inner = item;
+    loop {
+        let next = inner.items().chain(inner.members().map(|member| member.value)).find(around);
+        match next {
+            Some(value) => inner = value,
+            None => return inner,
+        }
+    }
+}
+
+pub(super) static UNKNOWN_MEMBER: Rule = Rule {
+    code: "S026",
+    name: "unknown-member",
+    level: Level::Allow,
+    summary: "A message or a block has a member that the provider does not know.",
+    why: "Some providers ignore members that they do not know, others reject the request. Programs keep a time, an id or \
+          the thoughts of another provider's model in their messages and must remove them before they send. The rule \
+          is off by default, because transcripts are rarely sent as they are stored.",
+    help: "remove the member: `--fix --unsafe-fixes` does this",
+    fix: Fix::Unsafe,
+    command: "",
+    flags: "-W unknown-member",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"text","text":"It is.","written":"2026-11-20"}]}
+{"role":"user","content":[{"type":"text","text":"Thanks."}]}
+{"role":"assistant","content":[{"type":"thinking","thinking":"Polite.","signature":"c2lnbmVk"},{"type":"text","text":"You are welcome."}]}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+{"role":"user","content":[{"type":"text","text":"Thanks."}]}
+{"role":"assistant","content":[{"type":"thinking","thinking":"Polite.","signature":"c2lnbmVk"},{"type":"text","text":"You are welcome."}]}
+"#,
+    detector: Detector::Transcript(unknown_member),
+};
+
+fn unknown_member<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let provider = context.provider_rules.provider;
+    if context.provider_rules.log || names(provider, "members of a message").is_none() {
+        return Vec::new();
+    }
+    let mut matches = Vec::new();
+    for (at, message) in context.messages.iter().enumerate() {
+        let Some(item) = message.value() else { continue };
+        let blocks = ["content", "parts"].into_iter().filter_map(|key| item.get(key)).flat_map(Value::items);
+        let blocks = blocks.filter(|block| block.is_object()).map(|block| {
+            let kind = block.get_text("type").map_or_else(|| String::from("a part"), |kind| kind.decode().into_owned());
+            (block, format!("members of {kind}"))
+        });
+        for (object, what) in std::iter::once((item, String::from("members of a message"))).chain(blocks) {
+            let Some(known) = names(provider, &what) else { continue };
+            let unknown = object.members().filter(|member| !known.clone().any(|name| member.key.is(name)));
+            matches.extend(unknown.map(|member| {
+                let text = format!("the provider does not know the member `{}`", member.key.decode());
+                let found = Match { message_index: Some(at), ..Match::new(Some(member.value), text) };
+                found.of("members").removing(vec![member.value])
+            }));
+        }
+    }
+    matches
 }

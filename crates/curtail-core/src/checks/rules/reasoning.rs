@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::{Detector, Level, Match, Rule, RuleContext};
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::json::Value;
 use crate::transcript::{Content, Message, Part, PartPlace, PartRef, Role};
 
@@ -15,8 +15,9 @@ pub(super) static REASONING_WITHOUT_CALL: Rule = Rule {
           call and keeps the reasoning, the request fails. At the end of a transcript, and in a session log, the \
           finding is a warning. With `--stateful` the rule ignores the end of a transcript, because the provider may \
           store what follows.",
-    help: "drop the reasoning, or put back the item that it produced",
-    answers: &[("responses", "Item 'rs_…' of type 'reasoning' was provided without its required following item.")],
+    help: "drop the reasoning, or put back the item that it produced: `--fix` drops it",
+    fix: Fix::Part,
+    command: "",
     flags: "",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
 {"type":"reasoning","id":"rs_1","summary":[]}
@@ -40,7 +41,7 @@ fn reasoning_without_call<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let loose = loose.filter(|(at, _)| *at < last || !context.stateful);
     let found = |at| Match {
         only_warns: at == last || context.provider_rules.log,
-        ..context.match_message(at, "the reasoning is not followed by the item that it produced")
+        ..context.match_message(at, "the reasoning is not followed by the item that it produced").cut()
     };
     loose.map(|(at, _)| found(at)).collect()
 }
@@ -53,11 +54,9 @@ pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
     why: "When a reasoning model calls a tool, the Responses API requires the reasoning item together with the call, \
           as long as the call carries the id under which it was stored. A transcript does not show this with \
           certainty: the rule warns if the transcript has reasoning elsewhere and a reply that calls a tool has none.",
-    help: "put the reasoning back before the call, or remove the call's own `id` (not its `call_id`)",
-    answers: &[(
-        "responses",
-        "Item 'fc_…' of type 'function_call' was provided without its required 'reasoning' item: 'rs_…'.",
-    )],
+    help: "put the reasoning back before the call, or remove the call's own `id` (not its `call_id`): `--fix` removes it",
+    fix: Fix::Part,
+    command: "",
     flags: "",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
 {"type":"function_call","id":"fc_1","call_id":"call_1","name":"weather","arguments":"{\"city\":\"Oslo\"}"}
@@ -86,8 +85,9 @@ fn call_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         thought = message.role == Role::Assistant && (thought || message.is_reasoning());
         let stored = message.id.is_some() && message.calls().any(|(_, call)| !call.hosted);
         if stored && !thought {
-            matches
-                .push(context.match_message(at, "the call has its own `id`, but the reasoning before it is missing"));
+            let found = context.match_message(at, "the call has its own `id`, but the reasoning before it is missing");
+            let id = message.value().map(|item| item.get("payload").unwrap_or(item)).and_then(|item| item.get("id"));
+            matches.push(found.removing(id.into_iter().collect()));
         }
     }
     matches
@@ -102,8 +102,9 @@ pub(super) static THINKING_ONLY_MESSAGE: Rule = Rule {
           block, which Anthropic rejects. Consecutive records are one reply, because session logs split replies. At \
           the end of a transcript the finding is a warning, because the rest may follow. In a session log it is a \
           warning too: the program that wrote the log leaves such replies out of its requests.",
-    help: "drop the message, or put back its content",
-    answers: &[("anthropic", "messages.N: The final block in an assistant message cannot be `thinking`.")],
+    help: "drop the message, or put back its content: `--fix` drops it",
+    fix: Fix::Part,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"}]}
@@ -137,7 +138,7 @@ fn thinking_only_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     for thread in threads.values() {
         for reply in thread.chunk_by(|one, next| is_assistant(one) == is_assistant(next)) {
             if is_assistant(&reply[0]) && reply.iter().all(says_nothing) && reply.iter().any(thinks) {
-                let found = context.match_message(reply[0], "the reply contains thinking and nothing else");
+                let found = context.match_message(reply[0], "the reply contains thinking and nothing else").cut();
                 let is_last = reply.last() == thread.last();
                 matches.push(Match { only_warns: is_last || context.provider_rules.log, ..found });
             }
@@ -156,11 +157,9 @@ pub(super) static SIGNATURE_LOST: Rule = Rule {
           dropped, the whole turn has lost its signature. Calls are examined only in transcripts that have signed \
           calls. A signature that no longer matches the messages before it cannot be seen in a transcript: cut with \
           --thinking auto to drop such thoughts.",
-    help: "drop the whole thinking block, or put its signature back",
-    answers: &[
-        ("anthropic", "messages.N.content.M.thinking.signature: Field required"),
-        ("gemini", "Function call is missing a thought_signature in functionCall parts."),
-    ],
+    help: "drop the whole thinking block, or put its signature back: `--fix` drops it; a call without a signature stays",
+    fix: Fix::Part,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then."},{"type":"text","text":"It is."}]}
@@ -183,7 +182,8 @@ fn unsigned_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let is_unsigned = |part: &Part<'a>| part.place().is_some_and(lacks_one);
     let thinking = context.parts().filter(|(_, part)| matches!(part.content, Content::Reasoning(_)));
     let lost = thinking.filter(|(_, part)| !keys.is_empty() && is_unsigned(part));
-    lost.map(|(at, _)| context.match_at(at, "the thinking block has no signature")).collect()
+    let converts = context.provider_rules.converts;
+    lost.map(|(at, _)| context.match_at(at, "the thinking block has no signature").cut().warning_if(converts)).collect()
 }
 
 fn unsigned_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -203,4 +203,159 @@ fn unsigned_calls<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 
 fn is_signed(value: Value<'_>, keys: &[&str]) -> bool {
     keys.iter().any(|key| value.get_text(key).is_some_and(|text| text.len_bound() > 0))
+}
+
+pub(super) static EMPTIED_THINKING: Rule = Rule {
+    code: "S024",
+    name: "emptied-thinking",
+    level: Level::Allow,
+    summary: "A thinking block has a signature and no text.",
+    why: "A signature proves that the text is the model's own. If a program saves the block without its text, the provider \
+          says that thinking blocks \"cannot be modified\" and rejects every further request of the session. Newer models hide \
+          their thoughts and send such blocks themselves, so an empty one is not a fault by itself: the rule is off by \
+          default. Turn it on for a session that was rejected.",
+    help: "drop the thinking block: `--fix` does this",
+    fix: Fix::Part,
+    command: "curtail check -D emptied-thinking --fix FILE",
+    flags: "-W emptied-thinking",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"c2lnbmVk"},{"type":"text","text":"It is."}]}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"thinking","thinking":"Rain, then.","signature":"c2lnbmVk"},{"type":"text","text":"It is."}]}
+"#,
+    detector: Detector::Transcript(emptied_thinking),
+};
+
+fn emptied_thinking<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let keys = context.provider_rules.signatures;
+    let is_hidden = |place: &PartPlace<'_>| place.element.get_text("data").is_some();
+    let emptied = context.parts().filter(|(_, part)| match &part.content {
+        Content::Reasoning(text) => {
+            text.is_blank() && part.place().is_some_and(|place| is_signed(place.element, keys) && !is_hidden(place))
+        }
+        _ => false,
+    });
+    emptied
+        .map(|(at, _)| {
+            context.match_at(at, "the thinking block has a signature and no text").of("emptied thinking").cut()
+        })
+        .collect()
+}
+
+pub(super) static STORED_ITEM: Rule = Rule {
+    code: "S028",
+    name: "stored-item",
+    level: Level::Allow,
+    summary: "A reasoning item is sent by its id alone.",
+    why: "Without `encrypted_content`, a reasoning item only names what the provider stored. A request with `store: false`, of \
+          another account, or after a month does not find it. The rule is off by default, because a provider that stores \
+          the items finds them.",
+    help: "drop the reasoning, or request `reasoning.encrypted_content`: `--fix` drops it",
+    fix: Fix::Part,
+    command: "curtail check -D stored-item --fix FILE",
+    flags: "-W stored-item",
+    bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
+{"type":"reasoning","id":"rs_1","summary":[]}
+{"type":"message","role":"assistant","content":"It is."}
+"#,
+    good: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
+{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAAAABn"}
+{"type":"message","role":"assistant","content":"It is."}
+"#,
+    detector: Detector::Transcript(stored_item),
+};
+
+fn stored_item<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !context.provider_rules.server_state {
+        return Vec::new();
+    }
+    let is_stored = |message: &Message<'_>| {
+        let encrypted = |item: Value<'_>| {
+            item.has("encrypted_content") || item.get("payload").is_some_and(|item| item.has("encrypted_content"))
+        };
+        message.is_reasoning() && message.id.is_some() && !message.value().is_some_and(encrypted)
+    };
+    let stored = context.messages.iter().enumerate().filter(|(_, message)| is_stored(message));
+    stored.map(|(at, _)| context.match_message(at, "the reasoning is sent by its id alone").cut()).collect()
+}
+
+pub(super) static MISSING_REASONING: Rule = Rule {
+    code: "S029",
+    name: "missing-reasoning",
+    level: Level::Warn,
+    summary: "A reply has lost the reasoning that the provider wants back.",
+    why: "DeepSeek and Kimi want the reasoning of every reply that called a tool, as long as the model thinks, and Anthropic \
+          wants it first in its message. A filter that drops reasoning, or a program that forgets it now and then, breaks \
+          the session. A transcript does not show this with certainty: the rule warns if a reply that calls a tool has \
+          no reasoning, and replies before and after it have.",
+    help: "put the reasoning back, or drop that of all replies: `curtail filter --strip all-reasoning`",
+    fix: Fix::No,
+    command: "curtail filter --strip all-reasoning FILE",
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"reasoning_content":"I should look.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_2","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Rome\"}"}}]}
+{"role":"tool","tool_call_id":"call_2","content":"sun"}
+{"role":"assistant","content":"It is.","reasoning_content":"Rain, then."}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"reasoning_content":"I should look.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":null,"reasoning_content":"And there.","tool_calls":[{"id":"call_2","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Rome\"}"}}]}
+{"role":"tool","tool_call_id":"call_2","content":"sun"}
+{"role":"assistant","content":"It is.","reasoning_content":"Rain, then."}
+"#,
+    detector: Detector::Transcript(missing_reasoning),
+};
+
+fn missing_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let mut matches = thinking_not_first(context);
+    matches.extend(calls_without_thoughts(context));
+    matches
+}
+
+/// Messages whose thinking comes after other content, where a provider signs it.
+fn thinking_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.log || context.provider_rules.signatures.is_empty() {
+        return Vec::new();
+    }
+    let is_thought = |part: &Part<'_>| {
+        matches!(part.content, Content::Reasoning(_)) && part.place().is_some_and(|place| !place.is_unsigned())
+    };
+    let late = context.messages.iter().enumerate().filter(|(_, message)| {
+        message.role == Role::Assistant
+            && message.parts.iter().any(is_thought)
+            && !message.parts.first().is_some_and(is_thought)
+    });
+    let found =
+        |at| context.match_at(PartRef { message: at, part: 0 }, "the thinking of the message is not its first block");
+    late.map(|(at, _)| found(at).of("thinking first")).collect()
+}
+
+/// Replies with calls and without reasoning between two that have it, where the reasoning stands beside the message.
+fn calls_without_thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let rules = &context.provider_rules;
+    if rules.log
+        || rules.provider.is_empty()
+        || rules.server_state
+        || !rules.signatures.is_empty()
+        || !rules.call_signatures.is_empty()
+    {
+        return Vec::new();
+    }
+    let stands_beside =
+        |part: &Part<'_>| part.place().and_then(|place| place.element.parent()).is_some_and(Value::is_object);
+    let thinks = |message: &Message<'_>| {
+        message.parts.iter().any(|part| matches!(part.content, Content::Reasoning(_)) && stands_beside(part))
+    };
+    let thinking: Vec<usize> = (0..context.messages.len()).filter(|at| thinks(&context.messages[*at])).collect();
+    let Some((first, last)) = thinking.first().zip(thinking.last()) else { return Vec::new() };
+    let between = (first + 1..*last).filter(|at| {
+        let message = &context.messages[*at];
+        message.role == Role::Assistant && message.calls().any(|(_, call)| !call.hosted) && !thinks(message)
+    });
+    let found = |at| context.match_message(at, "the reply calls a tool and has lost its reasoning, which others have");
+    between.map(|at| found(at).of("reasoning_content")).collect()
 }

@@ -1,8 +1,11 @@
 //! Which roles have messages, and in which order.
 
 use super::ANSWER;
-use crate::checks::{Detector, Level, Match, Rule, RuleContext};
-use crate::transcript::{Role, Turns, same_side};
+use crate::checks::constraints::names;
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::dialects::Patch;
+use crate::json::quote;
+use crate::transcript::{Content, Message, PartRef, Role, Turns, same_side};
 
 pub(super) static NO_USER_MESSAGE: Rule = Rule {
     code: "T001",
@@ -12,7 +15,8 @@ pub(super) static NO_USER_MESSAGE: Rule = Rule {
     why: "A transcript without a user message is usually a part that was cut out of a conversation. Some providers and \
           chat templates reject it. Tool results alone are not a user message, even in a message with the role `user`.",
     help: "keep at least one user message, for example with `curtail window`",
-    answers: &[("anthropic", "messages: at least one message is required"), ("gemini", "contents are required")],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"role":"system","content":"Answer in one sentence."}
 {"role":"assistant","content":"It is raining in Oslo."}
@@ -36,20 +40,14 @@ fn no_user_message<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
 pub(super) static FIRST_SPEAKER: Rule = Rule {
     code: "T002",
     name: "first-speaker",
-    level: Level::Warn,
+    level: Level::Deny,
     summary: "The conversation does not begin with a user message.",
     why: "Some formats require that a user message comes first, after the instructions. They reject a window that \
-          begins with an answer. `curtail window --start-on user` begins at a user message.",
+          begins with an answer. `curtail window --start-on user` begins at a user message. In a session log, whose \
+          program can put something before it, and for trainers, the finding is a warning.",
     help: "begin with a user message, for example with `curtail window --start-on user`",
-    answers: &[
-        ("anthropic", "messages: first message must use the \"user\" role"),
-        ("bedrock", "A conversation must start with a user message."),
-        (
-            "gemini",
-            "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
-        ),
-        ("llama-factory", "Invalid role tag in …"),
-    ],
+    fix: Fix::No,
+    command: "curtail window --start-on user -n 1000000 FILE",
     flags: "",
     bad: r#"{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"},{"type":"text","text":"So?"}]}
@@ -69,7 +67,11 @@ fn first_speaker<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let occurs = context.of_role(required).next().is_some();
     let first = context.dialogue().next().filter(|(_, message)| occurs && message.role != required);
     let text = |role: &str| format!("the conversation begins with the role `{role}`, not with `{}`", required.name());
-    first.map(|(at, message)| context.match_message(at, text(message.role.name()))).into_iter().collect()
+    let is_mild = context.provider_rules.log || names(context.provider_rules.provider, "first message").is_none();
+    first
+        .map(|(at, message)| context.match_message(at, text(message.role.name())).warning_if(is_mild))
+        .into_iter()
+        .collect()
 }
 
 pub(super) static ALTERNATION: Rule = Rule {
@@ -81,13 +83,8 @@ pub(super) static ALTERNATION: Rule = Rule {
           a transcript with two consecutive messages from one side, or skip it without a warning. Tool results belong \
           to the user's side. The rule does not apply to formats whose providers join such messages.",
     help: "join the two messages, or drop one",
-    answers: &[
-        (
-            "bedrock",
-            "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.",
-        ),
-        ("llama-factory", "Invalid role tag in …"),
-    ],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"conversations":[{"from":"human","value":"Is it raining in Oslo?"},{"from":"human","value":"Hello?"},{"from":"gpt","value":"It is."}]}
 "#,
@@ -122,10 +119,8 @@ pub(super) static ENDS_WITH_ASSISTANT: Rule = Rule {
           Turn it on for transcripts that will be sent as they are, because newer models accept no answer that has \
           already begun.",
     help: "end with a user message or a tool result",
-    answers: &[(
-        "anthropic",
-        "This model does not support assistant message prefill. The conversation must end with a user message.",
-    )],
+    fix: Fix::No,
+    command: "",
     flags: "-W ends-with-assistant",
     bad: ANSWER,
     good: r#"{"role":"user","content":"Is it raining in Oslo?"}
@@ -150,7 +145,8 @@ pub(super) static SYSTEM_NOT_FIRST: Rule = Rule {
           providers. Merged transcripts, and wrongly cut ones, have instructions in the middle. Anthropic's API accepts them \
           there, so its messages are not examined.",
     help: "move the instructions to the beginning",
-    answers: &[("mistral", "Unexpected role 'system' after role 'user'")],
+    fix: Fix::No,
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"system","content":"Answer in one sentence."}
@@ -170,4 +166,64 @@ fn system_not_first<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let Some((begun, _)) = context.dialogue().next() else { return Vec::new() };
     let late = context.of_role(Role::System).filter(|(at, _)| *at > begun);
     late.map(|(at, _)| context.match_message(at, "a system message comes after the beginning")).collect()
+}
+
+pub(super) static TRAILING_WHITE_SPACE: Rule = Rule {
+    code: "T006",
+    name: "trailing-white-space",
+    level: Level::Allow,
+    summary: "The last message is from the assistant and ends with white space.",
+    why: "A model that goes on from the beginning of its answer cannot go on from white space, and Anthropic rejects the \
+          request. The rule is off by default, because a finished conversation ends with an answer that nobody continues.",
+    help: "remove the white space: `--fix` does this",
+    fix: Fix::Part,
+    command: "",
+    flags: "-W trailing-white-space",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":"It is "}
+"#,
+    good: ANSWER,
+    detector: Detector::Transcript(trailing_white_space),
+};
+
+fn trailing_white_space<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let Some((at, message)) = context.dialogue().last() else { return Vec::new() };
+    let last = message.parts.iter().enumerate().next_back();
+    let Some((part, Content::Text(text))) = last.map(|(nth, part)| (nth, &part.content)) else { return Vec::new() };
+    let written = text.decode();
+    let trimmed = written.trim_end();
+    if message.role != Role::Assistant || trimmed.len() == written.len() || trimmed.is_empty() {
+        return Vec::new();
+    }
+    let at = PartRef { message: at, part };
+    let rewrite = at.part_in(context.messages).place().and_then(|place| place.rewrite);
+    let patch = rewrite.map(|rewrite| Patch { span: rewrite.span, text: quote(trimmed) });
+    vec![context.match_at(at, "the last message ends with white space").writing(patch.into_iter().collect())]
+}
+
+pub(super) static USER_AFTER_TOOL: Rule = Rule {
+    code: "T007",
+    name: "user-after-tool",
+    level: Level::Allow,
+    summary: "A user message directly follows a tool result.",
+    why: "Mistral's API, and chat templates like its own, expect the assistant to speak after a tool. A person who interrupts \
+          the assistant there leaves a transcript that is rejected. The rule is off by default, because all others accept it.",
+    help: "put an assistant message between the two",
+    fix: Fix::No,
+    command: "",
+    flags: "-W user-after-tool",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"user","content":"Hello?"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: super::ANSWERED_CALL,
+    detector: Detector::Transcript(user_after_tool),
+};
+
+fn user_after_tool<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let dialogue: Vec<(usize, &Message<'a>)> = context.dialogue().collect();
+    let pairs = dialogue.windows(2).filter(|pair| pair[0].1.role == Role::Tool && pair[1].1.role == Role::User);
+    pairs.map(|pair| context.match_message(pair[1].0, "a user message directly follows a tool result")).collect()
 }

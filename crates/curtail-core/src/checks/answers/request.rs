@@ -1,0 +1,164 @@
+//! The messages of a transcript as a provider received them: an index in its answer counts these, and not the lines of a log.
+
+use std::ops::Range;
+
+use super::places::Mention;
+use crate::json::Value;
+use crate::transcript::{Content, Message, PartRef, ProviderRules, ResultPlace, Role, Transcript, main_thread};
+
+/// How a provider's request is made of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wire {
+    /// Instructions are apart, and results are parts of the user's message.
+    Joined,
+    /// Instructions are the first message, and each result is a message.
+    Chat,
+    /// Every call, result and thought is an item.
+    Items,
+}
+
+impl Wire {
+    /// The wire of a format with these rules.
+    pub(super) const fn of(results: ResultPlace, rules: &ProviderRules) -> Self {
+        match results {
+            ResultPlace::NextMessage | ResultPlace::NextMessageFirst => Self::Joined,
+            _ if rules.server_state => Self::Items,
+            _ => Self::Chat,
+        }
+    }
+}
+
+/// A message of a request.
+#[derive(Debug, Clone)]
+pub(super) struct Sent<'a> {
+    /// Its parts, in order.
+    parts: Vec<Place<'a>>,
+    /// The item that is the message, if one is.
+    item: Option<Value<'a>>,
+}
+
+/// A part of a message of a request.
+#[derive(Debug, Clone, Copy)]
+struct Place<'a> {
+    value: Value<'a>,
+    is_call: bool,
+}
+
+impl<'a> Sent<'a> {
+    fn of_item(item: Value<'a>, message: Option<&Message<'a>>) -> Self {
+        let parts = message.map_or_else(Vec::new, places);
+        Self { parts, item: Some(item) }
+    }
+
+    /// The bytes of each part, or of the item if it has none.
+    pub(super) fn spans(&self) -> impl Iterator<Item = Range<usize>> {
+        self.parts.iter().map(|part| part.value).chain(self.item).map(range)
+    }
+
+    /// The value to show.
+    pub(super) fn value(&self) -> Option<Value<'a>> {
+        self.item.or_else(|| self.parts.first().map(|part| part.value))
+    }
+
+    /// The block that `mention` names inside the message.
+    pub(super) fn block(&self, mention: &Mention) -> Option<Value<'a>> {
+        let (list, number) = mention.steps.iter().find(|(list, _)| LISTS.contains(&list.as_str()))?;
+        let is_listed =
+            |part: &&Place<'a>| list.contains("call") == part.is_call || list == "content" || list == "parts";
+        self.parts.iter().filter(is_listed).nth(*number).map(|part| part.value)
+    }
+}
+
+/// Lists of the parts of a message.
+const LISTS: [&str; 3] = ["content", "parts", "tool_calls"];
+
+fn places<'a>(message: &Message<'a>) -> Vec<Place<'a>> {
+    let place = |part: &crate::transcript::Part<'a>| {
+        Some(Place { value: part.place()?.element, is_call: matches!(part.content, Content::ToolCall(_)) })
+    };
+    message.parts.iter().filter_map(place).collect()
+}
+
+/// The bytes of a value.
+pub(super) fn range(value: Value<'_>) -> Range<usize> {
+    value.span().start as usize..value.span().end as usize
+}
+
+/// The requests that `transcript` may have been, the likeliest first. `is_native` says whether it is in the form of the
+/// provider already.
+pub(super) fn readings<'a>(transcript: &Transcript<'a>, wire: Wire, is_native: bool) -> Vec<Vec<Sent<'a>>> {
+    let main = main_thread(&transcript.messages);
+    let messages: Vec<&Message<'a>> = transcript.messages.iter().filter(|message| message.thread == main).collect();
+    let dialogue: Vec<&Message<'a>> = messages.iter().copied().filter(|message| !message.role.instructs()).collect();
+    let as_written = || items(transcript);
+    let spoken =
+        || dialogue.iter().filter_map(|message| Some(Sent::of_item(message.value()?, Some(message)))).collect();
+    let made = match wire {
+        Wire::Joined => joined(&dialogue),
+        Wire::Chat => chat(&messages),
+        Wire::Items => single(&messages),
+    };
+    let begins_with_instructions = messages.first().is_some_and(|message| message.role.instructs());
+    match (is_native, wire) {
+        (true, Wire::Joined) if begins_with_instructions => vec![spoken(), as_written(), made],
+        (true, _) => vec![as_written(), made, spoken()],
+        (false, _) => vec![made, as_written(), spoken()],
+    }
+}
+
+/// Every item of the transcript, known or not.
+fn items<'a>(transcript: &Transcript<'a>) -> Vec<Sent<'a>> {
+    let message_of = |item: Value<'a>| transcript.messages.iter().find(|message| message.value() == Some(item));
+    let elements = transcript.layout.elements.iter();
+    elements.map(|&item| Sent::of_item(item, message_of(item))).collect()
+}
+
+/// Messages of one side in a row are one.
+fn joined<'a>(messages: &[&Message<'a>]) -> Vec<Sent<'a>> {
+    let side = |message: &Message<'_>| message.role == Role::Assistant;
+    let runs = messages.chunk_by(|one, next| side(one) == side(next));
+    runs.map(|run| Sent { parts: run.iter().flat_map(|message| places(message)).collect(), item: None }).collect()
+}
+
+/// A message of the application, then each reply as one message, each result as one, and what a user said as one.
+fn chat<'a>(messages: &[&Message<'a>]) -> Vec<Sent<'a>> {
+    let mut sent: Vec<Sent<'a>> = Vec::new();
+    // A log does not contain the instructions that are sent first.
+    if messages.first().is_none_or(|message| !message.role.instructs()) {
+        sent.push(Sent { parts: Vec::new(), item: None });
+    }
+    let is_reply = |message: &Message<'_>| message.role == Role::Assistant;
+    for run in messages.chunk_by(|one, next| is_reply(one) && is_reply(next)) {
+        let parts = || run.iter().flat_map(|message| message.parts.iter());
+        let of = |is_result: bool| {
+            let chosen = parts().filter(move |part| part.content.result().is_some() == is_result);
+            chosen
+                .filter_map(|part| Some(Place { value: part.place()?.element, is_call: part.content.call().is_some() }))
+        };
+        sent.extend(of(true).map(|place| Sent { parts: vec![place], item: None }));
+        let said: Vec<Place<'a>> = of(false).collect();
+        if !said.is_empty() {
+            sent.push(Sent { parts: said, item: None });
+        }
+    }
+    sent
+}
+
+/// Each part is an item.
+fn single<'a>(messages: &[&Message<'a>]) -> Vec<Sent<'a>> {
+    let parts = messages.iter().flat_map(|message| places(message));
+    parts.map(|place| Sent { parts: vec![place], item: None }).collect()
+}
+
+/// The parts of the transcript whose call has one of the ids, or the tool of the name.
+pub(super) fn parts_with<'a>(
+    messages: &[Message<'a>],
+    has: impl Fn(&Message<'a>, &Content<'a>) -> bool,
+) -> Vec<Value<'a>> {
+    let all = messages
+        .iter()
+        .enumerate()
+        .flat_map(|(message, parts)| (0..parts.parts.len()).map(move |part| PartRef { message, part }));
+    let found = all.filter(|at| has(&messages[at.message], &at.part_in(messages).content));
+    found.filter_map(|at| at.part_in(messages).place().map(|place| place.element)).collect()
+}

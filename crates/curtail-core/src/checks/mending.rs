@@ -1,0 +1,135 @@
+//! Mends faults in the part alone: a block, an image, a member or an id. What a rule says of a fault is done, and nothing is
+//! invented.
+
+use std::collections::HashSet;
+
+use super::{Inspection, Mend, Verdicts};
+use crate::dialects::{Patch, ReadError, Reading};
+use crate::json::{Span, Value, removal};
+use crate::pipeline::{Chain, TextCutter};
+use crate::processors::{Decision, DropSet, Plan, Processor, ProcessorError, Reason, Traits, View};
+use crate::transcript::{Pairs, PartRef};
+
+/// A mended fault can bring another to light, such as an emptied message. More passes than any known transcript needs.
+const PASSES: usize = 16;
+
+impl Inspection {
+    /// `text` without the faults that `verdicts` report and that can be mended in the part alone; `None` if there is none.
+    /// `with_unsafe` mends as well what changes the meaning.
+    ///
+    /// # Errors
+    /// Something is not a transcript.
+    pub fn mend(
+        &self,
+        reading: &Reading,
+        verdicts: &Verdicts,
+        text: &str,
+        with_unsafe: bool,
+    ) -> Result<Option<String>, ReadError> {
+        let mut mended = None;
+        for _ in 0..PASSES {
+            let before = mended.as_deref().unwrap_or(text);
+            let Some(after) = self.mended_once(reading, verdicts, before, with_unsafe)? else { break };
+            mended = Some(after);
+        }
+        Ok(mended)
+    }
+
+    fn mended_once(
+        &self,
+        reading: &Reading,
+        verdicts: &Verdicts,
+        text: &str,
+        with_unsafe: bool,
+    ) -> Result<Option<String>, ReadError> {
+        let Ok(document) = reading.parse(text) else { return Ok(None) };
+        let mut patches = Vec::new();
+        let mut cuts = HashSet::new();
+        for (dialect, mut transcript) in reading.transcripts_or_none(&document)? {
+            let detections = self.detections(dialect, &mut transcript, verdicts)?;
+            for (mend, at) in detections.iter().filter_map(|detection| detection.mend(with_unsafe)) {
+                match mend {
+                    Mend::Cut => cuts.extend(at.map(Value::span)),
+                    Mend::Remove(values) => patches.extend(removals(values)),
+                    Mend::Write(written) => patches.extend(written.iter().cloned()),
+                }
+            }
+        }
+        if !patches.is_empty() {
+            return Ok(Some(patched(text, patches)));
+        }
+        if cuts.is_empty() {
+            return Ok(None);
+        }
+        let chain = Chain::default().then(CutFaults { cuts });
+        let mut after = String::new();
+        let cut = TextCutter { chain, ..TextCutter::default() }.cut(reading, text, &mut after)?;
+        Ok(cut.changed.then_some(after))
+    }
+}
+
+/// The patches that remove `values` from the lists and objects around them.
+fn removals(values: &[Value<'_>]) -> Vec<Patch> {
+    let holders: HashSet<Value<'_>> = values.iter().filter_map(|value| value.parent()).collect();
+    let spans = holders.into_iter().flat_map(|holder| removal(holder, |value| values.contains(&value)));
+    spans.map(|span| Patch { span, text: String::new() }).collect()
+}
+
+/// `text` with the patches, of which none overlaps an earlier one.
+fn patched(text: &str, mut patches: Vec<Patch>) -> String {
+    patches.sort_by_key(|patch| (patch.span.start, patch.span.end));
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for Patch { span, text: written } in patches {
+        let [start, end] = [span.start as usize, span.end as usize];
+        if start >= at {
+            out.push_str(&text[at..start]);
+            out.push_str(&written);
+            at = end;
+        }
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// Drops the parts and messages at some places.
+#[derive(Debug)]
+struct CutFaults {
+    cuts: HashSet<Span>,
+}
+
+impl Processor for CutFaults {
+    fn name(&self) -> &'static str {
+        "check"
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { may_empty: true, ..Traits::default() }
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        const REASON: Reason = Reason::Borrowed("the provider does not accept it");
+        let pairs = Pairs::from_messages(view.messages);
+        let mut drops = DropSet::none(view, &pairs);
+        let mut lone_reasoning = Vec::new();
+        for (at, message) in view.messages.iter().enumerate() {
+            let is_cut = message.value().is_some_and(|item| self.cuts.contains(&item.span()));
+            if is_cut && message.is_bound_reasoning() {
+                lone_reasoning.push(at);
+            } else if is_cut {
+                drops.drop_message(at, REASON);
+            }
+            for (part, content) in message.parts.iter().enumerate().filter(|_| !is_cut) {
+                let is_cut = content.place().is_some_and(|place| self.cuts.contains(&place.element.span()));
+                if is_cut {
+                    drops.drop_part(PartRef { message: at, part }, REASON);
+                }
+            }
+        }
+        let mut plan = drops.into_plan();
+        for at in lone_reasoning {
+            plan.decisions[at] = Decision::Drop(REASON);
+        }
+        Ok(plan)
+    }
+}

@@ -1,0 +1,188 @@
+//! Images and documents: how large and how many, whether they can be read, and who may send them.
+
+use crate::checks::constraints::{most, names};
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::dialects::media::{Medium, MediumFacts, MediumFault, media, size};
+use crate::transcript::{Content, PartRef, Role};
+
+/// So many images may have the longer sides.
+const MANY_IMAGES: usize = 20;
+
+/// Whose limits hold if the provider states none of its own: those who sell its models have the same ones.
+const STRICTEST: &str = "anthropic";
+
+pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
+    code: "S017",
+    name: "media-too-large",
+    level: Level::Warn,
+    summary: "Images have more pixels or bytes, or a document more pages, than providers accept.",
+    why: "Anthropic and those that sell its models reject a request with an image above 5 MB, or with a side above 8,000 \
+          pixels; above 2,000 pixels if the request has more than 20 images. A screenshot that was accepted alone is \
+          rejected some requests later, when others have joined it, and then every further request of the session fails. \
+          A PDF may have 600 pages, and 100 with models whose context is below a million tokens.",
+    help: "remove large or old images: `curtail filter --max-media-pixels 2000 --keep-last-media 20`",
+    fix: Fix::No,
+    command: "curtail filter --max-media-pixels 2000 --max-media-bytes 5m FILE",
+    flags: "",
+    bad: r#"{"role":"user","content":[{"type":"text","text":"What is on the map?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAIygAAAu4CAIAAAA="}}]}
+{"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
+"#,
+    good: r#"{"role":"user","content":[{"type":"text","text":"What is on the map?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}]}
+{"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
+"#,
+    detector: Detector::Transcript(media_too_large),
+};
+
+/// Every medium that is sent, with its place. What a compaction replaced, or a person rolled back, is not sent again.
+fn sent_media<'c, 'a>(context: &'c RuleContext<'_, 'a>) -> impl Iterator<Item = (PartRef, Medium<'a>)> + 'c {
+    let sent = context.parts().filter(|(at, _)| context.messages[at.message].standing.is_read());
+    sent.flat_map(|(at, part)| media(part).into_iter().map(move |medium| (at, medium)))
+}
+
+fn media_too_large<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let facts: Vec<(PartRef, MediumFacts)> = sent_media(context).map(|(at, medium)| (at, medium.facts())).collect();
+    let images = || facts.iter().filter(|(_, facts)| facts.kind == "image");
+    let is_many = images().count() > MANY_IMAGES;
+    let side = if is_many { "image pixels of many" } else { "image pixels" };
+    let mut matches: Vec<Match<'a>> = images()
+        .filter_map(|(at, facts)| {
+            let (what, excess) = excess(facts, side)?;
+            Some(context.match_at(*at, excess).of(what))
+        })
+        .collect();
+    matches.extend(too_many_images(context, images().map(|(at, _)| *at)));
+    matches.extend(sent_media(context).filter_map(|(at, medium)| {
+        let pages = medium.pages().filter(|pages| *pages > FEW_PAGES)?;
+        let message = format!(
+            "the document has {pages} pages, and {FEW_PAGES} are accepted, or 600 with a context of a million tokens"
+        );
+        Some(context.match_at(at, message).of("pdf pages"))
+    }));
+    matches
+}
+
+/// The pages of a document that every model accepts.
+const FEW_PAGES: usize = 100;
+
+/// What is too large.
+fn excess(facts: &MediumFacts, side: &'static str) -> Option<(&'static str, String)> {
+    let [width, height] = facts.pixels.unwrap_or_default();
+    let longest = most(STRICTEST, side)?;
+    if width.max(height) > longest {
+        let longest = thousands(longest);
+        return Some((side, format!("the image has {width}x{height} pixels, and a side may have {longest}")));
+    }
+    let limit = most(STRICTEST, "image bytes")? as u64;
+    let bytes = facts.bytes.filter(|bytes| *bytes > limit)?;
+    Some(("image bytes", format!("the image has {}, and an image may have 5.2 MB", size(bytes))))
+}
+
+fn thousands(number: usize) -> String {
+    number.to_string()
+}
+
+fn too_many_images<'a>(context: &RuleContext<'_, 'a>, images: impl Iterator<Item = PartRef>) -> Option<Match<'a>> {
+    let limit = most(context.provider_rules.provider, "number of images")?;
+    let images: Vec<PartRef> = images.collect();
+    let surplus = images.get(limit)?;
+    let message = format!("the request has {} images, and {limit} are accepted", images.len());
+    Some(context.match_at(*surplus, message).of("number of images"))
+}
+
+pub(super) static UNREADABLE_MEDIA: Rule = Rule {
+    code: "S022",
+    name: "unreadable-media",
+    level: Level::Deny,
+    summary: "An image or a document is empty, damaged, or of another type than it says.",
+    why: "A log that shortens long texts leaves half an image, a failed download leaves none, and a program that \
+          guesses a type from a file name calls a JPEG a PNG. The provider rejects the request, and every later one of \
+          the session, because all of them contain the image. Some providers accept only a few types.",
+    help: "remove the image, or correct its type: `--fix` writes a text in place of what cannot be read",
+    fix: Fix::Part,
+    command: "",
+    flags: "",
+    bad: r#"{"role":"user","content":[{"type":"text","text":"What is on the map?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhE[removed]"}}]}
+{"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
+"#,
+    good: r#"{"role":"user","content":[{"type":"text","text":"What is on the map?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}]}
+{"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
+"#,
+    detector: Detector::Transcript(unreadable_media),
+};
+
+fn unreadable_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let types = names(context.provider_rules.provider, "media type");
+    let wrong = sent_media(context).filter_map(|(at, medium)| {
+        let is_image = medium.facts().kind == "image";
+        if let Some(fault) = medium.fault() {
+            let what = match &fault {
+                MediumFault::OtherType { .. } => "media bytes",
+                MediumFault::Empty | MediumFault::Undecodable | MediumFault::NoImage => "media data",
+                MediumFault::NoDocument => "pdf data",
+            };
+            let mend = medium.mend(&fault);
+            return Some(context.match_at(at, fault.to_string()).of(what).writing(mend));
+        }
+        let named = medium.named_type().filter(|_| is_image)?;
+        let mut accepted = types.clone()?;
+        let is_accepted = accepted.any(|name| name.rsplit('/').next() == named.rsplit('/').next());
+        (!is_accepted).then(|| {
+            let message = format!("the provider does not accept images of the type `{named}`");
+            context.match_at(at, message).of("media type").writing(medium.removed())
+        })
+    });
+    wrong.collect()
+}
+
+pub(super) static MISPLACED_MEDIA: Rule = Rule {
+    code: "S027",
+    name: "misplaced-media",
+    level: Level::Deny,
+    summary: "A message contains a kind of content that its role may not have.",
+    why: "OpenAI's chats and Bedrock accept images only from the user, not from the assistant, the tool or the \
+          application. The Responses API has types for what the user says (`input_text`, `input_image`) and for what \
+          the model says (`output_text`), and rejects one in place of the other. A converted transcript mixes them.",
+    help: "move the image into a user message, or give the text the type of its role",
+    fix: Fix::No,
+    command: "curtail filter --keep-last-media 0 FILE",
+    flags: "",
+    bad: r#"{"role":"user","content":"Draw a map."}
+{"role":"assistant","content":[{"type":"text","text":"Here."},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}],"tool_calls":[{"id":"call_1","type":"function","function":{"name":"show","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"done"}
+{"role":"assistant","content":"There it is."}
+"#,
+    good: r#"{"role":"user","content":[{"type":"text","text":"What is on it?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}]}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"show","arguments":"{}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"done"}
+{"role":"assistant","content":"There it is."}
+"#,
+    detector: Detector::Transcript(misplaced_media),
+};
+
+fn misplaced_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.log {
+        return Vec::new();
+    }
+    let Some(mut roles) = names(context.provider_rules.provider, "media role") else { return Vec::new() };
+    let only_user = roles.any(|role| role == Role::User.name());
+    let wrong = context.parts().filter_map(|(at, part)| {
+        let role = context.messages[at.message].role;
+        let is_image = || media(part).iter().any(|medium| medium.facts().kind == "image");
+        let is_media = matches!(part.content, Content::Media(_)) && is_image();
+        if only_user && is_media && role != Role::User {
+            let message = format!("a message with the role `{}` contains an image", role.name());
+            return Some(context.match_at(at, message).of("media role"));
+        }
+        let kind = part.place()?.element.get_text("type")?.decode().into_owned();
+        let is_input = kind == "input_text" || kind == "input_image";
+        let is_wrong = match role {
+            Role::Assistant => is_input,
+            Role::User => kind == "output_text",
+            _ => false,
+        };
+        is_wrong.then(|| {
+            context.match_at(at, format!("a message with the role `{}` contains `{kind}`", role.name())).of("text role")
+        })
+    });
+    wrong.collect()
+}

@@ -1,0 +1,219 @@
+//! Ids of calls and items, and names of tools: which characters and how many a provider accepts.
+
+use std::collections::HashMap;
+
+use super::ANSWERED_CALL;
+use crate::checks::constraints::{Pattern, pattern};
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::dialects::Patch;
+use crate::digest::fnv1a_64;
+use crate::json::{Value, quote};
+use crate::transcript::{Content, Family, Message, PartRef, Role};
+
+pub(super) static TOOL_USE_ID_FORMAT: Rule = Rule {
+    code: "S014",
+    name: "tool-use-id-format",
+    level: Level::Deny,
+    summary: "The provider does not accept the id of a call or of an item.",
+    why: "Providers limit the characters and the length of ids, each in its own way: OpenAI accepts 40 characters in \
+          chats and 64 in the Responses API, Mistral exactly 9, and Anthropic and Bedrock no punctuation but a few \
+          marks. Ids of another provider or of a framework fit neither, and a converted transcript then fails at its \
+          first call. Items of the Responses API begin with the letters of their kind, such as `fc_`.",
+    help: "change the id, in the call and in its result: `--fix` does this",
+    fix: Fix::Part,
+    command: "",
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"call 1|weather","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"call 1|weather","content":"rain"}]}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+"#,
+    good: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":[{"type":"tool_use","id":"call_1-weather","name":"weather","input":{"city":"Oslo"}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1-weather","content":"rain"}]}
+{"role":"assistant","content":[{"type":"text","text":"It is."}]}
+"#,
+    detector: Detector::Transcript(tool_use_id_format),
+};
+
+fn tool_use_id_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.converts {
+        return Vec::new();
+    }
+    let mut matches = call_ids(context);
+    matches.extend(item_ids(context));
+    matches
+}
+
+fn call_ids<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let provider = context.provider_rules.provider;
+    let of_calls = pattern(provider, "call id");
+    let of_servers = pattern(provider, "server call id");
+    let wrong = context.calls().filter(|(at, _)| !context.lacks_id(*at)).filter_map(|(at, call)| {
+        let (what, pattern) = match call.family {
+            Family::Server => ("server call id", of_servers.as_ref()?),
+            _ => ("call id", of_calls.as_ref()?),
+        };
+        let id = call.id.as_ref()?.decode();
+        let fault = pattern.fault(&id)?;
+        let patches = renamed(context, at, &id, &unused(context, pattern, &id), "id");
+        Some(
+            context
+                .match_with(at, context.pairs.counterpart(at), format!("the id `{id}` {fault}"))
+                .of(what)
+                .writing(patches),
+        )
+    });
+    wrong.collect()
+}
+
+/// A name in the form of `pattern` for what is called `id`, which no other call has.
+fn unused(context: &RuleContext<'_, '_>, pattern: &Pattern, id: &str) -> String {
+    let is_taken = |name: &str| context.calls().any(|(_, call)| call.id.as_ref().is_some_and(|other| other.is(name)));
+    let mended = pattern.mended(id);
+    if is_taken(&mended) { pattern.mended(&format!("{id} {:016x}", fnv1a_64(id.bytes()))) } else { mended }
+}
+
+/// The patches that call `old` `new` in the call at `at` and in its result: wherever a member whose key names it is `old`.
+fn renamed(context: &RuleContext<'_, '_>, at: PartRef, old: &str, new: &str, key: &str) -> Vec<Patch> {
+    let items = [Some(at), context.pairs.counterpart(at)].into_iter().flatten();
+    let items: Vec<Value<'_>> = items.filter_map(|at| context.messages[at.message].value()).collect();
+    let mut open: Vec<Value<'_>> = items
+        .first()
+        .copied()
+        .into_iter()
+        .chain(items.get(1).copied().filter(|item| Some(item) != items.first()))
+        .collect();
+    let mut patches = Vec::new();
+    while let Some(value) = open.pop() {
+        for member in value.members() {
+            let names = || member.key.decode().to_ascii_lowercase().ends_with(key);
+            match member.value.text() {
+                Some(text) if text.is(old) && names() => {
+                    patches.push(Patch { span: member.value.span(), text: quote(new) });
+                }
+                Some(_) => {}
+                None => open.push(member.value),
+            }
+        }
+        open.extend(value.items());
+    }
+    patches
+}
+
+/// Ids of items by their kind, where a provider stores items.
+fn item_ids<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !context.provider_rules.server_state {
+        return Vec::new();
+    }
+    let wrong = context.messages.iter().enumerate().filter_map(|(at, message)| {
+        let what = kind_of(message)?;
+        let id = message.id.as_ref()?.decode();
+        let pattern = pattern(context.provider_rules.provider, what)?;
+        let fault = pattern.fault(&id)?;
+        let found = context.match_message(at, format!("the id `{id}` of the item {fault}")).of(what);
+        // No item has another name for itself: without it, the item is sent whole.
+        let item = message.value().map(|item| item.get("payload").unwrap_or(item));
+        let own = item.and_then(|item| item.get("id"));
+        Some(found.removing(own.into_iter().collect()).warning_if(context.provider_rules.log))
+    });
+    wrong.collect()
+}
+
+/// How the table calls the id of an item of this kind.
+fn kind_of(message: &Message<'_>) -> Option<&'static str> {
+    let [part] = message.parts.as_slice() else { return None };
+    match &part.content {
+        Content::Reasoning(_) => Some("reasoning id"),
+        Content::ToolCall(call) if call.family == Family::Function && !call.hosted => Some("function_call id"),
+        Content::Text(_) if message.role == Role::Assistant => Some("message id"),
+        _ => None,
+    }
+}
+
+pub(super) static TOOL_NAME_FORMAT: Rule = Rule {
+    code: "S018",
+    name: "tool-name-format",
+    level: Level::Deny,
+    summary: "The provider does not accept the name of a tool that was called.",
+    why: "A model sometimes calls a tool that does not exist, under a name with dots, blanks or nothing at all. The \
+          program answers that there is no such tool, and the session goes on until the provider reads the name in \
+          the history: it checks names there as well, and from then on rejects every request. Names of another \
+          provider may be longer, or contain dots.",
+    help: "rename the tool in the call and in its result: `--fix` does this",
+    fix: Fix::Part,
+    command: "",
+    flags: "",
+    bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
+{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather of","arguments":"{\"city\":\"Oslo\"}"}}]}
+{"role":"tool","tool_call_id":"call_1","content":"rain"}
+{"role":"assistant","content":"It is."}
+"#,
+    good: ANSWERED_CALL,
+    detector: Detector::Transcript(tool_name_format),
+};
+
+fn tool_name_format<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let Some(pattern) = pattern(context.provider_rules.provider, "tool name") else { return Vec::new() };
+    let calls = context.calls().filter(|(_, call)| !call.hosted && is_named(call.family));
+    let wrong = calls.filter_map(|(at, call)| {
+        let name = call.name.decode();
+        let fault = pattern.fault(&name)?;
+        let message = format!("the name `{name}` of the tool {fault}");
+        let patches = renamed(context, at, &name, &pattern.mended(&name), "name");
+        Some(context.match_with(at, context.pairs.counterpart(at), message).of("tool name").writing(patches))
+    });
+    wrong.collect()
+}
+
+/// Whether calls of a kind have names of their own.
+const fn is_named(family: Family) -> bool {
+    matches!(family, Family::Function | Family::Positional | Family::Custom)
+}
+
+pub(super) static DUPLICATE_ITEM_ID: Rule = Rule {
+    code: "S020",
+    name: "duplicate-item-id",
+    level: Level::Deny,
+    summary: "Two items have the same id.",
+    why: "The Responses API accepts each stored item once. A program that adds the output of a response to its history \
+          twice, or joins two histories of one session, sends an item again.",
+    help: "drop the second item: `--fix` does this if both are the same",
+    fix: Fix::Part,
+    command: "",
+    flags: "",
+    bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
+{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"It is."}]}
+{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"It is."}]}
+"#,
+    good: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
+{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"It is."}]}
+{"type":"message","id":"msg_2","role":"assistant","content":[{"type":"output_text","text":"And it will."}]}
+"#,
+    detector: Detector::Transcript(duplicate_item_id),
+};
+
+fn duplicate_item_id<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if !context.provider_rules.server_state {
+        return Vec::new();
+    }
+    let mut first: HashMap<String, usize> = HashMap::new();
+    let mut matches = Vec::new();
+    for (at, message) in context.messages.iter().enumerate().filter(|(_, message)| message.standing.is_read()) {
+        let Some(id) = message.id.as_ref().map(|id| id.decode().into_owned()) else { continue };
+        // The parts of one message of a log share its id.
+        if let Some(&earlier) = first.get(&id)
+            && context.messages[earlier].value() != message.value()
+        {
+            let other = Some((earlier, context.messages[earlier].value()));
+            let found = context.match_message(at, format!("an earlier item has the id `{id}`"));
+            let is_copy =
+                context.messages[earlier].value().zip(message.value()).is_some_and(|(one, two)| one.raw() == two.raw());
+            let found = if is_copy { found.cut() } else { found };
+            matches.push(Match { other, ..found }.warning_if(context.provider_rules.log));
+            continue;
+        }
+        first.insert(id, at);
+    }
+    matches
+}

@@ -1,0 +1,160 @@
+//! A request as a whole: cache marks, and the number of tools.
+
+use memchr::memmem;
+
+use super::ANSWERED_CALL;
+use crate::checks::constraints::most;
+use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
+use crate::json::Value;
+use crate::transcript::Message;
+
+pub(super) static CACHE_MARKS: Rule = Rule {
+    code: "S021",
+    name: "cache-marks",
+    level: Level::Deny,
+    summary: "The request has too many cache marks, or has them in an order or a place that is not allowed.",
+    why: "Anthropic and Bedrock accept four cache marks in a request, those of the tools and of the instructions \
+          included. A program that marks the newest message in every turn and never removes a mark has a fifth one soon. \
+          A mark with a lifetime of an hour must come before those with five minutes, in the order tools, \
+          instructions, messages. Thoughts cannot be marked.",
+    help: "remove the oldest marks of the messages: `--fix` does this",
+    fix: Fix::Part,
+    command: "",
+    flags: "",
+    bad: r#"{"system":[{"type":"text","text":"Answer in one sentence.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"Is it raining in Oslo?","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"It is.","cache_control":{"type":"ephemeral"}}]},{"role":"user","content":[{"type":"text","text":"In Rome?","cache_control":{"type":"ephemeral"}},{"type":"text","text":"In Paris?","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"No."}]}]}
+"#,
+    good: r#"{"system":[{"type":"text","text":"Answer in one sentence.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"Is it raining in Oslo?"}]},{"role":"assistant","content":[{"type":"text","text":"It is."}]},{"role":"user","content":[{"type":"text","text":"In Rome?","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"No."}]}]}
+"#,
+    detector: Detector::Transcript(cache_marks),
+};
+
+/// Members that mark a block for the cache, each with the provider whose models read it, wherever the request is sent.
+const MARKS: [(&str, &str); 3] =
+    [("cache_control", "anthropic"), ("cachePoint", "bedrock"), ("prompt_cache_breakpoint", "responses")];
+
+/// A mark, and the message that it is in.
+struct Mark<'a> {
+    value: Value<'a>,
+    message: Option<usize>,
+}
+
+impl Mark<'_> {
+    fn is_long(&self) -> bool {
+        self.value.get_text("ttl").is_some_and(|ttl| ttl.is("1h"))
+    }
+
+    /// Whether the block is one that cannot be marked.
+    fn is_on_thought(&self) -> bool {
+        let kind = self.value.parent().and_then(|block| block.get_text("type"));
+        kind.is_some_and(|kind| kind.is("thinking") || kind.is("redacted_thinking"))
+    }
+}
+
+fn cache_marks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    MARKS.into_iter().flat_map(|(key, provider)| marks_of(context, key, provider)).collect()
+}
+
+/// What is wrong with the marks under `key`, by the limits of `provider`.
+fn marks_of<'a>(context: &RuleContext<'_, 'a>, key: &str, provider: &str) -> Vec<Match<'a>> {
+    let Some(limit) = most(provider, "cache marks") else { return Vec::new() };
+    let marks = marks(context, key);
+    let found = |mark: &Mark<'a>, message: String, what| {
+        Match { message_index: mark.message, ..Match::new(Some(mark.value), message) }.of(what)
+    };
+    let mut matches = Vec::new();
+    if let Some(surplus) = marks.get(limit) {
+        let message = format!("the request has {} cache marks, and {limit} are accepted", marks.len());
+        let oldest = marks
+            .iter()
+            .filter(|mark| mark.message.is_some())
+            .chain(marks.iter().filter(|mark| mark.message.is_none()));
+        let gone = oldest.take(marks.len() - limit).map(|mark| mark.value).collect();
+        matches.push(found(surplus, message, "cache marks").removing(gone));
+    }
+    let mut is_short_before = false;
+    for mark in &marks {
+        if mark.is_on_thought() {
+            let message = String::from("a thought cannot be marked for the cache");
+            matches.push(found(mark, message, "marked blocks").removing(vec![mark.value]));
+        } else if mark.is_long() && is_short_before {
+            let message = String::from("a mark with a lifetime of an hour comes after one with five minutes");
+            let ttl = mark.value.get("ttl").into_iter().collect();
+            matches.push(found(mark, message, "order of cache marks").removing(ttl));
+        }
+        is_short_before |= !mark.is_long();
+    }
+    matches
+}
+
+/// The cache marks of the request, in the order in which the provider reads them.
+fn marks<'a>(context: &RuleContext<'_, 'a>, key: &str) -> Vec<Mark<'a>> {
+    let Some(first) = context.messages.first().and_then(Message::value) else { return Vec::new() };
+    let source = first.source().as_bytes();
+    if memmem::find(source, key.as_bytes()).is_none() {
+        return Vec::new();
+    }
+    let record = record_of(first);
+    let beside =
+        ["tools", "toolConfig", "system"].into_iter().filter_map(|list| record?.get(list)).map(|value| (None, value));
+    let messages = context.messages.iter().enumerate().filter_map(|(at, message)| Some((Some(at), message.value()?)));
+    beside
+        .chain(messages)
+        .flat_map(|(message, value)| marks_in(value, key).into_iter().map(move |value| Mark { value, message }))
+        .collect()
+}
+
+/// The record whose list of messages `message` is in.
+fn record_of(message: Value<'_>) -> Option<Value<'_>> {
+    message.parent()?.parent().filter(|record| record.is_object())
+}
+
+fn marks_in<'a>(value: Value<'a>, key: &str) -> Vec<Value<'a>> {
+    let mut marks = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        for member in value.members() {
+            let is_mark = member.key.is(key) && member.value.is_object();
+            if is_mark { marks.push(member.value) } else { open.push(member.value) }
+        }
+        open.extend(value.items());
+    }
+    marks.sort_by_key(|mark| mark.span().start);
+    marks
+}
+
+pub(super) static TOO_MANY_TOOLS: Rule = Rule {
+    code: "S025",
+    name: "too-many-tools",
+    level: Level::Deny,
+    summary: "The request defines more tools than the provider accepts.",
+    why: "OpenAI accepts 128 tools in a request, and Gemini 512. Programs that add the tools of every server of the Model \
+          Context Protocol exceed this without noticing.",
+    help: "define fewer tools: turn off servers that the task does not need",
+    fix: Fix::No,
+    command: "",
+    flags: "",
+    bad: TOO_MANY,
+    good: ANSWERED_CALL,
+    detector: Detector::Transcript(too_many_tools),
+};
+
+/// A request with 129 tools.
+const TOO_MANY: &str = r#"{"messages":[{"role":"user","content":"Is it raining in Oslo?"},{"role":"assistant","content":"It is."}],"tools":[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}]}
+"#;
+
+fn too_many_tools<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let limit = most(context.provider_rules.provider, "number of tools");
+    let tools =
+        context.messages.first().and_then(Message::value).and_then(record_of).and_then(|record| record.get("tools"));
+    let Some((limit, tools)) = limit.zip(tools) else { return Vec::new() };
+    let defined: Vec<Value<'a>> = tools.items().flat_map(declarations).collect();
+    let surplus = defined.get(limit);
+    let message = format!("the request defines {} tools, and {limit} are accepted", defined.len());
+    surplus.map(|tool| Match::new(Some(*tool), message).of("number of tools")).into_iter().collect()
+}
+
+/// The definitions in an element of the list of tools, which may hold several.
+fn declarations(tool: Value<'_>) -> Vec<Value<'_>> {
+    let inside = ["functionDeclarations", "function_declarations"].into_iter().find_map(|key| tool.get(key));
+    inside.map_or_else(|| vec![tool], |list| list.items().collect())
+}

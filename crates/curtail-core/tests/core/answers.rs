@@ -1,0 +1,221 @@
+//! Answers of providers, as people quote them: each known one, wrapped and damaged, leads to its rule and to the line of its
+//! fault.
+
+use curtail_core::checks::{ALL, Answer, Constraint, Diagnosis, Finding, Rule, constraints};
+use curtail_core::dialects::{Reading, detect_framing};
+
+/// The findings of an answer in `text`.
+fn found(answer: &str, text: &str) -> Vec<Finding> {
+    let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
+    match Answer::read(answer).diagnose(&reading, text) {
+        Ok(Diagnosis::Found { findings, .. }) => findings,
+        _ => Vec::new(),
+    }
+}
+
+/// The words of a row with numbers and ids in them.
+fn filled(row: &Constraint, message: usize, id: &str) -> String {
+    let base = usize::from(row.words.contains(".member."));
+    let words = row.words.replace("srvtoolu_…", id).replace("toolu_…", id).replace("tooluse_…", id);
+    let words = words.replace("call_….", &format!("{id}.")).replace("call_…", id);
+    let mut out = String::new();
+    let mut rest = words.as_str();
+    // The first number is that of the message.
+    for (mark, number) in [('N', message + base), ('M', base), ('K', 0)] {
+        let at = rest.char_indices().find(|(at, c)| *c == mark && stands_alone(rest, *at));
+        if let Some((at, _)) = at {
+            out += &rest[..at];
+            out += &number.to_string();
+            rest = &rest[at + 1..];
+        }
+    }
+    (out + rest).replace('…', "x")
+}
+
+fn stands_alone(text: &str, at: usize) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    !is_word(text[..at].chars().next_back()) && !is_word(text[at + 1..].chars().next())
+}
+
+/// Ways in which a sentence reaches a screen.
+fn quoted(sentence: &str) -> Vec<(&'static str, String)> {
+    let json = |text: &str| serde_json::to_string(text).unwrap();
+    let inner = format!(
+        "{{\"type\":\"error\",\"error\":{{\"type\":\"invalid_request_error\",\"message\":{}}}}}",
+        json(sentence)
+    );
+    let python = sentence.replace('\'', "\\'");
+    let in_box: String = sentence
+        .chars()
+        .collect::<Vec<_>>()
+        .chunks(38)
+        .map(|line| format!("\u{2502} {:38} \u{2502}\n", line.iter().collect::<String>()))
+        .collect();
+    vec![
+        ("plain", sentence.to_owned()),
+        ("json", format!("API Error: 400 {inner}")),
+        (
+            "python",
+            format!(
+                "BadRequestError: Error code: 400 - {{'error': {{'message': '{python}', 'type': 'invalid_request_error', 'param': None}}}}"
+            ),
+        ),
+        (
+            "twice",
+            format!("{{\"error\":{{\"code\":400,\"message\":{},\"status\":\"INVALID_ARGUMENT\"}}}}", json(&inner)),
+        ),
+        (
+            "router",
+            format!(
+                "{{\"error\":{{\"message\":\"Provider returned error\",\"code\":400,\"metadata\":{{\"raw\":{},\"provider_name\":\"Google\"}}}}}}",
+                json(&inner)
+            ),
+        ),
+        ("bytes", format!("litellm.BadRequestError: VertexAIException - b'{}'", inner.replace('\'', "\\'"))),
+        ("java", format!("400 Bad Request: {{type=error, error={{type=invalid_request_error, message={sentence}}}}}")),
+        (
+            "service",
+            format!(
+                "An error occurred (ValidationException) when calling the Converse operation: {sentence} (Service: BedrockRuntime, Status Code: 400)"
+            ),
+        ),
+        ("box", format!("\u{256d}\u{2500}\u{2500}\u{256e}\n{in_box}\u{2570}\u{2500}\u{2500}\u{256f}")),
+        ("html", sentence.replace('&', "&amp;").replace('<', "&lt;").replace('\'', "&#39;").replace('"', "&quot;")),
+        (
+            "stack",
+            format!(
+                "Error: 400 {}\n    at D6.generate (file:///home/me/cli.js:942:2414)\n    at async D6 (cli.js:961:2101)",
+                inner.replace('"', "\\\"")
+            ),
+        ),
+    ]
+}
+
+/// The first finding of a rule in its own bad example.
+fn fault_of(rule: &'static Rule) -> Option<Finding> {
+    let reading = Reading::new(detect_framing(rule.bad, None), None, None).unwrap();
+    let all = curtail_core::checks::Table { deny: vec!["all".into()], ..Default::default() };
+    let verdicts =
+        curtail_core::checks::Levels::new(&all, &curtail_core::checks::Table::default()).unwrap().for_path("");
+    let findings = curtail_core::checks::Inspection::default().examine_all(&reading, &verdicts, rule.bad);
+    findings.into_iter().find(|finding| finding.rule.code == rule.code)
+}
+
+/// The id in the excerpt of a finding that a provider would repeat.
+fn id_in(text: &str) -> &str {
+    let starts = ["srvtoolu_1", "toolu_1", "call_1", "rs_1", "fc_1", "msg_1"];
+    starts.into_iter().find(|id| text.contains(id)).unwrap_or("x")
+}
+
+#[test]
+fn every_answer_leads_to_its_rule_and_line_however_it_is_quoted() {
+    let mut wrong = Vec::new();
+    let mut all = 0;
+    for rule in ALL {
+        let Some(fault) = fault_of(rule) else { continue };
+        let native = constraints().iter().filter(|row| row.rule == Some(rule.code));
+        let dialect = Reading::new(detect_framing(rule.bad, None), None, None).unwrap();
+        let document = dialect.parse(rule.bad);
+        let name =
+            document.ok().and_then(|document| Some(dialect.transcripts_or_none(&document).ok()?.first()?.0.name()));
+        for row in native.filter(|row| Some(row.provider) == name) {
+            let sentence = filled(row, fault.at.message.unwrap_or(fault.at.line - 1), id_in(rule.bad));
+            for (way, text) in quoted(&sentence) {
+                all += 1;
+                let findings = found(&text, rule.bad);
+                let is_right = findings.iter().any(|finding| {
+                    finding.at.line == fault.at.line
+                        || finding.other.as_ref().is_some_and(|other| other.line == fault.at.line)
+                });
+                if !is_right {
+                    wrong.push(format!(
+                        "{} {way}: {sentence}: {:?}",
+                        rule.code,
+                        findings.iter().map(|finding| (finding.rule.code, finding.at.line)).collect::<Vec<_>>()
+                    ));
+                }
+            }
+        }
+    }
+    assert!(all > 400, "{all}");
+    assert!(wrong.is_empty(), "{} of {all}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_is_not_about_the_transcript_is_said_to_be() {
+    for row in constraints().iter().filter(|row| row.rule.is_none()) {
+        let sentence = filled(row, 3, "x");
+        for (way, text) in quoted(&sentence) {
+            let diagnosis = Answer::read(&text).unrelated();
+            assert!(matches!(diagnosis, Some(Diagnosis::Unrelated(_))), "{way}: {text}: {diagnosis:?}");
+        }
+    }
+}
+
+#[test]
+fn what_no_provider_says_is_unknown() {
+    for text in ["the weather is fine", "TypeError: Cannot read properties of undefined (reading 'content')", ""] {
+        let diagnosis = Answer::read(text).unrelated();
+        let Some(Diagnosis::Unknown(nearest)) = diagnosis else { panic!("{text}: {diagnosis:?}") };
+        assert_eq!(nearest.len(), 3);
+    }
+}
+
+/// A session of Claude Code: two records of one reply, and lines that are no messages.
+const SESSION: &str = r#"{"type":"summary","summary":"Weather","leafUuid":"u4"}
+{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"Is it raining in Oslo?"}}
+{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","message":{"id":"msg_1","role":"assistant","content":[{"type":"text","text":"Let me look."}]}}
+{"type":"assistant","uuid":"u3","parentUuid":"u2","sessionId":"s","message":{"id":"msg_1","role":"assistant","content":[{"type":"tool_use","id":"toolu_01AbCdEfGhIjKl9z","name":"weather","input":{"city":"Oslo"}}]}}
+{"type":"system","uuid":"u9","parentUuid":"u3","sessionId":"s","subtype":"info","content":"slow"}
+{"type":"user","uuid":"u4","parentUuid":"u9","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01AbCdEfGhIjKl9z","content":"rain"},{"type":"text","text":""}]}}
+{"type":"assistant","uuid":"u5","parentUuid":"u4","sessionId":"s","message":{"id":"msg_2","role":"assistant","content":[{"type":"text","text":"It is."}]}}
+{"type":"user","uuid":"u6","parentUuid":"u5","sessionId":"s","message":{"role":"user","content":"And in Rome?"}}
+"#;
+
+#[test]
+fn an_index_counts_the_messages_of_the_request_and_not_the_lines_of_the_log() {
+    let line = |answer: &str| found(answer, SESSION).first().map(|finding| finding.at.line);
+    assert_eq!(line("messages.2.content.1.text: text content blocks must be non-empty"), Some(6));
+    assert_eq!(
+        line("messages.1.content.1.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"),
+        Some(4)
+    );
+    assert_eq!(line("messages.1.content.0: text content blocks must contain non-whitespace text"), Some(6));
+    let shortened =
+        "messages.4: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01Ab…Kl9z.";
+    assert_eq!(line(shortened), Some(4));
+    let without_index = "messages: text content blocks must be non-empty";
+    assert_eq!(line(without_index), Some(6));
+}
+
+/// The second of two places with the same fault, and both of them where the answer names none.
+#[test]
+fn two_places_that_fit_are_both_said() {
+    let chat = r#"{"role":"user","content":[{"type":"text","text":" "},{"type":"text","text":"Rain?"}]}
+{"role":"assistant","content":[{"type":"text","text":"Yes."}]}
+{"role":"user","content":[{"type":"text","text":"And?"},{"type":"text","text":""}]}
+{"role":"assistant","content":[{"type":"thinking","thinking":"So.","signature":"c2ln"},{"type":"text","text":"No."}]}
+"#;
+    let lines = |answer: &str| found(answer, chat).iter().map(|finding| finding.at.line).collect::<Vec<_>>();
+    assert_eq!(lines("messages: text content blocks must contain non-whitespace text"), [1, 3]);
+    assert_eq!(lines("messages.2.content.1.text: text content blocks must contain non-whitespace text"), [3]);
+}
+
+/// Bedrock counts from 1 in one kind of sentence and from 0 in the other.
+#[test]
+fn bases_differ_inside_one_provider() {
+    let chat = r#"{"messages":[{"role":"user","content":[{"text":"Rain?"}]},
+{"role":"assistant","content":[{"toolUse":{"toolUseId":"a 1","name":"weather","input":{}}}]},
+{"role":"user","content":[{"toolResult":{"toolUseId":"a 1","content":[{"text":"rain"}]}}]},
+{"role":"assistant","content":[{"text":""},{"text":"Yes."}]}]}
+"#;
+    let line = |answer: &str| found(answer, chat).first().map(|finding| finding.at.line);
+    let pattern = "Value 'x' at 'messages.2.member.content.1.member.toolUse.toolUseId' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.:-]+";
+    assert_eq!(line(pattern), Some(2));
+    assert_eq!(
+        line(
+            "The text field in the ContentBlock object at messages.3.content.0 is blank. Add text to the text field, and try again."
+        ),
+        Some(4)
+    );
+}

@@ -1,0 +1,140 @@
+//! Prints what a provider's answer means: the rule, the places in the transcript, and the command that mends them.
+
+use std::process::ExitCode;
+
+use crate::console;
+use crate::options::global::Global;
+use crate::reports::findings::text_of;
+use crate::reports::remarks;
+use curtail_core::checks::{Constraint, Diagnosis, Finding};
+use curtail_core::numbers::number_of;
+use curtail_core::visible::{one_line, printed};
+use curtail_io::FileError;
+use curtail_io::batch::{Event, Flow};
+
+/// So many places are shown.
+const SHOWN: usize = 5;
+
+/// The status if the answer is not known, or if a file could not be read.
+const FAILED: u8 = 2;
+
+/// Collects what was found in each file, and prints it.
+pub(crate) struct AnswerReporter<'a> {
+    global: &'a Global,
+    /// The diagnosis of a transcript without the fault.
+    absent: Option<&'static Constraint>,
+    found: bool,
+    failed: bool,
+}
+
+impl<'a> AnswerReporter<'a> {
+    pub(crate) const fn new(global: &'a Global) -> Self {
+        Self { global, absent: None, found: false, failed: false }
+    }
+
+    /// Handles the next event.
+    pub(crate) fn event(&mut self, event: Event<'_, Vec<Diagnosis>>) -> Flow {
+        match event {
+            Event::Done { opened, out, .. } => {
+                let name = opened.source.name.clone();
+                out.drain(..).for_each(|diagnosis| self.tell(&name, &diagnosis));
+            }
+            Event::Failed(failure) => {
+                self.failed = true;
+                remarks::record_error(&failure.error, None, self.global);
+            }
+            _ => {}
+        }
+        Flow::Continue
+    }
+
+    /// Reports an input that could not be found.
+    pub(crate) fn miss(&mut self, error: &FileError) {
+        self.failed = true;
+        remarks::record_error(error, None, self.global);
+    }
+
+    fn tell(&mut self, file: &str, diagnosis: &Diagnosis) {
+        match diagnosis {
+            Diagnosis::Found { findings, is_named, .. } => {
+                self.found = true;
+                print(&places(file, findings, *is_named));
+            }
+            Diagnosis::Absent(constraint) => self.absent = Some(constraint),
+            other => self.failed |= tell_about(other),
+        }
+    }
+
+    /// Says what was not found, and returns the status.
+    pub(crate) fn finish(self) -> ExitCode {
+        if let Some(constraint) = self.absent.filter(|_| !self.found) {
+            print(&absent(constraint));
+        }
+        ExitCode::from(if self.failed { FAILED } else { u8::from(self.found) })
+    }
+}
+
+/// Says what an answer is about that no transcript has to be searched for. Returns whether it is unknown.
+pub(crate) fn tell_about(diagnosis: &Diagnosis) -> bool {
+    match diagnosis {
+        Diagnosis::Unrelated(constraint) => print(&format!(
+            "the answer is not about the transcript but about {}: {} ({})\n",
+            constraint.what, constraint.words, constraint.provider
+        )),
+        Diagnosis::Unknown(nearest) => {
+            let lines = nearest.iter().map(|row| format!("  {}: {} ({})\n", rule_of(row), row.words, row.provider));
+            print(&format!(
+                "no known answer has these words; the nearest are:\n{}`curtail check` without --error finds what it finds by itself\n",
+                lines.collect::<String>()
+            ));
+            return true;
+        }
+        Diagnosis::Found { .. } | Diagnosis::Absent(_) => {}
+    }
+    false
+}
+
+fn print(text: &str) {
+    // A closed pipe is not an error.
+    drop(console::out_json(&printed(text)));
+}
+
+fn rule_of(row: &Constraint) -> &'static str {
+    row.rule.unwrap_or("not about the transcript")
+}
+
+fn absent(row: &Constraint) -> String {
+    format!(
+        "the answer means {} ({}), and the transcript has no such place: it may have been mended since, or what was sent differs \
+         from what is stored\n",
+        rule_of(row),
+        row.what
+    )
+}
+
+/// The places, with what mends them.
+fn places(file: &str, findings: &[Finding], is_named: bool) -> String {
+    let name = one_line(file);
+    let mut text = String::new();
+    if !is_named && findings.len() > 1 {
+        text += &format!("the answer names no place; {} fit it:\n\n", number_of(findings.len(), "place"));
+    }
+    for finding in findings.iter().take(SHOWN) {
+        text += &text_of(&name, finding, console::out_has_colors());
+    }
+    if findings.len() > SHOWN {
+        text += &format!("… and {} more\n\n", findings.len() - SHOWN);
+    }
+    let mut commands: Vec<&str> = findings.iter().filter_map(|finding| finding.rule.mended_by()).collect();
+    commands.dedup();
+    for command in commands {
+        text += &format!("to mend it: {}\n", command.replace("FILE", &quoted(file)));
+    }
+    text
+}
+
+/// The name of a file as a shell takes it.
+fn quoted(file: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./@+:".contains(c);
+    if file.chars().all(is_plain) { file.to_owned() } else { format!("'{}'", file.replace('\'', "'\\''")) }
+}
