@@ -91,7 +91,7 @@ await check("keys move, search, fold and help", async (page, open) => {
   await page.keyboard.type(cases.words);
   await page.waitForFunction(() => /messages?$/.test(document.getElementById("matches").textContent));
   await page.keyboard.press("Enter");
-  assert.match(await page.locator("#matches").textContent(), /^1 of \d+$/);
+  assert.match(await page.locator("#matches").textContent(), /^1 of \d+(, 1 of \d+ here)?$/);
   const found = await here(page);
   assert.ok((await page.locator(`#${found}`).textContent()).includes(cases.words));
   const visible = await page.evaluate((words) => {
@@ -118,7 +118,7 @@ await check("Enter right after the last letter jumps, and the jump stays", async
     await new Promise((done) => setTimeout(done, 250));
     return [first, document.getElementById("matches").textContent];
   }, cases.words);
-  assert.match(shown[0], /^1 of \d+$/);
+  assert.match(shown[0], /^1 of \d+(, 1 of \d+ here)?$/);
   assert.equal(shown[1], shown[0]);
 });
 
@@ -129,12 +129,26 @@ await check("n and N step through matches and wrap around", async (page, open) =
   const many = number((await page.locator("#matches").textContent()).split(" ")[0]);
   assert.ok(many > 2);
   await page.locator("#query").blur();
+  const at = async () => number((await page.locator("#matches").textContent()).split(" ")[0]);
+  const current = () => page.evaluate(() => {
+    const [range] = CSS.highlights.get("match");
+    const box = range.getBoundingClientRect();
+    return [range.toString().toLowerCase(), box.top >= 0 && box.bottom <= innerHeight && box.height > 0];
+  });
+  // Every place of the first message, and then the next message.
   await page.keyboard.press("n");
-  await page.keyboard.press("n");
-  assert.equal(await page.locator("#matches").textContent(), `2 of ${many}`);
+  const inside = Number((await page.locator("#matches").textContent()).match(/of (\d+) here$/)?.[1] ?? 1);
+  for (let steps = 0; steps < inside; steps += 1) {
+    assert.equal(await at(), 1);
+    await page.waitForTimeout(300);
+    assert.deepEqual(await current(), ["e", true]);
+    await page.keyboard.press("n");
+  }
+  assert.equal(await at(), 2);
   await page.keyboard.press("N");
-  await page.keyboard.press("N");
-  assert.equal(await page.locator("#matches").textContent(), `${many} of ${many}`);
+  assert.equal(await at(), 1);
+  for (let steps = 0; steps < inside; steps += 1) await page.keyboard.press("N");
+  assert.equal(await at(), many);
 });
 
 await check("calls fold, and a link to a result unfolds its call", async (page, open) => {
@@ -424,7 +438,13 @@ await check("later messages of a long session are built when they are needed", a
   assert.equal(await here(page), `m${messages - 2}`);
   assert.ok((await articles.count()) < messages / 3 * 2);
   await page.keyboard.press("Escape");
+  const built = () => page.locator(".later").count();
+  const before = await built();
+  await page.locator("#prompts").click();
+  assert.ok((await built()) >= before - 4, "only prompts in sight are built");
+  await page.locator("#prompts").click();
   await page.locator("#by").selectOption("person");
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   assert.equal(await page.locator("article:not([hidden])").count(), messages / 3);
   const all = page.locator("[data-message]");
   assert.equal(await all.count(), messages);

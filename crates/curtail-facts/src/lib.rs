@@ -18,6 +18,7 @@ mod text;
 mod writers;
 
 pub use calls::changes;
+pub use read::failed;
 
 use std::fmt;
 

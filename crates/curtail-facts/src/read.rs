@@ -12,8 +12,9 @@ use super::writers::{self, Writer, corrects};
 use super::{
     Change, Check, Commit, Facts, FailedTest, MAX_ASKED, MAX_FACTS, Pointer, Quote, Todo, Verdict, is_hash, paths,
 };
+use curtail_core::dialects::reports_failure;
 use curtail_core::json::Text;
-use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, ToolCall, ToolResult, own_blocks};
+use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Role, ToolCall, ToolResult, own_blocks};
 
 impl Facts {
     /// Reads the messages of `range`. Their numbers continue those of the messages that were read before. The result of a call
@@ -32,8 +33,7 @@ impl Facts {
             for (part, call) in message.calls() {
                 let paired =
                     pairs.counterpart(PartRef { message: at, part }).filter(|paired| paired.message < range.end);
-                let result =
-                    paired.and_then(|paired| messages.get(paired.message)?.parts.get(paired.part)?.content.result());
+                let result = paired.and_then(|paired| messages.get(paired.message)?.parts.get(paired.part));
                 self.calls += 1;
                 self.read_call(call, &CallWithResult::new(here.clone(), result));
             }
@@ -128,33 +128,50 @@ const REFUSALS: &[&str] = &[
 struct CallWithResult<'c> {
     /// The message with the call.
     at: Pointer,
-    /// The result; `None` if there is none yet.
-    result: Option<&'c ToolResult<'c>>,
+    /// The part with the result; `None` if there is none yet.
+    result: Option<&'c Part<'c>>,
     /// The text of the result, decoded when it is first needed: most calls only read, and their results are not.
     text: OnceCell<Cow<'c, str>>,
 }
 
 impl<'c> CallWithResult<'c> {
-    const fn new(at: Pointer, result: Option<&'c ToolResult<'c>>) -> Self {
+    const fn new(at: Pointer, result: Option<&'c Part<'c>>) -> Self {
         Self { at, result, text: OnceCell::new() }
     }
 
     /// The text of the result.
     fn result_text(&self) -> Option<&str> {
-        let joined = |result: &'c ToolResult<'c>| -> Cow<'c, str> {
-            match &result.content[..] {
-                [text] => text.decode(),
-                texts => texts.iter().map(Text::decode).collect::<Vec<_>>().join("\n").into(),
-            }
-        };
-        self.result.map(|result| &**self.text.get_or_init(|| joined(result)))
+        let result = self.result?.content.result()?;
+        Some(&**self.text.get_or_init(|| joined(result)))
     }
 
     /// Whether the result says that nothing was changed.
     fn refused(&self) -> bool {
-        let start = |text: &str| text.trim_start().chars().take(48).collect::<String>().to_lowercase();
-        self.result_text().is_some_and(|text| REFUSALS.iter().any(|refusal| start(text).starts_with(refusal)))
+        self.result.is_some_and(reports_failure) || self.result_text().is_some_and(begins_with_refusal)
     }
+}
+
+/// The texts of a result as one.
+fn joined<'c>(result: &'c ToolResult<'c>) -> Cow<'c, str> {
+    match &result.content[..] {
+        [text] => text.decode(),
+        texts => texts.iter().map(Text::decode).collect::<Vec<_>>().join("\n").into(),
+    }
+}
+
+fn begins_with_refusal(text: &str) -> bool {
+    let start: String = text.trim_start().chars().take(48).collect::<String>().to_lowercase();
+    // A name, such as `error.log`, is no refusal.
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/'));
+    REFUSALS.iter().any(|refusal| start.strip_prefix(refusal).is_some_and(|rest| refusal.ends_with('>') || ends(rest)))
+}
+
+/// Whether `result` says that its tool failed: beside its text, at the beginning of it, or by an exit code in it.
+#[must_use]
+pub fn failed(result: &Part<'_>) -> bool {
+    let Some(texts) = result.content.result() else { return false };
+    let text = joined(texts);
+    reports_failure(result) || begins_with_refusal(&text) || outcomes::exit_code(&text).is_some_and(|code| code != 0)
 }
 
 impl Facts {

@@ -4,7 +4,7 @@
 
 use curtail_core::dialects::{Framing, Reading};
 use curtail_core::transcript::Pairs;
-use curtail_facts::{Facts, Verdict};
+use curtail_facts::{Facts, Verdict, failed};
 
 use serde_json::json;
 
@@ -219,4 +219,68 @@ fn a_talk_has_no_facts_but_its_goal() {
     let count = |text: &str| text.split_whitespace().count();
     assert_eq!(talk.text(100, false, &count), "");
     assert_eq!(talk.text(100, true, &count), "Goal [m0]: Is it raining?");
+}
+
+/// Whether each result of a transcript says that its tool failed.
+fn failures(text: &str) -> Vec<bool> {
+    let reading = Reading::new(Framing::Lines, None, None).unwrap();
+    let document = reading.parse(text).unwrap();
+    let read = reading.transcripts(&document).unwrap();
+    let parts = read[0].1.messages.iter().flat_map(|message| message.results().map(|(part, _)| &message.parts[part]));
+    parts.map(failed).collect()
+}
+
+/// Each pair has a result that failed and one that did not.
+#[test]
+fn a_failure_is_recognized_in_every_spelling() {
+    let anthropic = |id: &str, flag: bool| {
+        let call =
+            json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "edit", "input": {}}]});
+        let block = json!({"type": "tool_result", "tool_use_id": id, "is_error": flag, "content": "tide.ts"});
+        format!("{call}\n{}\n", json!({"role": "user", "content": [block]}))
+    };
+    let bedrock = |id: &str, status: &str| {
+        let call =
+            json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": id, "name": "edit", "input": {}}}]});
+        let result = json!({"toolUseId": id, "status": status, "content": [{"text": "tide.ts"}]});
+        format!("{call}\n{}\n", json!({"role": "user", "content": [{"toolResult": result}]}))
+    };
+    let gemini = |response: &serde_json::Value| {
+        let call = json!({"role": "model", "parts": [{"functionCall": {"name": "edit", "args": {}}}]});
+        let part = json!({"functionResponse": {"name": "edit", "response": response}});
+        format!("{call}\n{}\n", json!({"role": "user", "parts": [part]}))
+    };
+    let ai_sdk = |id: &str, kind: &str| {
+        let call = json!({"type": "tool-call", "toolCallId": id, "toolName": "edit", "input": {}});
+        let output = json!({"type": kind, "value": "tide.ts"});
+        let result = json!({"type": "tool-result", "toolCallId": id, "toolName": "edit", "output": output});
+        let message = |role: &str, part: serde_json::Value| json!({"role": role, "content": [part]});
+        format!("{}\n{}\n", message("assistant", call), message("tool", result))
+    };
+    for text in [
+        anthropic("a", true) + &anthropic("b", false),
+        bedrock("a", "error") + &bedrock("b", "success"),
+        gemini(&json!({"error": "no such file"})) + &gemini(&json!({"output": "tide.ts", "error": null})),
+        ai_sdk("a", "error-text") + &ai_sdk("b", "text"),
+        Log::default()
+            .runs("make", "make: *** [all] Error 2\nexited with code 2")
+            .runs("make", "Exit code: 0\nok")
+            .lines,
+        Log::default().runs("ls x", "<returncode>2</returncode>").runs("ls", "error.log").lines,
+    ] {
+        assert_eq!(failures(&text), [true, false], "{text}");
+    }
+}
+
+#[test]
+fn an_edit_that_failed_changes_nothing() {
+    let call = json!({"type": "tool_use", "id": "t", "name": "Edit",
+        "input": {"file_path": "/r/tide.ts", "old_string": "a", "new_string": "b"}});
+    let block = json!({"type": "tool_result", "tool_use_id": "t", "is_error": true, "content": "tide.ts: read-only"});
+    let lines = format!(
+        "{}\n{}\n",
+        json!({"role": "assistant", "content": [call]}),
+        json!({"role": "user", "content": [block]})
+    );
+    assert_eq!(changed(&Log { lines, calls: 1 }.whole()), []);
 }

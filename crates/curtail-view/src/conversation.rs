@@ -8,7 +8,7 @@ use super::visible::{Moment, line};
 use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
 use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, ProcessorError, View};
-use curtail_core::transcript::{Content, Layout, Message, Pairs, PartRef, Transcript, turn_starts};
+use curtail_core::transcript::{Content, Layout, Message, Pairs, Part, PartRef, Transcript, turn_starts};
 use curtail_lab::replay::Prices;
 
 /// Where a transcript is in its file.
@@ -155,6 +155,11 @@ impl<'a> Conversation<'a> {
         let drafts = self.effect.as_ref().map_or(&[][..], |effect| &effect.drafts);
         let from = drafts.partition_point(|draft| draft.before < at);
         &drafts[from..drafts.partition_point(|draft| draft.before <= at)]
+    }
+
+    /// The part at a place.
+    pub(super) fn part(&self, at: PartRef) -> &Part<'a> {
+        &self.messages[at.message].parts[at.part]
     }
 
     /// The name of the tool that a call or result belongs to; `?` if nothing names it.

@@ -14,6 +14,7 @@ use super::visible::{Body, Shown, gap, line, size};
 use curtail_core::json::Text;
 use curtail_core::numbers::{counted, figure};
 use curtail_core::transcript::{Content, Part, PartRef, ToolCall, ToolResult};
+use curtail_facts::failed;
 
 /// The limits that keep a page small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,8 +101,9 @@ impl Chat<'_, '_> {
         let states = (at..end).filter_map(|at| Some(conversation.fate(at)?.state.name()));
         let writers = (at..end).map(|at| conversation.writer(at));
         let rows = (at..end).filter(|&at| !self.is_folded(at)).count();
+        let prompts = (at..end).filter(|&at| conversation.story.is_prompt(at)).count();
         let html = html! {
-            div class="later" data-rows=(rows) data-by=(listed(writers)) data-states=(listed(states))
+            div class="later" data-rows=(rows) data-prompts=(prompts) data-by=(listed(writers)) data-states=(listed(states))
                 data-tools=(Shown(&listed((at..end).filter_map(|at| self.tools(at))))) style={ "--rows:" (rows) } {}
         };
         out.push_str(html.0.strip_suffix("</div>").unwrap_or(&html.0));
@@ -323,15 +325,17 @@ impl Chat<'_, '_> {
         let name = call.name.decode();
         let max_chars = self.limits.max_text;
         let kind = CallKind::from_call(&name, &raw);
+        let is_failed = self.counterpart(at).is_some_and(|result| failed(self.conversation.part(result)));
         let byte = self.byte(part);
         html! {
-            details class={ "call " (kind.class()) } open[kind.is_open()] {
+            details class={ "call " (kind.class()) (if is_failed { " failed" } else { "" }) } open[kind.is_open() || is_failed] {
                 summary {
                     b { (Shown(&line(&name, 80))) } " "
                     @match &kind {
                         CallKind::Other => { span class="preview" { (Shown(&line(&raw, 90))) } },
                         _ => { (kind.target()) },
                     }
+                    @if is_failed { " " span class="failed" { "failed" } }
                     " " span class="tokens" { (counted(tokens, "token")) }
                     @match self.counterpart(at) {
                         Some(counterpart) => { span class="tokens" { " → " (counted(self.tokens(counterpart), "token")) } },
@@ -343,13 +347,13 @@ impl Chat<'_, '_> {
                     Some(drawn) => { (arguments(&raw, byte, max_chars, kind.shown())) (drawn) },
                     None => { (arguments(&raw, byte, max_chars, &[])) },
                 }
-                @for result in self.results(at) { (self.answer(at, result, &kind)) }
+                @for result in self.results(at) { (self.answer(at, result, &kind, is_failed)) }
             }
         }
     }
 
     /// The result of the call `at`.
-    fn answer(&self, at: PartRef, counterpart: PartRef, kind: &CallKind) -> Markup {
+    fn answer(&self, at: PartRef, counterpart: PartRef, kind: &CallKind, is_failed: bool) -> Markup {
         let part = &self.conversation.messages[counterpart.message].parts[counterpart.part];
         let Content::ToolResult(result) = &part.content else { return html! {} };
         let is_folded = self.is_folded(counterpart.message);
@@ -380,7 +384,7 @@ impl Chat<'_, '_> {
                     @if let Some(moment) = moment { " " (moment.draw(false)) }
                     @if is_folded { " " (self.fate(counterpart.message, fate)) }
                 } }
-                @if kind.folds_result() && state == State::Kept {
+                @if kind.folds_result() && state == State::Kept && !is_failed {
                     details class="aside" { summary { "Show the result" } (body) }
                 } @else { (body) }
             }

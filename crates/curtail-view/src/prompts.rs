@@ -83,6 +83,7 @@ fn prompt_item(conversation: &Conversation<'_>, nth: usize) -> Markup {
                 @if let Some(moment) = moment { span { (moment.draw(is_new_day)) } }
                 @if let Some(seconds) = prompt.seconds.filter(|seconds| *seconds >= 1.0) { span { (duration(seconds)) } }
                 @if prompt.calls > 0 { span { (calls(prompt)) } }
+                @if prompt.failed > 0 { span class="failed" { (figure(prompt.failed)) " failed" } }
                 span { (counted(prompt.tokens, "token")) }
                 @if !prompt.files.is_empty() { span { (files(&prompt.files)) } }
                 @if prompt.commits > 0 { span { (counted(prompt.commits, "commit")) } }
@@ -128,7 +129,7 @@ fn ended(end: &TurnEnd) -> Markup {
             TurnEnd::Unanswered => { span class="ended" { "no reply" } },
             TurnEnd::Text(words) => { span class="ended" { "→ " (Shown(words)) } },
             TurnEnd::Question(words) => { span class="ended" { "→ asks: " (Shown(words)) } },
-            TurnEnd::Pending(name) => { span class="ended stopped" { "ended while " (Shown(name)) " ran" } },
+            TurnEnd::Pending(name) => { span class="ended stopped" { "ended with a call of " (Shown(name)) ", which has no result" } },
             TurnEnd::Result => { span class="ended stopped" { "ended with a result, without a reply" } },
             TurnEnd::Stopped => { span class="ended stopped" { "stopped by the person" } },
         }

@@ -1,6 +1,7 @@
 //! Summarizes a session: its first prompt as a title, the agent, project and times, and the outcome of each prompt.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::markdown::plain;
 use super::requests::{Cost, LoggedUsages, Provided};
@@ -8,8 +9,8 @@ use super::visible::{Moment, line};
 use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::Value;
 use curtail_core::steps;
-use curtail_core::transcript::{Content, Message, Pairs, Part, Role, turn_starts};
-use curtail_facts::{Facts, is_typed, without_tag};
+use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Role, turn_starts};
+use curtail_facts::{Facts, failed, is_typed, without_tag};
 use curtail_lab::replay::Prices;
 
 /// Maximum characters of a title.
@@ -57,6 +58,8 @@ pub(super) struct Prompt {
     pub(super) seconds: Option<f64>,
     pub(super) files: Vec<String>,
     pub(super) commits: usize,
+    /// The number of calls whose result says that the tool failed.
+    pub(super) failed: usize,
     pub(super) end: TurnEnd,
 }
 
@@ -186,10 +189,12 @@ impl Prompt {
     fn from_work(messages: &[Message<'_>], pairs: &Pairs, from: usize, to: usize) -> Self {
         let mut facts = Facts::default();
         facts.read_range(messages, pairs, from..to);
+        let tools = tools(messages[from..to].iter());
         let files = facts.changed.iter().filter(|change| !change.is_script());
         Self {
-            calls: facts.calls,
-            tools: tools(messages[from..to].iter()),
+            calls: tools.iter().map(|(_, count)| count).sum(),
+            failed: failed_calls(messages, pairs, from..to),
+            tools,
             files: files.map(|change| change.path.clone()).collect(),
             commits: facts.commits.len(),
             end: TurnEnd::of_turn(&messages[from..to]),
@@ -200,7 +205,9 @@ impl Prompt {
 
 impl TurnEnd {
     fn of_turn(messages: &[Message<'_>]) -> Self {
-        let shown = |message: &&Message<'_>| message.thread == messages[0].thread && !message.parts.is_empty();
+        let shown = |message: &&Message<'_>| {
+            message.thread == messages[0].thread && !message.parts.is_empty() && !message.is_boundary()
+        };
         for message in messages.iter().skip(1).rev().filter(shown) {
             if message.role == Role::User && message.parts.iter().any(stops_model) {
                 return Self::Stopped;
@@ -227,6 +234,13 @@ impl TurnEnd {
             _ => None,
         })
     }
+}
+
+/// The number of calls in `range` whose result says that the tool failed.
+fn failed_calls(messages: &[Message<'_>], pairs: &Pairs, range: Range<usize>) -> usize {
+    let calls = range.flat_map(|at| messages[at].calls().map(move |(part, _)| PartRef { message: at, part }));
+    let results = calls.filter_map(|call| pairs.counterpart(call));
+    results.filter(|result| failed(&messages[result.message].parts[result.part])).count()
 }
 
 /// The tools that messages call, the most frequent first.

@@ -16,6 +16,9 @@
   let here = null;
   let found = [];
   let match = -1;
+  // The places of the words in the message of the match, and the current one.
+  let ranges = [];
+  let place = -1;
 
   // Times in the zone of the reader, and a button to copy code.
   const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -53,6 +56,7 @@
     sight?.unobserve(rows);
     rows.innerHTML = textOf(rows);
     rows.classList.remove("later");
+    rows.hidden = false;
     known = null;
     dress(rows);
     for (const article of rows.querySelectorAll("article")) article.hidden = isFiltered(article);
@@ -100,8 +104,17 @@
       (chosen.state && !states(article).includes(chosen.state)) ||
       (chosen.tool && !lines(article.dataset.tools).includes(chosen.tool)) || false;
   }
+  // Rows that are not built are hidden if no message in them is shown; the others are built in sight, and take less room.
+  function filterLater(rows) {
+    const chosen = filters.filter((select) => select.value);
+    const lists = { by: "by", tool: "tools", state: "states" };
+    const prompts = Number(rows.dataset.prompts);
+    rows.hidden = (isPressed(only) && !prompts) ||
+      chosen.some((select) => !lines(rows.dataset[lists[select.id]]).includes(select.value));
+    rows.style.setProperty("--rows", isPressed(only) ? prompts : rows.dataset.rows);
+  }
   function filter() {
-    if (isPressed(only) || filters.some((select) => select.value)) buildAll();
+    later.forEach(filterLater);
     const { by, state } = Object.fromEntries(filters.map((select) => [select.id, select.value]));
     main.dataset.by = by;
     for (const article of articles()) {
@@ -165,8 +178,30 @@
     here?.classList.remove("here");
     here = article;
     article.classList.add("here");
-    target.scrollIntoView({ block: "start", behavior: "instant" });
+    settle(target, target === article || target instanceof Element ? "start" : "center");
   }
+  // What comes into sight takes its real height, which moves everything below: scroll until nothing moves any more.
+  let settling = 0;
+  function settle(target, block) {
+    const turn = (settling += 1);
+    // Below the controls, which stay in sight.
+    const bar = (getComputedStyle(tools).position === "sticky" ? tools.offsetHeight : 0) + 6;
+    let left = 90;
+    let still = 0;
+    const scroll = () => {
+      if (turn !== settling || !left) return;
+      left -= 1;
+      const box = target.getBoundingClientRect();
+      const top = block === "start" ? bar : Math.max(bar, (innerHeight - box.height) / 2);
+      const before = scrollY;
+      if (Math.abs(box.top - top) > 1) scrollBy({ top: box.top - top, behavior: "instant" });
+      still = scrollY === before ? still + 1 : 0;
+      if (still < 8) requestAnimationFrame(scroll);
+    };
+    scroll();
+  }
+  // A reader who scrolls decides.
+  for (const kind of ["wheel", "touchmove", "pointerdown"]) addEventListener(kind, () => { settling += 1; }, { passive: true });
   function step(by) {
     let all = Array.from(document.querySelectorAll("article, .later"));
     let at = here ? all.indexOf(here) : -1;
@@ -175,7 +210,7 @@
       at = all.findIndex((article) => !article.hidden && article.getBoundingClientRect().bottom > line) - (by > 0 ? 1 : 0);
     }
     for (at += by; at >= 0 && at < all.length; at += by) {
-      if (later.has(all[at])) {
+      if (later.has(all[at]) && !all[at].hidden) {
         const count = all.length;
         build(all[at]);
         all = Array.from(document.querySelectorAll("article, .later"));
@@ -214,6 +249,8 @@
       go(article, target);
       article.tabIndex = -1;
       article.focus({ preventScroll: true });
+    } else if (target) {
+      settle(target, "start");
     }
   });
   if (location.hash) dispatchEvent(new HashChangeEvent("hashchange"));
@@ -226,10 +263,29 @@
 
   // Searching
   function textNodes(article, words) {
+    // Of a Markdown text and its source, one is shown.
+    const unseen = isPressed(source) ? ".md, .copy" : ".raw, .copy";
     const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
     const nodes = [];
-    while (walker.nextNode()) if (walker.currentNode.data.toLowerCase().includes(words)) nodes.push(walker.currentNode);
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      if (node.data.toLowerCase().includes(words) && !node.parentElement.closest(unseen)) nodes.push(node);
+    }
     return nodes;
+  }
+  function rangesOf(article, words) {
+    const all = [];
+    for (const node of textNodes(article, words)) {
+      const text = node.data.toLowerCase();
+      if (text.length !== node.data.length) continue;
+      for (let at = text.indexOf(words); at >= 0 && all.length < 500; at = text.indexOf(words, at + words.length)) {
+        const range = new Range();
+        range.setStart(node, at);
+        range.setEnd(node, at + words.length);
+        all.push(range);
+      }
+    }
+    return all;
   }
   function search() {
     const words = query.value.trim().toLowerCase();
@@ -237,41 +293,36 @@
     const escaped = words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
     const spelt = [escaped, escaped.replaceAll('"', "&quot;")];
     if (words) for (const rows of later) {
+      if (rows.hidden) continue;
       const text = textOf(rows).toLowerCase();
       if (spelt.some((one) => text.includes(one))) build(rows);
     }
     found = words ? shown().filter((article) => article.textContent.toLowerCase().includes(words)) : [];
     match = -1;
+    ranges = [];
+    place = -1;
     matches.textContent = words ? (found.length === 1 ? "1 message" : `${found.length} messages`) : "";
-    globalThis.CSS?.highlights?.delete("found");
+    for (const name of ["found", "match"]) globalThis.CSS?.highlights?.delete(name);
   }
+  // To the next place of the words: in this message, or else in the next one that has them.
   function jump(by) {
     if (!found.length) return;
-    match = (match + by + found.length) % found.length;
-    if (match < 0) match = found.length - 1;
-    const words = query.value.trim().toLowerCase();
-    const nodes = textNodes(found[match], words);
-    nodes.slice(0, 50).forEach((node) => unfold(node.parentElement));
-    highlight(nodes, words);
-    go(found[match]);
-    matches.textContent = `${match + 1} of ${found.length}`;
-    const first = nodes[0]?.parentElement.getBoundingClientRect();
-    if (first && (first.top > innerHeight || first.top < 0)) nodes[0].parentElement.scrollIntoView({ block: "center", behavior: "instant" });
-  }
-  function highlight(nodes, words) {
-    if (!globalThis.CSS?.highlights || typeof Highlight !== "function") return;
-    const ranges = [];
-    for (const node of nodes) {
-      const text = node.data.toLowerCase();
-      if (text.length !== node.data.length) continue;
-      for (let at = text.indexOf(words); at >= 0 && ranges.length < 500; at = text.indexOf(words, at + words.length)) {
-        const range = new Range();
-        range.setStart(node, at);
-        range.setEnd(node, at + words.length);
-        ranges.push(range);
-      }
+    place += by;
+    if (place < 0 || place >= ranges.length) {
+      match = match < 0 && by < 0 ? found.length - 1 : (match + by + found.length) % found.length;
+      ranges = rangesOf(found[match], query.value.trim().toLowerCase());
+      place = by < 0 ? ranges.length - 1 : 0;
+      for (const range of ranges.slice(0, 50)) unfold(range.startContainer.parentElement);
+      highlight("found", ranges);
     }
-    CSS.highlights.set("found", new Highlight(...ranges));
+    const range = ranges[place];
+    if (range) unfold(range.startContainer.parentElement);
+    highlight("match", range ? [range] : []);
+    go(found[match], range);
+    matches.textContent = `${match + 1} of ${found.length}` + (ranges.length > 1 ? `, ${place + 1} of ${ranges.length} here` : "");
+  }
+  function highlight(name, all) {
+    if (globalThis.CSS?.highlights && typeof Highlight === "function") CSS.highlights.set(name, new Highlight(...all));
   }
   let timer = 0;
   const searchNow = () => { clearTimeout(timer); timer = 0; search(); };

@@ -4,6 +4,8 @@ mod browser;
 #[cfg(target_os = "linux")]
 mod desktop;
 
+use serde_json::json;
+
 use crate::program::{Place, text};
 
 /// A page of `input`, written with these flags.
@@ -414,4 +416,24 @@ fn text_for_a_terminal_is_folded_and_obeys_nothing() {
     assert_eq!(shown(&["view", "--text", "--full"]).matches("  line\n").count(), 30);
     assert!(shown(&["view", "--text", "--color", "always"]).contains('\u{1b}'));
     assert!(shown(&["view", "--text", "--policy", "window -n 1"]).contains("[dropped: "));
+}
+
+#[test]
+fn a_failed_call_is_open_and_says_so() {
+    let place = Place::new();
+    let call = json!({"type": "tool_use", "id": "t", "name": "Edit",
+        "input": {"file_path": "/r/tide.ts", "old_string": "tide", "new_string": "level"}});
+    let block = json!({"type": "tool_result", "tool_use_id": "t", "is_error": true, "content": "tide.ts: read-only"});
+    let lines = [
+        json!({"role": "user", "content": "Rename tide to level."}),
+        json!({"role": "assistant", "content": [call]}),
+        json!({"role": "user", "content": [block]}),
+        json!({"role": "assistant", "content": "Nothing was changed."}),
+    ];
+    let chat = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    place.write("chat.jsonl", chat.as_bytes());
+    let run = place.curtail(&["view", "chat.jsonl", "-o", "-"]).output().unwrap();
+    let page = text(&run.stdout);
+    assert!(page.contains(r#"<details class="call edit failed" open>"#), "{page}");
+    assert!(page.contains("1 failed") && !page.contains("changed <code"), "the list of prompts says so");
 }

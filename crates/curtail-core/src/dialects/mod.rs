@@ -20,6 +20,7 @@ mod cursor;
 mod deferred;
 mod detection;
 mod droid;
+mod failures;
 mod foreign;
 mod framing;
 mod gemini;
@@ -55,6 +56,7 @@ mod zed;
 
 pub(crate) use answers::write_both;
 pub use assemble::{along_branches, assemble};
+pub use failures::reports_failure;
 pub use framing::{Framing, detect_framing, framing_of_first, rows};
 pub use homes::{AGENTS, Agent, agent_named, agent_of, agent_writing, project};
 pub use new_session::{NewSession, SessionName};
