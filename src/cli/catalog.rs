@@ -129,6 +129,7 @@ macro_rules! schemas {
 
 schemas! {
     "check", "count", "dialects", "explain", "rejects", "replay", "sessions", "show", "split-map", "stats", "tokenizers",
+    "verify",
 }
 
 /// Print the JSON Schema of an output, or list the outputs

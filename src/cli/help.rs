@@ -12,7 +12,7 @@ use curtail_tokens::tokenizers;
 /// The commands of the first screen, each in exactly one group.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Cut", &["window", "limit", "split", "filter", "summarize", "repair", "run"]),
-    ("Check", &["check", "rule", "schema"]),
+    ("Check", &["check", "verify", "rule", "schema"]),
     ("Look", &["sessions", "view", "show", "count", "replay", "dialects", "tokenizers"]),
     ("Remember", &["memory", "store"]),
     ("Set up", &["init", "config", "completions", "man"]),
@@ -31,6 +31,7 @@ const GLOBAL: &[(&[&str], &[&str])] = &[
         &["jobs", "quiet", "verbose", "progress", "color"],
     ),
     (&["view", "count"], &["jobs", "quiet", "verbose", "color"]),
+    (&["verify"], &["jobs", "quiet", "color"]),
     (&["show"], &["jobs", "verbose", "color"]),
     (&["sessions"], &["quiet", "verbose", "color"]),
 ];
@@ -165,6 +166,9 @@ const EXAMPLES: &[Example] = &[
     ("count", "curtail count data/", "count each file"),
     ("count", "curtail count --by tool chat.jsonl", "count each tool"),
     ("count", "curtail count --model gpt-4o --output-format csv data/", "count as gpt-4o does"),
+    ("verify", "curtail verify before.jsonl after.jsonl", "show what a cut lost"),
+    ("verify", "curtail verify --min-kept 90% --require rule before/ after/", "fail if pairs lose too much"),
+    ("verify", "curtail verify @last", "show what the compactions of a session lost"),
     ("replay", "curtail replay data/", "compare the presets"),
     ("replay", "curtail replay --policy 'limit -t 60k' --missing chat.jsonl", "list what one policy loses"),
     ("replay", "curtail replay --sweep 'window -n {20,40}' --price gpt-5 data/", "find the best of several"),

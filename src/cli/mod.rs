@@ -17,6 +17,7 @@ mod show;
 mod split;
 mod store;
 mod summarize;
+mod verify;
 mod view;
 
 use std::ffi::OsString;
@@ -104,6 +105,7 @@ commands! {
     "init", "Write a starter `curtail.toml` with commented examples" => Init(init::InitArgs),
     "config", "Show the configuration in use, or a JSON Schema of `curtail.toml`" => Config(config::ConfigArgs),
     "count", "Count tokens, messages and calls" => Count(count::CountArgs),
+    "verify", "Show what a cut lost: rules, to-dos, files, checks, errors, decisions; exit with 1 if it lost too much" => Verify(Box<verify::VerifyArgs>),
     "replay", "Replay recorded sessions under other policies: tokens, cache, cost and lost references" => Replay(Box<replay::ReplayArgs>),
     "tokenizers", "List the tokenizers and their models" => Tokenizers(catalog::TokenizersArgs),
     "summarize", "Keep the newest interactions verbatim and summaries of the older ones" => Summarize(Box<summarize::SummarizeArgs>),

@@ -11,6 +11,7 @@ use crate::options::counting::CountingOptions;
 use crate::options::files::read_text;
 use crate::options::global::Global;
 use crate::options::input::Input;
+use crate::options::numbers::share_of_all;
 use crate::options::replay::{PolicyFlags, all_policies};
 use crate::process::Interrupt;
 use crate::reports::progress::{Progress, Show};
@@ -52,7 +53,7 @@ pub(super) struct ReplayArgs {
     missing: bool,
 
     /// Share of the references that a policy must keep to be recommended
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share)]
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share_of_all)]
     keep_references: f64,
 
     /// Measure policies on sessions whose error is above 10 % as well
@@ -83,13 +84,6 @@ const APPLIED_TO: &[Choice<Apply>] = &[
     Choice::new("view", Apply::View, "The whole recorded history"),
     Choice::new("rewrite", Apply::Rewrite, "Its own last output and the messages since, as compaction does"),
 ];
-
-/// `95%`, or `95`.
-fn parse_share(text: &str) -> Result<f64, String> {
-    let number: Option<f64> = text.trim().trim_end_matches('%').trim().parse().ok();
-    let share = number.filter(|number| (0.0..=100.0).contains(number));
-    share.map(|percent| percent / 100.0).ok_or_else(|| String::from("expected a share from 0% to 100%"))
-}
 
 struct Replaying(Replay);
 

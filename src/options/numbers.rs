@@ -13,6 +13,13 @@ pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     }
 }
 
+/// A share such as `95%` or `95`, from 0 to 1.
+pub(crate) fn share_of_all(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.trim().trim_end_matches('%').trim().parse().ok();
+    let share = number.filter(|number| (0.0..=100.0).contains(number));
+    share.map(|percent| percent / 100.0).ok_or_else(|| String::from("expected a share from 0% to 100%"))
+}
+
 /// A time such as `30d`, in one of these `units` of seconds, minutes, hours, days and weeks.
 pub(crate) fn time_span(text: &str, units: &str) -> Option<Duration> {
     const SECONDS: [(char, u64); 5] = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400), ('w', 604_800)];

@@ -414,11 +414,11 @@ fn write_command(
     )
 }
 
-fn data(text: &str) -> String {
+pub(crate) fn data(text: &str) -> String {
     one_line(&text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")).into_owned()
 }
 
-fn property(text: &str) -> String {
+pub(crate) fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 

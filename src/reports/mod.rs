@@ -21,6 +21,7 @@ mod stdout;
 pub(crate) mod table;
 pub(crate) mod texts;
 mod totals;
+pub(crate) mod verify;
 
 #[doc(hidden)]
 pub use findings::FORMATS;

@@ -1,4 +1,4 @@
-//! What is done with each unit of a batch: it is cut, checked, or searched.
+//! What is done with each unit of a batch: it is cut, checked, searched, or compared.
 
 pub(crate) mod answer;
 pub(crate) mod check;
@@ -7,3 +7,4 @@ pub(crate) mod cut;
 mod explained;
 pub(crate) mod output;
 mod rows;
+pub(crate) mod verify;

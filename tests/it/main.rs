@@ -44,4 +44,5 @@ mod tables;
 mod tables_damaged;
 mod tokens;
 mod trust;
+mod verify;
 mod view;

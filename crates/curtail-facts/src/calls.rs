@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::effects::{CheckRun, Effect, effects, files_written_by};
+use super::effects::{self, CheckRun, Effect, effects, files_written_by};
 use super::quotes::one_line;
 use super::{Progress, Todo, paths};
 use curtail_core::digest::fnv1a_64;
@@ -86,6 +86,27 @@ pub fn changes(name: &str, arguments: &str) -> bool {
         Action::Command(line) => effects(line).iter().any(is_change),
         Action::Todos(_) | Action::AddTodo(_) | Action::UpdateTodo(_) => false,
     })
+}
+
+/// The files that a call reads: the path of a tool that reads, or the operands of a command that shows files.
+pub(super) fn read_path(name: &str, arguments: &str) -> Vec<String> {
+    let Ok(Value::Object(members)) = serde_json::from_str(arguments) else { return Vec::new() };
+    let words = name_words(name);
+    let mode = member(&members, COMMAND_KEYS).and_then(Value::as_str).unwrap_or_default();
+    let reads = words.iter().any(|word| READ_WORDS.contains(&word.as_str())) || VIEW_MODES.contains(&mode);
+    let path = member(&members, PATH_KEYS).and_then(Value::as_str).map(unquoted).and_then(paths::any_path);
+    match path {
+        Some(path) if reads && changes_nothing(&words) => vec![path.to_owned()],
+        Some(_) => Vec::new(),
+        None => member(&members, COMMAND_KEYS)
+            .and_then(command_line)
+            .map(|line| effects::shown_files(&line))
+            .unwrap_or_default(),
+    }
+}
+
+fn changes_nothing(words: &[String]) -> bool {
+    !words.iter().any(|word| CHANGE_WORDS.contains(&word.as_str()))
 }
 
 /// The actions of a call whose arguments are an object.

@@ -57,6 +57,44 @@ pub(super) struct CheckRun {
     pub(super) targets: Vec<String>,
 }
 
+/// A simple command of a line, without what wraps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlainCommand {
+    /// The program and its arguments.
+    pub(super) words: Vec<String>,
+    /// Whether it only shows text, or its effect is known: a file that it changes, a check that it runs.
+    pub(super) is_told: bool,
+}
+
+/// The simple commands of a line, without folders, variables, wrappers and runners in front of them.
+pub(super) fn plain_commands(line: &str) -> Vec<PlainCommand> {
+    let plain = |command: &Simple| {
+        let words = unwrapped(&command.words).to_vec();
+        let program = words.first().map(|program| paths::name(program))?;
+        let is_told = lists(&PROGRAMS.viewers, program) || !effects_of(command).is_empty();
+        Some(PlainCommand { words, is_told })
+    };
+    commands(line).iter().filter_map(plain).collect()
+}
+
+/// The files that commands of the line show.
+pub(super) fn shown_files(line: &str) -> Vec<String> {
+    const SHOWS: &[&str] = &["cat", "head", "tail", "less", "sed", "bat", "nl"];
+    let mut found = Vec::new();
+    for command in commands(line) {
+        let words = unwrapped(&command.words);
+        let Some((program, arguments)) = words.split_first() else { continue };
+        let skipped = usize::from(program == "sed");
+        if SHOWS.contains(&paths::name(program)) && effects_of(&command).is_empty() {
+            let operands = arguments
+                .iter()
+                .filter(|word| !word.starts_with('-') && !word.bytes().all(|byte| byte.is_ascii_digit()));
+            found.extend(operands.skip(skipped).filter_map(|word| command.file(word)));
+        }
+    }
+    found
+}
+
 /// What the command line does, in order.
 pub(super) fn effects(line: &str) -> Vec<Effect> {
     commands(line).iter().flat_map(effects_of).collect()

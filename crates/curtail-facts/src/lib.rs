@@ -15,6 +15,8 @@ pub mod references;
 mod scripts;
 mod shell;
 mod text;
+mod trace;
+pub mod verify;
 mod writers;
 
 pub use calls::changes;
@@ -94,6 +96,9 @@ pub struct Facts {
     /// The assistant's last text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<Quote>,
+    /// What later events overtook, if it is recorded.
+    #[serde(skip)]
+    pub(crate) trace: Option<Box<trace::Trace>>,
 }
 
 /// Whether a person typed `text`, which comes from a user message. Programs write user messages as well.
@@ -125,6 +130,11 @@ pub fn without_tag(prompt: &str) -> &str {
 }
 
 impl Facts {
+    /// A ledger that also records what later events overtake.
+    pub(crate) fn traced() -> Self {
+        Self { trace: Some(Box::default()), ..Self::default() }
+    }
+
     /// Whether nothing was read.
     pub const fn is_empty(&self) -> bool {
         self.messages == 0

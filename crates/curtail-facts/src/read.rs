@@ -3,11 +3,15 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::calls::{self, Action};
 use super::effects::{self, CheckRun, Effect};
 use super::outcomes::{self, RunOutcome};
 use super::quotes::{self, bounded, cut, one_line};
+use super::trace::{Moved, Run};
 use super::writers::{self, Writer, corrects};
 use super::{
     Change, Check, Commit, Facts, FailedTest, MAX_ASKED, MAX_FACTS, Pointer, Quote, Todo, Verdict, is_hash, paths,
@@ -184,6 +188,7 @@ impl Facts {
             Action::Effect(effect) => self.apply(effect, false, call),
             Action::Todos(items) => {
                 self.todos = items.into_iter().map(|item| Todo { at: call.at.clone(), ..item }).collect();
+                self.trace_todos();
             }
             Action::AddTodo(item) => self.add_todo(item, call),
             Action::UpdateTodo(item) => self.update_todo(&item, call),
@@ -212,6 +217,7 @@ impl Facts {
     /// Records the effects of a command line.
     fn run(&mut self, line: &str, call: &CallWithResult<'_>) {
         let mut checked = false;
+        self.trace_run(line, call);
         for effect in effects::effects(line) {
             checked |= matches!(effect, Effect::Check(_));
             self.apply(effect, line.contains('|'), call);
@@ -307,6 +313,9 @@ impl Facts {
 
     /// Records that a file was moved, or a folder with files that are known.
     fn rename(&mut self, from: &str, to: &str, call: &CallWithResult<'_>) {
+        if let Some(trace) = &mut self.trace {
+            trace.moved.push(Moved { from: from.to_owned(), at: call.at.message.unwrap_or_default() });
+        }
         let mut moved_folder = false;
         for change in &mut self.changed {
             if let Some(path) = paths::moved_with(&change.path, from, to) {
@@ -356,6 +365,7 @@ impl Facts {
             return;
         };
         let command = cut(&one_line(&run.command), MAX_LINE);
+        self.trace_check(run, &outcome, call);
         let runner = if outcome.runner.is_empty() { first_word(&command) } else { outcome.runner };
         if outcome.verdict == Verdict::Passed || !outcome.failed.is_empty() {
             self.mark_passed(run, &command, runner, &outcome);
@@ -399,12 +409,75 @@ impl Facts {
         let key = key.or_else(|| Some((self.todos.len() + 1).to_string()));
         self.todos.push(Todo { key, at: call.at.clone(), ..item });
         keep_newest(&mut self.todos, MAX_FACTS);
+        self.trace_todos();
     }
 
     fn update_todo(&mut self, item: &Todo, call: &CallWithResult<'_>) {
         if let Some(known) = self.todos.iter_mut().find(|known| known.key == item.key) {
             known.progress = item.progress;
             known.at = call.at.clone();
+        }
+    }
+}
+
+// What later events overtake.
+
+/// Lines of an output that say why it failed, in the languages of systems. A line that begins with the name of an error counts,
+/// wherever it is.
+static ERROR_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?m)^[^\S\n]*(?:[\w.:/-]+: )?(?:[\w.]*(?:Error|Exception)|(?:error|ERROR)(?:\[\w+\])?|(?:fatal|FATAL|Fatal)(?: error)?|panic|Fehler|Erreur|错误|エラー)\s*[:：].*$").ok()
+});
+
+impl Facts {
+    /// Records a run of a command line.
+    fn trace_run(&mut self, line: &str, call: &CallWithResult<'_>) {
+        let Some(trace) = &mut self.trace else { return };
+        let code = call.result_text().and_then(outcomes::exit_code);
+        let output = call.result_text().map(outcomes::unwrapped).unwrap_or_default();
+        let reported = ERROR_LINE.as_ref().filter(|_| effects::may_check(line)).and_then(|line| line.find(&output));
+        let failed = code.map(|code| code != 0).or_else(|| call.refused().then_some(true));
+        let last = || output.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        let error = reported.map(|found| found.as_str()).or_else(|| last().filter(|_| failed == Some(true)));
+        let error = error.map(|error| cut(&one_line(error), MAX_LINE));
+        trace.runs.push(Run {
+            command: line.to_owned(),
+            error,
+            failed: failed.or_else(|| call.result.is_some().then_some(reported.is_some())),
+            at: call.at.message.unwrap_or_default(),
+            ..Run::default()
+        });
+    }
+
+    /// Records a run of a check, instead of the run of its command line.
+    fn trace_check(&mut self, run: &CheckRun, outcome: &RunOutcome, call: &CallWithResult<'_>) {
+        let Some(trace) = &mut self.trace else { return };
+        let at = call.at.message.unwrap_or_default();
+        trace.runs.pop_if(|last| last.check.is_none() && last.at == at);
+        // A program that no table lists is known by its output: the line, without what only shows it, is its command.
+        let is_listed = run.targets.first().is_none_or(|target| *target != run.command);
+        let plain = effects::plain_commands(&run.command).into_iter().filter(|command| !command.is_told);
+        let plain = plain.map(|command| command.words.join(" ")).collect::<Vec<_>>().join(" && ");
+        let command = if is_listed || plain.is_empty() { &run.command } else { &plain };
+        trace.runs.push(Run {
+            command: cut(&one_line(command), MAX_LINE),
+            check: Some(outcome.verdict),
+            targets: if is_listed { run.targets.clone() } else { Vec::new() },
+            error: outcome.error.as_ref().map(|error| cut(&one_line(error), MAX_LINE)),
+            failed: Some(outcome.verdict == Verdict::Failed),
+            failing: outcome.failed.clone(),
+            at,
+        });
+    }
+
+    /// Records the states of the items of the list.
+    fn trace_todos(&mut self) {
+        if let Some(trace) = &mut self.trace {
+            for item in &self.todos {
+                let known = trace.todos.iter().rev().find(|known| known.text == item.text);
+                if known.is_none_or(|known| known.progress != item.progress) {
+                    trace.todos.push(item.clone());
+                }
+            }
         }
     }
 }

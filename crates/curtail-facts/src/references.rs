@@ -12,7 +12,7 @@ use curtail_core::json::{Document, Text, Value};
 use curtail_core::transcript::{Content, Message};
 
 /// Words that look like references but are not.
-const COMMON: &[&str] = &[
+pub(crate) const COMMON: &[&str] = &[
     "and/or", "e.g", "i.e", "etc", "n/a", "w/o", "he/she", "his/her", "yes/no", "i/o", "true/false", "on/off",
     "either/or", "input/output", "read/write", "a.m", "p.m", "vs", "JavaScript", "TypeScript", "GitHub", "README.md",
 ];

@@ -29,6 +29,7 @@ const PROGRAMS: &[&str] = &[
     "[Request interrupted",
     "Caveat: The messages below",
     "Base directory for this skill",
+    "Operation stopped by hook",
 ];
 
 /// Beginnings of summaries by other programs.
@@ -42,7 +43,7 @@ const SUMMARIES: &[&str] = &[
 ];
 
 /// The tags around text that a program inserted into a person's message.
-const INSERTED: &[(&str, &str)] =
+pub(super) const INSERTED: &[(&str, &str)] =
     &[("<system-reminder>", "</system-reminder>"), ("<environment_details>", "</environment_details>")];
 
 /// Who wrote a text in the role of the user.

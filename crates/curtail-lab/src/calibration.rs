@@ -10,7 +10,9 @@ use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, View};
 use curtail_core::transcript::Transcript;
 
-pub use crate::requests::{CountedRequest, Request, SeenRequests, Session, counted_requests, seconds, sessions};
+pub use crate::requests::{
+    Compaction, CountedRequest, Request, SeenRequests, Session, counted_requests, seconds, sessions,
+};
 
 /// How the provider's count follows from ours: `hidden + factor * tokens + framing * messages`.
 #[derive(Debug, Clone, Copy, PartialEq)]

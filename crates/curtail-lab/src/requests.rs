@@ -33,6 +33,21 @@ pub struct Session {
     /// The number of replies that the program wrote itself because the provider answered with an error. They belong to
     /// no request.
     pub rejected: usize,
+    /// The compactions that were not rolled back, in order.
+    pub compactions: Vec<Compaction>,
+}
+
+/// A compaction of a session: what the model read before it, and what it reads in place of that.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compaction {
+    /// Positions of the messages that a request before it would have sent.
+    pub before: Vec<Range<usize>>,
+    /// Positions of its summaries and of the messages that it kept.
+    pub after: Vec<Range<usize>>,
+    /// Position of its first summary, or of the message after it if it has none.
+    pub at: usize,
+    /// Index of its item in the log.
+    pub element: usize,
 }
 
 impl Session {
@@ -198,6 +213,7 @@ pub fn sessions(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Vec<Sessi
             reader.roll_back(indices[first.min(nth)]);
         }
         let kept = kept_by.next_if(|(at, _)| *at == nth).map(|(_, kept)| kept).unwrap_or_default();
+        reader.element = nth;
         match messages.get(&item.span().start) {
             Some(&at) => reader.message(item, usage, at, &transcript.messages[at], &kept),
             None => reader.metadata(item, usage, &kept),
@@ -246,6 +262,8 @@ struct Reader<'d> {
     last: Option<Usage>,
     /// The model that the last item named.
     model: Option<String>,
+    /// Index of the item that is read.
+    element: usize,
 }
 
 /// What a request sends of the messages so far.
@@ -272,6 +290,8 @@ struct SessionBuilder {
     open: Option<usize>,
     /// The positions of messages that were not rolled back, in order.
     unrolled: Vec<usize>,
+    /// Index of the item that is read.
+    element: usize,
 }
 
 impl SessionBuilder {
@@ -282,6 +302,13 @@ impl SessionBuilder {
             let [start, end] = [indices.start, indices.end].map(|index| self.position_of(index).min(summaries.start));
             append(&mut live.runs, start..end);
         }
+        let before = self.sent(summaries.start);
+        self.session.compactions.push(Compaction {
+            before,
+            after: live.runs.clone(),
+            at: summaries.start,
+            element: self.element,
+        });
         self.replaced.push(std::mem::replace(&mut self.live, live));
     }
 
@@ -294,7 +321,12 @@ impl SessionBuilder {
     fn summary(&mut self, at: usize, replaces: bool, kept: &[Range<usize>]) {
         let continues = replaces && self.replacing || self.live.from == at && !self.live.runs.is_empty();
         match self.live.runs.first_mut().filter(|_| continues) {
-            Some(first) => (first.end, self.live.tail) = (at + 1, at + 1),
+            Some(first) => {
+                (first.end, self.live.tail) = (at + 1, at + 1);
+                if let Some(compaction) = self.session.compactions.last_mut() {
+                    compaction.after.clone_from(&self.live.runs);
+                }
+            }
             None => self.compact(at..at + 1, kept),
         }
     }
@@ -317,6 +349,7 @@ impl SessionBuilder {
         while self.live.runs.first().is_some_and(|summary| !summary.is_empty() && summary.start >= first)
             && let Some(before) = self.replaced.pop()
         {
+            self.session.compactions.pop();
             end = self.live.from;
             self.live = before;
         }
@@ -340,7 +373,15 @@ fn append(runs: &mut Vec<Range<usize>>, new: Range<usize>) {
 
 impl<'d> Reader<'d> {
     fn new(dialect: &'d dyn Dialect) -> Self {
-        Self { dialect, precedes_reply: false, sessions: BTreeMap::new(), next: None, last: None, model: None }
+        Self {
+            dialect,
+            precedes_reply: false,
+            sessions: BTreeMap::new(),
+            next: None,
+            last: None,
+            model: None,
+            element: 0,
+        }
     }
 
     /// Rolls back the messages of the main conversation from the one with the index `first` on.
@@ -359,6 +400,7 @@ impl<'d> Reader<'d> {
     ) {
         let builder = self.sessions.entry(message.thread).or_default();
         builder.session.thread = message.thread;
+        builder.element = self.element;
         let at = builder.session.messages.len();
         let replaces = self.dialect.log().is_replacement(item);
         let is_boundary = replaces || message.is_boundary() || self.dialect.log().replaces_past(item);
@@ -429,6 +471,7 @@ impl<'d> Reader<'d> {
         }
         let main = self.sessions.entry(0).or_default();
         let at = main.session.messages.len();
+        main.element = self.element;
         if self.dialect.log().replaces_past(item) {
             main.compact(at..at, kept);
         }

@@ -62,6 +62,12 @@ fn reports_are_what_their_schemas_say() {
     let words: Vec<String> = replayed.split(' ').map(|word| word.replace(':', " ")).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     hold("replay", &values(&text(&run(&words, "").stdout)));
+    for compared in
+        ["before.jsonl fixtures/verify/after.md", "session.jsonl", "before.jsonl fixtures/verify/before.jsonl"]
+    {
+        let words = format!("verify --output-format json fixtures/verify/{compared}");
+        hold("verify", &values(&text(&run(&words.split(' ').collect::<Vec<_>>(), "").stdout)));
+    }
     hold("dialects", &values(&text(&run(&["dialects", "--output-format", "json"], "").stdout)));
     hold("tokenizers", &values(&text(&run(&["tokenizers", "--output-format", "json"], "").stdout)));
 }

@@ -1,0 +1,188 @@
+//! Splits texts into sentences under their headings, and sentences into segments that give one order each.
+
+use super::languages::LANGUAGES;
+
+/// A sentence of a text, or an item of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Clause<'t> {
+    /// Its text.
+    pub(super) text: &'t str,
+    /// The line above it that introduces it, if there is one.
+    pub(super) heading: Option<&'t str>,
+    /// Whether it is an item of a list.
+    pub(super) is_item: bool,
+    /// Whether it introduces what follows.
+    pub(super) is_heading: bool,
+}
+
+/// The longest sentence, in bytes: a longer one is divided.
+const LONGEST: usize = 600;
+
+/// The longest heading, in bytes.
+const LONGEST_HEADING: usize = 80;
+
+/// Calls `each` with the sentences of `text`, in order.
+pub(super) fn each_clause<'t>(text: &'t str, mut each: impl FnMut(Clause<'t>)) {
+    let mut heading = None;
+    let mut since_blank = false;
+    for line in text.lines() {
+        let line = line.trim();
+        if line.is_empty() {
+            since_blank = true;
+            continue;
+        }
+        let (item, is_item) = without_bullet(line);
+        if let Some(named) = heading_of(line) {
+            heading = Some(named);
+            each(Clause { text: named, heading: None, is_item: false, is_heading: true });
+            since_blank = false;
+            continue;
+        }
+        // A paragraph after an empty line is no longer what a heading introduces, unless that is a heading of Markdown.
+        if since_blank && !is_item && heading.is_some_and(|heading: &str| !is_markdown(text, heading)) {
+            heading = None;
+        }
+        since_blank = false;
+        each_sentence(item, &mut |text| each(Clause { text, heading, is_item, is_heading: false }));
+    }
+}
+
+/// Whether the heading is marked by `#`.
+fn is_markdown(text: &str, heading: &str) -> bool {
+    let at = heading.as_ptr() as usize - text.as_ptr() as usize;
+    text[..at].trim_end_matches([' ', '*']).ends_with('#')
+}
+
+/// The words of a heading: a line of Markdown with `#`, a bold line, or a short line that ends with a colon.
+fn heading_of(line: &str) -> Option<&str> {
+    if line.len() > LONGEST_HEADING || line.starts_with(['-', '*', '>', '|']) && !line.starts_with("**") {
+        return None;
+    }
+    let bare = line.trim_start_matches('#').trim();
+    let is_marked = bare.len() < line.len();
+    let bold = bare.strip_prefix("**").and_then(|bare| bare.trim_end_matches([':', '：']).strip_suffix("**"));
+    if let Some(bold) = bold {
+        return Some(bold.trim_end_matches([':', '：']));
+    }
+    if is_marked {
+        return Some(bare.trim_end_matches([':', '：']));
+    }
+    bare.strip_suffix([':', '：'])
+}
+
+/// A line without the mark of a list item, and whether it had one. The box of a to-do stays.
+fn without_bullet(line: &str) -> (&str, bool) {
+    let mark = |rest: &str| rest.starts_with([' ', '\t']);
+    if let Some(rest) = line.strip_prefix(['-', '*', '+', '•', '·']).filter(|rest| mark(rest)) {
+        return (rest.trim_start(), true);
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    match line[digits..].strip_prefix(['.', ')']).filter(|rest| (1..=3).contains(&digits) && mark(rest)) {
+        Some(rest) => (rest.trim_start(), true),
+        None => (line, false),
+    }
+}
+
+/// Calls `each` with the sentences of a line.
+pub(super) fn each_sentence<'t>(line: &'t str, each: &mut impl FnMut(&'t str)) {
+    let mut start = 0;
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let end = at + c.len_utf8();
+        let next = chars.peek().map_or(' ', |(_, next)| *next);
+        let ends = match c {
+            '。' | '！' | '？' | '；' => true,
+            ';' | '!' | '?' => next.is_whitespace() || matches!(next, '"' | '\'' | ')'),
+            '.' => next.is_whitespace() && !is_abbreviation(&line[start..at]),
+            c => c.is_whitespace() && end - start > LONGEST || end - start > LONGEST * 2,
+        };
+        if ends {
+            push(&line[start..end], each);
+            start = end;
+        }
+    }
+    push(&line[start..], each);
+}
+
+fn push<'t>(sentence: &'t str, each: &mut impl FnMut(&'t str)) {
+    let sentence = sentence.trim();
+    if !sentence.is_empty() {
+        each(sentence);
+    }
+}
+
+/// Whether the point after this text ends no sentence.
+fn is_abbreviation(before: &str) -> bool {
+    let word = before.rsplit([' ', '(']).next().unwrap_or_default();
+    matches!(word, "e.g" | "i.e" | "etc" | "vs" | "z.B" | "d.h" | "bzw" | "p.ej" | "No" | "Nr" | "cf")
+        || word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// The segments of a sentence that give one order each: it is divided where an order begins after a comma or a conjunction.
+pub(super) fn segments(sentence: &str) -> Vec<&str> {
+    const JOINTS: &[&str] = &[
+        ", and ", ", but ", ", or ", " and ", " but ", " und ", " aber ", " sondern ", " et ", " mais ", " y ",
+        " pero ", "; ", ", ", "，", "、", " — ", " – ",
+    ];
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while at < sentence.len() {
+        let joint = JOINTS.iter().find(|joint| sentence[at..].starts_with(**joint));
+        let Some(joint) = joint else {
+            at += sentence[at..].chars().next().map_or(1, char::len_utf8);
+            continue;
+        };
+        let after = &sentence[at + joint.len()..];
+        if begins_order(after) && !sentence[start..at].trim().is_empty() {
+            found.push(sentence[start..at].trim());
+            start = at + joint.len();
+        }
+        at += joint.len();
+    }
+    found.push(sentence[start..].trim());
+    found.retain(|segment| !segment.is_empty());
+    found
+}
+
+/// Whether an order begins with the first words of `text`.
+fn begins_order(text: &str) -> bool {
+    let tables = [&LANGUAGES.rule, &LANGUAGES.order, &LANGUAGES.negation];
+    tables.iter().any(|table| table.first_in(text.get(..text.floor_char_boundary(40)).unwrap_or(text)) == Some(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clause, each_clause, segments};
+
+    #[test]
+    fn sentences_have_their_headings() {
+        let mut found = Vec::new();
+        each_clause(
+            "# Open\n- a.py fails. See 2.3.1\n\nAll e.g. good! 完成。继续",
+            |Clause { text, heading, .. }| found.push((text, heading)),
+        );
+        let open = Some("Open");
+        assert_eq!(
+            found,
+            [
+                ("Open", None),
+                ("a.py fails.", open),
+                ("See 2.3.1", open),
+                ("All e.g. good!", open),
+                ("完成。", open),
+                ("继续", open)
+            ]
+        );
+    }
+
+    #[test]
+    fn two_orders_are_two_segments() {
+        assert_eq!(
+            segments("Always run the linter and never push to main"),
+            ["Always run the linter", "never push to main"]
+        );
+        assert_eq!(segments("Use pnpm, never npm"), ["Use pnpm", "never npm"]);
+        assert_eq!(segments("Read a, b and c"), ["Read a, b and c"]);
+    }
+}

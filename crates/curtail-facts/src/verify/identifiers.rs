@@ -1,0 +1,219 @@
+//! Identifiers: names that a person gave, or that the model took up; what was only printed is counted and not listed.
+
+use std::hash::{BuildHasher as _, Hasher as _};
+
+use foldhash::quality::FixedState;
+use foldhash::{HashMap, HashSet};
+
+use super::clauses::each_clause;
+use super::facts::{Fact, Kind};
+use super::languages::LANGUAGES;
+use super::statements::{content_words, replaced_words};
+use super::tokens::{Class, Spelling, Token, spelling, tokens};
+use super::voices::{Spoken, Voice};
+
+/// The most identifiers that are listed.
+const MOST: usize = 4000;
+
+/// Lines of pasted text above which its names are printed, and not given.
+const PASTED: usize = 20;
+
+/// The longest text in the arguments of a call whose names are read: longer ones are contents of files.
+const LONGEST_ARGUMENT: usize = 200;
+
+#[derive(Debug, Default)]
+pub(super) struct Identifiers {
+    /// Each identifier by its text.
+    uses: HashMap<String, Uses>,
+    /// The order in which they came.
+    order: Vec<String>,
+    /// Digests of names that results contain.
+    printed: HashSet<u64>,
+    /// Names that a sentence says are replaced, each with its message.
+    replaced: Vec<(String, Option<usize>)>,
+    /// The last value of each setting, and those before it.
+    settings: Vec<Setting>,
+    last: usize,
+}
+
+/// Who used an identifier, and where.
+#[derive(Debug, Clone, Default)]
+struct Uses {
+    given: bool,
+    /// Number of messages of the model that use it.
+    taken_up: usize,
+    /// The last message with it.
+    message: Option<usize>,
+}
+
+/// A setting that has one value, such as a port.
+#[derive(Debug)]
+struct Setting {
+    name: String,
+    value: String,
+    about: Vec<String>,
+    message: Option<usize>,
+    changes: bool,
+}
+
+impl Identifiers {
+    /// Reads a text.
+    pub(super) fn hear(&mut self, spoken: &Spoken) {
+        self.last = self.last.max(spoken.message.unwrap_or_default());
+        match spoken.voice {
+            Voice::Result => self.hear_printed(&spoken.text),
+            // A number alone is a setting of the tool.
+            Voice::Arguments
+                if spoken.text.len() > LONGEST_ARGUMENT
+                    || spoken.text.contains('\n')
+                    || spoken.text.parse::<f64>().is_ok() => {}
+            Voice::Instructions | Voice::Program | Voice::Summary => {}
+            Voice::Person | Voice::Model => {
+                self.hear_names(spoken);
+                each_clause(&spoken.text, |clause| self.hear_clause(clause.text, spoken.message));
+            }
+            Voice::Arguments => self.hear_names(spoken),
+        }
+    }
+
+    fn hear_printed(&mut self, text: &str) {
+        let names = tokens(text).into_iter().filter(|token| !token.inner && identifies(token, ""));
+        self.printed.extend(names.map(|token| digest(token.text)));
+    }
+
+    fn hear_names(&mut self, spoken: &Spoken) {
+        let is_pasted = spoken.voice == Voice::Person && spoken.text.lines().count() > PASTED;
+        let mut before = "";
+        for token in tokens(&spoken.text) {
+            let is_assigned = token.inner && !token.text.contains(['=', ':']);
+            if identifies(&token, before)
+                && (!token.inner || is_assigned && assigns(&spoken.text, &token))
+                && !token.text.contains('=')
+            {
+                self.add(token.text, spoken, is_pasted);
+            }
+            before = token.text;
+        }
+    }
+
+    fn add(&mut self, name: &str, spoken: &Spoken, is_pasted: bool) {
+        if !self.uses.contains_key(name) {
+            if self.order.len() >= MOST {
+                return;
+            }
+            self.order.push(name.to_owned());
+        }
+        let uses = self.uses.entry(name.to_owned()).or_default();
+        let is_new = uses.message != spoken.message;
+        uses.given |= spoken.voice == Voice::Person && !is_pasted;
+        uses.taken_up += usize::from(spoken.voice != Voice::Person && is_new);
+        uses.message = spoken.message;
+    }
+
+    /// Reads what a sentence says of settings, and what it replaces.
+    fn hear_clause(&mut self, text: &str, message: Option<usize>) {
+        if LANGUAGES.instead.are_in(text) {
+            self.replaced.extend(replaced_words(text).into_iter().map(|word| (word, message)));
+        }
+        if text.len() > 400 || !LANGUAGES.setting.are_in(text) {
+            return;
+        }
+        for (_, end) in LANGUAGES.setting.places(text) {
+            let Some(value) = tokens(&text[end..])
+                .into_iter()
+                .take(3)
+                .find(|token| token.text.starts_with(|c: char| c.is_ascii_digit() || c == 'v'))
+            else {
+                continue;
+            };
+            let name = text[..end].rsplit(|c: char| c.is_whitespace()).next().unwrap_or_default().to_lowercase();
+            let about = content_words(text).into_iter().filter(|word| word != value.text && *word != name).collect();
+            let value = value.text.to_owned();
+            self.settings.push(Setting { name, value, about, message, changes: LANGUAGES.anew.are_in(text) });
+        }
+    }
+
+    /// How many names results contain that nobody used.
+    pub(super) fn printed(&self) -> usize {
+        let used: HashSet<u64> = self.uses.keys().map(|name| digest(name)).collect();
+        self.printed.difference(&used).count()
+    }
+
+    /// The identifiers, without the files of `files`.
+    pub(super) fn finish(self, files: &HashSet<String>) -> Vec<Fact> {
+        let recent = self.last - self.last / 4;
+        let ends: HashSet<String> = files.iter().flat_map(|file| spellings(file)).collect();
+        let mut facts = Vec::new();
+        for name in &self.order {
+            let Some(uses) = self.uses.get(name) else { continue };
+            if spellings(name).next().is_some_and(|whole| ends.contains(&whole))
+                && matches!(spelling(name), Spelling::Path(_))
+            {
+                continue;
+            }
+            let is_needed = uses.taken_up > 1 && uses.message.is_some_and(|at| at >= recent);
+            let mut fact = Fact::new(Kind::Identifier, name, uses.message).important_if(uses.given || is_needed);
+            fact.overtaken = self.is_replaced(name, uses.message) || self.is_reset(name);
+            facts.push(fact);
+        }
+        facts
+    }
+
+    fn is_replaced(&self, name: &str, last: Option<usize>) -> bool {
+        self.replaced.iter().any(|(word, at)| word == name && *at >= last)
+    }
+
+    /// Whether a name was the value of a setting that got another one, and nothing else.
+    fn is_reset(&self, name: &str) -> bool {
+        let was = |setting: &&Setting| setting.value == name;
+        let Some(old) = self.settings.iter().rev().find(was) else { return false };
+        self.settings.iter().any(|new| {
+            let shares = new.about.iter().any(|word| old.about.contains(word));
+            new.message > old.message && new.name == old.name && new.value != old.value && (shares || new.changes)
+        })
+    }
+}
+
+/// The whole path, which other spellings of it end with.
+fn spellings(name: &str) -> impl Iterator<Item = String> + use<> {
+    let parts = if let Spelling::Path(path) = spelling(name) { path.parts } else { Vec::new() };
+    (0..parts.len()).map(move |from| parts[from..].join("/"))
+}
+
+/// Whether a piece of a name is the value of an assignment.
+fn assigns(text: &str, token: &Token<'_>) -> bool {
+    text[..token.at].ends_with('=')
+}
+
+/// Whether a token identifies something: a number has four digits or follows the name of a setting.
+fn identifies(token: &Token<'_>, before: &str) -> bool {
+    let text = token.text;
+    let escapes = text.contains('\\') && text.as_bytes().get(1) != Some(&b':');
+    if token.class != Class::Name || escapes || text.len() < 2 || text.starts_with('-') || is_common(text) {
+        return false;
+    }
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    match spelling(text) {
+        Spelling::Number(..) => digits >= 4 || LANGUAGES.setting.first_in(before) == Some(0),
+        Spelling::Hash(_) => true,
+        Spelling::Path(path) => path.parts.len() > 1 && text.len() >= 5 || text.len() >= 4,
+        Spelling::Other(text) => text.len() >= 4 && text.contains(|c: char| c.is_alphanumeric()),
+    }
+}
+
+fn is_common(text: &str) -> bool {
+    let is_listed = crate::references::COMMON.iter().any(|common| common.eq_ignore_ascii_case(text));
+    // A list of short words, such as `read/write`, is no path.
+    let is_list = text.contains('/')
+        && !text.contains(['.', '_', ':'])
+        && !text.starts_with(['/', '~'])
+        && text.matches('/').count() == 1
+        && !text.contains(|c: char| c.is_ascii_digit());
+    is_listed || is_list && text.split('/').all(|word| word.len() <= 4)
+}
+
+fn digest(name: &str) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    hasher.write(name.as_bytes());
+    hasher.finish()
+}

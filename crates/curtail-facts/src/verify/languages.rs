@@ -1,0 +1,281 @@
+//! The table of words by which rules, states and decisions are recognized, `languages.toml`.
+
+use std::borrow::Cow;
+use std::sync::{LazyLock, OnceLock};
+
+use foldhash::HashSet;
+use regex::Regex;
+use serde::Deserialize;
+
+use super::tokens::is_han;
+
+/// The words of every language; `languages.toml` describes the fields.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Languages {
+    pub(super) stop: HashSet<String>,
+    pub(super) weak: HashSet<String>,
+    pub(super) silent: Vec<String>,
+    pub(super) negation: Phrases,
+    pub(super) undoing: Phrases,
+    pub(super) rule: Phrases,
+    pub(super) story: Phrases,
+    pub(super) order: Phrases,
+    pub(super) rule_heading: Phrases,
+    pub(super) todo_heading: Phrases,
+    pub(super) done_heading: Phrases,
+    pub(super) every: Phrases,
+    pub(super) pass: Phrases,
+    pub(super) fail: Phrases,
+    pub(super) wish: Phrases,
+    pub(super) vague: Phrases,
+    pub(super) removed: Phrases,
+    pub(super) changed: Phrases,
+    pub(super) done: Phrases,
+    pub(super) place: Phrases,
+    pub(super) earlier: Phrases,
+    pub(super) decided: Phrases,
+    pub(super) instead: Phrases,
+    pub(super) anew: Phrases,
+    pub(super) new_plan: Phrases,
+    pub(super) setting: Phrases,
+    pub(super) tests: Phrases,
+    pub(super) lint: Phrases,
+    pub(super) types: Phrases,
+    pub(super) build: Phrases,
+    opposite: Vec<[String; 2]>,
+    irregular: Vec<Vec<String>>,
+}
+
+pub(super) static LANGUAGES: LazyLock<Languages> =
+    LazyLock::new(|| toml::from_str(include_str!("languages.toml")).unwrap_or_default());
+
+/// Phrases of several languages, as one pattern that is compiled when it is first needed.
+#[derive(Default, Deserialize)]
+#[serde(from = "Vec<String>")]
+pub(super) struct Phrases {
+    sources: Vec<String>,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl From<Vec<String>> for Phrases {
+    fn from(sources: Vec<String>) -> Self {
+        Self { sources, compiled: OnceLock::new() }
+    }
+}
+
+impl Phrases {
+    /// The pattern; `None` if the table is invalid.
+    pub(super) fn pattern(&self) -> Option<&Regex> {
+        let compile = || {
+            let (anywhere, words): (Vec<&String>, Vec<&String>) = self
+                .sources
+                .iter()
+                .partition(|source| source.chars().any(|c| is_han(c) || !c.is_alphanumeric() && !c.is_ascii()));
+            let join = |sources: &[&String]| sources.iter().map(|source| source.as_str()).collect::<Vec<_>>().join("|");
+            let anywhere = if anywhere.is_empty() { String::new() } else { format!("|{}", join(&anywhere)) };
+            Regex::new(&format!("(?:\\b(?:{})\\b{anywhere})", join(&words))).ok()
+        };
+        self.compiled.get_or_init(compile).as_ref()
+    }
+
+    /// Whether one of them is in `text`.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        self.pattern().is_some_and(|pattern| pattern.is_match(&lowered(text)))
+    }
+
+    /// Where the first one is in `text`.
+    pub(super) fn first_in(&self, text: &str) -> Option<usize> {
+        self.pattern()?.find(&lowered(text)).map(|found| found.start())
+    }
+
+    /// Where they are in `text`, each as its first and last byte.
+    pub(super) fn places(&self, text: &str) -> Vec<(usize, usize)> {
+        let Some(pattern) = self.pattern() else { return Vec::new() };
+        pattern.find_iter(&lowered(text)).map(|found| (found.start(), found.end())).collect()
+    }
+
+    /// `text` without them.
+    pub(super) fn without(&self, text: &str) -> String {
+        let mut rest = text.to_owned();
+        for (start, end) in self.places(text).into_iter().rev() {
+            rest.replace_range(start..end, " ");
+        }
+        rest
+    }
+}
+
+/// `text` in lower case; every byte stays where it is.
+fn lowered(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_uppercase) {
+        return Cow::Borrowed(text);
+    }
+    let lower = |c: char| {
+        let mut letters = c.to_lowercase();
+        letters.next().filter(|lower| letters.len() == 0 && lower.len_utf8() == c.len_utf8()).unwrap_or(c)
+    };
+    text.chars().map(lower).collect::<String>().into()
+}
+
+/// Whether a sentence says that something is not so: it has an odd number of negations.
+pub(super) fn negates(text: &str) -> bool {
+    // `No, …` answers what was said before.
+    let answers = |(start, end): &(usize, usize)| *start == 0 && text[*end..].starts_with([',', '，']);
+    let places = LANGUAGES.negation.places(text).into_iter().filter(|place| !answers(place));
+    let words: Vec<&str> = places.map(|(start, end)| &text[start..end]).collect();
+    // `ne … pas` is one negation.
+    let pairs = words.windows(2).filter(|pair| is_ne(pair[0]) && !is_ne(pair[1])).count();
+    (words.len() - pairs + LANGUAGES.undoing.places(text).len()) % 2 == 1
+}
+
+fn is_ne(word: &str) -> bool {
+    word.eq_ignore_ascii_case("ne") || word.starts_with(['n', 'N']) && word[1..].starts_with(['\'', '’'])
+}
+
+/// Whether `one` in place of `other` gives a sentence another meaning.
+pub(super) fn are_opposite(one: &str, other: &str) -> bool {
+    let is_pair = |pair: &[String; 2]| pair[0] == one && pair[1] == other || pair[0] == other && pair[1] == one;
+    LANGUAGES.opposite.iter().any(is_pair)
+}
+
+/// Endings by which the forms of one word differ.
+const ENDINGS: &[&str] = &[
+    "", "s", "es", "ed", "d", "ing", "e", "er", "ers", "or", "ly", "y", "ies", "ied", "n", "en", "em", "es", "t", "te",
+    "ten", "st", "et", "ung", "ungen", "ez", "ons", "ent", "ant", "ait", "é", "ée", "és", "ées", "r", "re", "ir", "ar",
+    "a", "as", "an", "o", "os", "ado", "ada", "ados", "adas", "ando", "iendo", "ido", "ida", "ion", "ions", "ation",
+    "ations", "ment", "is", "it", "x", "ré", "ne", "nes", "ting", "ted", "ning", "ned", "ping", "ped", "ging", "ged",
+];
+
+/// Whether two words, in lower case, are forms of one.
+pub(super) fn same_word(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let shared: usize = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+    let (rest, other_rest) = (&one[shared..], &other[shared..]);
+    let letters = one[..shared].chars().count();
+    let is_long = letters >= 4 || letters == 3 && rest.len().min(other_rest.len()) <= 1;
+    let is_form = is_long && letters * 2 >= one.chars().count().max(other.chars().count());
+    let are_endings = ENDINGS.contains(&rest) && ENDINGS.contains(&other_rest);
+    is_form && are_endings || are_irregular(one, other)
+}
+
+/// Whether a list of irregular forms contains both words.
+pub(super) fn are_irregular(one: &str, other: &str) -> bool {
+    let has = |forms: &[String], word: &str| forms.iter().any(|form| form == word);
+    LANGUAGES.irregular.iter().any(|forms| has(forms, one) && has(forms, other))
+}
+
+/// The irregular forms of a word.
+pub(super) fn forms(word: &str) -> impl Iterator<Item = &'static String> {
+    let word = word.to_owned();
+    LANGUAGES.irregular.iter().filter(move |forms| forms.contains(&word)).flatten()
+}
+
+/// The language of a text, as far as it has to be told from others: by its script, or by its most frequent small words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tongue {
+    English,
+    German,
+    French,
+    Spanish,
+    Chinese,
+    Japanese,
+}
+
+/// Small words that no other of these languages has.
+const SMALL_WORDS: &[(Tongue, &[&str])] = &[
+    (Tongue::English, &["the", "of", "and", "is", "was", "to", "with", "for", "never", "always", "user", "wants"]),
+    (
+        Tongue::German,
+        &[
+            "der", "die", "das", "und", "ist", "nicht", "nie", "ein", "eine", "für", "mit", "immer", "niemals", "den",
+            "im",
+        ],
+    ),
+    (
+        Tongue::French,
+        &["le", "les", "et", "est", "une", "du", "pour", "dans", "ne", "pas", "jamais", "toujours", "la", "des"],
+    ),
+    (Tongue::Spanish, &["el", "los", "las", "y", "es", "una", "para", "con", "nunca", "siempre", "del", "por", "la"]),
+];
+
+/// The language of `text`; `None` if it has too few words.
+pub(super) fn tongue(text: &str) -> Option<Tongue> {
+    if text.contains(|c: char| matches!(c, '\u{3040}'..='\u{30ff}')) {
+        return Some(Tongue::Japanese);
+    }
+    if text.contains(is_han) {
+        return Some(Tongue::Chinese);
+    }
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|word| !word.is_empty())
+        .take(400)
+        .map(str::to_lowercase)
+        .collect();
+    let scores = SMALL_WORDS
+        .iter()
+        .map(|(tongue, small)| (words.iter().filter(|word| small.contains(&word.as_str())).count(), *tongue));
+    let mut best = None;
+    for (score, tongue) in scores {
+        if score > best.map_or(0, |(most, _)| most) {
+            best = Some((score, tongue));
+        }
+    }
+    best.map(|(_, tongue)| tongue)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LANGUAGES, Tongue, negates, same_word, tongue};
+
+    #[test]
+    fn every_pattern_is_valid() {
+        let all = [
+            &LANGUAGES.negation, &LANGUAGES.undoing, &LANGUAGES.rule, &LANGUAGES.story, &LANGUAGES.order,
+            &LANGUAGES.rule_heading, &LANGUAGES.todo_heading, &LANGUAGES.done_heading, &LANGUAGES.every,
+            &LANGUAGES.pass, &LANGUAGES.fail, &LANGUAGES.wish, &LANGUAGES.vague, &LANGUAGES.removed,
+            &LANGUAGES.changed, &LANGUAGES.done, &LANGUAGES.place, &LANGUAGES.earlier, &LANGUAGES.decided,
+            &LANGUAGES.instead, &LANGUAGES.anew, &LANGUAGES.new_plan, &LANGUAGES.setting, &LANGUAGES.tests,
+            &LANGUAGES.lint, &LANGUAGES.types, &LANGUAGES.build,
+        ];
+        for (number, phrases) in all.iter().enumerate() {
+            assert!(!phrases.sources.is_empty() && phrases.pattern().is_some(), "{number}");
+        }
+    }
+
+    #[test]
+    fn forms_of_one_word() {
+        for (one, other) in
+            [("commit", "committed"), ("use", "used"), ("test", "tests"), ("run", "ran"), ("ändere", "ändern")]
+        {
+            assert!(same_word(one, other), "{one} {other}");
+        }
+        for (one, other) in
+            [("internet", "interest"), ("main", "maintain"), ("never", "nevertheless"), ("port", "portal")]
+        {
+            assert!(!same_word(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn two_negations_are_none() {
+        assert!(negates("Never push") && negates("N'utilise pas jQuery") && negates("不要修改"));
+        assert!(!negates("Push it") && !negates("Don't forget to push") && !negates("修改"));
+    }
+
+    #[test]
+    fn languages_are_told_apart() {
+        for (text, expected) in [
+            ("Never commit to the main branch", Tongue::English),
+            ("Ändere nie die Dateien im Ordner", Tongue::German),
+            ("Traduis le manuel et les notes", Tongue::French),
+            ("El pedido es para el cliente", Tongue::Spanish),
+            ("修复登录问题", Tongue::Chinese),
+            ("ログインを修正", Tongue::Japanese),
+        ] {
+            assert_eq!(tongue(text), Some(expected), "{text}");
+        }
+    }
+}

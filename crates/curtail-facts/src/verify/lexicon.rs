@@ -1,0 +1,331 @@
+//! The terms of facts: names in one spelling, words in any of their forms, pairs of Chinese or Japanese characters. A text is
+//! searched for the terms of all facts at once.
+
+use foldhash::HashMap;
+
+use super::languages::{LANGUAGES, forms, same_word};
+use super::tokens::{Class, PathName, Spelling, Token, is_han, spelling, tokens};
+
+/// The number of a term.
+pub(super) type Term = u32;
+
+/// A term that a statement cannot do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Need {
+    pub(super) term: Term,
+    /// How much it carries: 4 for a name, 2 for a word, 1 for a word that is in statements about almost anything.
+    pub(super) weight: u32,
+    /// Whether it is a name, a number or a proper noun: another one in its place makes another statement.
+    pub(super) is_name: bool,
+}
+
+/// The terms of the facts.
+#[derive(Debug, Default)]
+pub(super) struct Lexicon {
+    count: Term,
+    /// Names by their key. A short end of a path may belong to several.
+    names: HashMap<String, Vec<Term>>,
+    /// Full paths that are relative, which a longer absolute path may end with.
+    relative: HashMap<String, Term>,
+    /// Hashes by their first digits.
+    hashes: HashMap<String, Vec<(String, Term)>>,
+    /// Words by their first letters.
+    words: HashMap<String, Vec<(String, Term)>>,
+    /// Words and pairs of characters by their text.
+    exact: HashMap<String, Term>,
+    /// The terms of words of the searched text.
+    known: HashMap<String, Vec<Term>>,
+}
+
+/// The letters of a word by which it is found.
+const PREFIX: usize = 3;
+
+/// The digits of a hash by which it is found.
+const HASH_DIGITS: usize = 7;
+
+fn prefix(word: &str) -> &str {
+    word.char_indices().nth(PREFIX).map_or(word, |(at, _)| &word[..at])
+}
+
+impl Lexicon {
+    fn next(&mut self) -> Term {
+        self.count += 1;
+        self.count
+    }
+
+    /// The term of a name.
+    pub(super) fn name(&mut self, name: &str) -> Term {
+        match spelling(name) {
+            Spelling::Number(number, other) => {
+                let term = self.key(format!("n:{number}"));
+                if let Some(other) = other {
+                    self.names.entry(format!("n:{other}")).or_default().push(term);
+                }
+                term
+            }
+            Spelling::Hash(hash) => self.hash(hash),
+            Spelling::Path(path) => self.path(&path),
+            Spelling::Other(text) => self.key(format!("i:{text}")),
+        }
+    }
+
+    /// The term of a key that one name has.
+    fn key(&mut self, key: String) -> Term {
+        if let Some(&term) = self.names.get(&key).and_then(|terms| terms.first()) {
+            return term;
+        }
+        let term = self.next();
+        self.names.insert(key, vec![term]);
+        term
+    }
+
+    fn hash(&mut self, hash: String) -> Term {
+        let start = hash[..HASH_DIGITS].to_owned();
+        let known = self.hashes.get(&start).and_then(|known| known.iter().find(|(other, _)| *other == hash));
+        if let Some((_, term)) = known {
+            return *term;
+        }
+        let term = self.next();
+        self.hashes.entry(start).or_default().push((hash, term));
+        term
+    }
+
+    /// The term of a path. Its shorter ends name it as well, as long as no other path has them.
+    fn path(&mut self, path: &PathName) -> Term {
+        let full = path.from(0);
+        let key = format!("{}:{full}", if path.absolute { "P" } else { "p" });
+        if let Some(&term) = self.exact.get(&key) {
+            return term;
+        }
+        let ends = |from: usize| format!("p:{}", path.from(from));
+        // A relative path may be the end of an absolute one that is known, or the other way around.
+        let same = self.same_path(path);
+        let term = same.unwrap_or_else(|| self.next());
+        self.exact.insert(key, term);
+        for from in 0..path.parts.len() {
+            let terms = self.names.entry(ends(from)).or_default();
+            if !terms.contains(&term) {
+                terms.push(term);
+            }
+        }
+        if !path.absolute {
+            self.relative.insert(full, term);
+        }
+        term
+    }
+
+    /// The term of the one known path that `path` is another spelling of.
+    fn same_path(&self, path: &PathName) -> Option<Term> {
+        if path.absolute {
+            let ends = (1..path.parts.len().saturating_sub(1)).map(|from| path.from(from));
+            return ends.into_iter().find_map(|end| self.relative.get(&end)).copied();
+        }
+        let listed = self.names.get(&format!("p:{}", path.from(0)))?;
+        match listed.as_slice() {
+            [term] => Some(*term),
+            _ => None,
+        }
+    }
+
+    /// The term of a word in lower case.
+    fn word(&mut self, word: String) -> Term {
+        if let Some(&term) = self.exact.get(&word) {
+            return term;
+        }
+        let term = self.next();
+        self.words.entry(prefix(&word).to_owned()).or_default().push((word.clone(), term));
+        for form in forms(&word) {
+            self.words.entry(prefix(form).to_owned()).or_default().push((word.clone(), term));
+        }
+        self.exact.insert(word, term);
+        term
+    }
+
+    /// The terms that carry `text`.
+    pub(super) fn needs(&mut self, text: &str) -> Vec<Need> {
+        let tokens = tokens(text);
+        let mut needs: Vec<Need> = Vec::new();
+        let mut begins = true;
+        for (nth, token) in tokens.iter().enumerate() {
+            let is_divided = tokens.get(nth + 1).is_some_and(|next| next.inner && token.text.contains(next.text));
+            let starts_sentence = std::mem::take(&mut begins);
+            match token.class {
+                Class::Han => self.han_needs(token.text, &mut needs),
+                // The words that hyphens join stand for the whole, and a name for its pieces.
+                Class::Word if is_divided && !token.inner => {}
+                Class::Name if token.inner => {}
+                Class::Name => {
+                    let term = self.name(token.text);
+                    needs.push(Need { term, weight: 4, is_name: true });
+                }
+                Class::Word => {
+                    let is_proper =
+                        !starts_sentence && token.text.starts_with(char::is_uppercase) && token.text.len() > 2;
+                    self.word_need(token.text, is_proper, &mut needs);
+                }
+            }
+        }
+        let mut seen = Vec::new();
+        needs.retain(|need| {
+            !seen.contains(&need.term) && {
+                seen.push(need.term);
+                true
+            }
+        });
+        needs
+    }
+
+    fn word_need(&mut self, word: &str, is_proper: bool, needs: &mut Vec<Need>) {
+        let word = word.to_lowercase();
+        let is_modal = LANGUAGES.rule.first_in(&word) == Some(0) || LANGUAGES.negation.first_in(&word) == Some(0);
+        if LANGUAGES.stop.contains(&word) || is_modal || word.chars().count() < 2 {
+            return;
+        }
+        let weight = if LANGUAGES.weak.contains(&word) { 1 } else { 2 };
+        let term = self.word(word);
+        needs.push(Need { term, weight, is_name: is_proper });
+    }
+
+    /// Chinese is compared by pairs of characters, without those that carry nothing; of Japanese, also without Hiragana, which
+    /// only inflects.
+    fn han_needs(&mut self, run: &str, needs: &mut Vec<Need>) {
+        for pair in han_pairs(run) {
+            let known = self.exact.get(&pair).copied();
+            let term = known.unwrap_or_else(|| self.next());
+            self.exact.insert(pair, term);
+            needs.push(Need { term, weight: 2, is_name: false });
+        }
+    }
+
+    /// Calls `each` with the terms that a token of the searched text is.
+    pub(super) fn each_term(&mut self, token: &Token<'_>, each: &mut impl FnMut(Term)) {
+        match token.class {
+            Class::Han => {
+                han_pairs(token.text).iter().filter_map(|pair| self.exact.get(pair)).for_each(|term| each(*term));
+            }
+            Class::Word => {
+                self.word_terms(token.text).iter().for_each(|term| each(*term));
+                // A name without a mark, such as `main`, is a word as well.
+                self.names.get(&format!("i:{}", token.text)).into_iter().flatten().for_each(|term| each(*term));
+            }
+            Class::Name => self.name_terms(token.text, each),
+        }
+    }
+
+    fn word_terms(&mut self, word: &str) -> &[Term] {
+        if !self.known.contains_key(word) {
+            let lower = word.to_lowercase();
+            let listed = self.words.get(prefix(&lower)).map_or(&[][..], Vec::as_slice);
+            let terms = listed.iter().filter(|(other, _)| same_word(other, &lower)).map(|(_, term)| *term).collect();
+            self.known.insert(word.to_owned(), terms);
+        }
+        self.known.get(word).map_or(&[], Vec::as_slice)
+    }
+
+    fn name_terms(&mut self, name: &str, each: &mut impl FnMut(Term)) {
+        let unique = |key: &str, each: &mut dyn FnMut(Term)| {
+            if let Some([term]) = self.names.get(key).map(Vec::as_slice) {
+                each(*term);
+            }
+        };
+        match spelling(name) {
+            Spelling::Number(number, other) => {
+                unique(&format!("n:{number}"), each);
+                if let Some(other) = other {
+                    unique(&format!("n:{other}"), each);
+                }
+            }
+            Spelling::Hash(hash) => {
+                let known = self.hashes.get(&hash[..HASH_DIGITS]).map_or(&[][..], Vec::as_slice);
+                let is_same = |other: &str| other.starts_with(hash.as_str()) || hash.starts_with(other);
+                let mut same = known.iter().filter(|(other, _)| is_same(other));
+                if let (Some((_, term)), None) = (same.next(), same.next()) {
+                    each(*term);
+                }
+            }
+            Spelling::Other(text) => {
+                unique(&format!("i:{text}"), each);
+                // A word of a sentence that another text writes with capitals.
+                if !text.contains(['/', '_', '.', ':']) {
+                    self.word_terms(name).iter().for_each(|term| each(*term));
+                }
+            }
+            Spelling::Path(path) => {
+                if let Some(&term) =
+                    self.exact.get(&format!("{}:{}", if path.absolute { "P" } else { "p" }, path.from(0)))
+                {
+                    each(term);
+                } else {
+                    unique(&format!("p:{}", path.from(0)), each);
+                }
+                if path.absolute {
+                    let longest = (1..path.parts.len()).find_map(|from| self.relative.get(&path.from(from)));
+                    longest.into_iter().for_each(|term| each(*term));
+                }
+            }
+        }
+    }
+}
+
+/// Pairs of characters of a run that carry something; a single character stands for itself.
+pub(super) fn han_pairs(run: &str) -> Vec<String> {
+    let is_japanese = run.contains(|c: char| matches!(c, '\u{3040}'..='\u{30ff}'));
+    let mut text = run.to_owned();
+    for silent in &LANGUAGES.silent {
+        if text.contains(silent.as_str()) {
+            text = text.replace(silent.as_str(), " ");
+        }
+    }
+    let carries = |c: char| is_han(c) && !(is_japanese && matches!(c, '\u{3040}'..='\u{309f}')) || c == 'ー';
+    let mut pairs = Vec::new();
+    for piece in text.split(|c: char| !carries(c)).filter(|piece| !piece.is_empty()) {
+        let letters: Vec<char> = piece.chars().collect();
+        match letters.as_slice() {
+            [single] => pairs.push(single.to_string()),
+            letters => pairs.extend(letters.windows(2).map(|pair| pair.iter().collect::<String>())),
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lexicon, Term};
+    use crate::verify::tokens::tokens;
+
+    /// Whether `text` contains every term of `fact`.
+    fn says(fact: &str, text: &str) -> bool {
+        let mut lexicon = Lexicon::default();
+        let needs = lexicon.needs(fact);
+        let mut found: Vec<Term> = Vec::new();
+        tokens(text).iter().for_each(|token| lexicon.each_term(token, &mut |term| found.push(term)));
+        !needs.is_empty() && needs.iter().all(|need| found.contains(&need.term))
+    }
+
+    #[test]
+    fn other_forms_and_spellings_say_the_same() {
+        for (fact, text) in [
+            ("Never commit to main", "The agent must never have committed to main"),
+            ("Set the limit to 3,600", "limit set: 3600"),
+            ("edit src/app.py", "edited /repo/src/app.py"),
+            ("edit /repo/src/app.py", "edited app.py"),
+            ("commit 3fa9c21e77d0b1aa42cc90d3ce7bd1a2f3b4c5d6", "commit 3fa9c21"),
+            ("修改登录页面", "登录页面已修改，登录 改登"),
+            ("パスワード検証を修正してください", "修正：パスワード検証"),
+        ] {
+            assert!(says(fact, text), "{fact} | {text}");
+        }
+    }
+
+    #[test]
+    fn another_name_says_another_thing() {
+        for (fact, text) in [
+            ("edit app.conf", "edit app.conf.bak"),
+            ("edit src/app.py", "edit lib/src/app.py"),
+            ("use 2.3.1", "use 2.3.11"),
+            ("order 48213", "order 148213"),
+        ] {
+            assert!(!says(fact, text), "{fact} | {text}");
+        }
+    }
+}

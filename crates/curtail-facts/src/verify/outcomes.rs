@@ -1,0 +1,170 @@
+//! How a sentence says that a check passed or failed, and which word of it is about which name.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::languages::{LANGUAGES, Phrases, negates};
+use super::tokens::{Class, tokens};
+use crate::paths;
+
+/// How a check ended, as a sentence says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed,
+    Failed,
+}
+
+/// Numbers of failures.
+static FAILURES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(\d+|no|zero|keine|aucun|sin) (?:tests? |cases? )?(?:are |is )?(?:failed|failing|failures?|errors?|Fehler|échecs?|fallos?)\b").ok()
+});
+
+/// The outcome that a sentence gives: of several, the last one that is not said of an earlier time.
+pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
+    if let Some(counted) = FAILURES.as_ref().and_then(|pattern| pattern.captures_iter(text).last()) {
+        let is_some = counted[1].bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+        return Some(if is_some { Outcome::Failed } else { Outcome::Passed });
+    }
+    let passed = LANGUAGES.pass.places(text).into_iter().map(|place| (place, Outcome::Passed));
+    let failed = LANGUAGES.fail.places(text).into_iter().map(|place| (place, Outcome::Failed));
+    let mut words: Vec<((usize, usize), Outcome)> = passed.chain(failed).collect();
+    words.sort_by_key(|((start, end), _)| (*start, std::cmp::Reverse(*end)));
+    // A longer word contains the other: `未通过` is in the table of failures.
+    let mut reached = 0;
+    words.retain(|((_, end), _)| {
+        *end > reached && {
+            reached = *end;
+            true
+        }
+    });
+    let is_past = |end: usize| {
+        let rest = &text[end..];
+        LANGUAGES.earlier.first_in(&rest[..rest.floor_char_boundary(24)]).is_some_and(|at| at < 12)
+    };
+    // `make the tests pass` says what is wanted.
+    let is_wanted = |start: usize| LANGUAGES.wish.are_in(last_words(&text[..start]));
+    let is_said = |((start, end), _): &&((usize, usize), Outcome)| !is_past(*end) && !is_wanted(*start);
+    let ((start, _), outcome) = words.iter().rev().find(is_said).copied()?;
+    let before = &text[..start];
+    let near = before.ceil_char_boundary(before.len().saturating_sub(20));
+    match outcome {
+        outcome if !negates(last_words(&before[near..])) => Some(outcome),
+        Outcome::Passed => Some(Outcome::Failed),
+        Outcome::Failed => Some(Outcome::Passed),
+    }
+}
+
+/// What follows the last comma of a text.
+fn last_words(text: &str) -> &str {
+    text.rsplit([',', ';', '，', '.']).next().unwrap_or(text)
+}
+
+/// What parts of a sentence about different things are between.
+const JOINTS: &[&str] =
+    &[", ", "; ", " but ", " and ", " while ", " aber ", " und ", " mais ", " et ", " pero ", " y ", "，", "；", "、"];
+
+/// The part of a sentence about a check: from its name, or its target, to the next comma.
+pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -> &'t str {
+    let names: Vec<&str> = targets
+        .iter()
+        .flat_map(|target| [target.as_str(), paths::name(target)])
+        .chain(command.split(' ').filter(|word| !word.starts_with('-')))
+        .filter(|name| name.len() > 2)
+        .collect();
+    let mut cuts: Vec<usize> =
+        JOINTS.iter().flat_map(|joint| text.match_indices(joint).map(|(at, joint)| at + joint.len())).collect();
+    cuts.sort_unstable();
+    cuts.insert(0, 0);
+    cuts.push(text.len());
+    let parts = cuts.windows(2).map(|pair| &text[pair[0]..pair[1]]);
+    let has = |part: &&str| names.iter().any(|name| part.contains(name)) && outcome_in(part).is_some();
+    parts.clone().find(has).unwrap_or(text)
+}
+
+/// Whether one of the words is said of the file `name`: only small words and other names are between them, and no word that makes
+/// the file a place.
+pub(super) fn is_about(text: &str, name: &str, words: &Phrases) -> bool {
+    let places = words.places(text);
+    if places.is_empty() {
+        return false;
+    }
+    let file = paths::name(name);
+    let mentions = text.match_indices(file).map(|(at, _)| (at, at + file.len()));
+    mentions.into_iter().any(|(start, end)| {
+        let begins = text[..start]
+            .rfind(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ',' | '，'))
+            .map_or(0, |at| at + 1);
+        let begins = text.ceil_char_boundary(begins);
+        places.iter().any(|&(first, last)| {
+            if last <= begins {
+                joins(&text[last..begins], true)
+            } else {
+                first >= end && joins(&text[end..first], false)
+            }
+        })
+    })
+}
+
+/// Whether what is between a word and a name joins them.
+fn joins(between: &str, is_object: bool) -> bool {
+    let is_small = |text: &str| {
+        let word = text.to_lowercase();
+        LANGUAGES.stop.contains(&word)
+            || LANGUAGES.weak.contains(&word)
+            || LANGUAGES.negation.first_in(&word) == Some(0)
+    };
+    let is_place = || {
+        is_object && LANGUAGES.place.are_in(between) && !between.contains(['`', ':'])
+            || is_object && LANGUAGES.place.are_in(between.trim_end_matches(['`', ' ', '"']))
+    };
+    !is_place()
+        && tokens(between).iter().all(|token| {
+            token.class == Class::Name
+                || is_small(token.text)
+                || token.class == Class::Han && token.text.chars().count() <= 3
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, is_about, outcome_in};
+    use crate::verify::languages::LANGUAGES;
+
+    #[test]
+    fn outcomes_of_sentences() {
+        for text in [
+            "pytest passes",
+            "0 failed",
+            "no failures",
+            "it failed earlier but passes now",
+            "passes; it failed before",
+            "测试通过",
+            "bestanden",
+            "does not fail",
+        ] {
+            assert_eq!(outcome_in(text), Some(Outcome::Passed), "{text}");
+        }
+        for text in [
+            "3 failed, 39 passed", "it does not pass", "npm test 失败", "échoue toujours", "tests are red",
+            "测试未通过",
+        ] {
+            assert_eq!(outcome_in(text), Some(Outcome::Failed), "{text}");
+        }
+        for text in ["Clippy was run", "Now make the tests pass", "go on until it fails", "让测试通过"] {
+            assert_eq!(outcome_in(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_about_the_file_beside_it() {
+        for text in ["Deleted src/a.py and b.py", "b.py was removed", "删除 b.py", "Removed files: a.py, b.py"] {
+            assert!(is_about(text, "b.py", &LANGUAGES.removed), "{text}");
+        }
+        for text in
+            ["Removed dead code from b.py", "Removed the cache in b.py", "b.py was changed and dead code of it removed"]
+        {
+            assert!(!is_about(text, "b.py", &LANGUAGES.removed), "{text}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What a side says, searched once for the terms of all facts: the sentences that contain any of them.
+
+use foldhash::{HashMap, HashMapExt as _, HashSet};
+
+use super::Side;
+use super::clauses::each_clause;
+use super::languages::{Tongue, tongue};
+use super::lexicon::{Lexicon, Need, Term};
+use super::tokens::tokens;
+use super::voices::{Spoken, Voice, each_spoken};
+use curtail_core::steps;
+
+/// A sentence with terms of facts.
+#[derive(Debug, Clone)]
+pub(super) struct Sentence {
+    pub(super) text: String,
+    /// The line that introduces it.
+    pub(super) heading: Option<String>,
+    /// The sentence after it in the same text, if that has no term.
+    pub(super) next: Option<String>,
+    /// The terms in it, in order of their number.
+    pub(super) terms: Vec<Term>,
+    /// The number of its text: neighbors of one text belong together.
+    pub(super) part: usize,
+    /// Whether somebody says it, as opposed to the arguments and results of calls.
+    pub(super) is_told: bool,
+}
+
+impl Sentence {
+    pub(super) fn has(&self, term: Term) -> bool {
+        self.terms.binary_search(&term).is_ok()
+    }
+}
+
+/// The sentences of a side with terms of facts.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) sentences: Vec<Sentence>,
+    /// The sentences with each term.
+    places: HashMap<Term, Vec<usize>>,
+    /// The sentences that say what a later statement overtook.
+    pub(super) stale: HashSet<usize>,
+    /// The language in which it is told.
+    pub(super) tongue: Option<Tongue>,
+}
+
+/// Bytes of what is told by which its language is recognized.
+const SAMPLE: usize = 8000;
+
+/// The most sentences of one term that are compared with a fact.
+const MOST_PLACES: usize = 4000;
+
+impl Said {
+    /// Reads a side.
+    pub(super) fn of(side: &Side<'_, '_>, lexicon: &mut Lexicon) -> Self {
+        let mut said = Self::default();
+        let mut sample = String::new();
+        let mut part = 0;
+        each_spoken(side, &mut |spoken| {
+            part += 1;
+            said.read(spoken, part, lexicon, &mut sample);
+        });
+        said.tongue = tongue(&sample);
+        for (at, sentence) in said.sentences.iter().enumerate() {
+            for term in &sentence.terms {
+                said.places.entry(*term).or_default().push(at);
+            }
+        }
+        said
+    }
+
+    fn read(&mut self, spoken: &Spoken, part: usize, lexicon: &mut Lexicon, sample: &mut String) {
+        let is_told = !matches!(spoken.voice, Voice::Arguments | Voice::Result);
+        if is_told && sample.len() < SAMPLE {
+            sample.push_str(&spoken.text[..spoken.text.floor_char_boundary(SAMPLE)]);
+            sample.push('\n');
+        }
+        let mut follows = false;
+        each_clause(&spoken.text, |clause| {
+            let mut terms: Vec<Term> = Vec::new();
+            for token in tokens(clause.text) {
+                steps::count(1);
+                lexicon.each_term(&token, &mut |term| terms.push(term));
+            }
+            terms.sort_unstable();
+            terms.dedup();
+            if terms.is_empty() {
+                if let Some(before) = self.sentences.last_mut().filter(|_| follows) {
+                    before.next = Some(clause.text.to_owned());
+                }
+                follows = false;
+                return;
+            }
+            follows = true;
+            let heading = clause.heading.map(str::to_owned);
+            self.sentences.push(Sentence { text: clause.text.to_owned(), heading, next: None, terms, part, is_told });
+        });
+    }
+
+    /// The sentences with a term, in order.
+    pub(super) fn with(&self, term: Term) -> impl DoubleEndedIterator<Item = &Sentence> {
+        self.places.get(&term).into_iter().flatten().map(|at| &self.sentences[*at])
+    }
+
+    /// Whether a term is said anywhere.
+    pub(super) fn has(&self, term: Term) -> bool {
+        self.places.contains_key(&term)
+    }
+
+    /// The sentences that contain most of what a statement needs, the best first, each with the weight of what it contains.
+    pub(super) fn nearest(&self, needs: &[Need]) -> Vec<(usize, u32)> {
+        let mut weights: HashMap<usize, u32> = HashMap::new();
+        for need in needs {
+            let places = self.places.get(&need.term).map_or(&[][..], Vec::as_slice);
+            for at in places.iter().rev().take(MOST_PLACES) {
+                steps::count(1);
+                *weights.entry(*at).or_default() += need.weight;
+            }
+        }
+        let mut nearest: Vec<(usize, u32)> = weights.into_iter().collect();
+        nearest.sort_by_key(|&(at, weight)| (std::cmp::Reverse(weight), at));
+        nearest.truncate(24);
+        nearest
+    }
+}

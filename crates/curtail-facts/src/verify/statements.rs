@@ -1,0 +1,433 @@
+//! Facts that somebody states in words: rules, the task, the last instruction, decisions, to-dos in a list, commands that a person
+//! gives.
+
+use super::clauses::{Clause, each_clause, segments};
+use super::facts::{Fact, Kind, State};
+use super::languages::{LANGUAGES, are_opposite, negates, same_word};
+use super::lexicon::han_pairs;
+use super::tokens::{Class, tokens};
+use super::voices::{Spoken, Voice};
+use crate::effects::plain_commands;
+
+/// The longest statement, in bytes.
+const LONGEST: usize = 400;
+
+/// The most statements of one kind.
+const MOST: usize = 2000;
+
+/// The most sentences that replace something, of which the last ones count.
+const MOST_REPLACEMENTS: usize = 500;
+
+/// What was stated so far.
+#[derive(Debug, Default)]
+pub(super) struct Statements {
+    rules: Vec<Fact>,
+    decisions: Vec<Fact>,
+    todos: Vec<Fact>,
+    commands: Vec<Fact>,
+    /// What a person said, without rules, each with its message.
+    asked: Vec<Asked>,
+    /// Sentences that replace something by something else, each with its message.
+    replacing: Vec<(String, Option<usize>)>,
+}
+
+/// A message of a person.
+#[derive(Debug)]
+struct Asked {
+    text: String,
+    message: Option<usize>,
+    is_new_plan: bool,
+}
+
+impl Statements {
+    /// Reads a text.
+    pub(super) fn hear(&mut self, spoken: &Spoken) {
+        if matches!(spoken.voice, Voice::Arguments | Voice::Result | Voice::Program) {
+            return;
+        }
+        let text = without_quotes(&spoken.text);
+        let mut rest: Vec<&str> = Vec::new();
+        let mut todos = Vec::new();
+        each_clause(&text, |clause| {
+            let is_rule = self.hear_clause(&clause, spoken);
+            if !is_rule {
+                rest.push(clause.text);
+            }
+            todos.extend(todo(&clause, spoken));
+        });
+        self.hear_todos(todos);
+        if spoken.voice == Voice::Person {
+            self.hear_person(&spoken.text, &rest, spoken.message);
+        }
+    }
+
+    /// Reads a sentence; whether it gives rules and nothing else.
+    fn hear_clause(&mut self, clause: &Clause<'_>, spoken: &Spoken) -> bool {
+        if clause.is_heading || clause.text.ends_with(['?', '？']) {
+            return false;
+        }
+        let is_listed = clause.is_item && clause.heading.is_some_and(is_rule_heading);
+        let parts = if clause.text.len() > LONGEST { Vec::new() } else { segments(clause.text) };
+        let count = parts.len();
+        let mut rules = 0;
+        for segment in parts {
+            if is_rule(segment, spoken.voice, is_listed) && self.rules.len() < MOST {
+                self.rules.push(Fact::new(Kind::Rule, bare(segment), spoken.message));
+                rules += 1;
+            }
+        }
+        let is_decision = matches!(spoken.voice, Voice::Person | Voice::Model | Voice::Summary)
+            && !clause.text.starts_with(['{', '['])
+            && clause.text.len() <= LONGEST
+            && LANGUAGES.decided.are_in(clause.text)
+            && !negates_decision(clause.text);
+        if is_decision && rules == 0 && self.decisions.len() < MOST {
+            self.decisions.push(Fact::new(Kind::Decision, bare(clause.text), spoken.message));
+        }
+        if matches!(spoken.voice, Voice::Person | Voice::Model) && LANGUAGES.instead.are_in(clause.text) {
+            self.replacing.push((clause.text.to_owned(), spoken.message));
+        }
+        rules > 0 && rules == count
+    }
+
+    fn hear_person(&mut self, whole: &str, rest: &[&str], message: Option<usize>) {
+        let mut before = "";
+        for (nth, span) in whole.split('`').enumerate() {
+            let near = before.ceil_char_boundary(before.len().saturating_sub(24));
+            if nth % 2 == 1 && is_command(span) && !LANGUAGES.instead.are_in(&before[near..]) {
+                self.commands.push(Fact::new(Kind::Command, span.trim(), message));
+            }
+            before = span;
+        }
+        let text = if rest.is_empty() { whole.to_owned() } else { rest.join("\n") };
+        let text = text.trim();
+        if !text.is_empty() {
+            let is_new_plan = LANGUAGES.new_plan.are_in(text.get(..text.floor_char_boundary(400)).unwrap_or(text));
+            self.asked.push(Asked { text: text.to_owned(), message, is_new_plan });
+        }
+    }
+
+    /// Takes the to-dos of a text, which change the states of those that are known.
+    fn hear_todos(&mut self, todos: Vec<Fact>) {
+        for todo in todos {
+            if let Some(known) = self.todos.iter_mut().find(|known| known.text == todo.text && !known.overtaken) {
+                if known.state == todo.state {
+                    known.message = todo.message;
+                    continue;
+                }
+                known.overtaken = true;
+            }
+            self.todos.push(todo);
+        }
+    }
+
+    /// The facts, with those that later ones overtook.
+    pub(super) fn finish(mut self) -> Vec<Fact> {
+        mark_overtaken(&mut self.rules, &self.replacing);
+        mark_overtaken(&mut self.decisions, &self.replacing);
+        mark_overtaken(&mut self.commands, &self.replacing);
+        let is_done = |todo: &Fact| todo.state == Some(State::Done);
+        let todos = std::mem::take(&mut self.todos)
+            .into_iter()
+            .map(|todo| if is_done(&todo) { todo.overtaken() } else { todo });
+        let mut facts: Vec<Fact> = todos.collect();
+        facts.append(&mut self.rules);
+        facts.append(&mut self.decisions);
+        facts.append(&mut self.commands);
+        facts.extend(self.tasks());
+        facts
+    }
+
+    /// The task, the last instruction, and those before them.
+    fn tasks(&self) -> Vec<Fact> {
+        let Some(first) = self.asked.first() else { return Vec::new() };
+        let task = self.asked.iter().skip(1).rev().find(|asked| asked.is_new_plan).unwrap_or(first);
+        let last = self.asked.last().unwrap_or(first);
+        let mut facts = Vec::new();
+        for asked in &self.asked {
+            let text = main_words(&asked.text, asked.is_new_plan);
+            if std::ptr::eq(asked, task) {
+                facts.push(Fact::new(Kind::Task, text, asked.message));
+            } else if std::ptr::eq(asked, last) {
+                facts.push(Fact::new(Kind::Instruction, text, asked.message));
+            } else if std::ptr::eq(asked, first) || asked.is_new_plan {
+                facts.push(Fact::new(Kind::Task, text, asked.message).overtaken());
+            } else {
+                facts.push(Fact::new(Kind::Instruction, text, asked.message).overtaken());
+            }
+        }
+        facts
+    }
+}
+
+/// Whether a heading introduces rules: it is short, and names them.
+fn is_rule_heading(heading: &str) -> bool {
+    heading.split_whitespace().count() <= 4 && LANGUAGES.rule_heading.are_in(heading)
+}
+
+/// Sentences of a task that are compared.
+const SENTENCES: usize = 4;
+
+/// The beginning of what a person asks, without greetings and without the words that announce a change of plan.
+fn main_words(text: &str, is_new_plan: bool) -> String {
+    let mut found: Vec<String> = Vec::new();
+    each_clause(text, |clause| {
+        let words = if is_new_plan { LANGUAGES.new_plan.without(clause.text) } else { clause.text.to_owned() };
+        let words = words.trim().trim_start_matches([':', ',', '.', '-', '，', '：']).trim().to_owned();
+        let carries = content_words(&words).len() > 1;
+        let length: usize = found.iter().map(String::len).sum();
+        if carries && found.len() < SENTENCES && length < LONGEST {
+            found.push(words);
+        }
+    });
+    if found.is_empty() {
+        return text.lines().next().unwrap_or_default().trim().to_owned();
+    }
+    let text = found.join(" ");
+    text[..text.floor_char_boundary(LONGEST * 2)].to_owned()
+}
+
+/// Whether a segment gives a rule.
+fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
+    let is_short = content_words(segment).is_empty() || segment.chars().count() < 4;
+    let is_code = segment.contains(" = ") || segment.ends_with(['{', ')']) && !segment.contains(['(', '（']);
+    if is_short
+        || is_code
+        || segment.ends_with(['?', '？', ':', '：'])
+        || segment.starts_with(['"', '“', '«', '「', '|'])
+    {
+        return false;
+    }
+    let says = || LANGUAGES.rule.are_in(segment) && !LANGUAGES.story.are_in(segment);
+    match voice {
+        Voice::Instructions => is_listed || says() || orders(segment),
+        Voice::Person => is_listed || says(),
+        _ => false,
+    }
+}
+
+/// Whether a sentence begins with a verb that gives an order.
+fn orders(segment: &str) -> bool {
+    LANGUAGES.order.first_in(segment) == Some(0)
+}
+
+/// Whether a sentence says that something is not decided.
+fn negates_decision(text: &str) -> bool {
+    let Some(at) = LANGUAGES.decided.first_in(text) else { return false };
+    let before = text[..at].rsplit([',', ';', '，']).next().unwrap_or_default();
+    let near = before.ceil_char_boundary(before.len().saturating_sub(24));
+    LANGUAGES.negation.are_in(&before[near..])
+}
+
+/// A statement without the marks of a list around it.
+fn bare(text: &str) -> String {
+    text.trim()
+        .trim_start_matches(['*', '_', '-', ' '])
+        .trim_end_matches(['*', '_', ' '])
+        .trim_end_matches(['.', '。', ';', '；', ','])
+        .to_owned()
+}
+
+/// A text without code blocks and without lines that quote somebody.
+fn without_quotes(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut fence = None;
+    for line in text.lines() {
+        let line = line.trim_end();
+        let start = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (None, None) if !start.starts_with('>') => {
+                kept.push_str(line);
+                kept.push('\n');
+            }
+            _ => {}
+        }
+    }
+    kept
+}
+
+/// Whether a text between backticks is a command: a program with arguments, in lower case.
+fn is_command(span: &str) -> bool {
+    let span = span.trim();
+    let program = span.split(' ').next().unwrap_or_default();
+    let is_program = program.len() >= 2
+        && program.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_./".contains(&byte));
+    is_program && span.contains(' ') && span.len() <= 200 && !span.contains('\n') && !plain_commands(span).is_empty()
+}
+
+/// The to-do that an item of a list is: it has a box, its heading says so, or it begins with a mark.
+fn todo(clause: &Clause<'_>, spoken: &Spoken) -> Option<Fact> {
+    if !matches!(spoken.voice, Voice::Person | Voice::Model | Voice::Summary) || clause.text.len() > LONGEST {
+        return None;
+    }
+    let text = clause.text;
+    if let Some((mark, rest)) =
+        text.strip_prefix('[').and_then(|rest| rest.split_once(']')).filter(|(mark, _)| mark.len() <= 3)
+    {
+        let state = match mark.trim() {
+            "" | "~" | "-" | ">" | "/" => State::Open,
+            "x" | "X" | "✓" => State::Done,
+            _ => return None,
+        };
+        return Some(Fact::new(Kind::Todo, bare(rest), spoken.message).in_state(state))
+            .filter(|todo| !todo.text.is_empty());
+    }
+    let heading = clause.heading.filter(|_| clause.is_item)?;
+    let is_open =
+        LANGUAGES.todo_heading.first_in(heading).is_some_and(|at| at < 12) && !LANGUAGES.done_heading.are_in(heading);
+    is_open.then(|| Fact::new(Kind::Todo, bare(text), spoken.message).in_state(State::Open))
+}
+
+/// The words of a statement that carry it, in lower case.
+pub(super) fn content_words(text: &str) -> Vec<String> {
+    let carries = |word: &String| {
+        !LANGUAGES.stop.contains(word)
+            && LANGUAGES.rule.first_in(word) != Some(0)
+            && LANGUAGES.negation.first_in(word) != Some(0)
+    };
+    let words = tokens(text).into_iter().filter(|token| !token.inner).flat_map(|token| match token.class {
+        Class::Word => vec![token.text.to_lowercase()],
+        Class::Han => han_pairs(token.text),
+        Class::Name => vec![token.text.to_owned()],
+    });
+    words.filter(carries).collect()
+}
+
+// What a later statement overtakes.
+
+/// Marks the statements that a later one replaces: it names them after words such as `instead of`, it says the contrary, or it
+/// gives the same setting another value.
+fn mark_overtaken(facts: &mut [Fact], replacing: &[(String, Option<usize>)]) {
+    let words: Vec<Vec<String>> = facts.iter().map(|fact| content_words(&fact.text)).collect();
+    let replaced: Vec<Replacement> = replacing
+        .iter()
+        .rev()
+        .take(MOST_REPLACEMENTS)
+        .map(|(text, message)| Replacement {
+            named: replaced_words(text),
+            words: content_words(text),
+            message: *message,
+        })
+        .filter(|replacement| !replacement.named.is_empty())
+        .collect();
+    let marked: Vec<usize> = (0..facts.len())
+        .filter(|&at| {
+            LANGUAGES.anew.are_in(&facts[at].text)
+                || LANGUAGES.instead.are_in(&facts[at].text)
+                || !negates(&facts[at].text)
+        })
+        .rev()
+        .take(200)
+        .collect();
+    for at in 0..facts.len() {
+        let is_later = |other: Option<usize>| other > facts[at].message;
+        let is_named = || replaced.iter().any(|one| is_later(one.message) && one.names(&words[at]));
+        let is_contrary = || {
+            marked.iter().any(|&later| {
+                is_later(facts[later].message)
+                    && replaces(&facts[later].text, &words[later], &facts[at].text, &words[at])
+            })
+        };
+        facts[at].overtaken |= is_named() || is_contrary();
+    }
+}
+
+/// The words that a sentence says are replaced: those after `instead of`, up to three.
+pub(super) fn replaced_words(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (_, end) in LANGUAGES.instead.places(text) {
+        let rest = &text[end..];
+        let clause = rest.find([',', ';', '.', '，', '。', '；']).map_or(rest, |at| {
+            if rest[at..].starts_with('.') && rest[at + 1..].starts_with(char::is_alphanumeric) {
+                rest
+            } else {
+                &rest[..at]
+            }
+        });
+        found.extend(content_words(clause).into_iter().take(3));
+    }
+    found
+}
+
+/// A sentence that replaces something by something else.
+struct Replacement {
+    /// The words of what it replaces.
+    named: Vec<String>,
+    /// All its words.
+    words: Vec<String>,
+    message: Option<usize>,
+}
+
+impl Replacement {
+    /// Whether it replaces what a statement is about: both name it, and they have another word in common.
+    fn names(&self, statement: &[String]) -> bool {
+        let has = |words: &[String], word: &String| words.iter().any(|other| same_word(other, word));
+        let Some(first) = self.named.iter().find(|word| !LANGUAGES.weak.contains(*word)) else { return false };
+        let shared = statement.iter().filter(|word| has(&self.words, word)).count();
+        has(statement, first) && (shared > 1 || statement.len() == 1)
+    }
+}
+
+/// Whether a later statement says the contrary of an earlier one, or the same of another value.
+fn replaces(later: &str, later_words: &[String], earlier: &str, earlier_words: &[String]) -> bool {
+    let shared = earlier_words.iter().filter(|word| later_words.iter().any(|other| same_word(word, other))).count();
+    let most = earlier_words.len().max(later_words.len());
+    if shared == earlier_words.len() && shared > 0 && most - shared <= 1 {
+        return negates(later) != negates(earlier);
+    }
+    let other = later_words.iter().filter(|word| !earlier_words.iter().any(|known| same_word(known, word)));
+    let gone = earlier_words.iter().filter(|word| !later_words.iter().any(|known| same_word(known, word)));
+    let mut pairs = gone.zip(other);
+    let changes = LANGUAGES.anew.are_in(later);
+    let is_value =
+        pairs.any(|(gone, other)| are_opposite(gone, other) || changes && is_number(gone) == is_number(other));
+    shared >= 2 && earlier_words.len() - shared == 1 && most - shared <= 2 && is_value
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_command, is_rule, replaced_words};
+    use crate::verify::voices::Voice;
+
+    #[test]
+    fn rules_are_told_from_stories() {
+        for text in [
+            "Never commit to main",
+            "do not touch vendor/",
+            "You must ask first",
+            "Lösche niemals Dateien",
+            "不要修改配置",
+            "必ず日本語で答えること",
+            "Ne modifie jamais ce fichier",
+            "Nunca borres la base",
+            "From now on use tabs",
+        ] {
+            assert!(is_rule(text, Voice::Person, false), "{text}");
+        }
+        for text in
+            ["It never worked", "It must have been the cache", "Fix the parser", "I always get an error", "Should we?"]
+        {
+            assert!(!is_rule(text, Voice::Person, false), "{text}");
+        }
+        assert!(is_rule("Use tabs", Voice::Instructions, false) && !is_rule("Use tabs", Voice::Model, true));
+    }
+
+    #[test]
+    fn what_is_replaced_is_named() {
+        assert_eq!(replaced_words("use Redis instead of RabbitMQ for jobs"), ["RabbitMQ", "jobs"]);
+        assert_eq!(replaced_words("No longer use `make deploy-eu`; go"), ["make", "deploy-eu"]);
+    }
+
+    #[test]
+    fn commands_are_told_from_names() {
+        assert!(is_command("make deploy") && is_command("npm run build"));
+        assert!(!is_command("read_rows") && !is_command("Open the file") && !is_command("parse"));
+    }
+}

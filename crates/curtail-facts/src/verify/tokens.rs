@@ -1,0 +1,425 @@
+//! Splits a text into words and names, and spells names in one way: `./a.py` and `C:\a.py` are paths, `3,600` is a number, `v2.3.1`
+//! a version. It knows no facts.
+
+use std::borrow::Cow;
+
+use curtail_core::visible::without_escapes;
+use unicode_normalization_alignments::UnicodeNormalization as _;
+
+/// A word or a name of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token<'t> {
+    /// Where it begins in the text.
+    pub(super) at: usize,
+    /// Its text, without punctuation around it.
+    pub(super) text: &'t str,
+    /// What it is.
+    pub(super) class: Class,
+    /// Whether it is a piece of the token before it, such as the port of an address.
+    pub(super) inner: bool,
+}
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// A word of a language.
+    Word,
+    /// A name: an identifier, a path, a number, a URL.
+    Name,
+    /// A run of Chinese or Japanese characters.
+    Han,
+}
+
+/// The longest token that names something, in bytes: longer ones are data.
+const LONGEST: usize = 400;
+
+/// `text` without terminal escapes, with letters and their marks composed.
+pub(super) fn composed(text: &str) -> Cow<'_, str> {
+    let text = without_escapes(text);
+    let is_mark = |c: char| matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}');
+    if text.is_ascii() || !text.contains(is_mark) {
+        return text;
+    }
+    text.nfc().map(|(c, _)| c).collect::<String>().into()
+}
+
+/// Whether `c` belongs to a script that is written without spaces.
+pub(super) const fn is_han(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '々' | '〆')
+}
+
+/// Whether `c` is one of the marks that join the parts of names.
+const fn joins(c: char) -> bool {
+    matches!(c, '_' | '.' | '/' | '\\' | '-' | '~' | '@' | '+' | '$' | '#' | ':' | '=' | '%')
+}
+
+/// The tokens of `text`, in order. A name that consists of several is followed by them.
+pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let end = if is_han(c) {
+            han_end(text, at)
+        } else if c.is_alphanumeric() || joins(c) {
+            name_end(text, at)
+        } else {
+            at += c.len_utf8();
+            continue;
+        };
+        let run = &text[at..end];
+        if is_han(c) {
+            found.push(Token { at, text: run, class: Class::Han, inner: false });
+        } else if run.len() <= LONGEST {
+            add_run(run, at, &mut found);
+        }
+        at = end;
+    }
+    join_groups(text, &mut found);
+    found
+}
+
+fn han_end(text: &str, at: usize) -> usize {
+    text[at..].find(|c: char| !is_han(c) && c != 'ー').map_or(text.len(), |length| at + length)
+}
+
+/// The end of a run of letters, digits and joining marks. A comma or an apostrophe between digits, and an apostrophe between
+/// letters, belong to it; a URL ends at white space or a closing mark.
+fn name_end(text: &str, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut chars = text[at..].char_indices().peekable();
+    let mut before = ' ';
+    let mut is_url = false;
+    while let Some((offset, c)) = chars.next() {
+        let next = chars.peek().map_or(' ', |(_, next)| *next);
+        is_url |= c == ':' && bytes[at + offset..].starts_with(b"://") && before.is_ascii_alphanumeric();
+        let belongs = match c {
+            _ if is_han(c) => false,
+            '?' | '&' | '(' | ',' | ';' if is_url => next.is_ascii_alphanumeric(),
+            ',' => before.is_ascii_digit() && next.is_ascii_digit(),
+            '\'' | '’' => before.is_alphanumeric() && next.is_alphanumeric(),
+            c => c.is_alphanumeric() || joins(c) || matches!(c, '\u{300}'..='\u{36f}'),
+        };
+        if !belongs {
+            return at + offset;
+        }
+        before = c;
+    }
+    text.len()
+}
+
+/// Adds the tokens of a run: the whole, and its pieces.
+fn add_run<'t>(run: &'t str, at: usize, found: &mut Vec<Token<'t>>) {
+    let whole = trimmed(run);
+    let start = at + (whole.as_ptr() as usize - run.as_ptr() as usize);
+    if whole.is_empty() || !whole.contains(char::is_alphanumeric) {
+        return;
+    }
+    let mut push = |piece: &'t str, inner: bool| {
+        let piece = trimmed(piece);
+        if !piece.is_empty() {
+            let offset = piece.as_ptr() as usize - whole.as_ptr() as usize;
+            let class = if names(piece) { Class::Name } else { Class::Word };
+            found.push(Token { at: start + offset, text: piece, class, inner });
+        }
+    };
+    if whole.contains("://") {
+        push(whole, false);
+        return;
+    }
+    // An elided article of French is a word of its own; so are the words that only a hyphen joins.
+    let elided = whole.split_once(['\'', '’']).filter(|(head, tail)| {
+        (1..=2).contains(&head.chars().count()) && head.chars().all(char::is_alphabetic) && !tail.is_empty()
+    });
+    if let Some((head, tail)) = elided {
+        push(head, false);
+        push(tail, false);
+        return;
+    }
+    push(whole, false);
+    let is_drive = whole.as_bytes().get(1) == Some(&b':') && matches!(whole.as_bytes().get(2), Some(b'\\' | b'/'));
+    let splits = |c: char| matches!(c, '=' | '@' | '#' | ',') || c == ':' && !is_drive;
+    if whole.contains(splits) {
+        whole.split(splits).for_each(|piece| push(piece, true));
+    } else if whole.contains('-') && !names(whole) {
+        whole.split('-').for_each(|piece| push(piece, true));
+    }
+}
+
+/// A run without the punctuation around it. Dashes before a flag stay.
+fn trimmed(run: &str) -> &str {
+    let tail =
+        run.trim_end_matches(|c: char| joins(c) && !matches!(c, '/' | '\\' | '+' | '#') || c == '\'' || c == '’');
+    let tail = if tail.len() > 1 { tail.trim_end_matches(['/', '\\']) } else { tail };
+    let head = tail.trim_start_matches(['+', '@', '$', '\\', '#', ':', '=', '%', '\'']);
+    let is_flag = head.starts_with('-') && !head.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
+    if is_flag { head } else { head.trim_start_matches('-') }
+}
+
+/// Whether a piece names something and is no word of a language.
+fn names(piece: &str) -> bool {
+    let mut letters = 0;
+    let mut digits = 0;
+    let mut before = [' ', ' '];
+    let mut turns = false;
+    for c in piece.chars() {
+        letters += usize::from(c.is_alphabetic());
+        digits += usize::from(c.is_ascii_digit());
+        // `camelCase`, and `OSError`.
+        turns |= before[1].is_lowercase() && c.is_uppercase();
+        turns |= before.iter().all(|c| c.is_uppercase()) && c.is_lowercase() && piece.len() >= 6;
+        before = [before[1], c];
+    }
+    if digits > 0 || turns || piece.starts_with('-') || piece.contains("://") {
+        return letters + digits > 0;
+    }
+    let is_abbreviation = (piece.chars().filter(|c| *c == '.').count() + 1) * 2 > piece.chars().count();
+    letters >= 2 && piece.contains(['/', '\\', '_', '.', ':', '=', '@']) && !is_abbreviation
+}
+
+/// Joins numbers whose groups of three digits are separated by a space: `3 600`.
+fn join_groups<'t>(text: &'t str, found: &mut Vec<Token<'t>>) {
+    let is_group = |token: &Token<'_>| token.text.len() == 3 && token.text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_head =
+        |token: &Token<'_>| (1..=3).contains(&token.text.len()) && token.text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut joined = Vec::new();
+    let mut at = 0;
+    while at + 1 < found.len() {
+        let first = found[at];
+        let mut last = at;
+        while is_head(&first) && last + 1 < found.len() && is_group(&found[last + 1]) {
+            // The pieces of a name overlap it.
+            let between = text.get(found[last].at + found[last].text.len()..found[last + 1].at).unwrap_or_default();
+            if !matches!(between, " " | "\u{a0}" | "\u{202f}" | "\u{2009}") {
+                break;
+            }
+            last += 1;
+        }
+        if last > at {
+            let end = found[last].at + found[last].text.len();
+            joined
+                .push((last + 1, Token { at: first.at, text: &text[first.at..end], class: Class::Name, inner: true }));
+        }
+        at = last + 1;
+    }
+    for (place, token) in joined.into_iter().rev() {
+        found.insert(place, token);
+    }
+}
+
+// Names in one spelling.
+
+/// A name in one spelling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// A number, without separators of thousands and with a point; two if the text does not tell.
+    Number(String, Option<String>),
+    /// A file or folder, by its components.
+    Path(PathName),
+    /// A hash, in lower case.
+    Hash(String),
+    /// Any other name.
+    Other(String),
+}
+
+/// A path by its components.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PathName {
+    /// Folders and the name, with a drive as `c:`.
+    pub(super) parts: Vec<String>,
+    /// Whether it begins at the root or at a home folder.
+    pub(super) absolute: bool,
+}
+
+/// The most folders of a path that are compared.
+const DEEPEST: usize = 24;
+
+impl PathName {
+    /// The path as one text, from the component at `from` on.
+    pub(super) fn from(&self, from: usize) -> String {
+        self.parts[from.min(self.parts.len())..].join("/")
+    }
+}
+
+/// The spelling of a name.
+pub(super) fn spelling(name: &str) -> Spelling {
+    let name = name.strip_suffix("()").unwrap_or(name);
+    if let Some(url) = url(name) {
+        return Spelling::Other(url);
+    }
+    if let Some((number, other)) = number(name) {
+        return Spelling::Number(number, other);
+    }
+    let is_hex = name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let mixed = name.bytes().any(|byte| byte.is_ascii_digit()) && name.bytes().any(|byte| byte.is_ascii_alphabetic());
+    if is_hex && mixed && (7..=64).contains(&name.len()) {
+        return Spelling::Hash(name.to_ascii_lowercase());
+    }
+    if let Some(version) = version(name) {
+        return Spelling::Other(version);
+    }
+    path(name).map_or_else(|| Spelling::Other(name.to_owned()), Spelling::Path)
+}
+
+fn url(name: &str) -> Option<String> {
+    let (scheme, rest) = name.split_once("://")?;
+    if scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let (host, path) = rest.find(['/', '?', '#']).map_or((rest, ""), |at| rest.split_at(at));
+    Some(format!("{}://{}{}", scheme.to_ascii_lowercase(), host.to_ascii_lowercase(), path.trim_end_matches('/')))
+}
+
+/// Units that may follow a number without a space.
+const UNITS: &[&str] =
+    &["s", "ms", "us", "ns", "min", "h", "k", "kb", "mb", "gb", "b", "px", "em", "rem", "%", "x", "€", "$"];
+
+/// A number without separators. `3.600` may be two numbers.
+fn number(name: &str) -> Option<(String, Option<String>)> {
+    let digits_end = name.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let unit = &name[digits_end..];
+    if !unit.is_empty() && !UNITS.contains(&unit.to_lowercase().as_str()) {
+        return None;
+    }
+    let name = &name[..digits_end];
+    let is_separator = |c: char| matches!(c, ',' | '.' | '\'' | '’' | ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '_');
+    if !name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(|c| c.is_ascii_digit() || is_separator(c)) {
+        return None;
+    }
+    let groups: Vec<&str> = name.split(is_separator).collect();
+    let plain = |groups: &[&str]| groups.concat();
+    let separators: Vec<char> = name.chars().filter(|c| is_separator(*c)).collect();
+    let are_thousands = |groups: &[&str]| groups[0].len() <= 3 && groups[1..].iter().all(|group| group.len() == 3);
+    match separators.as_slice() {
+        [] => Some((name.trim_start_matches('0').to_owned(), None).with_zero()),
+        ['.' | ','] => {
+            let fraction = format!("{}.{}", groups[0], groups[1]);
+            if are_thousands(&groups) && groups[0] != "0" {
+                Some((plain(&groups), Some(fraction)))
+            } else {
+                Some((fraction, None))
+            }
+        }
+        [mark, rest @ ..] if rest.iter().all(|other| other == mark) => {
+            (*mark != '.' || groups.len() > 2).then_some(())?;
+            are_thousands(&groups).then(|| (plain(&groups), None))
+        }
+        [mark, rest @ .., last]
+            if rest.iter().all(|other| other == mark) && last != mark && matches!(last, '.' | ',') =>
+        {
+            let (fraction, whole) = groups.split_last()?;
+            are_thousands(whole).then(|| (format!("{}.{fraction}", plain(whole)), None))
+        }
+        _ => None,
+    }
+}
+
+/// Gives a number of zeros only its digit.
+trait WithZero {
+    fn with_zero(self) -> Self;
+}
+
+impl WithZero for (String, Option<String>) {
+    fn with_zero(self) -> Self {
+        if self.0.is_empty() { (String::from("0"), self.1) } else { self }
+    }
+}
+
+/// A version without its `v`: at least two dots, or one after a `v`.
+fn version(name: &str) -> Option<String> {
+    let bare = name.strip_prefix(['v', 'V']).filter(|bare| bare.starts_with(|c: char| c.is_ascii_digit()));
+    let text = bare.unwrap_or(name);
+    let numbered = text.split('.').count() >= 2 && text.starts_with(|c: char| c.is_ascii_digit());
+    (numbered && !text.contains(['/', '\\'])).then(|| text.to_owned())
+}
+
+fn path(name: &str) -> Option<PathName> {
+    let name = name.strip_prefix("file://").unwrap_or(name);
+    let slashes = name.contains(['/', '\\']);
+    if !slashes && !has_ending(name) {
+        return None;
+    }
+    let mut absolute = name.starts_with(['/', '~', '\\']);
+    let mut parts: Vec<String> =
+        name.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect();
+    if let [mount, drive, ..] = parts.as_slice()
+        && absolute
+        && mount == "mnt"
+        && drive.len() == 1
+    {
+        parts[1].push(':');
+        parts.remove(0);
+    }
+    if let Some(drive) = parts.first_mut().filter(|part| part.len() == 2 && part.ends_with(':')) {
+        drive.make_ascii_lowercase();
+        absolute = true;
+    }
+    (!parts.is_empty() && parts.len() <= DEEPEST).then_some(PathName { parts, absolute })
+}
+
+/// Whether a name without folders is that of a file: its ending has one to five letters or digits.
+fn has_ending(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        let is_short = (1..=5).contains(&ending.len())
+            || ending.len() <= 8 && ending.bytes().all(|byte| byte.is_ascii_lowercase());
+        !stem.contains(':')
+            && is_short
+            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && !ending.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, Spelling, composed, spelling, tokens};
+
+    fn names(text: &str) -> Vec<&str> {
+        tokens(text).iter().filter(|token| token.class == Class::Name).map(|token| token.text).collect()
+    }
+
+    #[test]
+    fn names_are_told_from_words() {
+        for (text, expected) in [
+            ("Open src/main.rs, then (./ab_c).", vec!["src/main.rs", "./ab_c"]),
+            ("修改了src/app.py文件", vec!["src/app.py"]),
+            ("see https://example.org/a?b=1. Or not", vec!["https://example.org/a?b=1"]),
+            ("on localhost:8080 or PORT=9090", vec!["localhost:8080", "8080", "PORT=9090", "9090"]),
+            ("with --force and 3 600 rows", vec!["--force", "3", "600", "3 600"]),
+            ("It's fine, don't stop, e.g. here", vec![]),
+            ("call read_rows() of v2.3.1", vec!["read_rows", "v2.3.1"]),
+        ] {
+            assert_eq!(names(text), expected, "{text}");
+        }
+    }
+
+    /// The spelling of a name, or the first of two.
+    fn first(name: &str) -> Spelling {
+        match spelling(name) {
+            Spelling::Number(number, _) => Spelling::Number(number, None),
+            other => other,
+        }
+    }
+
+    #[test]
+    fn spellings_of_one_name_are_equal() {
+        for group in [
+            &["3,600", "3600", "3'600", "3 600"][..],
+            &["1.120,9", "1120.9", "1,120.9"],
+            &["v2.3.1", "2.3.1"],
+            &["https://Example.org/a/", "https://example.org/a"],
+            &["./src/a.py", "src/a.py", "src\\a.py"],
+            &["C:\\w\\a.py", "/mnt/c/w/a.py"],
+            &["3600s", "3600"],
+        ] {
+            for name in group {
+                assert_eq!(first(name), first(group[0]), "{name}");
+            }
+        }
+        assert_ne!(spelling("2.3.1"), spelling("2.3.11"));
+        assert_eq!(spelling("3.600"), Spelling::Number("3600".into(), Some("3.600".into())));
+    }
+
+    #[test]
+    fn marks_are_composed_and_escapes_removed() {
+        assert_eq!(composed("cafe\u{301} \u{1b}[31mred\u{1b}[0m"), "café red");
+    }
+}

@@ -1,0 +1,204 @@
+//! Facts of the work, which calls and their results show: files, commands, checks, errors, to-dos.
+
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
+
+use super::Side;
+use super::facts::{Fact, Kind, State};
+use super::voices::read_messages;
+use crate::calls::read_path;
+use crate::effects::plain_commands;
+use crate::quotes::one_line;
+use crate::trace::{Run, Trace};
+use crate::{Facts as Ledger, Progress, Verdict, paths};
+use curtail_core::transcript::{Message, Pairs};
+
+/// The facts of the work of a side.
+pub(super) fn facts(side: &Side<'_, '_>) -> Vec<Fact> {
+    let (numbers, messages): (Vec<usize>, Vec<Message<'_>>) =
+        read_messages(side).map(|(at, message)| (at, message.clone())).unzip();
+    let pairs = Pairs::from_messages(&messages);
+    let mut ledger = Ledger::traced();
+    ledger.read_range(&messages, &pairs, 0..messages.len());
+    let trace = ledger.trace.take().unwrap_or_default();
+    let mut facts = files(&ledger, &trace);
+    facts.extend(read_files(&messages, &facts));
+    facts.extend(commands(&trace.runs));
+    facts.extend(checks(&trace.runs));
+    facts.extend(errors(&ledger, &trace.runs));
+    facts.extend(todos(&ledger, &trace));
+    for fact in &mut facts {
+        fact.message = fact.message.and_then(|at| numbers.get(at)).copied();
+    }
+    facts
+}
+
+fn files(ledger: &Ledger, trace: &Trace) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for change in &ledger.changed {
+        let state = if change.deleted { State::Removed } else { State::Changed };
+        let fact = Fact::new(Kind::File, &change.path, change.at.message);
+        facts.push(fact.in_state(state).important_if(!change.is_script()));
+    }
+    for moved in &trace.moved {
+        if !ledger.changed.iter().any(|change| paths::same_file(&change.path, &moved.from)) {
+            facts.push(Fact::new(Kind::File, &moved.from, Some(moved.at)).in_state(State::Renamed).overtaken());
+        }
+    }
+    facts
+}
+
+/// Files that were read and not changed.
+fn read_files(messages: &[Message<'_>], changed: &[Fact]) -> Vec<Fact> {
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut facts = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        for (_, call) in message.calls() {
+            for path in read_path(&call.name.decode(), &call.arguments.decode()) {
+                let is_changed = || changed.iter().any(|fact| paths::same_file(&fact.text, &path));
+                if !seen.contains(&path) && !is_changed() {
+                    seen.insert(path.clone());
+                    facts.push(Fact::new(Kind::File, path, Some(at)).in_state(State::Read).important_if(false));
+                }
+            }
+        }
+    }
+    facts
+}
+
+/// Commands that only show text, check or change known files are told by their effects; the others are listed.
+fn commands(runs: &[Run]) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for run in runs.iter().filter(|run| run.check.is_none()) {
+        for command in plain_commands(&run.command).into_iter().filter(|command| !command.is_told) {
+            let text = one_line(&command.words.join(" "));
+            if !text.is_empty() && text.len() <= 300 {
+                facts.push(Fact::new(Kind::Command, text, Some(run.at)).important_if(false));
+            }
+        }
+    }
+    facts
+}
+
+/// What names a check, whatever its flags and ports are: its program and its targets.
+fn check_words(run: &Run) -> Vec<String> {
+    let is_bare = |word: &&str| !word.starts_with('-') && !word.bytes().all(|byte| byte.is_ascii_digit());
+    let mut words: Vec<String> = run.command.split(' ').filter(is_bare).map(without_port).collect();
+    words.extend(run.targets.iter().map(|target| without_port(target)));
+    words.sort();
+    words.dedup();
+    words
+}
+
+fn check_key(run: &Run) -> String {
+    check_words(run).join(" ")
+}
+
+/// A word without the digits of a port.
+fn without_port(word: &str) -> String {
+    match word.rsplit_once(':') {
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => host.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+fn checks(runs: &[Run]) -> Vec<Fact> {
+    let mut last: HashMap<String, usize> = HashMap::new();
+    let outcomes: Vec<(usize, &Run)> = runs
+        .iter()
+        .enumerate()
+        .filter(|(_, run)| run.check.is_some_and(|verdict| verdict != Verdict::Unknown))
+        .collect();
+    for (nth, run) in &outcomes {
+        last.insert(check_key(run), *nth);
+    }
+    let passed: Vec<(usize, Vec<String>)> = outcomes
+        .iter()
+        .filter(|(nth, run)| run.check == Some(Verdict::Passed) && last.get(&check_key(run)) == Some(nth))
+        .map(|(nth, run)| (*nth, check_words(run)))
+        .collect();
+    // A later run of everything that passed says how each part ended.
+    let is_part = |nth: usize, words: &[String]| {
+        let covers = |whole: &[String]| whole.len() < words.len() && whole.iter().all(|word| words.contains(word));
+        passed.iter().rev().take_while(|(later, _)| *later > nth).any(|(_, whole)| covers(whole))
+    };
+    let mut facts = Vec::new();
+    for (nth, run) in outcomes {
+        let state = if run.check == Some(Verdict::Passed) { State::Passed } else { State::Failed };
+        let fact =
+            Fact { targets: run.targets.clone(), ..Fact::new(Kind::Check, &run.command, Some(run.at)).in_state(state) };
+        let newest = last.get(&check_key(run)).copied().unwrap_or(nth);
+        if newest == nth && is_part(nth, &check_words(run)) {
+            facts.push(fact.overtaken());
+        } else if newest == nth {
+            facts.push(fact);
+        } else if runs[newest].check != run.check {
+            facts.push(fact.overtaken());
+        }
+    }
+    facts
+}
+
+/// Tests that fail, and errors of commands that did not succeed later.
+fn errors(ledger: &Ledger, runs: &[Run]) -> Vec<Fact> {
+    let error = |text: &str, at: Option<usize>, state| Fact::new(Kind::Error, text, at).in_state(state);
+    // A test is resolved as well if the run in which it failed passed later.
+    let has_passed = |name: &String| {
+        let failed = runs.iter().rposition(|run| run.failing.contains(name));
+        failed.is_some_and(|at| {
+            runs[at + 1..]
+                .iter()
+                .any(|run| run.check == Some(Verdict::Passed) && check_key(run) == check_key(&runs[at]))
+        })
+    };
+    let mut facts: Vec<Fact> = Vec::new();
+    for test in &ledger.failing {
+        facts.push(match has_passed(&test.name) {
+            true => error(&test.name, test.at.message, State::Resolved).overtaken(),
+            false => error(&test.name, test.at.message, State::Open),
+        });
+    }
+    facts.extend(ledger.passed_since.iter().map(|name| {
+        let run = runs.iter().rev().find(|run| run.failing.contains(name));
+        error(name, run.map(|run| run.at), State::Resolved).overtaken()
+    }));
+    let mut succeeded: HashSet<String> = HashSet::new();
+    for run in runs.iter().rev() {
+        let key = run_key(run);
+        match (&run.error, run.failed) {
+            (_, Some(false)) => {
+                succeeded.insert(key);
+            }
+            (Some(text), Some(true)) if succeeded.contains(&key) => {
+                facts.push(error(text, Some(run.at), State::Resolved).overtaken());
+            }
+            (Some(text), Some(true)) => facts.push(error(text, Some(run.at), State::Open)),
+            _ => {}
+        }
+    }
+    facts
+}
+
+/// What two runs of one command have in common.
+fn run_key(run: &Run) -> String {
+    if run.check.is_some() {
+        return check_key(run);
+    }
+    let commands = plain_commands(&run.command).into_iter().map(|command| command.words.join(" "));
+    commands.collect::<Vec<_>>().join(" && ")
+}
+
+fn todos(ledger: &Ledger, trace: &Trace) -> Vec<Fact> {
+    let fact = |text: &str, at: Option<usize>, state| Fact::new(Kind::Todo, text, at).in_state(state);
+    let mut facts = Vec::new();
+    for todo in &ledger.todos {
+        match todo.progress {
+            Progress::Done => facts.push(fact(&todo.text, todo.at.message, State::Done).overtaken()),
+            Progress::Pending | Progress::InProgress => facts.push(fact(&todo.text, todo.at.message, State::Open)),
+        }
+    }
+    let is_listed = |text: &str| ledger.todos.iter().any(|todo| todo.text == text);
+    for todo in trace.todos.iter().filter(|todo| !is_listed(&todo.text)) {
+        facts.push(fact(&todo.text, todo.at.message, State::Open).overtaken());
+    }
+    facts
+}

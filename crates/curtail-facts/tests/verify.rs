@@ -1,0 +1,257 @@
+//! What became of the facts of a transcript: hand-made pairs with expected verdicts, and properties of every comparison.
+
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+use curtail_core::dialects::{Framing, Reading};
+use curtail_core::transcript::Pairs;
+use curtail_facts::verify::{Comparison, Fate, Kind, Side, compare};
+
+use serde::Deserialize;
+use serde_json::json;
+
+/// A hand-made pair.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pair {
+    name: String,
+    before: String,
+    after: String,
+    #[serde(default)]
+    kept: Vec<String>,
+    #[serde(default)]
+    lost: Vec<String>,
+    #[serde(default)]
+    reworded: Vec<String>,
+    #[serde(default)]
+    overtaken: Vec<String>,
+    /// Facts that are none.
+    #[serde(default)]
+    absent: Vec<String>,
+    /// Names that are not important.
+    #[serde(default)]
+    unimportant: Vec<String>,
+    /// What AFTER says and BEFORE does not.
+    #[serde(default)]
+    claimed: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Pairing {
+    pair: Vec<Pair>,
+}
+
+const FILES: &[(&str, &str)] = &[
+    ("rules", include_str!("pairs/rules.toml")),
+    ("task", include_str!("pairs/task.toml")),
+    ("instruction", include_str!("pairs/instruction.toml")),
+    ("todo", include_str!("pairs/todo.toml")),
+    ("file", include_str!("pairs/file.toml")),
+    ("command", include_str!("pairs/command.toml")),
+    ("check", include_str!("pairs/check.toml")),
+    ("error", include_str!("pairs/error.toml")),
+    ("decision", include_str!("pairs/decision.toml")),
+    ("identifier", include_str!("pairs/identifier.toml")),
+];
+
+/// The roles with which a line of the short form begins.
+const ROLES: &[&str] = &["system", "user", "assistant"];
+
+/// A transcript in its short form: `role: text`, `$ command` and `> output`, `edit PATH`, `read PATH`, `todos [ ] a; [x] b`. A line
+/// that begins with `| ` continues a text.
+#[derive(Default)]
+struct Log {
+    lines: Vec<serde_json::Value>,
+    calls: usize,
+}
+
+impl Log {
+    fn of(text: &str) -> Self {
+        let mut log = Self::default();
+        for line in text.lines() {
+            log.add(line);
+        }
+        log
+    }
+
+    fn add(&mut self, line: &str) {
+        if let Some(more) = line.strip_prefix("| ") {
+            append(&mut self.lines.last_mut().unwrap()["content"], more);
+        } else if let Some(output) = line.strip_prefix('>') {
+            append(&mut self.lines.last_mut().unwrap()["content"], output.strip_prefix(' ').unwrap_or(output));
+        } else if let Some(command) = line.strip_prefix("$ ") {
+            self.call("bash", &json!({"command": command}));
+        } else if let Some(path) = line.strip_prefix("edit ") {
+            self.call("edit_file", &json!({"path": path, "old_string": "a", "new_string": "b"}));
+        } else if let Some(path) = line.strip_prefix("read ") {
+            self.call("read_file", &json!({"path": path}));
+        } else if let Some(items) = line.strip_prefix("todos ") {
+            let items: Vec<_> = items.split("; ").map(item).collect();
+            self.call("todo_write", &json!({"todos": items}));
+        } else if let Some((role, text)) = line.split_once(": ").filter(|(role, _)| ROLES.contains(role)) {
+            self.lines.push(json!({"role": role, "content": text}));
+        } else {
+            panic!("not in the short form: {line}");
+        }
+    }
+
+    fn call(&mut self, name: &str, arguments: &serde_json::Value) {
+        self.calls += 1;
+        let id = format!("c{}", self.calls);
+        let call =
+            json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments.to_string()}});
+        self.lines.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        self.lines.push(json!({"role": "tool", "tool_call_id": id, "content": ""}));
+    }
+
+    fn text(&self) -> String {
+        self.lines.iter().map(|line| line.to_string() + "\n").collect()
+    }
+}
+
+fn item(text: &str) -> serde_json::Value {
+    let status = if text.starts_with("[x]") {
+        "completed"
+    } else if text.starts_with("[~]") {
+        "in_progress"
+    } else {
+        "pending"
+    };
+    json!({"content": text[3..].trim(), "status": status})
+}
+
+fn append(content: &mut serde_json::Value, line: &str) {
+    let text = content.as_str().unwrap_or_default();
+    *content = if text.is_empty() { line.into() } else { format!("{text}\n{line}").into() };
+}
+
+/// The facts of the transcript `before` in `after`, which is a transcript or a text.
+fn compared(before: &str, after: &str) -> Comparison {
+    let reading = Reading::new(Framing::Lines, None, None).unwrap();
+    let before_document = reading.parse(before).unwrap();
+    let before = reading.transcripts(&before_document).unwrap();
+    let before = &before[0].1.messages;
+    let before_pairs = Pairs::from_messages(before);
+    let before = Side { messages: before, pairs: &before_pairs, outside: &[] };
+    if !after.starts_with('{') {
+        let text = [after.to_owned()];
+        return compare(&before, &Side { messages: &[], pairs: &Pairs::from_messages(&[]), outside: &text });
+    }
+    let document = reading.parse(after).unwrap();
+    let after = reading.transcripts(&document).unwrap();
+    let after = &after[0].1.messages;
+    compare(&before, &Side { messages: after, pairs: &Pairs::from_messages(after), outside: &[] })
+}
+
+fn is_short_form(text: &str) -> bool {
+    ROLES.iter().any(|role| text.starts_with(&format!("{role}: ")))
+}
+
+/// What is wrong with the verdicts on a pair.
+fn faults(pair: &Pair) -> Vec<String> {
+    let after = if is_short_form(&pair.after) { Log::of(&pair.after).text() } else { pair.after.clone() };
+    let found = compared(&Log::of(&pair.before).text(), &after);
+    let mut faults = Vec::new();
+    let fates = [
+        (Fate::Kept, &pair.kept),
+        (Fate::Lost, &pair.lost),
+        (Fate::Reworded, &pair.reworded),
+        (Fate::Overtaken, &pair.overtaken),
+    ];
+    let named = |wanted: &str| {
+        let (kind, words) = wanted.split_once(": ").unwrap();
+        let words = words.to_lowercase();
+        found
+            .facts
+            .iter()
+            .filter(|judged| judged.fact.kind.name() == kind && judged.fact.text.to_lowercase().contains(&words))
+            .collect::<Vec<_>>()
+    };
+    for (fate, list) in fates {
+        for wanted in list {
+            let facts = named(wanted);
+            if !facts.iter().any(|judged| judged.fate == fate) {
+                let is: Vec<_> =
+                    facts.iter().map(|judged| (&judged.fact.text, judged.fate.name(), &judged.near)).collect();
+                faults.push(format!("{wanted} is {is:?}, not {}", fate.name()));
+            }
+        }
+    }
+    faults
+        .extend(pair.absent.iter().filter(|wanted| !named(wanted).is_empty()).map(|fact| format!("{fact} is a fact")));
+    for name in &pair.unimportant {
+        if found.facts.iter().any(|judged| judged.fact.important && judged.fact.text.contains(name)) {
+            faults.push(format!("{name} is important"));
+        }
+    }
+    for about in &pair.claimed {
+        if !found.claims.iter().any(|claim| claim.about == *about) {
+            faults.push(format!("{about} is not claimed"));
+        }
+    }
+    faults
+}
+
+fn pairs() -> Vec<(&'static str, Pair)> {
+    let read = |(file, text): &(&'static str, &str)| {
+        let pairs: Pairing = toml::from_str(text).unwrap();
+        pairs.pair.into_iter().map(|pair| (*file, pair)).collect::<Vec<_>>()
+    };
+    FILES.iter().flat_map(read).collect()
+}
+
+#[test]
+fn hand_made_pairs_are_judged_as_expected() {
+    let mut wrong = String::new();
+    for (file, pair) in pairs() {
+        for fault in faults(&pair) {
+            wrong += &format!("{file}: {}: {fault}\n", pair.name);
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn the_pairs_cover_every_kind_and_fate() {
+    let pairs = pairs();
+    assert!(pairs.len() >= 60);
+    for kind in Kind::ALL {
+        let has = |list: fn(&Pair) -> &Vec<String>| {
+            pairs.iter().any(|(_, pair)| list(pair).iter().any(|fact| fact.starts_with(&format!("{}: ", kind.name()))))
+        };
+        assert!(
+            has(|pair| &pair.kept)
+                && has(|pair| &pair.lost)
+                && has(|pair| &pair.reworded)
+                && has(|pair| &pair.overtaken),
+            "{kind:?}"
+        );
+    }
+}
+
+#[test]
+fn everything_is_kept_of_what_is_not_cut() {
+    for (_, pair) in pairs() {
+        let log = Log::of(&pair.before).text();
+        let all = compared(&log, &log).all();
+        assert_eq!((all.lost, all.reworded), (0, 0), "{}", pair.name);
+    }
+}
+
+#[test]
+fn nothing_is_kept_of_what_is_cut_away() {
+    for (_, pair) in pairs() {
+        let found = compared(&Log::of(&pair.before).text(), "");
+        assert_eq!((found.all().kept, found.all().reworded), (0, 0), "{}", pair.name);
+    }
+}
+
+#[test]
+fn the_mention_of_one_file_loses_that_file_alone() {
+    let log = "user: Fix the cart.\nassistant: I will.\nedit src/cart.py\nedit src/total.py\nedit src/tax.py\n$ pytest tests/unit\n> 4 passed in 1.1s\n";
+    let whole = "Fix the cart. Changed src/cart.py, src/total.py and src/tax.py. pytest tests/unit passes.";
+    let before = Log::of(log).text();
+    assert_eq!(compared(&before, whole).all().lost, 0);
+    let found = compared(&before, &whole.replace(", src/total.py", ""));
+    let lost: Vec<&str> = found.losses().iter().map(|judged| judged.fact.text.as_str()).collect();
+    assert_eq!(lost, ["src/total.py"]);
+}

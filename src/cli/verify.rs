@@ -1,0 +1,175 @@
+//! `curtail verify`: what a cut lost.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use rayon::prelude::*;
+
+use crate::console;
+use crate::options::counting::CountingOptions;
+use crate::options::files::is_standard;
+use crate::options::global::Global;
+use crate::options::input::Input;
+use crate::options::verify::{VerifyFormat, VerifyOptions};
+use crate::reports::remarks;
+use crate::reports::verify::{Failing, document, rows, screen, workflow_commands};
+use crate::works::verify::{Verified, Verifying, WholeFile, counterpart};
+use curtail_facts::verify::give_back;
+use curtail_io::batch::InputOptions;
+use curtail_io::{FileError, Source};
+
+/// Show what a cut lost: rules, to-dos, files, checks, errors, decisions; exit with 1 if it lost too much
+///
+/// With two files, BEFORE and AFTER are compared; AFTER may be a transcript of any dialect, or a text such as a summary. With two
+/// directories, files of the same name are. With one file, what the model read before and after each compaction of its log is
+/// compared. No model is asked: the same files give the same verdict.
+#[derive(Debug, clap::Args)]
+pub(super) struct VerifyArgs {
+    #[command(flatten)]
+    options: VerifyOptions,
+
+    #[command(flatten)]
+    counting: CountingOptions,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+/// What is compared: two files, or the compactions of one.
+enum Job {
+    Pair(Source, Source),
+    Log(Source),
+}
+
+impl Job {
+    fn run(&self, verifying: &Verifying, options: &InputOptions) -> Result<Vec<Verified>, FileError> {
+        match self {
+            Self::Pair(before, after) => {
+                verifying.pair(&WholeFile::read(before, options)?, &WholeFile::read(after, options)?)
+            }
+            Self::Log(log) => verifying.log(&WholeFile::read(log, options)?),
+        }
+    }
+}
+
+impl VerifyArgs {
+    /// Compares the input and prints the report.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        let verifying = Verifying { counting: self.counting.counting()? };
+        remarks::counted(&verifying.counting, global);
+        let input_options = self.input.input_options()?;
+        let (jobs, mut failed) = self.jobs(global)?;
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(global.jobs).build()?;
+        let results: Vec<Result<Vec<Verified>, FileError>> =
+            threads.install(|| jobs.par_iter().map(|job| job.run(&verifying, &input_options)).collect());
+        let mut verified = Vec::new();
+        for result in results {
+            match result {
+                Ok(found) => verified.extend(found),
+                Err(error) => {
+                    console::error(&error);
+                    failed = true;
+                }
+            }
+        }
+        if verified.is_empty() && !failed && !global.quiet {
+            console::warning(&"no compaction found; pass BEFORE and AFTER to compare two files");
+        }
+        self.print(&verified)?;
+        let passes = verified.iter().all(|one| Failing::all(one, &self.options).is_empty());
+        Ok(ExitCode::from(match (failed, passes) {
+            (true, _) => 2,
+            (false, true) => 0,
+            (false, false) => 1,
+        }))
+    }
+
+    /// What to compare, and whether anything could not be found.
+    fn jobs(&self, global: &Global) -> anyhow::Result<(Vec<Job>, bool)> {
+        let [before, after] = self.input.paths.as_slice() else { return self.logs(global) };
+        if self.options.all {
+            return self.logs(global);
+        }
+        if is_standard(before) && is_standard(after) {
+            bail!("standard input can be BEFORE or AFTER, not both; name a file for one of them");
+        }
+        match (before.is_dir(), after.is_dir()) {
+            (true, true) => self.pairs(before, after, global),
+            (true, false) | (false, true) => {
+                bail!(
+                    "BEFORE and AFTER must be two files or two directories; pass --all to compare the compactions of several logs"
+                )
+            }
+            (false, false) => Ok((vec![Job::Pair(self.source(before), self.source(after))], false)),
+        }
+    }
+
+    fn source(&self, path: &Path) -> Source {
+        if is_standard(path) {
+            return Source::stdin(self.input.stdin_filename.as_deref());
+        }
+        Source {
+            path: Some(path.to_owned()),
+            name: path.display().to_string(),
+            relative: path.to_owned(),
+            doubtful: false,
+        }
+    }
+
+    fn logs(&self, global: &Global) -> anyhow::Result<(Vec<Job>, bool)> {
+        if self.input.paths.len() > 1 && !self.options.all {
+            bail!("expected BEFORE and AFTER, or one LOG; pass --all to compare the compactions of several logs");
+        }
+        let (sources, missing) = self.input.sources(None, global)?;
+        missing.iter().for_each(console::error);
+        Ok((sources.into_iter().map(Job::Log).collect(), !missing.is_empty()))
+    }
+
+    /// The files of two directories that have the same name.
+    fn pairs(&self, before: &Path, after: &Path, global: &Global) -> anyhow::Result<(Vec<Job>, bool)> {
+        let input = Input { paths: vec![before.to_owned()], ..self.input.clone() };
+        let (sources, missing) = input.sources(None, global)?;
+        missing.iter().for_each(console::error);
+        let mut failed = !missing.is_empty();
+        let mut jobs = Vec::new();
+        for source in sources {
+            let relative =
+                source.path.as_ref().and_then(|path| path.strip_prefix(before).ok()).unwrap_or(&source.relative);
+            if let Some(path) = counterpart(after, relative) {
+                let after = self.source(&path);
+                jobs.push(Job::Pair(source, after));
+            } else {
+                console::error(&format!("{}: no file of this name in {}", source.name, after.display()));
+                failed = true;
+            }
+        }
+        Ok((jobs, failed))
+    }
+
+    fn print(&self, verified: &[Verified]) -> anyhow::Result<()> {
+        if let Some(budget) = self.options.give_back {
+            let counting = self.counting.counting()?;
+            let count = |text: &str| counting.tokenizer.count(text);
+            // Of a log, only the newest compaction has lost what the model does not read now.
+            let texts = verified.last().map(|one| give_back(&one.comparison, budget.0, &count));
+            return Ok(console::out(&texts.unwrap_or_default())?);
+        }
+        let text = match (self.options.output_format, verified) {
+            (VerifyFormat::Json, _) => return Ok(console::out_json(&document(verified, &self.options))?),
+            (VerifyFormat::Github, _) => {
+                let mut out = console::report();
+                out.write_all(workflow_commands(verified, &self.options).as_bytes())?;
+                return Ok(out.flush()?);
+            }
+            (VerifyFormat::Text, [one]) if !self.options.all => screen(one, &self.options),
+            (VerifyFormat::Text, []) => String::new(),
+            (VerifyFormat::Text, [.., last]) if !self.options.all && last.compaction.is_some() => {
+                format!("{}\n{}", rows(verified, &self.options), screen(last, &self.options))
+            }
+            (VerifyFormat::Text, all) => rows(all, &self.options),
+        };
+        Ok(console::out(&text)?)
+    }
+}

@@ -1,0 +1,56 @@
+//! What a comparison requires, and how it is reported.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+
+use crate::options::numbers::{Tokens, share_of_all};
+use curtail_facts::verify::Kind;
+
+// What must be kept.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct VerifyOptions {
+    /// Exit with 1 if less than this share of the important facts was kept
+    #[arg(long, value_name = "SHARE", value_parser = share_of_all, help_heading = "Requirements")]
+    pub(crate) min_kept: Option<f64>,
+
+    /// Exit with 1 if a fact of this kind was lost
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = kind(), help_heading = "Requirements")]
+    pub(crate) require: Vec<Kind>,
+
+    /// Print what was lost, most needed first, in at most N tokens, instead of the report
+    #[arg(long, value_name = "N", help_heading = "Report")]
+    pub(crate) give_back: Option<Tokens>,
+
+    /// Compare the compactions of every input, and print a table
+    #[arg(long, help_heading = "Report")]
+    pub(crate) all: bool,
+
+    /// Format of the report
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", help_heading = "Report")]
+    pub(crate) output_format: VerifyFormat,
+}
+
+/// The format of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VerifyFormat {
+    /// For people
+    Text,
+    /// One JSON document
+    Json,
+    /// Workflow commands: GitHub shows them beside the lines of a change
+    Github,
+}
+
+/// The parser of a kind of facts.
+fn kind() -> impl TypedValueParser<Value = Kind> {
+    let values = Kind::ALL.map(|kind| PossibleValue::new(kind.name()));
+    PossibleValuesParser::new(values)
+        .try_map(|name| Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no such kind"))
+}
+
+impl VerifyOptions {
+    /// Whether a share that was kept is enough; what nobody can know is.
+    pub(crate) fn accepts(&self, kept: Option<f64>) -> bool {
+        self.min_kept.is_none_or(|least| kept.is_none_or(|kept| kept >= least))
+    }
+}

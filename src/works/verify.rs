@@ -1,0 +1,295 @@
+//! Compares transcripts before and after a cut: whether what is left is sound, how much of the prefix is unchanged, and which facts
+//! were lost.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use curtail_core::checks::{Finding, Inspection, Level, Levels, LineIndex, Table};
+use curtail_core::dialects::{Dialect, ReadError, Reading, detect_framing, rebuilt};
+use curtail_core::error::TextPlace;
+use curtail_core::json::{Document, Text};
+use curtail_core::processors::{Counting, View};
+use curtail_core::transcript::{Message, Pairs, Standing, Transcript};
+use curtail_facts::verify::{Comparison, Side, compare, digest};
+use curtail_io::batch::InputOptions;
+use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Source};
+use curtail_lab::calibration::{Compaction, Session, sessions};
+
+/// A file that was read as a whole.
+#[derive(Debug)]
+pub(crate) struct WholeFile {
+    pub(crate) name: String,
+    text: String,
+    /// How its transcripts are read; `None` for a text, such as a summary.
+    reading: Option<Reading>,
+}
+
+/// Endings of files whose content is JSON.
+const JSON_ENDINGS: &[&str] = &["json", "jsonl", "ndjson"];
+
+impl WholeFile {
+    /// Reads a file that may be a text.
+    pub(crate) fn read(source: &Source, options: &InputOptions) -> Result<Self, FileError> {
+        let limits = Limits { max_record: options.max_record, ..Limits::default() };
+        let mut buffer = Buffer::default();
+        Blocks::open(source, &limits)?.rest(&mut buffer, &|_| None)?;
+        let text = String::from_utf8(buffer.to_vec())
+            .map_err(|_| FileError::new(ErrorKind::Content, &source.name, "invalid UTF-8"))?;
+        let name = source.name.clone();
+        if !is_json(source.path.as_deref(), &text) {
+            return Ok(Self { name, text, reading: None });
+        }
+        let text = match rebuilt(&text) {
+            Some(rebuilt) => rebuilt.map_err(|error| located(&name, &text, &error))?,
+            None => text,
+        };
+        let framing = options.framing.unwrap_or_else(|| detect_framing(&text, options.messages_key.as_deref()));
+        let mut reading = options.reading(framing)?;
+        reading.dialect = reading.dialect.or_else(|| reading.dialect_of_head(&text));
+        Ok(Self { name, text, reading: Some(reading) })
+    }
+
+    /// The transcripts of `document`, which is the text as JSON.
+    fn transcripts<'a>(
+        &self,
+        reading: &Reading,
+        document: &'a Document<'a>,
+    ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, FileError> {
+        reading.transcripts(document).map_err(|error| located(&self.name, &self.text, &error))
+    }
+
+    fn parse<'t>(&'t self, reading: &Reading) -> Result<Document<'t>, FileError> {
+        reading.parse(&self.text).map_err(|error| located(&self.name, &self.text, &error))
+    }
+
+    /// How the file is read as transcripts, which a text is not.
+    fn reading(&self) -> Result<&Reading, FileError> {
+        let what = "no transcript; BEFORE is JSON or JSON Lines, and only AFTER may be a text";
+        self.reading.as_ref().ok_or_else(|| FileError::new(ErrorKind::Content, &self.name, what))
+    }
+}
+
+/// Whether a file contains JSON: its name says so, or its first line is a value.
+fn is_json(path: Option<&Path>, text: &str) -> bool {
+    let ending = path.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
+    let begins = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']);
+    let is_value =
+        || Document::parse_all(begins.lines().next().unwrap_or_default()).is_ok() || Document::parse(begins).is_ok();
+    ending.is_some_and(|ending| JSON_ENDINGS.contains(&ending.as_str()) || ending == "gz" || ending == "zst")
+        || begins.starts_with(['{', '[']) && is_value()
+}
+
+fn located(name: &str, text: &str, error: &ReadError) -> FileError {
+    let place = TextPlace::locate(text.as_bytes(), error.offset, 1);
+    FileError::new(ErrorKind::Content, name, error.what.clone()).at(place)
+}
+
+/// The file below `folder` that belongs to a file of the other folder: with the same name, or that of a text.
+pub(crate) fn counterpart(folder: &Path, relative: &Path) -> Option<PathBuf> {
+    let same = folder.join(relative);
+    let others = ["jsonl", "json", "md", "txt"].iter().map(|ending| same.with_extension(ending));
+    std::iter::once(same.clone()).chain(others).find(|path| path.is_file())
+}
+
+/// What is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SideInfo {
+    pub(crate) file: String,
+    /// The dialect; `text` for a text.
+    pub(crate) dialect: &'static str,
+    pub(crate) tokens: usize,
+}
+
+/// A comparison, with what else a reader of the cut transcript meets.
+#[derive(Debug)]
+pub(crate) struct Verified {
+    pub(crate) before: SideInfo,
+    pub(crate) after: SideInfo,
+    /// The number of the compaction in its log, from 1, if it is one.
+    pub(crate) compaction: Option<usize>,
+    /// Findings that only the side after the cut has; `None` if it is a text, or a part of a log.
+    pub(crate) findings: Option<Vec<Finding>>,
+    /// Tokens of the prefix with which both begin.
+    pub(crate) unchanged: usize,
+    pub(crate) comparison: Comparison,
+    /// The line of each message before the cut.
+    pub(crate) lines: Vec<usize>,
+}
+
+/// How transcripts are compared.
+pub(crate) struct Verifying {
+    pub(crate) counting: Counting,
+}
+
+impl Verifying {
+    /// Compares the transcripts of two files.
+    pub(crate) fn pair(&self, before: &WholeFile, after: &WholeFile) -> Result<Vec<Verified>, FileError> {
+        let reading = before.reading()?;
+        let document = before.parse(reading)?;
+        let all = before.transcripts(reading, &document)?;
+        let Some(after_reading) = &after.reading else {
+            let [(dialect, transcript)] = all.as_slice() else { return Err(uneven(after, all.len(), 1)) };
+            return Ok(vec![self.with_text(&Read { file: before, dialect: *dialect, transcript }, after)]);
+        };
+        let after_document = after.parse(after_reading)?;
+        let others = after.transcripts(after_reading, &after_document)?;
+        if all.len() != others.len() {
+            return Err(uneven(after, all.len(), others.len()));
+        }
+        let findings = new_findings(before, reading, after, after_reading)?;
+        let pairs = all.iter().zip(&others).map(|((dialect, transcript), (after_dialect, after_transcript))| {
+            let one = Read { file: before, dialect: *dialect, transcript };
+            self.transcripts(&one, &Read { file: after, dialect: *after_dialect, transcript: after_transcript })
+        });
+        let mut verified: Vec<Verified> = pairs.collect();
+        if let Some(first) = verified.first_mut() {
+            first.findings = Some(findings);
+        }
+        Ok(verified)
+    }
+
+    fn with_text(&self, before: &Read<'_, '_>, after: &WholeFile) -> Verified {
+        let none = Pairs::from_messages(&[]);
+        let text = [after.text.clone()];
+        let tokens = self.counting.tokenizer.count(&after.text);
+        let info = SideInfo { file: after.name.clone(), dialect: "text", tokens };
+        self.verified(before, &live(before.transcript), info, &Side { messages: &[], pairs: &none, outside: &text })
+    }
+
+    fn transcripts(&self, before: &Read<'_, '_>, after: &Read<'_, '_>) -> Verified {
+        let messages = live(after.transcript);
+        let pairs = Pairs::from_messages(&messages);
+        let outside = outside(after.transcript);
+        let side = Side { messages: &messages, pairs: &pairs, outside: &outside };
+        self.verified(before, &live(before.transcript), self.info(after, &messages), &side)
+    }
+
+    fn verified(&self, read: &Read<'_, '_>, before: &[Message<'_>], after: SideInfo, side: &Side<'_, '_>) -> Verified {
+        let pairs = Pairs::from_messages(before);
+        let outside = outside(read.transcript);
+        let lines = LineIndex::new(&read.file.text);
+        let line = |message: &Message<'_>| message.value().map_or(1, |value| lines.line(value.span().start as usize));
+        Verified {
+            before: self.info(read, before),
+            after,
+            compaction: None,
+            findings: None,
+            unchanged: self.unchanged(before, side.messages),
+            comparison: compare(&Side { messages: before, pairs: &pairs, outside: &outside }, side),
+            lines: before.iter().map(line).collect(),
+        }
+    }
+
+    fn info(&self, read: &Read<'_, '_>, messages: &[Message<'_>]) -> SideInfo {
+        let outside = self.counting.outside(&View::of_layout(&read.transcript.layout, messages));
+        let tokens = messages.iter().map(|message| self.counting.message(message)).sum::<usize>();
+        SideInfo { file: read.file.name.clone(), dialect: read.dialect.name(), tokens: outside + tokens }
+    }
+
+    /// Tokens of the messages with which both sides begin.
+    fn unchanged(&self, before: &[Message<'_>], after: &[Message<'_>]) -> usize {
+        let same =
+            before.iter().zip(after).take_while(|(one, other)| one.role == other.role && digest(one) == digest(other));
+        same.map(|(one, _)| self.counting.message(one)).sum()
+    }
+
+    /// Compares what the model read before each compaction of a log with what it read after it.
+    pub(crate) fn log(&self, file: &WholeFile) -> Result<Vec<Verified>, FileError> {
+        let reading = file.reading()?;
+        let document = file.parse(reading)?;
+        let mut verified = Vec::new();
+        for (dialect, transcript) in file.transcripts(reading, &document)? {
+            let read = Read { file, dialect, transcript: &transcript };
+            for session in sessions(dialect, &transcript).iter().filter(|session| session.thread == 0) {
+                for (nth, compaction) in session.compactions.iter().enumerate() {
+                    verified
+                        .push(Verified { compaction: Some(nth + 1), ..self.compaction(&read, session, compaction) });
+                }
+            }
+        }
+        Ok(verified)
+    }
+
+    fn compaction(&self, read: &Read<'_, '_>, session: &Session, compaction: &Compaction) -> Verified {
+        let before = read.messages_at(session, &compaction.before);
+        let mut after = read.messages_at(session, &compaction.after);
+        if after.is_empty() {
+            after = read.replacement(compaction);
+        }
+        let pairs = Pairs::from_messages(&after);
+        let outside = outside(read.transcript);
+        let side = Side { messages: &after, pairs: &pairs, outside: &outside };
+        self.verified(read, &before, self.info(read, &after), &side)
+    }
+}
+
+fn uneven(after: &WholeFile, before: usize, count: usize) -> FileError {
+    let what = format!("contains {count} of {before} transcripts; a comparison needs one for each of BEFORE");
+    FileError::new(ErrorKind::Content, &after.name, what)
+}
+
+/// A transcript, and where it was read.
+struct Read<'r, 'a> {
+    file: &'r WholeFile,
+    dialect: &'static dyn Dialect,
+    transcript: &'r Transcript<'a>,
+}
+
+impl<'a> Read<'_, 'a> {
+    /// The messages at these positions of a session, as a model read them when they were new.
+    fn messages_at(&self, session: &Session, runs: &[Range<usize>]) -> Vec<Message<'a>> {
+        let indices = runs.iter().cloned().flatten().filter_map(|position| session.messages.get(position));
+        let mut messages = Vec::new();
+        for message in indices.filter_map(|&at| self.transcript.messages.get(at)) {
+            // The list of a compaction that a later one superseded is read in its place.
+            let replaced: Vec<Message<'a>> =
+                message.value().into_iter().flat_map(|item| self.dialect.log().replacement(item)).collect();
+            let own = Message { standing: Standing::Live, ..message.clone() };
+            messages.push(own);
+            messages.extend(replaced);
+        }
+        messages
+    }
+
+    /// What the model reads in place of a compaction whose item is no message.
+    fn replacement(&self, compaction: &Compaction) -> Vec<Message<'a>> {
+        let item = self.transcript.layout.elements.get(compaction.element);
+        item.map(|item| self.dialect.log().replacement(*item)).unwrap_or_default()
+    }
+}
+
+/// The messages that a model still reads.
+fn live<'a>(transcript: &Transcript<'a>) -> Vec<Message<'a>> {
+    transcript.messages.iter().filter(|message| message.standing.is_read()).cloned().collect()
+}
+
+/// The texts outside of the messages.
+fn outside(transcript: &Transcript<'_>) -> Vec<String> {
+    transcript.layout.preamble.iter().map(Text::decode).map(std::borrow::Cow::into_owned).collect()
+}
+
+/// The denied findings that the file after the cut has and the one before it has not.
+fn new_findings(
+    before: &WholeFile,
+    before_reading: &Reading,
+    after: &WholeFile,
+    after_reading: &Reading,
+) -> Result<Vec<Finding>, FileError> {
+    let levels = Levels::new(&Table::default(), &Table::default()).unwrap_or_default();
+    let examine = |file: &WholeFile, reading: &Reading| {
+        let inspection = Inspection { live: true, ..Inspection::default() };
+        let found = inspection.examine(reading, &levels.for_path(&file.name), &file.text);
+        let found = found.map_err(|error| located(&file.name, &file.text, &error))?;
+        Ok(found.findings.into_iter().filter(|finding| finding.level == Level::Deny).collect::<Vec<_>>())
+    };
+    let mut known: Vec<(&str, String)> =
+        examine(before, before_reading)?.into_iter().map(|finding| (finding.rule.code, finding.message)).collect();
+    let mut is_new = |finding: &Finding| {
+        let same = known.iter().position(|(code, message)| *code == finding.rule.code && *message == finding.message);
+        let place = same.or_else(|| known.iter().position(|(code, _)| *code == finding.rule.code));
+        place.map(|at| known.swap_remove(at)).is_none()
+    };
+    let mut found = examine(after, after_reading)?;
+    found.retain(|finding| is_new(finding));
+    Ok(found)
+}

@@ -1,0 +1,163 @@
+//! `curtail verify`: exit statuses, formats, texts as AFTER, directories, the compactions of logs, and texts that try to be facts.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::program::{Place, run, text};
+
+const BEFORE: &str = "fixtures/verify/before.jsonl";
+
+/// The JSON report of these words.
+fn report(words: &[&str]) -> Value {
+    let words: Vec<&str> = ["verify", "--output-format", "json"].into_iter().chain(words.iter().copied()).collect();
+    serde_json::from_str(&text(&run(&words, "").stdout)).unwrap()
+}
+
+/// The path of a new file.
+fn written(place: &Place, name: &str, text: &str) -> String {
+    place.write(name, text.as_bytes());
+    place.path(name).display().to_string()
+}
+
+fn status(words: &[&str], input: &str) -> i32 {
+    run(words, input).status.code().unwrap()
+}
+
+#[test]
+fn requirements_decide_the_status() {
+    let after = "fixtures/verify/after.md";
+    assert_eq!(status(&["verify", BEFORE, after], ""), 0);
+    assert_eq!(status(&["verify", "--min-kept", "10%", BEFORE, after], ""), 0);
+    assert_eq!(status(&["verify", "--min-kept", "90%", BEFORE, after], ""), 1);
+    assert_eq!(status(&["verify", "--require", "rule", BEFORE, after], ""), 1);
+    assert_eq!(status(&["verify", "--require", "task,file", BEFORE, after], ""), 0);
+    assert_eq!(status(&["verify", BEFORE, "fixtures/verify/none.md"], ""), 2);
+    assert_eq!(status(&["verify", after, BEFORE], ""), 2);
+}
+
+#[test]
+fn the_same_transcript_keeps_everything_and_an_empty_text_nothing() {
+    let whole = report(&[BEFORE, BEFORE]);
+    assert_eq!(whole["summary"]["share"], json!(1.0));
+    assert_eq!(whole["pairs"][0]["sound"], json!(true));
+    assert_eq!(whole["pairs"][0]["cache"]["unchanged"], whole["pairs"][0]["cache"]["of"]);
+    let place = Place::new();
+    let none = written(&place, "none.txt", "");
+    let nothing = report(&[BEFORE, &none]);
+    assert_eq!(nothing["summary"]["kept"], json!(0));
+    assert_eq!(nothing["summary"]["share"], json!(0.0));
+}
+
+#[test]
+fn one_side_may_be_standard_input() {
+    let summary = fs::read_to_string("fixtures/verify/after.md").unwrap();
+    let output = run(&["verify", "--output-format", "json", BEFORE, "-"], &summary);
+    let piped: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    let named = report(&[BEFORE, "fixtures/verify/after.md"]);
+    assert_eq!(piped["summary"], named["summary"]);
+    assert_eq!(status(&["verify", "-", "-"], ""), 2);
+}
+
+#[test]
+fn an_unsound_cut_fails() {
+    let place = Place::new();
+    let log = fs::read_to_string(BEFORE).unwrap();
+    let lines: Vec<&str> = log.lines().filter(|line| !line.contains("call_2\", \"type")).collect();
+    let cut = written(&place, "cut.jsonl", &(lines.join("\n") + "\n"));
+    let report = report(&[BEFORE, &cut]);
+    assert_eq!(report["pairs"][0]["sound"], json!(false));
+    assert_eq!(report["pairs"][0]["failed"], json!(["sound"]));
+    assert_eq!(status(&["verify", BEFORE, &cut], ""), 1);
+}
+
+#[test]
+fn directories_are_compared_by_name_whatever_the_number_of_threads() {
+    let place = Place::new();
+    let log = fs::read_to_string(BEFORE).unwrap();
+    for name in ["a", "b", "c"] {
+        written(&place, &format!("before/{name}.jsonl"), &log);
+    }
+    written(&place, "after/a.jsonl", &log);
+    written(&place, "after/b.md", "Fix the total of order 48213 in src/cart.py.");
+    let [before, after] = ["before", "after"].map(|name| place.path(name).display().to_string());
+    let words = ["verify", "--output-format", "json", &before, &after];
+    let one = run(&[&words[..], &["--jobs", "1"]].concat(), "");
+    let many = run(&[&words[..], &["--jobs", "4"]].concat(), "");
+    assert_eq!(text(&one.stdout), text(&many.stdout));
+    assert_eq!(one.status.code(), Some(2));
+    assert!(text(&one.stderr).contains("c.jsonl"), "{}", text(&one.stderr));
+    let found: Value = serde_json::from_str(&text(&one.stdout)).unwrap();
+    assert_eq!(found["summary"]["pairs"], json!(2));
+}
+
+#[test]
+fn compactions_of_a_log_are_compared() {
+    let found = report(&["fixtures/verify/session.jsonl"]);
+    let pair = &found["pairs"][0];
+    assert_eq!(pair["compaction"], json!(1));
+    let fate = |words: &str| {
+        let facts = pair["facts"].as_array().unwrap().iter();
+        let mut facts = facts.filter(|fact| fact["text"].as_str().unwrap().contains(words));
+        facts.next().map(|fact| fact["fate"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(fate("Never change files in vendor").as_deref(), Some("lost"));
+    assert_eq!(fate("src/importer.ts").as_deref(), Some("kept"));
+    assert_eq!(fate("src/client.ts").as_deref(), Some("lost"));
+    assert_eq!(fate("npm test").as_deref(), Some("lost"));
+    assert_eq!(fate("Port the retries").as_deref(), Some("kept"));
+}
+
+#[test]
+fn what_is_given_back_fits_and_begins_with_what_is_needed_most() {
+    let session = "fixtures/verify/session.jsonl";
+    let given = text(&run(&["verify", "--give-back", "500", session], "").stdout);
+    assert!(given.contains("Never change files in vendor/") && given.contains("npm test (failed)"), "{given}");
+    assert!(given.find("vendor") < given.find("client.ts"), "{given}");
+    assert_eq!(text(&run(&["verify", "--give-back", "5", session], "").stdout), "");
+    let little = text(&run(&["verify", "--give-back", "40", session], "").stdout);
+    assert!(little.len() < given.len() && little.contains("vendor"), "{little}");
+}
+
+#[test]
+fn encrypted_compactions_are_unknown() {
+    let place = Place::new();
+    let log = [
+        json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Fix src/cart.py. Never push to main."}]}),
+        json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I will."}]}),
+        json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAAABo".repeat(20)}),
+        json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Go on."}]}),
+    ];
+    let lines: String = log.iter().map(|line| line.to_string() + "\n").collect();
+    let found = report(&[&written(&place, "log.jsonl", &lines)]);
+    let kept = &found["pairs"][0]["kept"];
+    assert_eq!((&kept["share"], kept["lost"].as_u64()), (&Value::Null, Some(0)), "{found}");
+    assert!(kept["unknown"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn escapes_and_workflow_commands_in_facts_are_shown_and_not_obeyed() {
+    let place = Place::new();
+    let rule = "Never push \u{1b}[2J\u{1b}]0;owned\u{7} to main.\n::error::fake";
+    let log = json!({"role": "system", "content": rule}).to_string()
+        + "\n"
+        + &json!({"role": "user", "content": "Go on with ::warning::x."}).to_string()
+        + "\n";
+    let before = written(&place, "before.jsonl", &log);
+    let after = written(&place, "after.txt", "Nothing.");
+    for format in ["text", "json", "github"] {
+        let shown = text(&run(&["verify", "--output-format", format, &before, &after], "").stdout);
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}'), "{format}: {shown}");
+        let commands =
+            shown.lines().filter(|line| line.starts_with("::error::fake") || line.starts_with("::warning::x"));
+        assert_eq!(commands.count(), 0, "{format}: {shown}");
+    }
+}
+
+#[test]
+fn claims_are_no_facts() {
+    let place = Place::new();
+    let claim = written(&place, "claim.md", "All rules, files, checks, to-dos and decisions were kept.");
+    let found = report(&[BEFORE, &claim]);
+    assert_eq!(found["summary"]["kept"], json!(0), "{found:#}");
+}
