@@ -1,0 +1,79 @@
+//! The text of a thread, and the transcript in it.
+
+use std::borrow::Cow;
+
+use super::{Thread, ThreadError};
+use crate::rolling::stored::{StoredLine, bind_ahead, is_list, line_values};
+use curtail_core::dialects::{self, Dialect, Framing, Reading};
+use curtail_core::json::{Document, Span};
+use curtail_core::transcript::{SlotKind, Transcript};
+
+impl Thread {
+    /// The lines of the log that are stored.
+    pub(in crate::rolling) fn log(&self) -> String {
+        self.joined("")
+    }
+
+    /// The stored lines, with the separator before the first one, in case another line is written before it.
+    pub(in crate::rolling) fn lines(&self) -> String {
+        self.joined(self.lead())
+    }
+
+    /// The stored lines, with `lead` before the first one.
+    fn joined(&self, lead: &str) -> String {
+        let mut text = format!("{}{lead}", self.open);
+        for (nth, line) in self.items.iter().enumerate() {
+            text.push_str(if nth == 0 { "" } else { &line.lead });
+            text.push_str(&line.json);
+        }
+        text + &self.close
+    }
+
+    /// The separator before the first line; empty if the log began with that line.
+    pub(super) fn lead(&self) -> &str {
+        self.items.first().filter(|_| self.dropped > 0).map_or("", |line| &line.lead)
+    }
+
+    /// The stored lines as a JSON list.
+    pub(in crate::rolling) fn list(&self) -> String {
+        let items: Vec<Cow<'_, str>> = self.items.iter().map(StoredLine::on_one_line).collect();
+        format!("[{}]\n", items.join(","))
+    }
+
+    /// The transcript in a document of the stored lines, and its dialect.
+    pub(in crate::rolling) fn transcript<'a>(
+        &self,
+        document: &'a Document<'a>,
+    ) -> Result<(&'static dyn Dialect, Transcript<'a>), ThreadError> {
+        let dialect = self.dialect.as_deref().and_then(dialects::dialect_named);
+        let framing = if is_list(document) { Framing::Document } else { Framing::Lines };
+        let reading = Reading { framing, dialect, named: dialect.is_some(), messages_key: None };
+        let read = reading.transcripts_or_none(document).map_err(|error| ThreadError::Stored(error.what))?;
+        let first = read.into_iter().next();
+        let (dialect, mut transcript) = first.ok_or(ThreadError::Empty)?;
+        bind_ahead(&self.items, &line_values(document), &mut transcript.layout);
+        if framing == Framing::Lines {
+            self.separate_first(&mut transcript);
+        }
+        Ok((dialect, transcript))
+    }
+
+    /// Makes the white space before the first line its separator. As a part of the frame, it would always be written.
+    fn separate_first(&self, transcript: &mut Transcript<'_>) {
+        let open = self.open.len();
+        let lead = self.lead().len();
+        let (Ok(open), Ok(begin)) = (u32::try_from(open), u32::try_from(open + lead)) else { return };
+        if let [frame, first, ..] = transcript.layout.slots.as_mut_slice()
+            && matches!(frame.kind, SlotKind::Frame { .. })
+            && frame.span == Span::new(0, begin)
+            && first.span.start == begin
+        {
+            frame.span = Span::new(0, open);
+            first.separator = Span::new(open, begin);
+        }
+    }
+}
+
+pub(in crate::rolling) fn document(text: &str) -> Result<Document<'_>, ThreadError> {
+    Document::parse_all(text).map_err(|fault| ThreadError::Stored(fault.to_string()))
+}
