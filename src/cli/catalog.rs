@@ -1,4 +1,4 @@
-//! The commands that print what this build knows: rules, dialects, tokenizers, the JSON Schemas of its outputs, completion
+//! The commands that print what this build knows: rules, tokenizers, the JSON Schemas of its outputs, completion
 //! scripts and manual pages.
 
 use std::fs::File;
@@ -17,7 +17,6 @@ use crate::options::global::Global;
 use crate::reports::table::table;
 use crate::reports::table::{Columns, trimmed};
 use curtail_core::checks::{self, Rule, rule_named};
-use curtail_core::dialects;
 use curtail_core::suggest::unknown;
 use curtail_io::{FileSink, Packing, Replace, Scratch, refuse_file_as_directory};
 use curtail_tokens::tokenizers::{self, BY_USAGE};
@@ -40,42 +39,6 @@ impl RuleArgs {
             None => checks::ALL.iter().map(|rule| line(rule)).collect(),
         })?;
         Ok(())
-    }
-}
-
-/// List the dialects and how each is detected
-#[derive(Debug, clap::Args)]
-pub(super) struct DialectsArgs {
-    /// Format of the list
-    #[arg(
-        long,
-        value_parser = text_or_json("A table", "One JSON object per dialect"),
-        value_name = "FORMAT",
-        default_value = "text"
-    )]
-    output_format: TextOrJson,
-}
-
-impl DialectsArgs {
-    /// Lists every dialect.
-    pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
-        let width = dialects::ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
-        let lines = dialects::ALL.iter().map(|dialect| {
-            let name = dialect.name();
-            let signature = dialect.signature();
-            let only_read = dialect.writer().is_none();
-            let mut listed = json!({"name": name, "signature": signature});
-            if only_read {
-                listed["only_read"] = json!(true);
-            }
-            match self.output_format {
-                TextOrJson::Text => {
-                    format!("{name:width$}  {signature}{}\n", if only_read { " (read-only)" } else { "" })
-                }
-                TextOrJson::Json => format!("{listed}\n"),
-            }
-        });
-        Ok(console::out(&lines.collect::<String>())?)
     }
 }
 

@@ -149,6 +149,8 @@ impl CheckArgs {
         if let Some(text) = &self.error {
             return self.explain(text, global);
         }
+        // It may describe the dialect of the input.
+        let config = self.config.load()?;
         let batch = self.input.batch(global)?;
         let (mut sources, missing) = match self.fix.is_some() && !self.follow_links {
             true => self.input.sources_in_place(global)?,
@@ -157,7 +159,6 @@ impl CheckArgs {
         if self.writes() && sources.iter().any(|source| source.path.is_none()) {
             bail!("standard input cannot be repaired in place; name files, or use `curtail repair` in the pipe");
         }
-        let config = self.config.load()?;
         let table = config.as_ref().map(|config| config.table(&RuleOptions::TABLE)).transpose()?.flatten();
         let rules = self.rules.or(table.as_ref());
         let levels = self.levels(config.as_ref(), table.as_ref(), rules.max_tokens)?;

@@ -6,6 +6,7 @@ mod config;
 mod corrections;
 mod count;
 mod cut;
+mod dialects;
 mod filter;
 mod help;
 mod init;
@@ -112,7 +113,7 @@ commands! {
     "sessions", "List the sessions that coding agents keep on this machine, newest first" => Sessions(sessions::SessionsArgs),
     "show", "Show how a transcript is read: framing, dialect, messages, parts and pairs" => Show(show::ShowArgs),
     "view", "Write a page that shows a transcript, or what a policy would do to it" => View(Box<view::ViewArgs>),
-    "dialects", "List the dialects and how each is detected" => Dialects(catalog::DialectsArgs),
+    "dialects", "List the dialects, print the description of one, or try one on samples" => Dialects(dialects::DialectsArgs),
     "memory", "Store what a model notes with the memory tool, and insert it into later requests" => Memory(memory::MemoryArgs),
     "store", "Export and import the store of `memory` and `summarize`" => Store(store::StoreArgs),
     "completions", "Print a shell's completion script" => Completions(catalog::CompletionsArgs),

@@ -57,7 +57,8 @@ pub(crate) fn run_options(flags: &CutFlags, global: &Global, options: &impl Opti
 
 /// Reads the inputs, cuts them and writes the result.
 pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
-    let Job { chain, counting, options, map, reads, drops } = job;
+    let Job { chain, counting, options, map, mut reads, drops } = job;
+    reads.other.extend(flags.input.dialect_file.iter().cloned());
     let start = Instant::now();
     if let Some(counting) = &counting {
         remarks::counted(counting, global);

@@ -141,6 +141,7 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         exclude_path: _,
         framing,
         dialect,
+        dialect_file,
         messages_key,
         column,
         live,
@@ -161,7 +162,7 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
     } = output;
     // The largest is a tokenizer.json.
     let read = |path: &PathBuf| read_small(File::open(path).ok()?, 4 * SMALL).ok();
-    let reads: Vec<_> = reads.iter().map(|path| read(path).map(fnv1a_128)).collect();
+    let reads: Vec<_> = reads.iter().chain(dialect_file).map(|path| read(path).map(fnv1a_128)).collect();
     let options = (
         chain,
         reads,

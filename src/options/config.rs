@@ -14,6 +14,7 @@ use crate::options::PROCESSOR_SPECS;
 use crate::options::files::Reads;
 use crate::options::keys::{KeyReader, ProcessorSpec, TableRead, TableSpec, TomlKey, TomlValue, Variables};
 use crate::options::processor::Options;
+use curtail_core::dialects::{Description, register};
 use curtail_core::error::{TextPlace, system_message};
 use curtail_core::pipeline::{AgentLevel, Chain, Network, ProcessorLevels};
 use curtail_core::small::{SMALL, read_small_text};
@@ -89,7 +90,15 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         let keys = KeyReader { file: &file, text: &text, folder, specs: PROCESSOR_SPECS, variables };
         let remaining = Cell::new(if choice.is_trusted() { usize::MAX } else { MAX_FOUND_PROCESSORS });
-        let levels = LevelReader { keys, remaining }.levels(keys.root()?.get_ref())?;
+        let root = keys.root()?;
+        let levels = LevelReader { keys, remaining }.levels(root.get_ref())?;
+        if root.get_ref().contains_key("dialects") {
+            if !choice.is_trusted() {
+                return Err(unusable(format!("a file that was found may describe no dialects; {NAMING_ADVICE}")));
+            }
+            let described = Description::of_configuration(&text);
+            register(&described.map_err(|error| unusable(error.what).at(error.place))?);
+        }
         Ok(Self { file, choice, text, levels, variables: variables.clone() })
     }
 
@@ -308,7 +317,7 @@ fn closest() -> anyhow::Result<Option<PathBuf>> {
 // The tables of a file, level by level. An unknown name is an error with its place.
 
 /// The tables that a file may contain.
-const TABLES: [&str; 4] = ["history", "networks", "agents", "check"];
+const TABLES: [&str; 5] = ["history", "networks", "agents", "check", "dialects"];
 
 /// A processor with its configuration.
 pub(crate) struct ProcessorEntry {

@@ -11,8 +11,10 @@ use crate::options::choices::{Choice, one_of};
 use crate::options::global::Global;
 use crate::options::numbers::Size;
 use crate::sessions::found::named_path;
-use curtail_core::dialects::Framing;
+use curtail_core::dialects::{Description, Framing, register};
+use curtail_core::error::system_message;
 use curtail_core::numbers::number_of;
+use curtail_core::small::{SMALL, read_small_text};
 use curtail_io::batch::{Batch, InputOptions, OnError};
 use curtail_io::{ErrorKind, FileError, Inputs, OpenTable, Source, Wanted};
 
@@ -67,6 +69,12 @@ pub(crate) struct Input {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) dialect: String,
 
+    /// Read the input as the dialect that FILE describes
+    ///
+    /// Of several files, the dialect that fits is detected. `curtail dialects NAME` prints a description to start from, and `curtail dialects --test` tries one.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) dialect_file: Vec<PathBuf>,
+
     /// Member that contains a record's messages, as keys joined by dots
     #[arg(long, value_name = "KEY", hide_short_help = true)]
     pub(crate) messages_key: Option<String>,
@@ -88,10 +96,28 @@ pub(crate) struct Input {
     pub(crate) stdin_filename: Option<String>,
 }
 
+/// The description in the file at `path`.
+///
+/// # Errors
+/// The file cannot be read, or something in it is wrong.
+pub(crate) fn description_in(path: &Path) -> Result<Description, FileError> {
+    let file = path.display().to_string();
+    let unusable = |reason: String| FileError::new(ErrorKind::Content, &file, reason);
+    let read = std::fs::File::open(path).and_then(|opened| read_small_text(opened, SMALL));
+    let text = read.map_err(|error| unusable(system_message(&error)))?;
+    Description::read(&text).map_err(|error| unusable(error.what).at(error.place))
+}
+
 impl Input {
     /// How inputs are read.
     pub(crate) fn input_options(&self) -> Result<InputOptions, FileError> {
-        let dialect = Some(self.dialect.clone()).filter(|name| name != "auto");
+        let described = self.dialect_file.iter().map(|path| description_in(path)).collect::<Result<Vec<_>, _>>()?;
+        register(&described);
+        let only = match described.as_slice() {
+            [only] => Some(only.dialect().name().to_owned()),
+            _ => None,
+        };
+        let dialect = Some(self.dialect.clone()).filter(|name| name != "auto").or(only);
         let input_options = InputOptions {
             framing: self.framing.0,
             dialect,

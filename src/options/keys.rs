@@ -613,6 +613,15 @@ pub(crate) fn schema(specs: &[ProcessorSpec], check: &Json) -> Json {
             },
             "agents": agents,
             "check": check,
+            "dialects": {
+                "description": "Dialects that are described here, with the keys of a description",
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["name"],
+                    "properties": {"name": {"description": "The name that --dialect takes", "type": "string"}},
+                },
+            },
         },
         "$defs": definitions,
     })

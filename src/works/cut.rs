@@ -35,6 +35,7 @@ impl Work for Cutting {
     type Out = CutOutput;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut CutOutput) -> Result<(), ReadError> {
+        unit.refuse_export()?;
         let examined = self
             .drops
             .as_ref()

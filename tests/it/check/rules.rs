@@ -193,7 +193,7 @@ fn the_page_of_detached_results_names_the_dialects_without_them() {
     use curtail_core::transcript::ResultPlace;
     let page = curtail_core::checks::rule_named("P007").unwrap().page();
     let listed = page.split("the rule never has a finding").nth(1).unwrap().split("\n\n").next().unwrap();
-    for dialect in curtail_core::dialects::ALL {
+    for dialect in curtail_core::dialects::ALL.iter() {
         let anywhere = dialect.pairing_rules().results == ResultPlace::Anywhere;
         assert_eq!(listed.contains(&format!("`{}`", dialect.name())), anywhere, "{}", dialect.name());
     }

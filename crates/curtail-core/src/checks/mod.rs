@@ -240,7 +240,10 @@ impl Rule {
         if self.is_fixed() {
             let only_read = dialects::ALL.iter().filter(|dialect| dialect.writer().is_none());
             let names: Vec<String> = only_read.map(|dialect| format!("`{}`", dialect.name())).collect();
-            let _ = writeln!(page, "`--fix` does not write {}, which are read-only.\n", names.join(" and "));
+            if let Some((last, others)) = names.split_last() {
+                let others = others.join(", ");
+                let _ = writeln!(page, "`--fix` does not write {others} and {last}, which are read-only.\n");
+            }
         }
         let mut rows = self.constraints().peekable();
         if rows.peek().is_some() {

@@ -145,6 +145,26 @@ pub(super) fn without_open_round<'a>(row: &Row<'a>, read: &[Message<'a>]) -> Opt
     Some(row)
 }
 
+/// The answer of a row that has it beside its messages, as a text: it is counted, and stays.
+pub(super) fn beside(record: Value<'_>) -> Vec<Text<'_>> {
+    let [output, response, completion, outputs] = record.get_each(["output", "response", "completion", "outputs"]);
+    let one = response.and_then(|reply| reply.text().or_else(|| reply_in(reply)));
+    let one = one.or_else(|| output.and_then(|reply| reply.text().or_else(|| said_in(reply))));
+    let one = one.or_else(|| completion.and_then(Value::text));
+    one.into_iter().chain(outputs.into_iter().flat_map(Value::items).filter_map(Value::text)).collect()
+}
+
+/// What a response of a provider says.
+fn reply_in(response: Value<'_>) -> Option<Text<'_>> {
+    let choice = response.get("choices").and_then(|choices| choices.items().next());
+    choice.and_then(|choice| said_in(choice.get("message")?)).or_else(|| said_in(response))
+}
+
+/// What a message says.
+fn said_in(message: Value<'_>) -> Option<Text<'_>> {
+    message.get("role").and_then(|_| message.get_text("content"))
+}
+
 /// What a model reads of the longest answer.
 pub(super) fn texts<'a>(dialect: &dyn Dialect, answers: &Answers<'a>) -> Vec<Text<'a>> {
     let read = |branch: &Vec<Value<'a>>| -> Vec<Text<'a>> {

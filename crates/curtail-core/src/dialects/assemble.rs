@@ -11,7 +11,14 @@ use crate::transcript::{
 #[must_use]
 pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
     let mut preamble: Vec<Text<'a>> = row.record.map_or_else(Vec::new, |record| dialect.preamble(record));
+    preamble.extend(request_in(row).map_or_else(Vec::new, |request| dialect.preamble(request)));
     preamble.extend(dialect.instructions(&row.items));
+    let beside = row.record.filter(|_| row.answers.branches.is_empty()).map_or_else(Vec::new, answers::beside);
+    for answer in beside {
+        if !preamble.contains(&answer) {
+            preamble.push(answer);
+        }
+    }
     let mut builder = Builder {
         dialect,
         slots: Vec::with_capacity(row.items.len() + 2),
@@ -50,6 +57,13 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         answers: row.answers.clone(),
     };
     Transcript { layout, messages: builder.messages }
+}
+
+/// The request that a record contains, if the messages are in it and not in the record itself: a line of a batch.
+fn request_in<'a>(row: &Row<'a>) -> Option<Value<'a>> {
+    let record = row.record?;
+    let holder = row.items.first()?.parent()?.parent().filter(|holder| holder.is_object())?;
+    ["body", "params", "request", "modelInput"].iter().any(|key| record.get(key) == Some(holder)).then_some(holder)
 }
 
 /// What is judged of `transcript`: each answer with all that comes before it, or the transcript itself if it has no answers.

@@ -1,9 +1,11 @@
 //! Which dialect a transcript is in, or which format that none reads: detected from its messages, never from the name of a file.
 
 use super::foreign::format_of;
+use super::framing::{encoded, is_encoded};
+use super::nearest::nearest;
 use super::read_error::ReadError;
 use super::row::Row;
-use super::{ALL, Dialect, Fit};
+use super::{ALL, CODE, Dialect, Fit, described};
 use crate::json::{Text, Value};
 
 /// The dialect of a transcript, as far as its items decide.
@@ -31,6 +33,9 @@ pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Resul
     if let Some(&texts) = flat.first().filter(|item| record.is_none() && is_list_of_texts(**item)) {
         return Ok(Sniffed::Unrecognized(texts));
     }
+    if let Some(dialect) = described::decide(&flat)? {
+        return Ok(Sniffed::Certain(dialect));
+    }
     if let Some((offset, foreign)) = format_of(&flat) {
         return Err(ReadError { offset, what: foreign.refusal() });
     }
@@ -47,7 +52,7 @@ pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Resul
         if decided.is_some_and(|dialect| is_own(dialect, item)) {
             continue;
         }
-        let fits: Vec<_> = ALL.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
+        let fits: Vec<_> = CODE.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
         let best = fits.iter().map(|(_, fit)| *fit).max().filter(|fit| *fit >= Fit::Certain);
         let certain: Vec<_> = fits.iter().filter(|(_, fit)| Some(*fit) == best).collect();
         match (certain.as_slice(), decided) {
@@ -88,7 +93,7 @@ fn role_of_plain(item: Value<'_>) -> Option<Text<'_>> {
 fn is_own(dialect: &'static dyn Dialect, item: Value<'_>) -> bool {
     match dialect.fit(item) {
         Fit::Marked => true,
-        Fit::Certain => !ALL.iter().any(|other| other.format().has_marks && other.fit(item) == Fit::Marked),
+        Fit::Certain => !CODE.iter().any(|other| other.format().has_marks && other.fit(item) == Fit::Marked),
         Fit::No | Fit::Possible => false,
     }
 }
@@ -136,9 +141,15 @@ pub(super) fn mixed(item: Value<'_>, now: &dyn Dialect, before: &dyn Dialect) ->
 
 /// The error for a transcript whose first item fits no dialect.
 pub(super) fn unrecognized(item: Value<'_>) -> ReadError {
-    let names: Vec<&str> = ALL.iter().map(|dialect| dialect.name()).collect();
-    let reason =
-        format!("the first message fits no dialect: {}; pass --dialect NAME: {}", keys_of(item), names.join(", "));
+    if is_encoded(item) {
+        return ReadError { offset: item.span().start as usize, what: encoded() };
+    }
+    let near = nearest(item);
+    let near = if near.is_empty() { String::new() } else { format!("; nearest are {near}") };
+    let reason = format!(
+        "the first message fits no dialect: {}{near}; pass --dialect NAME, or describe the format: --dialect-file",
+        keys_of(item)
+    );
     ReadError { offset: item.span().start as usize, what: reason }
 }
 
@@ -167,9 +178,10 @@ pub(super) fn is_written_as(dialect: &dyn Dialect, row: &Row<'_>) -> bool {
         let fit = dialect.fit(item);
         (worst, best) = (worst.min(fit), best.max(fit));
     }
-    let mut others = ALL.iter().filter(|other| other.format().has_marks && other.name() != dialect.name());
+    let mut others = CODE.iter().filter(|other| other.format().has_marks && other.name() != dialect.name());
     let has_mark = |other: &dyn Dialect| row.items.iter().any(|&item| other.fit(item) == Fit::Marked);
-    worst > Fit::No && best >= Fit::Certain && !others.any(|other| has_mark(*other))
+    let is_own = worst > Fit::No && best >= Fit::Certain && !others.any(|other| has_mark(*other));
+    is_own && !described::has_mark(&row.items, dialect)
 }
 
 #[cfg(test)]
@@ -184,8 +196,8 @@ mod tests {
             let document = Document::parse_all(&text).unwrap();
             let item = document.roots().next().unwrap();
             assert!(role_of_plain(item).is_some_and(|found| found.is(role)));
-            assert!(ALL[0].fit(item) > Fit::No, "{role}");
-            for dialect in ALL {
+            assert!(CODE[0].fit(item) > Fit::No, "{role}");
+            for dialect in ALL.iter() {
                 assert!(dialect.fit(item) < Fit::Certain, "{role} is not {} alone", dialect.name());
             }
         }

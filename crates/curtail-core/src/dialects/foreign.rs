@@ -34,6 +34,41 @@ const TEXTS: Foreign = Foreign {
     advice: "it has no messages to cut: write each text as a list of messages",
 };
 
+const AG_UI_EVENTS: Foreign = Foreign {
+    format: "a stream of AG-UI events",
+    advice: "its last snapshot has the messages: jq -c 'select(.type == \"MESSAGES_SNAPSHOT\") | .messages'",
+};
+const ACP: Foreign = Foreign {
+    format: "a wire log of the Agent Client Protocol",
+    advice: "its texts come in pieces: cut the session of the agent itself, which `curtail sessions` lists",
+};
+const JSON_RPC: Foreign =
+    Foreign { format: "a log of JSON-RPC", advice: "write the messages that it carries as a list under `messages`" };
+const REALTIME: Foreign = Foreign {
+    format: "a log of Realtime events",
+    advice: "its items are messages: jq -c 'select(.type == \"conversation.item.created\") | .item'",
+};
+const OASST: Foreign = Foreign {
+    format: "a tree of OASST",
+    advice: "each path from the prompt to a last reply is a transcript: write it as a list under `messages`",
+};
+const RENDERED: Foreign = Foreign {
+    format: "a text that a chat template rendered",
+    advice: "cut the messages that it was rendered from, and render again: `curtail limit --template`",
+};
+const CLINE_UI: Foreign = Foreign {
+    format: "what Cline shows on its screen",
+    advice: "the messages are in `api_conversation_history.json` beside it",
+};
+const PAIRS: Foreign = Foreign { format: "a history of text-generation-webui", advice: "pass --messages-key internal" };
+const TEXT_LIST: Foreign = Foreign {
+    format: "a row of texts by turns",
+    advice: "give each a role: jq -c '{messages: [.data | to_entries[] | {role: (if .key % 2 == 0 then \"user\" else \
+             \"assistant\" end), content: .value}]}'",
+};
+const RESULTS: Foreign =
+    Foreign { format: "a batch's list of results", advice: "it has answers without their questions: cut the requests" };
+
 /// A format that has the keys of another, so that a user may read it as that one.
 const fn like(format: &'static str) -> Foreign {
     Foreign { format, advice: "pass --dialect NAME to read it as another" }
@@ -54,7 +89,24 @@ pub(super) fn format_of_item(item: Value<'_>) -> Option<Foreign> {
             matches!(&*kind.decode(), "user" | "assistant").then_some(IFLOW)
         }
         _ if is_amp(item) => Some(AMP),
+        (Some(kind), _) => format_of_event(item, &kind.decode()),
         (None, _) if role.is_none() => format_without_role(item),
+        (None, _) => item.get("message_tree_id").map(|_| OASST),
+    }
+}
+
+/// The format of an event of this type.
+fn format_of_event(item: Value<'_>, kind: &str) -> Option<Foreign> {
+    let of_item = |kind: &str| kind.starts_with("conversation.item.") || kind.starts_with("input_audio_buffer.");
+    match kind {
+        "RUN_STARTED" | "RUN_FINISHED" | "STATE_SNAPSHOT" | "MESSAGES_SNAPSHOT" => Some(AG_UI_EVENTS),
+        kind if kind.starts_with("TEXT_MESSAGE_") || kind.starts_with("TOOL_CALL_") => {
+            (item.has("messageId") || item.has("toolCallId")).then_some(AG_UI_EVENTS)
+        }
+        "say" | "ask" => (item.has("ts") && item.has(kind)).then_some(CLINE_UI),
+        "session.created" | "session.updated" => Some(REALTIME),
+        kind if of_item(kind) => Some(REALTIME),
+        "succeeded" => item.get("message").map(|_| RESULTS),
         _ => None,
     }
 }
@@ -68,9 +120,43 @@ fn format_without_role(item: Value<'_>) -> Option<Foreign> {
         Some(COPILOT_LOG)
     } else if node.is_some_and(|node| node.get("message").is_some()) {
         Some(GRAPH)
+    } else if is_rendered(item) {
+        Some(RENDERED)
     } else {
-        has_plain_texts(item).then_some(TEXTS)
+        format_by_keys(item).or_else(|| has_plain_texts(item).then_some(TEXTS))
     }
+}
+
+/// The format of an item that only its keys tell.
+fn format_by_keys(item: Value<'_>) -> Option<Foreign> {
+    let [rpc, method, tree, replies] = item.get_each(["jsonrpc", "method", "message_tree_id", "prompt"]);
+    let [internal, visible, data] = item.get_each(["internal", "visible", "data"]);
+    let is_texts = |list: Value<'_>| list.items().next().is_some() && list.items().all(|text| text.text().is_some());
+    match (rpc, method.and_then(Value::text)) {
+        (Some(_), Some(method)) if method.decode().starts_with("session/") => return Some(ACP),
+        (Some(_), _) => return Some(JSON_RPC),
+        _ => {}
+    }
+    if tree.is_some() || replies.is_some_and(|prompt| prompt.has("replies")) {
+        return Some(OASST);
+    }
+    if internal.is_some_and(Value::is_array) && visible.is_some() {
+        return Some(PAIRS);
+    }
+    data.is_some_and(is_texts).then_some(TEXT_LIST)
+}
+
+/// Whether a row has texts in which a template marked who speaks.
+fn is_rendered(item: Value<'_>) -> bool {
+    const MARKS: [&str; 8] = [
+        "<|im_start|>", "<|start|>", "<|start_header_id|>", "<start_of_turn>", "[INST]", "<|endoftext|>",
+        "<\u{ff5c}User\u{ff5c}>", "<|user|>",
+    ];
+    let texts = item.get_each(["text", "input", "prompt", "chat", "output"]).into_iter().flatten();
+    texts.filter_map(Value::text).any(|text| {
+        let text = text.decode();
+        MARKS.iter().any(|mark| text.contains(mark))
+    })
 }
 
 /// Whether a row has texts where others have messages: a prompt and answers to train on.

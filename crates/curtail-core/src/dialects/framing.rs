@@ -1,9 +1,9 @@
 //! How transcripts are laid out in a text, and under which key a record keeps its messages.
 
-use super::answers;
 use super::foreign::format_of_item;
 use super::read_error::ReadError;
 use super::row::Row;
+use super::{answers, described};
 use crate::json::{Document, ParseErrorKind, Span, Value};
 use crate::transcript::{Answers, Style};
 
@@ -40,11 +40,23 @@ const LIST_KEYS: &[&str] = &[
     "question",
 ];
 
+/// Where lines of a batch keep the messages of a request: under the request, in the form of OpenAI, Anthropic, Gemini and Bedrock.
+/// Requests of the Model Context Protocol and of traces have the same forms.
+const REQUESTS: &[(&str, &str)] = &[
+    ("body", "messages"),
+    ("body", "input"),
+    ("params", "messages"),
+    ("request", "contents"),
+    ("request", "messages"),
+    ("modelInput", "messages"),
+];
+
 /// The messages of a request, as spans and events of OpenTelemetry name them.
 const INPUT_MESSAGES: &str = "gen_ai.input.messages";
 
-/// Keys under which a document keeps its records: evaluation sets of the Agent Development Kit, and logs of `inspect_ai`.
-const RECORD_KEYS: &[&str] = &["eval_cases", "samples"];
+/// Keys under which a document keeps its records: evaluation sets of the Agent Development Kit, logs of `inspect_ai`, exports
+/// of Chatbot UI.
+const RECORD_KEYS: &[&str] = &["eval_cases", "samples", "history"];
 
 /// Keys of a message, in most dialects.
 const MESSAGE_KEYS: &[&str] = &["role", "content", "from", "parts", "sender", "tool_calls", "tool_call_id", "payload"];
@@ -101,7 +113,7 @@ fn by_value(document: &Document<'_>, more: bool, messages_key: Option<&str>) -> 
         Some(event) if event.items().next().is_some_and(|name| name.text().is_some()) => Framing::Lines,
         Some(list) if list.is_array() && (more || roots.next().is_some()) => Framing::Records,
         Some(list) if list.is_array() => Framing::Document,
-        Some(record) if has_messages(record, messages_key) || is_encoded(record) => Framing::Records,
+        Some(record) if has_messages(record, messages_key) => Framing::Records,
         Some(root) if !more && held_records(root, messages_key).is_some() => Framing::Document,
         _ => Framing::Lines,
     }
@@ -132,7 +144,7 @@ pub fn rows<'a>(
     let first = roots.next();
     let held = first.filter(|_| framing == Framing::Document).and_then(|root| held_records(root, messages_key));
     let records: Vec<Value<'a>> = match held {
-        Some(list) => list.items().collect(),
+        Some(records) => records,
         // An interrupted write may leave two records on a line.
         None => first.into_iter().chain(roots).collect(),
     };
@@ -181,10 +193,7 @@ fn no_messages(record: Value<'_>, messages_key: Option<&str>) -> ReadError {
     } else if let Some(foreign) = format_of_item(record) {
         foreign.refusal()
     } else if is_encoded(record) {
-        format!(
-            "the messages are JSON inside a string (`{INPUT_MESSAGES}`); decode them first: \
-             jq -c '.attributes[\"{INPUT_MESSAGES}\"] | fromjson'"
-        )
+        encoded()
     } else {
         let keys = LIST_KEYS.join(", ");
         format!("no list of messages in this object (looked under {keys}); pass --messages-key KEY")
@@ -192,12 +201,16 @@ fn no_messages(record: Value<'_>, messages_key: Option<&str>) -> ReadError {
     ReadError { offset: record.span().start as usize, what: reason }
 }
 
-/// The list of records that a document is or contains. The first element decides whether they are records or messages.
-fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Value<'a>> {
-    let lists = std::iter::once(root).chain(RECORD_KEYS.iter().filter_map(|key| root.get(key)));
-    lists.into_iter().find(|list| {
-        let first = list.items().next();
-        first.is_some_and(|first| first.is_array() || first.is_object() && has_messages(first, messages_key))
+/// The records that a document is or contains. The first one decides whether they are records or messages.
+fn held_records<'a>(root: Value<'a>, messages_key: Option<&str>) -> Option<Vec<Value<'a>>> {
+    let has = |value: Value<'_>| value.is_object() && has_messages(value, messages_key);
+    let is_record = |value: Value<'_>| value.is_array() || has(value);
+    let begins = |list: &Value<'_>, is: &dyn Fn(Value<'_>) -> bool| list.items().next().is_some_and(is);
+    let mut kept = RECORD_KEYS.iter().filter_map(|key| root.get(key)).filter(|list| begins(list, &has));
+    let listed = Some(root).filter(|root| begins(root, &is_record)).or_else(|| kept.next());
+    listed.map(|list| list.items().collect()).or_else(|| {
+        let described = if root.is_object() { described::records_in(root) } else { Vec::new() };
+        described.into_iter().find(|records| records.first().is_some_and(|first| is_record(*first)))
     })
 }
 
@@ -213,8 +226,10 @@ fn find_list<'a>(record: Value<'a>, messages_key: Option<&str>) -> Option<Value<
         return at_path(record, path).filter(|found| found.is_array());
     }
     let attributes = record.get("attributes").and_then(|attributes| attributes.get(INPUT_MESSAGES));
-    let lists = LIST_KEYS.iter().filter_map(|key| record.get(key)).chain(attributes);
-    lists.into_iter().find(|list| is_list_of_messages(*list)).or_else(|| requests(record))
+    let listed = LIST_KEYS.iter().filter(|key| !is_content(record, key)).filter_map(|key| record.get(key));
+    let requested = REQUESTS.iter().filter_map(|(request, key)| record.get(request)?.get(key));
+    let mut lists = listed.chain(attributes).chain(requested);
+    lists.find(|list| is_list_of_messages(*list)).or_else(|| requests(record)).or_else(|| described::list_in(record))
 }
 
 /// The requests of a chat, each with a message and a response.
@@ -235,8 +250,16 @@ fn at_path<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
     })
 }
 
+/// What to do about a record with its messages inside a string.
+pub(super) fn encoded() -> String {
+    format!(
+        "the messages are JSON inside a string (`{INPUT_MESSAGES}`); decode them first: \
+         jq -c '.attributes[\"{INPUT_MESSAGES}\"] | fromjson'"
+    )
+}
+
 /// Whether a record keeps its messages as JSON inside a string, as spans of OpenTelemetry do where attributes are plain values.
-fn is_encoded(record: Value<'_>) -> bool {
+pub(super) fn is_encoded(record: Value<'_>) -> bool {
     let attributes = record.get("attributes");
     let listed = attributes.into_iter().flat_map(Value::items).filter(|pair| pair.get("key").is_some());
     let named = |holder: Value<'_>| holder.get_text(INPUT_MESSAGES).is_some();
@@ -246,8 +269,20 @@ fn is_encoded(record: Value<'_>) -> bool {
         || ["resourceSpans", "resourceLogs"].iter().any(|key| record.get(key).is_some_and(Value::is_array))
 }
 
+/// Whether a list under `key` is the content of a message, as some formats call it, and no list of messages.
+fn is_content(record: Value<'_>, key: &str) -> bool {
+    let first = || record.get(key).and_then(|list| list.items().next());
+    match key {
+        "contents" => first().is_some_and(|first| !first.has("parts") && !first.has("role")),
+        "items" => record.has("role") && first().is_some_and(|first| !first.has("role")),
+        _ => false,
+    }
+}
+
 fn is_list_of_messages(list: Value<'_>) -> bool {
-    list.is_array() && list.items().next().is_none_or(|first| first.is_object() || is_exchange(first))
+    // A record is no message: it has a list of its own.
+    let is_message = |first: Value<'_>| first.is_object() && !first.get("messages").is_some_and(Value::is_array);
+    list.is_array() && list.items().next().is_none_or(|first| is_message(first) || is_exchange(first))
 }
 
 /// Whether an element is a list of messages, or a pair of a user text and an assistant text.

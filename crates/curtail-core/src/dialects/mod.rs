@@ -1,7 +1,7 @@
 //! One wire format per file: the only code that knows the name of a key.
 //!
 //! A dialect reads JSON values as messages, writes drafts in its own format, and states the rules of that format. To add one:
-//! a file here, a line in [`ALL`], fixtures and a page.
+//! a description or a file here, a line in a list, fixtures and a page.
 
 mod adk;
 mod agentkit;
@@ -18,6 +18,7 @@ mod codex;
 mod copilot;
 mod cursor;
 mod deferred;
+mod described;
 mod detection;
 mod droid;
 mod failures;
@@ -33,6 +34,7 @@ mod kimi;
 mod kiro;
 mod langchain;
 pub mod media;
+mod nearest;
 mod new_session;
 mod openai;
 mod opencode;
@@ -51,11 +53,13 @@ mod sharegpt;
 mod simple;
 mod training;
 mod tree;
+mod unfold;
 mod vscode_copilot;
 mod zed;
 
 pub(crate) use answers::write_both;
 pub use assemble::{along_branches, assemble};
+pub use described::{Description, DescriptionError, built_in, description_of, register};
 pub use failures::reports_failure;
 pub use framing::{Framing, detect_framing, framing_of_first, rows};
 pub use homes::{AGENTS, Agent, agent_named, agent_of, agent_writing, project};
@@ -64,18 +68,25 @@ pub use provenance::{iso_8601, models, record_model};
 pub use read_error::{ReadError, UnknownDialect, refuse_to_write};
 pub use reading::Reading;
 pub use row::Row;
+pub use unfold::{Unfolded, refusal, unfolded};
 pub use vscode_copilot::rebuilt;
 
 use crate::json::{Span, Text, Value};
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use crate::transcript::{
     Draft, DraftId, DraftPart, DraftResult, Layout, Links, Message, PairingRules, ProviderRules, Reread, ResultPlace,
     Role, Turns, Unknown, Usage,
 };
 
-/// Every dialect, in the order in which they are listed to the user.
-pub const ALL: &[&dyn Dialect] = &[
+/// Every dialect, in the order in which they are listed to the user: those that are code, those that the user described, and
+/// those that the program brings as descriptions.
+pub static ALL: LazyLock<Vec<&'static dyn Dialect>> =
+    LazyLock::new(|| CODE.iter().copied().chain(described::all()).collect());
+
+/// The dialects that are code.
+const CODE: &[&dyn Dialect] = &[
     &openai::OpenAi,
     &responses::Responses,
     &anthropic::Anthropic,
@@ -113,7 +124,7 @@ pub const ALL: &[&dyn Dialect] = &[
 /// The dialect with this name, such as `openai`.
 #[must_use]
 pub fn dialect_named(name: &str) -> Option<&'static dyn Dialect> {
-    ALL.iter().copied().find(|dialect| dialect.name() == name)
+    CODE.iter().copied().find(|dialect| dialect.name() == name).or_else(|| described::dialect_named(name))
 }
 
 /// What is true of a wire format whatever its items contain.

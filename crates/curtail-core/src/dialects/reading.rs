@@ -5,7 +5,7 @@ use super::detection::{Sniffed, is_plain, is_written_as, keys_of, sniff, unrecog
 use super::framing::{Framing, names_messages, rows};
 use super::read_error::{ReadError, UnknownDialect, refuse_to_write};
 use super::row::Row;
-use super::{ALL, Dialect, Fit, dialect_named};
+use super::{ALL, CODE, Dialect, Fit, dialect_named};
 use crate::json::{Document, ParseErrorKind, Value};
 use crate::transcript::Transcript;
 
@@ -184,7 +184,7 @@ impl Reading {
         };
         match (self.dialect, self.named) {
             (Some(dialect), true) => return Ok(dialect),
-            (dialect, _) if is_plain(row) => return Ok(dialect.unwrap_or(ALL[0])),
+            (dialect, _) if is_plain(row) => return Ok(dialect.unwrap_or(CODE[0])),
             (Some(dialect), false) if is_written_as(dialect, row) => return Ok(dialect),
             _ => {}
         }
@@ -198,7 +198,7 @@ impl Reading {
             ))),
             (Sniffed::Certain(dialect), _) => Ok(dialect),
             (Sniffed::Plain(_) | Sniffed::Empty, Some(dialect)) | (Sniffed::Plain(dialect), None) => Ok(dialect),
-            (Sniffed::Empty, None) => Ok(ALL[0]),
+            (Sniffed::Empty, None) => Ok(CODE[0]),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     BLOCK, Blocks, Buffer, ErrorKind, FileError, Limits, RowBlock, Rows, Source, Table, TableFormat, Unread,
     WantedColumn,
 };
-use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first, rebuilt};
+use curtail_core::dialects::{Framing, ReadError, Reading, detect_framing, framing_of_first, rebuilt, unfolded};
 use curtail_core::error::TextPlace;
 use curtail_core::json::{Document, ParseErrorKind};
 
@@ -394,6 +394,7 @@ impl Unopened<'_> {
             reading,
             table,
             rebuilt: false,
+            export: None,
             rest_skipped: Arc::default(),
         })
     }
@@ -425,12 +426,19 @@ pub(super) fn read_whole(blocks: &mut Blocks, opened: &Opened, buffer: &mut Buff
     blocks.rest(buffer, &fault).map_err(|error| at_line(error, &|| 1))
 }
 
-/// If the text of `opened`, which is in `buffer`, is a log of patches, replaces it by the document that the patches build.
+/// If the text of `opened`, which is in `buffer`, is a log of patches or an export that has to be unfolded, replaces it by the
+/// document that comes of it.
 pub(super) fn rebuild(opened: &mut Arc<Opened>, buffer: &mut Buffer) -> Result<(), FileError> {
     let name = opened.source.name.as_str();
     let lines = opened.reading.framing == Framing::Lines;
-    let Some(text) = simdutf8::basic::from_utf8(buffer).ok().filter(|_| lines) else { return Ok(()) };
-    let Some(document) = rebuilt(text) else { return Ok(()) };
+    let Ok(text) = simdutf8::basic::from_utf8(buffer) else { return Ok(()) };
+    if let Some(export) = unfolded(text).filter(|_| !opened.reading.named) {
+        buffer.clear();
+        buffer.append(export.text.as_bytes()).map_err(|error| FileError::system(name, &error))?;
+        *opened = Arc::new(Opened { export: Some(export.format), ..opened.rebuilt() });
+        return Ok(());
+    }
+    let Some(document) = rebuilt(text).filter(|_| lines) else { return Ok(()) };
     let document = document.map_err(|error| {
         let place = TextPlace::locate(text.as_bytes(), error.offset, 1);
         FileError::new(ErrorKind::Content, name, error.what).at(place)

@@ -54,7 +54,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use feed::first_without_records;
 
 use crate::{BLOCK, ErrorKind, FileError, Limits, OpenTable, Packing, RowPlace, RowResult, Source, Stamp, Table};
-use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading, refusal};
 use curtail_core::error::Locator;
 use curtail_core::json::Document;
 use curtail_core::transcript::Transcript;
@@ -151,8 +151,10 @@ pub struct Opened {
     pub reading: Reading,
     /// The table whose rows are its transcripts, if it is one.
     pub table: Option<Arc<dyn Table>>,
-    /// Whether its text was made from a log of patches, so that places in it are not those of the file.
+    /// Whether its text was made from a log of patches or an export, so that places in it are not those of the file.
     pub rebuilt: bool,
+    /// What it is, if it is an export that is looked at and not cut.
+    pub export: Option<&'static str>,
     /// Whether the rest of it is skipped.
     rest_skipped: Arc<AtomicBool>,
 }
@@ -224,7 +226,19 @@ impl<'u> Unit<'u> {
         &self,
         document: &'a Document<'a>,
     ) -> Result<Vec<(&'static dyn Dialect, Transcript<'a>)>, ReadError> {
+        self.refuse_export()?;
         self.opened.reading.writable_transcripts(document)
+    }
+
+    /// Refuses to write an export that is only looked at.
+    ///
+    /// # Errors
+    /// It is one.
+    pub fn refuse_export(&self) -> Result<(), ReadError> {
+        match self.opened.export {
+            Some(format) => Err(ReadError { offset: 0, what: refusal(format) }),
+            None => Ok(()),
+        }
     }
 
     /// Locates ascending offsets of the text in the file, in one pass. A row counts as one line, whatever its text contains.

@@ -6,6 +6,7 @@ mod codex;
 mod copilot;
 mod crossed;
 mod data;
+mod exports;
 mod files;
 mod forms;
 mod identity;

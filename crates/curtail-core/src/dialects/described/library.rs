@@ -1,0 +1,190 @@
+//! The descriptions that the program brings, and those that a user adds to a run.
+
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use super::Described;
+use super::paths::Path;
+use super::rules::{Library, ListPlace, Rules};
+use super::source::{DescriptionError, Fault, Table, root};
+use crate::dialects::{CODE, Dialect};
+use crate::json::Value;
+
+/// Descriptions that the program brings: name and text.
+macro_rules! descriptions {
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../", $folder, $name, ".toml")))),*]
+    };
+}
+
+/// The dialects that are described, in the order in which they are listed.
+const BUILT_IN: &[(&str, &str)] = descriptions! { "":
+    "haystack", "llama-index", "autogen-core", "autogen-agentchat", "semantic-kernel",
+    "semantic-kernel-dotnet", "microsoft-extensions-ai", "agent-framework", "spring-ai", "langchain4j",
+    "strands", "agno", "smolagents", "smolagents-chat", "llama", "librechat", "batch-output", "qwen-agent",
+    "cohere", "ollama", "mcp-sampling", "ag-ui", "mastra", "letta", "letta-messages", "continue",
+    "claude-ai", "codex-exec", "opencode-run", "cursor-stream", "gemini-stream", "kimi-wire", "kimi-context",
+    "crush", "harmony", "openai-conversations", "openai-threads", "ai-studio", "agentcore-memory",
+    "lm-studio", "nextchat", "silly-tavern", "deepseek-harness", "a2a",
+};
+
+/// What descriptions of dialects that are code extend.
+const WIRES: &[(&str, &str)] = descriptions! { "wires/":
+    "openai", "anthropic",
+};
+
+static RULES: LazyLock<Vec<Rules>> = LazyLock::new(|| {
+    let read = |(_, text): &(&str, &str)| Rules::read(text, &Known).ok();
+    BUILT_IN.iter().filter_map(read).collect()
+});
+
+static DESCRIBED: LazyLock<Vec<&'static Described>> =
+    LazyLock::new(|| RULES.iter().cloned().map(Described::new).collect());
+
+static REGISTERED: RwLock<&'static [&'static Described]> = RwLock::new(&[]);
+
+/// The dialects that the program brings as descriptions.
+pub(in crate::dialects) fn described() -> &'static [&'static Described] {
+    &DESCRIBED
+}
+
+pub(super) fn built_in_rules() -> &'static [Rules] {
+    &RULES
+}
+
+/// The dialects that a user described for this run.
+pub(super) fn registered() -> &'static [&'static Described] {
+    *REGISTERED.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// All described dialects: those of the user, then those that the program brings.
+pub(in crate::dialects) fn all() -> impl Iterator<Item = &'static dyn Dialect> {
+    registered().iter().chain(described()).map(|one| *one as &dyn Dialect)
+}
+
+/// The described dialect with this name.
+pub(in crate::dialects) fn dialect_named(name: &str) -> Option<&'static dyn Dialect> {
+    let mut all = registered().iter().chain(described());
+    all.find(|one| one.format.name == name).map(|one| *one as _)
+}
+
+/// The names and the texts of the descriptions that the program brings.
+#[must_use]
+pub const fn built_in() -> &'static [(&'static str, &'static str)] {
+    BUILT_IN
+}
+
+/// The text of the description of a dialect that the program brings; `None` if it is code.
+#[must_use]
+pub fn description_of(name: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// A description of a user, compiled.
+#[derive(Clone, Copy)]
+pub struct Description {
+    pub(super) dialect: &'static Described,
+}
+
+impl std::fmt::Debug for Description {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.dialect.format.name)
+    }
+}
+
+impl Description {
+    /// Compiles the description `text`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place and what would be right.
+    pub fn read(text: &str) -> Result<Self, DescriptionError> {
+        Rules::read(text, &Known).and_then(Self::of_rules).map_err(|fault| fault.in_text(text))
+    }
+
+    /// Compiles the descriptions in the tables `dialects` of a configuration.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place in `text`.
+    pub fn of_configuration(text: &str) -> Result<Vec<Self>, DescriptionError> {
+        let read = || -> Result<Vec<Self>, Fault> {
+            let document = root(text)?;
+            let tables = Table::new("", &document).tables("dialects")?;
+            tables.into_iter().map(|table| Self::of_rules(Rules::of_table(table.nameless(), &Known)?)).collect()
+        };
+        read().map_err(|fault| fault.in_text(text))
+    }
+
+    fn of_rules(rules: Rules) -> Result<Self, Fault> {
+        let dialect = Described::new(rules);
+        dialect.refuse_misread()?;
+        Ok(Self { dialect })
+    }
+
+    /// The values of an item with a text of some length that is in no part and under no known key.
+    #[must_use]
+    pub fn unaccounted<'a>(&self, item: Value<'a>) -> Vec<Value<'a>> {
+        self.dialect.rules.unaccounted(item)
+    }
+
+    /// The dialect that it describes.
+    #[must_use]
+    pub fn dialect(&self) -> &'static dyn Dialect {
+        self.dialect
+    }
+
+    /// The lines or records that it promises to read.
+    #[must_use]
+    pub fn samples(&self) -> &'static [String] {
+        &self.dialect.rules.samples
+    }
+}
+
+/// Adds the dialects of a user to those that are detected and found by name, for as long as the program runs. They come before
+/// those that the program describes, so that a changed copy of one takes its place.
+pub fn register(descriptions: &[Description]) {
+    let mut all = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    let added = descriptions.iter().map(|description| description.dialect);
+    *all = Box::leak(added.chain(all.iter().copied()).collect::<Vec<_>>().into_boxed_slice());
+}
+
+/// The list of messages in a record that keeps it where a description says.
+pub(in crate::dialects) fn list_in(record: Value<'_>) -> Option<Value<'_>> {
+    let described = registered().iter().chain(described());
+    let in_place = |place: &ListPlace| {
+        let list = place.list.first(record).filter(|list| list.is_array())?;
+        // A cut may leave nothing; a key that others have as well says too little then.
+        let Some(first) = list.items().next() else {
+            let is_own = place.list.only_key() != Some("data") || all().any(|one| one.fits_record(record));
+            return is_own.then_some(list);
+        };
+        let holds = |inner: &Path| inner.is_here() || inner.first(first).is_some_and(Value::is_array);
+        (first.is_object() && place.inner.as_ref().is_none_or(holds)).then_some(list)
+    };
+    described.flat_map(|one| &one.rules.lists).find_map(in_place)
+}
+
+/// The records of a document that keeps them where a description says.
+pub(in crate::dialects) fn records_in(document: Value<'_>) -> Vec<Vec<Value<'_>>> {
+    let all = registered().iter().chain(described());
+    let places = all.flat_map(|one| &one.rules.records);
+    places.map(|path| path.all(document)).filter(|records| !records.is_empty()).collect()
+}
+
+/// What the program knows.
+struct Known;
+
+impl Library for Known {
+    fn description(&self, name: &str) -> Option<&'static str> {
+        BUILT_IN.iter().chain(WIRES).find(|(known, _)| *known == name).map(|(_, text)| *text)
+    }
+
+    fn dialect(&self, name: &str) -> Option<&'static dyn Dialect> {
+        let code = CODE.iter().copied().find(|dialect| dialect.name() == name)?;
+        let can_stand = !code.is_log() && code.writer().is_none_or(|writer| writer.tree().is_none());
+        can_stand.then_some(code)
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let code = CODE.iter().map(|dialect| dialect.name()).filter(|name| self.dialect(name).is_some());
+        code.chain(BUILT_IN.iter().map(|(name, _)| *name)).collect()
+    }
+}

@@ -1,0 +1,171 @@
+//! Dialects that are described, not programmed: a description says where role, parts, ids and texts are, and what is written.
+//!
+//! One interpreter reads and writes all of them. A description is compiled once, and what it writes is read again then: one
+//! whose templates do not say what was meant is refused.
+
+mod library;
+mod marks;
+mod paths;
+mod read;
+mod rules;
+mod screen;
+mod source;
+mod templates;
+mod write;
+
+pub use library::{Description, built_in, description_of, register};
+pub(super) use library::{all, dialect_named, list_in, records_in};
+pub(super) use marks::{decide, has_mark};
+pub use source::DescriptionError;
+
+use super::{Dialect, Fit, Format, Item, PairingRules, ProviderRules, blocks};
+use crate::json::{Text, Value};
+use crate::transcript::Turns;
+use rules::Rules;
+use write::Wire;
+
+/// A dialect that a description made.
+pub(super) struct Described {
+    format: &'static Format,
+    rules: &'static Rules,
+}
+
+impl Described {
+    /// The dialect of these rules, for as long as the program runs.
+    fn new(rules: Rules) -> &'static Self {
+        let rules: &'static Rules = Box::leak(Box::new(rules));
+        let wire: &'static Wire = Box::leak(Box::new(Wire { rules }));
+        Box::leak(Box::new(Self { format: Box::leak(Box::new(format_of(rules, wire))), rules }))
+    }
+}
+
+fn format_of(rules: &'static Rules, wire: &'static Wire) -> Format {
+    let plain = Format { name: &rules.name, signature: &rules.about, has_marks: true, ..Format::PLAIN };
+    if let Some(base) = rules.base {
+        let base = base.format();
+        let writer = base.writer.map(|_| wire as _);
+        return Format { pairing: base.pairing, provider: base.provider, reread: base.reread, writer, ..plain };
+    }
+    let developer = rules.name_of(crate::transcript::Role::Developer).is_some();
+    Format {
+        pairing: PairingRules { results: rules.results, unique_ids: false, ids: rules.has_ids(), developer },
+        provider: ProviderRules { log: rules.is_log, turns: Turns::Free, ..super::NO_RULES },
+        is_log: rules.is_log,
+        writer: rules.writing.as_ref().map(|_| wire as _),
+        ..plain
+    }
+}
+
+impl Dialect for Described {
+    fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    fn unread<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let content = blocks::content_of(self.rules.said(item))?;
+        Some(content.text().unwrap_or(Text::Json(content.raw())))
+    }
+
+    fn fit(&self, item: Value<'_>) -> Fit {
+        if self.rules.is_marked(item) {
+            return Fit::Marked;
+        }
+        match self.rules.item(item) {
+            Item::Unknown(_) => Fit::No,
+            _ if self.rules.base.is_some_and(|base| base.fit(self.rules.said(item)) == Fit::No) => Fit::No,
+            _ => Fit::Possible,
+        }
+    }
+
+    fn fits_record(&self, record: Value<'_>) -> bool {
+        self.rules.marks_record(record)
+    }
+
+    fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
+        self.rules.item(item)
+    }
+
+    fn connect<'a>(&self, items: &[Value<'a>], read: &mut [Item<'a>]) {
+        if let Some(base) = self.rules.base {
+            let said: Vec<_> = items.iter().map(|item| self.rules.said(*item)).collect();
+            return base.connect(&said, read);
+        }
+        if !self.rules.has_ids() {
+            blocks::close_rounds(read);
+        }
+    }
+
+    fn preamble<'a>(&self, record: Value<'a>) -> Vec<Text<'a>> {
+        if let Some(base) = self.rules.base
+            && self.rules.preamble.is_empty()
+        {
+            return base.preamble(record);
+        }
+        let values = self.rules.preamble.iter().flat_map(|path| path.all(record));
+        values.flat_map(|value| blocks::texts(Some(value))).collect()
+    }
+
+    fn model<'a>(&self, item: Value<'a>) -> Option<Text<'a>> {
+        let said = self.rules.said(item);
+        match (&self.rules.model, self.rules.base) {
+            (Some(path), _) => path.first(item).or_else(|| path.first(said)).and_then(Value::text),
+            (None, Some(base)) => base.model(said),
+            (None, None) => blocks::model(said).or_else(|| blocks::model(item)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Description, built_in};
+
+    #[test]
+    fn every_description_says_what_it_means() {
+        let wrong = built_in().iter().filter_map(|(name, text)| match Description::read(text) {
+            Ok(description) if description.dialect().name() == *name => None,
+            Ok(description) => Some(format!("{name}.toml describes {}", description.dialect().name())),
+            Err(error) => Some(format!("{name}.toml:{error}")),
+        });
+        let wrong: Vec<String> = wrong.collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        const READS: &str = "[role]\nat = \"role\"\nuser = \"user\"\nassistant = \"assistant\"\n[[part]]\nis = \"text\"\nat = \"body\"\n";
+        for (text, expected) in [
+            ("nam = \"x\"\n", "1:1: `name` is missing"),
+            ("name = \"x\"\nknwon = []\n", "2:1: a description has no key `knwon`; did you mean `known`?"),
+            (
+                "name = \"x\"\nextends = \"opnai\"\n",
+                "2:11: no dialect that can be extended is called `opnai`; did you mean `openai`?",
+            ),
+            ("name = \"x\"\nextends = \"gemini\"\nrename = { a = \"b\" }\n", "2:11: `gemini` is code"),
+            (
+                "name = \"x\"\nresults = \"rigth-after\"\n",
+                "2:11: results are not `rigth-after`; did you mean `right-after`?",
+            ),
+            ("name = \"x\"\n[[part]]\nis = \"call\"\nat = \"calls[]\"\n", "2:1: a call needs `name`"),
+            ("name = \"x\"\nlist = \"a..b\"\n", "2:8: `a..b` is no path"),
+            (
+                &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": $rolle}}'\n"),
+                "10:11: no hole is called `$rolle`; did you mean `$role`?",
+            ),
+            (
+                &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": $role, \"text\": $text}}'\n"),
+                "10:11: what is written for a message of the user is read as",
+            ),
+            (
+                &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": \"$role\"}}'\n"),
+                "10:11: what is written for a message of the user is read as no message (no role)",
+            ),
+            (
+                &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\" $role}}'\n"),
+                "10:11: the template is no JSON",
+            ),
+        ] {
+            let error = Description::read(text).expect_err(text).to_string();
+            assert!(error.starts_with(expected), "{error}\n  instead of\n{expected}");
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Paths: `origin.id`, `content[].text`, `tool_calls[]`, alternatives `id|call_id`, constants `=shell`.
+
+use crate::json::{Text, Value, ValueKind};
+
+/// Where a value is, from another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Path {
+    /// Whether it begins at what is around the value: `^signature`.
+    outer: bool,
+    routes: Vec<Route>,
+}
+
+/// One of the alternatives of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Route {
+    /// The same text whatever the value is.
+    Constant(String),
+    Steps(Vec<Step>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The member with this key, unless it is null.
+    Key(String),
+    /// Each element of a list.
+    Each,
+    /// The value of each member.
+    Any,
+    /// The key of the only member, as a text.
+    Name,
+}
+
+impl Path {
+    /// The path that `text` writes.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let inside = text.strip_prefix('^');
+        let routes = inside.unwrap_or(text).split('|').map(|route| match route.strip_prefix('=') {
+            Some(constant) => Ok(Route::Constant(constant.to_owned())),
+            None => steps(route.trim()).map(Route::Steps),
+        });
+        Ok(Self { outer: inside.is_some(), routes: routes.collect::<Result<_, _>>()? })
+    }
+
+    /// The value that it begins at.
+    pub(super) const fn base<'a>(&self, value: Value<'a>, outer: Value<'a>) -> Value<'a> {
+        if self.outer { outer } else { value }
+    }
+
+    /// Whether it begins at what is around the value.
+    pub(super) const fn is_outer(&self) -> bool {
+        self.outer
+    }
+
+    /// The value itself.
+    pub(super) fn here() -> Self {
+        Self { outer: false, routes: vec![Route::Steps(Vec::new())] }
+    }
+
+    /// Whether it is the value itself.
+    pub(super) fn is_here(&self) -> bool {
+        *self == Self::here()
+    }
+
+    /// The list that the path steps into last, and the path from an element of that list.
+    pub(super) fn parted(&self) -> (Option<Self>, Self) {
+        let mut lists = Vec::new();
+        let mut rests = Vec::new();
+        for route in &self.routes {
+            let Route::Steps(steps) = route else { continue };
+            match steps.iter().rposition(|step| *step == Step::Each) {
+                Some(last) => {
+                    lists.push(Route::Steps(steps[..last].to_vec()));
+                    rests.push(Route::Steps(steps[last + 1..].to_vec()));
+                }
+                // What follows the last alternative with a list belongs to its elements.
+                None => rests.push(route.clone()),
+            }
+        }
+        rests.dedup();
+        if rests.len() > 1 && rests.first() == Some(&Route::Steps(Vec::new())) {
+            rests.remove(0);
+        }
+        let list = (!lists.is_empty()).then_some(Self { outer: self.outer, routes: lists });
+        (list, Self { outer: false, routes: rests })
+    }
+
+    /// The same path, with the keys that `renamed` renames.
+    pub(super) fn renamed(&self, renamed: impl Fn(&str) -> Option<String>) -> Self {
+        let mut path = self.clone();
+        for route in &mut path.routes {
+            let Route::Steps(steps) = route else { continue };
+            for step in steps {
+                if let Step::Key(key) = step
+                    && let Some(new) = renamed(key)
+                {
+                    *key = new;
+                }
+            }
+        }
+        path
+    }
+
+    /// The first key, if all routes begin with it.
+    pub(super) fn only_start(&self) -> Option<&str> {
+        let mut starts = self.routes.iter().map(|route| match route {
+            Route::Steps(steps) => match steps.first() {
+                Some(Step::Key(key)) => Some(key.as_str()),
+                _ => None,
+            },
+            Route::Constant(_) => None,
+        });
+        let first = starts.next()??;
+        starts.all(|start| start == Some(first)).then_some(first)
+    }
+
+    /// The first two keys of a path without alternatives, and whether a list is between them.
+    pub(super) fn second_key(&self) -> Option<(&str, bool, &str)> {
+        let [Route::Steps(steps)] = self.routes.as_slice() else { return None };
+        match steps.as_slice() {
+            [Step::Key(first), Step::Each, Step::Key(second), ..] => Some((first, true, second)),
+            [Step::Key(first), Step::Key(second), ..] => Some((first, false, second)),
+            _ => None,
+        }
+    }
+
+    /// Whether it ends with its second key.
+    pub(super) fn is_two_keys(&self) -> bool {
+        let keys = |steps: &[Step]| steps.iter().filter(|step| **step != Step::Each).count();
+        matches!(self.routes.as_slice(), [Route::Steps(steps)] if keys(steps) == 2)
+    }
+
+    /// The only key of a path that is no more than one.
+    pub(super) fn only_key(&self) -> Option<&str> {
+        match self.routes.as_slice() {
+            [Route::Steps(steps)] => match steps.as_slice() {
+                [Step::Key(key)] => Some(key),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The keys after the last list of its first route.
+    pub(super) fn keys_in_list(&self) -> Option<Vec<String>> {
+        let Route::Steps(steps) = self.routes.first()? else { return None };
+        let last = steps.iter().rposition(|step| *step == Step::Each)?;
+        let key = |step: &'_ Step| if let Step::Key(key) = step { Some(key.clone()) } else { None };
+        steps[last + 1..].iter().map(key).collect()
+    }
+
+    /// The first value there is.
+    pub(super) fn first<'a>(&self, from: Value<'a>) -> Option<Value<'a>> {
+        self.routes.iter().find_map(|route| match route {
+            Route::Steps(steps) => first(from, steps),
+            Route::Constant(_) => None,
+        })
+    }
+
+    /// The object that has, or could have, the value at the path, with the key of it.
+    pub(super) fn holder<'a>(&self, from: Value<'a>) -> Option<(Value<'a>, &str)> {
+        self.routes.iter().find_map(|route| {
+            let Route::Steps(steps) = route else { return None };
+            let (Step::Key(key), before) = steps.split_last()? else { return None };
+            Some((first(from, before).filter(|holder| holder.is_object())?, key.as_str()))
+        })
+    }
+
+    /// All values of the first alternative that has one.
+    pub(super) fn all<'a>(&self, from: Value<'a>) -> Vec<Value<'a>> {
+        let found = self.routes.iter().map(|route| {
+            let mut values = Vec::new();
+            if let Route::Steps(steps) = route {
+                collect(from, steps, &mut values);
+            }
+            values
+        });
+        found.into_iter().find(|values| !values.is_empty()).unwrap_or_default()
+    }
+
+    /// The text there: of a string, the JSON of another value, a key, or a constant.
+    pub(super) fn text<'a>(&self, from: Value<'a>) -> Option<Text<'a>> {
+        self.routes.iter().find_map(|route| match route {
+            Route::Constant(text) => Some(Text::Owned(text.clone())),
+            Route::Steps(steps) => match steps.split_last() {
+                Some((Step::Name, before)) => first(from, before)?.members().next().map(|member| member.key),
+                _ => first(from, steps).map(|value| value.text().unwrap_or(Text::Json(value.raw()))),
+            },
+        })
+    }
+
+    /// Whether there is a value, or one that is one of `wanted`.
+    pub(super) fn holds(&self, from: Value<'_>, wanted: &[String]) -> bool {
+        let is_wanted = |value: &Value<'_>| {
+            let is_one = |text: &String| value.is(text) || value.text().is_none() && value.raw() == text;
+            wanted.is_empty() || wanted.iter().any(is_one)
+        };
+        self.routes.iter().any(|route| match route {
+            Route::Steps(steps) => any(from, steps, &is_wanted),
+            Route::Constant(_) => true,
+        })
+    }
+}
+
+impl std::fmt::Display for Path {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let routes: Vec<String> = self.routes.iter().map(Route::shown).collect();
+        f.write_str(&routes.join("|"))
+    }
+}
+
+impl Route {
+    fn shown(&self) -> String {
+        let steps = match self {
+            Self::Constant(text) => return format!("={text}"),
+            Self::Steps(steps) => steps,
+        };
+        let mut shown = String::new();
+        for step in steps {
+            let word = match step {
+                Step::Key(key) => key.as_str(),
+                Step::Each => {
+                    shown.push_str("[]");
+                    continue;
+                }
+                Step::Any => "*",
+                Step::Name => "{}",
+            };
+            if !shown.is_empty() {
+                shown.push('.');
+            }
+            shown.push_str(word);
+        }
+        if shown.is_empty() { String::from(".") } else { shown }
+    }
+}
+
+/// The steps of `origin.id`, `content[].text`, `"a.b".c`, `call.*`, `call.{}` or `.`.
+fn steps(text: &str) -> Result<Vec<Step>, String> {
+    if text == "." {
+        return Ok(Vec::new());
+    }
+    let mut steps = Vec::new();
+    let mut rest = text;
+    loop {
+        let (key, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').ok_or_else(|| format!("`{text}` has a quote without an end"))?,
+            None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
+        };
+        match key {
+            "" if !after.starts_with('[') || !steps.is_empty() => {
+                return Err(format!(
+                    "`{text}` is no path: write keys joined by dots, and `[]` after a list, as `content[].text`"
+                ));
+            }
+            "" => {}
+            "*" => steps.push(Step::Any),
+            "{}" => steps.push(Step::Name),
+            key => steps.push(Step::Key(key.to_owned())),
+        }
+        let mut after = after;
+        while let Some(inner) = after.strip_prefix("[]") {
+            steps.push(Step::Each);
+            after = inner;
+        }
+        if after.is_empty() {
+            return Ok(steps);
+        }
+        rest = after
+            .strip_prefix('.')
+            .ok_or_else(|| format!("`{text}` is no path: `[]` steps into a list, and numbers select nothing"))?;
+    }
+}
+
+fn first<'a>(from: Value<'a>, steps: &[Step]) -> Option<Value<'a>> {
+    let Some((step, rest)) = steps.split_first() else { return Some(from) };
+    match step {
+        Step::Key(key) => first(from.some(key)?, rest),
+        Step::Each => from.items().find_map(|item| first(item, rest)),
+        Step::Any => from.members().find_map(|member| first(member.value, rest)),
+        Step::Name => None,
+    }
+}
+
+fn collect<'a>(from: Value<'a>, steps: &[Step], found: &mut Vec<Value<'a>>) {
+    let Some((step, rest)) = steps.split_first() else { return found.push(from) };
+    match step {
+        Step::Key(key) => from.some(key).into_iter().for_each(|value| collect(value, rest, found)),
+        Step::Each if from.is_array() => from.items().for_each(|item| collect(item, rest, found)),
+        // One element instead of a list of one.
+        Step::Each if from.is_object() => collect(from, rest, found),
+        Step::Any => from.members().for_each(|member| collect(member.value, rest, found)),
+        Step::Each | Step::Name => {}
+    }
+}
+
+fn any(from: Value<'_>, steps: &[Step], wanted: &impl Fn(&Value<'_>) -> bool) -> bool {
+    let Some((step, rest)) = steps.split_first() else {
+        return from.kind() != ValueKind::Null && wanted(&from);
+    };
+    match step {
+        Step::Key(key) => from.some(key).is_some_and(|value| any(value, rest, wanted)),
+        Step::Each if from.is_object() => any(from, rest, wanted),
+        Step::Each => from.items().any(|item| any(item, rest, wanted)),
+        Step::Any => from.members().any(|member| any(member.value, rest, wanted)),
+        Step::Name => from.members().next().is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Path;
+    use crate::json::Document;
+
+    #[test]
+    fn paths_find_what_they_say() {
+        let text = r#"{"a": {"b.c": 1, "id": "x"}, "list": [{"t": "one"}, {"t": "two", "u": null}], "call": {"read": {"p": 2}}}"#;
+        let document = Document::parse(text).unwrap();
+        let root = document.roots().next().unwrap();
+        for (path, expected) in [
+            ("a.id", "x"),
+            ("a.\"b.c\"", "1"),
+            ("nothing|a.id", "x"),
+            ("list[].t", "one"),
+            ("call.{}", "read"),
+            ("call.*.p", "2"),
+            ("nothing|=shell", "shell"),
+        ] {
+            let found = Path::parse(path).unwrap().text(root).map(|text| text.decode().into_owned());
+            assert_eq!(found.as_deref(), Some(expected), "{path}");
+        }
+        assert_eq!(Path::parse("list[].t").unwrap().all(root).len(), 2);
+        assert!(Path::parse("list[].u").unwrap().first(root).is_none(), "null is nothing");
+        for wrong in ["a..b", "", "a[0]", "\"a"] {
+            assert!(Path::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_path_parts_at_its_last_list() {
+        for (path, list, rest) in [
+            ("content[].tool_call", Some("content"), "tool_call"),
+            ("content[]|parts[]", Some("content|parts"), "."),
+            ("content", None, "content"),
+            ("a[].b[]", Some("a[].b"), "."),
+        ] {
+            let (found, after) = Path::parse(path).unwrap().parted();
+            assert_eq!(found.map(|list| list.to_string()).as_deref(), list, "{path}");
+            assert_eq!(after.to_string(), rest, "{path}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Writing messages by the templates of a description, and reading them again to see that they say what was meant.
+
+use super::Described;
+use super::rules::Rules;
+use super::source::Fault;
+use super::templates::{Hole, Template};
+use crate::dialects::{Dialect as _, DialectWriter, Item, Patch, blocks};
+use crate::json::{Document, Value, quote};
+use crate::transcript::{Content, Draft, DraftPart, DraftResult, Family, Message, Role};
+
+/// Writes what a description describes.
+pub(super) struct Wire {
+    pub(super) rules: &'static Rules,
+}
+
+impl Wire {
+    fn base(&self) -> Option<&'static dyn DialectWriter> {
+        self.rules.base?.format().writer
+    }
+
+    fn template(&self, role: Role) -> Option<&Template> {
+        let writing = self.rules.writing.as_ref()?;
+        writing.message(role).or_else(|| writing.fallback())
+    }
+
+    /// The name of a role; instructions of the application have the name of those of the system where there is one only.
+    fn role(&self, role: Role) -> &str {
+        let name = |role| self.rules.name_of(role);
+        let or = match role {
+            Role::Developer => Role::System,
+            Role::System | Role::Tool => Role::User,
+            role => role,
+        };
+        name(role).or_else(|| name(or)).or_else(|| name(Role::User)).unwrap_or_else(|| role.name())
+    }
+
+    /// A result as a part or a message.
+    fn result(&self, template: &Template, result: &DraftResult, anchor: Option<Value<'_>>) -> String {
+        template.fill(anchor, |hole| match hole {
+            Hole::Id => quote(result.call_id()),
+            Hole::Name => quote(&result.name),
+            Hole::Role => quote(self.role(Role::Tool)),
+            Hole::NewId => quote(&blocks::draft_id(&result.text)),
+            Hole::Arguments => String::from("{}"),
+            Hole::Text | Hole::Parts | Hole::Message => quote(&result.text),
+        })
+    }
+
+    /// A message inside the envelope of the description.
+    fn enveloped(&self, message: String, anchor: Option<Value<'_>>) -> String {
+        if let Some(template) = self.rules.writing.as_ref().and_then(|writing| writing.envelope.as_ref()) {
+            return template.fill(anchor, |hole| match hole {
+                Hole::NewId => quote(&blocks::draft_id(&message)),
+                _ => message.clone(),
+            });
+        }
+        match self.rules.message.as_ref().and_then(|path| path.only_key()) {
+            Some(key) => format!("{{{}:{message}}}", quote(key)),
+            None => message,
+        }
+    }
+}
+
+impl DialectWriter for Wire {
+    fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
+        let said: Vec<_> = items.iter().map(|item| self.rules.said(*item)).collect();
+        self.base()?.result_key(&said)
+    }
+
+    fn write_message(&self, draft: &Draft, anchor: Option<Value<'_>>) -> String {
+        if let Some(base) = self.base() {
+            let inner = anchor.map(|anchor| self.rules.said(anchor));
+            return self.enveloped(base.write_message(draft, inner), anchor);
+        }
+        let writing = self.rules.writing.as_ref();
+        if let (Some(result), Some(template)) =
+            (draft.only_result(), writing.and_then(|writing| writing.result_message.as_ref()))
+        {
+            return self.enveloped(self.result(template, result, anchor), anchor);
+        }
+        let Some(template) = self.template(draft.role) else { return String::new() };
+        let parts: Vec<String> = draft.parts.iter().map(|part| self.write_part(part)).collect();
+        let written = template.fill(anchor, |hole| match hole {
+            Hole::Role => quote(self.role(draft.role)),
+            Hole::Parts => parts.join(","),
+            Hole::NewId => quote(&blocks::draft_id(&parts.concat())),
+            Hole::Text | Hole::Id | Hole::Name | Hole::Arguments | Hole::Message => quote(&draft.joined_text()),
+        });
+        self.enveloped(written, anchor)
+    }
+
+    fn write_text(&self, text: &str) -> String {
+        if let Some(base) = self.base() {
+            return base.write_text(text);
+        }
+        match self.rules.writing.as_ref().and_then(|writing| writing.text.as_ref()) {
+            Some(template) => text_part(template, &quote(text)),
+            None => quote(text),
+        }
+    }
+
+    fn write_result(&self, result: &DraftResult) -> String {
+        if let Some(base) = self.base() {
+            return base.write_result(result);
+        }
+        match self.rules.writing.as_ref().and_then(|writing| writing.result.as_ref()) {
+            Some(template) => self.result(template, result, None),
+            None => self.write_message(&Draft::part(Role::Tool, DraftPart::ToolResult(result.clone())), None),
+        }
+    }
+
+    fn prepend_parts(&self, message: Value<'_>, parts: &[String]) -> Option<Patch> {
+        let said = self.rules.said(message);
+        if let Some(base) = self.base() {
+            return base.prepend_parts(said, parts);
+        }
+        let template = self.rules.writing.as_ref()?.text.as_ref()?;
+        let mut lists = self.rules.groups.iter().filter_map(|group| group.list.as_ref());
+        let list = lists.find_map(|list| list.first(said))?;
+        blocks::prepend_parts(list, parts, |json| text_part(template, json))
+    }
+}
+
+/// A text as a part; `json` is the string.
+fn text_part(template: &Template, json: &str) -> String {
+    template.fill(None, |hole| if hole == Hole::NewId { quote(&blocks::draft_id(json)) } else { json.to_owned() })
+}
+
+impl Described {
+    /// Refuses templates that, read again, are not what was written.
+    pub(super) fn refuse_misread(&self) -> Result<(), Fault> {
+        let Some(writing) = &self.rules.writing else { return Ok(()) };
+        let Some(writer) = self.format.writer else { return Ok(()) };
+        for role in [Role::System, Role::User, Role::Assistant] {
+            let Some(template) = writing.message(role).filter(|_| self.rules.has_role(role)) else { continue };
+            let written = writer.write_message(&Draft::text(role, "one \"text\""), None);
+            let is_right = |message: &Message<'_>| {
+                message.role == role
+                    && only(message, |content| matches!(content, Content::Text(text) if text.is("one \"text\"")))
+            };
+            self.refuse(&written, template.at, &format!("a message of the {}", role.name()), is_right)?;
+        }
+        let Some(template) =
+            writing.result_message.as_ref().or(writing.result.as_ref()).filter(|_| self.rules.base.is_none())
+        else {
+            return Ok(());
+        };
+        let has_id = template.has(Hole::Id);
+        let result = DraftResult {
+            id: has_id.then(|| String::from("call_1")),
+            name: String::from("look"),
+            text: String::from("seen"),
+            family: Family::Function,
+            key: None,
+        };
+        let written = writer.write_message(&Draft::part(Role::Tool, DraftPart::ToolResult(result.clone())), None);
+        let is_right = |message: &Message<'_>| {
+            only(message, |content| {
+                content.result().is_some_and(|read| {
+                    let is = |read: &Option<crate::json::Text<'_>>, written: &str| {
+                        read.as_ref().is_some_and(|read| read.is(written))
+                    };
+                    let id = result.id.as_deref().is_none_or(|id| is(&read.id, id));
+                    id && read.content.len() == 1 && read.content.iter().all(|text| text.is("seen"))
+                })
+            })
+        };
+        self.refuse(&written, template.at, "a result", is_right)
+    }
+
+    fn refuse(
+        &self,
+        written: &str,
+        at: usize,
+        what: &str,
+        is_right: impl Fn(&Message<'_>) -> bool,
+    ) -> Result<(), Fault> {
+        let read = Document::parse(written).ok();
+        let item = read.as_ref().and_then(|document| document.roots().next()).map(|item| self.read(item));
+        let right = matches!(&item, Some(Item::Message(message)) if is_right(message));
+        if right {
+            return Ok(());
+        }
+        let found = match &item {
+            Some(Item::Message(message)) => {
+                let kinds: Vec<&str> = message.parts.iter().map(|part| kind_of(&part.content)).collect();
+                format!(
+                    "a message of the {} with {}",
+                    message.role.name(),
+                    if kinds.is_empty() { String::from("no part") } else { kinds.join(", ") }
+                )
+            }
+            Some(Item::Unknown(unknown)) => format!("no message ({unknown})"),
+            _ => String::from("no message"),
+        };
+        Err(Fault { at, what: format!("what is written for {what} is read as {found}: {written}") })
+    }
+}
+
+fn only(message: &Message<'_>, is: impl Fn(&Content<'_>) -> bool) -> bool {
+    message.parts.len() == 1 && message.parts.iter().all(|part| is(&part.content))
+}
+
+pub(super) const fn kind_of(content: &Content<'_>) -> &'static str {
+    match content {
+        Content::Text(_) => "text",
+        Content::ToolCall(_) => "tool-call",
+        Content::ToolResult(_) => "tool-result",
+        Content::Reasoning(_) => "reasoning",
+        Content::Media(_) => "media",
+        Content::Unknown(_) => "unknown",
+        Content::Other => "other",
+    }
+}

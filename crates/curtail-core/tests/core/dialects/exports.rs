@@ -1,0 +1,179 @@
+//! What is looked at and not cut, what is refused by name, and how a description is tried.
+
+use curtail_core::dialects::{Description, Framing, Reading, detect_framing, unfolded};
+use curtail_core::json::Document;
+use curtail_core::transcript::{Pairs, Role};
+use serde_json::{Value, json};
+
+/// The messages of an export: what it is, their roles, and how many pairs they have.
+fn looked_at(text: &str) -> Option<(&'static str, String, usize)> {
+    let export = unfolded(text)?;
+    let document = Document::parse(&export.text).expect("JSON");
+    let reading = Reading { framing: Framing::Document, dialect: None, named: false, messages_key: None };
+    let transcripts = reading.transcripts(&document).expect("transcripts");
+    let (_, transcript) = transcripts.first()?;
+    let letter = |role: Role| role.name().chars().next().unwrap_or_default();
+    let roles = transcript.messages.iter().map(|message| letter(message.role)).collect();
+    Some((export.format, roles, Pairs::from_messages(&transcript.messages).pairs().count()))
+}
+
+fn chat() -> Value {
+    json!([
+        {"role": "user", "content": "Is the lamp lit?"},
+        {"role": "assistant", "content": null, "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "lit"},
+    ])
+}
+
+#[test]
+fn exports_are_read_along_their_current_branch() {
+    let said = |id: &str, parent: Value, role: &str, text: &str, recipient: &str| {
+        json!({"id": id, "parent": parent, "children": [], "message": {"id": id, "author": {"role": role},
+            "recipient": recipient, "content": {"content_type": "text", "parts": [text]}}})
+    };
+    let tree = json!({"current_node": "d", "mapping": {
+        "a": said("a", Value::Null, "user", "Is the lamp lit?", "all"),
+        "b": said("b", json!("a"), "assistant", "look(lamp)", "lamp.look"),
+        "x": said("x", json!("a"), "assistant", "I do not know.", "all"),
+        "c": said("c", json!("b"), "tool", "lit", "all"),
+        "d": said("d", json!("c"), "assistant", "It is.", "all"),
+    }});
+    let webui = json!([{"chat": {"history": {"currentId": "b", "messages": {
+        "a": {"id": "a", "parentId": null, "childrenIds": ["b", "x"], "role": "user", "content": "Is the lamp lit?"},
+        "b": {"id": "b", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "It is.", "output": [
+            {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": "lit"}]},
+            {"type": "message", "content": [{"type": "output_text", "text": "It is."}]}]},
+        "x": {"id": "x", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "I do not know."},
+    }}}}]);
+    let leaf =
+        json!({"messageId": "b", "isCreatedByUser": false, "sender": "Keeper", "text": "It is.", "children": []});
+    let left = json!({"messageId": "x", "isCreatedByUser": false, "sender": "Keeper", "text": "No.", "children": []});
+    let libre = json!({"messagesTree": [{"messageId": "a", "isCreatedByUser": true, "sender": "User", "text": "Lit?",
+        "children": [left, leaf]}]});
+    for (export, expected) in [
+        (tree.to_string(), ("an export of ChatGPT", "uata", 1)),
+        (webui.to_string(), ("an export of Open WebUI", "uata", 1)),
+        (libre.to_string(), ("an export of LibreChat with branches", "ua", 0)),
+    ] {
+        let (format, roles, pairs) = looked_at(&export).expect("it is an export");
+        assert_eq!((format, roles.as_str(), pairs), expected);
+    }
+}
+
+#[test]
+fn traces_and_rows_are_read_out_of_their_strings() {
+    let reply = json!({"role": "assistant", "content": "It is."});
+    let flat = json!({"attributes": {
+        "llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "Lit?",
+        "llm.input_messages.1.message.role": "assistant",
+        "llm.input_messages.1.message.tool_calls.0.tool_call.id": "c1",
+        "llm.input_messages.1.message.tool_calls.0.tool_call.function.name": "look",
+        "llm.input_messages.2.message.role": "tool", "llm.input_messages.2.message.content": "lit",
+        "llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": "It is.",
+    }});
+    let asked = json!([{"role": "user", "parts": [{"type": "text", "content": "Lit?"}]}]).to_string();
+    let otlp = json!({"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [
+        {"key": "gen_ai.input.messages", "value": {"stringValue": asked}}]}]}]}]});
+    let rows: Vec<String> = chat()
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|message| json!({"id": 1, "session_id": "s", "message_data": message.to_string()}).to_string())
+        .collect();
+    for (text, expected) in [
+        (flat.to_string(), ("a span of OpenInference", "uata", 1)),
+        (otlp.to_string(), ("a span of OpenTelemetry with messages in strings", "u", 0)),
+        (json!({"id": "r", "run_type": "llm", "inputs": {"messages": [chat()]}, "outputs": {"choices": [{"message": reply}]}}).to_string(), ("a run of LangSmith", "uata", 1)),
+        (json!({"op_name": "x", "inputs": {"messages": chat()}, "output": {"choices": [{"message": reply}]}}).to_string(), ("a call of Weave", "uata", 1)),
+        (json!({"traceId": "t", "input": {"messages": chat()}, "output": reply}).to_string(), ("an observation of Langfuse", "uata", 1)),
+        (json!({"messages": chat().to_string(), "id": 1}).to_string(), ("a row with its messages in a string", "uat", 1)),
+        (rows.join("\n"), ("rows of a store with messages in strings", "uat", 1)),
+        (json!({"query": "Lit?", "answers": "[{\"name\": \"look\", \"arguments\": {}}]"}).to_string(), ("a row of questions and calls", "ua", 0)),
+    ] {
+        let (format, roles, pairs) = looked_at(&text).unwrap_or_else(|| panic!("{text} is read"));
+        assert_eq!((format, roles.as_str(), pairs), expected, "{text}");
+    }
+    for other in [
+        chat().to_string(),
+        String::from(
+            "{\"role\": \"user\", \"content\": \"[{\\\"a\\\": 1}]\"}\n{\"role\": \"assistant\", \"content\": \"[]\"}",
+        ),
+    ] {
+        assert!(unfolded(&other).is_none(), "{other}");
+    }
+}
+
+#[test]
+fn what_no_dialect_reads_is_refused_by_name() {
+    for (text, expected) in [
+        (r#"{"type": "RUN_STARTED", "threadId": "t"}"#, "a stream of AG-UI events"),
+        (r#"{"jsonrpc": "2.0", "method": "session/update", "params": {"update": {}}}"#, "the Agent Client Protocol"),
+        (r#"{"type": "conversation.item.created", "item": {"type": "message"}}"#, "a log of Realtime events"),
+        (r#"{"message_tree_id": "a", "prompt": {"text": "Lit?", "replies": []}}"#, "a tree of OASST"),
+        (
+            r#"{"message_id": "a", "parent_id": null, "text": "Lit?", "role": "prompter", "message_tree_id": "a"}"#,
+            "a tree of OASST",
+        ),
+        (r#"{"text": "<|im_start|>user\nLit?<|im_end|>"}"#, "a chat template rendered"),
+        (r#"{"text": "<|start|>user<|message|>Lit?<|end|>"}"#, "a chat template rendered"),
+        (r#"{"system": "S", "chat": "USER: Lit?\n\n\nASSISTANT: Yes. <|endoftext|>"}"#, "a chat template rendered"),
+        (r#"[{"ts": 1, "type": "say", "say": "task", "text": "Lit?"}]"#, "`api_conversation_history.json`"),
+        (r#"{"internal": [["Lit?", "Yes."]], "visible": []}"#, "--messages-key internal"),
+        (r#"{"id": "0", "data": ["Lit?", "Yes."]}"#, "a row of texts by turns"),
+        (r#"{"role": "user", "says": "Lit?", "blocks": []}"#, "nearest are "),
+    ] {
+        let framing = detect_framing(text, None);
+        let reading = Reading { framing, dialect: None, named: false, messages_key: None };
+        let document = reading.parse(text).expect("JSON");
+        let error = reading.transcripts(&document).err().unwrap_or_else(|| panic!("{text} is refused"));
+        assert!(error.what.contains(expected), "{text}: {}", error.what);
+    }
+}
+
+#[test]
+fn lists_that_are_newest_first_are_refused() {
+    let message = |at: u32, role: &str| json!({"object": "thread.message", "created_at": at, "role": role, "content": [{"type": "text", "text": {"value": "Lit?"}}]});
+    let list = |messages: [Value; 2]| json!({"object": "list", "data": messages}).to_string();
+    let reading = Reading { framing: Framing::Records, dialect: None, named: false, messages_key: None };
+    let right = list([message(1, "user"), message(2, "assistant")]);
+    assert_eq!(reading.transcripts(&reading.parse(&right).unwrap()).unwrap()[0].1.messages.len(), 2);
+    let wrong = list([message(2, "assistant"), message(1, "user")]);
+    let error = reading.transcripts(&reading.parse(&wrong).unwrap()).err().expect("it is refused");
+    assert!(error.what.contains("newest first"), "{}", error.what);
+}
+
+#[test]
+fn answers_beside_the_messages_are_counted() {
+    for row in [
+        json!({"input": [{"role": "user", "content": "Lit?"}], "output": "It is."}),
+        json!({"messages": [{"role": "user", "content": "Lit?"}], "response": {"choices": [{"message": {"role": "assistant", "content": "It is."}}]}}),
+        json!({"messages": [{"role": "user", "content": "Lit?"}], "outputs": ["It is."]}),
+    ] {
+        let text = row.to_string();
+        let reading = Reading { framing: Framing::Records, dialect: None, named: false, messages_key: None };
+        let document = reading.parse(&text).unwrap();
+        let transcripts = reading.transcripts(&document).unwrap();
+        let preamble = &transcripts[0].1.layout.preamble;
+        assert!(preamble.iter().any(|text| text.is("It is.")), "{text}");
+    }
+}
+
+/// What a description does not say is not read in silence.
+#[test]
+fn texts_without_a_part_are_estimates() {
+    let description = Description::read(
+        "name = \"tram\"\nfits = { who = true }\n[role]\nat = \"who\"\nuser = \"rider\"\nassistant = \"driver\"\n[[part]]\nis = \"text\"\nat = \"say\"\n",
+    )
+    .expect("a description");
+    let text =
+        json!([{"who": "rider", "say": "When?", "aside": "I stand at the third stop, and it begins to rain here."}])
+            .to_string();
+    let document = Document::parse(&text).unwrap();
+    let item = document.roots().next().and_then(|list| list.items().next()).expect("an item");
+    let unread: Vec<String> = description.unaccounted(item).iter().map(|value| value.pointer()).collect();
+    assert_eq!(unread, ["/0/aside"]);
+    let Some(writer) = description.dialect().writer() else { return };
+    panic!("a description without `[write]` is read-only, and writes {}", writer.write_text("x"));
+}

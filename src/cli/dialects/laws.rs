@@ -1,0 +1,157 @@
+//! The laws of cutting, on transcripts made of samples: their items in other orders, some missing, some twice.
+
+use curtail_core::dialects::{Framing, Reading, detect_framing};
+use curtail_core::json::Document;
+use curtail_core::numbers::number_of;
+use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::processors::{HistoryWindow, Keep, Repair, RepairMode, SlidingWindow, WindowUnit};
+use curtail_core::transcript::{Fault, Pairs, Transcript};
+
+use super::trial::reading_of;
+
+/// How many transcripts are made.
+const MADE: usize = 200;
+
+/// The longest that is made, in items.
+const LONGEST: usize = 24;
+
+/// A cut, with its name in messages.
+type Cut = (&'static str, fn() -> Chain);
+
+const CUTS: [Cut; 5] = [
+    ("window -n 4", || {
+        Chain::default().then(HistoryWindow {
+            size: 4,
+            unit: WindowUnit::Items,
+            max_expansion: None,
+            cap_in_flight: false,
+            keep: Keep::default(),
+            step: 1,
+        })
+    }),
+    ("window -n 2 --sliding", || {
+        Chain::default().then(SlidingWindow { size: 2, unit: WindowUnit::Turns, keep: Keep::default(), step: 1 })
+    }),
+    ("repair", || repair(RepairMode::Drop)),
+    ("repair --stub", || repair(RepairMode::Stub).then(Repair { mode: RepairMode::Drop, pending: true })),
+    ("repair --move", || repair(RepairMode::Move).then(Repair { mode: RepairMode::Drop, pending: true })),
+];
+
+fn repair(mode: RepairMode) -> Chain {
+    Chain::default().then(Repair { mode, pending: true })
+}
+
+/// Holds the laws on transcripts made of `samples`.
+///
+/// # Errors
+/// The first law that is broken, with the transcript.
+pub(super) fn hold(name: &str, samples: &[String]) -> Result<String, String> {
+    let pools: Vec<Vec<String>> =
+        samples.iter().map(|sample| items_of(name, sample)).filter(|pool| !pool.is_empty()).collect();
+    if pools.is_empty() {
+        return Err(String::from("no item to make transcripts of"));
+    }
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for made in 0..MADE {
+        let items = shuffled(&pools[made % pools.len()], &mut random);
+        let text = format!("[{}]", items.join(", "));
+        for cut in CUTS {
+            hold_one(name, cut, &text)?;
+        }
+    }
+    let cuts: Vec<&str> = CUTS.iter().map(|(name, _)| *name).collect();
+    Ok(format!(
+        "the laws hold on {} made of the samples, each after {}",
+        number_of(MADE, "transcript"),
+        cuts.join(", ")
+    ))
+}
+
+/// The items of a sample, as JSON.
+fn items_of(name: &str, sample: &str) -> Vec<String> {
+    let framing = detect_framing(sample, None);
+    let reading = reading_of(name, framing);
+    let pieces: Vec<&str> = if framing == Framing::Records { sample.lines().collect() } else { vec![sample] };
+    let mut items = Vec::new();
+    for piece in pieces {
+        let Ok(document) = reading.parse(piece) else { continue };
+        for (_, transcript) in reading.transcripts(&document).unwrap_or_default() {
+            items.extend(transcript.layout.elements.iter().map(|element| element.raw().to_owned()));
+        }
+    }
+    items
+}
+
+/// Runs of items of a pool, one after another: pairs are whole, broken, or there twice.
+fn shuffled(pool: &[String], random: &mut Random) -> Vec<String> {
+    let mut items = Vec::new();
+    while items.len() < LONGEST && !(items.len() > 4 && random.below(4) == 0) {
+        let start = random.below(pool.len());
+        let length = 1 + random.below(pool.len().min(8));
+        let run = pool.iter().skip(start).take(length);
+        items.extend(run.filter(|_| random.below(8) > 0).cloned());
+    }
+    items
+}
+
+/// Holds the laws for one cut of one transcript.
+fn hold_one(name: &str, (cut, chain): Cut, text: &str) -> Result<(), String> {
+    let reading = reading_of(name, Framing::Document);
+    let broken = |law: &str, out: &str| format!("{cut} breaks a law: {law}\n    in:  {text}\n    out: {out}");
+    let Some(out) = apply(&reading, chain(), text).map_err(|error| broken(&error, ""))? else { return Ok(()) };
+    let before = faults(&reading, text).map_err(|error| broken(&error, &out))?;
+    let after =
+        faults(&reading, &out).map_err(|error| broken(&format!("what was written is not read: {error}"), &out))?;
+    let repairs = cut.starts_with("repair");
+    if repairs && !after.is_empty() {
+        return Err(broken("a fault is left", &out));
+    }
+    if !repairs && after.iter().any(|fault| !before.contains(fault)) {
+        return Err(broken("it breaks a pair", &out));
+    }
+    if !repairs && out.len() > text.len() {
+        return Err(broken("it grows the transcript", &out));
+    }
+    match apply(&reading, chain(), &out).map_err(|error| broken(&error, &out))? {
+        Some(again) if again != out => Err(broken(&format!("a second run changes it again, to {again}"), &out)),
+        _ => Ok(()),
+    }
+}
+
+/// The text after a cut; `None` if nothing is left to cut.
+fn apply(reading: &Reading, chain: Chain, text: &str) -> Result<Option<String>, String> {
+    let mut out = String::new();
+    match (TextCutter { chain, ..TextCutter::default() }).cut(reading, text, &mut out) {
+        Ok(_) => Ok(Some(out)),
+        Err(error) if error.to_string().contains("no message was read") => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The faults of a text: each as its kind and the JSON of the part.
+fn faults(reading: &Reading, text: &str) -> Result<Vec<String>, String> {
+    let document: Document<'_> = reading.parse(text).map_err(|error| error.what)?;
+    let transcripts = reading.transcripts_or_none(&document).map_err(|error| error.what)?;
+    let of = |transcript: &Transcript<'_>| {
+        let pairs = Pairs::from_messages(&transcript.messages);
+        let found = Fault::find_all(&transcript.messages, &pairs, transcript.layout.pairing_rules);
+        let named = found.iter().map(|fault| {
+            let part = fault.at.part_in(&transcript.messages);
+            format!("{} {}", fault.kind.name(), part.place().map_or("", |place| place.element.raw()))
+        });
+        named.collect::<Vec<_>>()
+    };
+    Ok(transcripts.iter().flat_map(|(_, transcript)| of(transcript)).collect())
+}
+
+/// Numbers that are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 11).unwrap_or_default() % end.max(1)
+    }
+}

@@ -1,0 +1,93 @@
+//! `curtail dialects`: lists the dialects, prints the description of one, and tries a description on samples.
+
+mod laws;
+mod trial;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+
+use crate::console;
+use crate::options::choices::{TextOrJson, text_or_json};
+use crate::options::global::Global;
+use crate::options::input::description_in;
+use curtail_core::dialects::{self, Dialect, description_of, dialect_named};
+use curtail_core::suggest::unknown;
+
+/// List the dialects, print the description of one, or try one on samples
+///
+/// A description says in a short file how a format is read and written, and --dialect-file reads one. The page
+/// docs/dialects/own.md explains the language.
+#[derive(Debug, clap::Args)]
+pub(super) struct DialectsArgs {
+    /// Dialect whose description is printed; with --test, files to read
+    #[arg(value_name = "NAME")]
+    names: Vec<PathBuf>,
+
+    /// Try the description in FILE on samples: what is read of them, what is not, and whether cuts keep the laws
+    #[arg(long, value_name = "FILE")]
+    test: Option<PathBuf>,
+
+    /// Format of the list
+    #[arg(
+        long,
+        value_parser = text_or_json("A table", "One JSON object per dialect"),
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
+    output_format: TextOrJson,
+}
+
+impl DialectsArgs {
+    /// Lists every dialect, prints one, or tries a description.
+    pub(super) fn run(&self, _: &Global) -> anyhow::Result<ExitCode> {
+        if let Some(file) = &self.test {
+            let description = description_in(file)?;
+            let tried = trial::run(description, &self.names)?;
+            console::out(&tried.text)?;
+            return Ok(if tried.passed { ExitCode::SUCCESS } else { ExitCode::from(1) });
+        }
+        match self.names.as_slice() {
+            [] => console::out(&self.list())?,
+            [name] => console::out(&described(&name.to_string_lossy())?)?,
+            [_, second, ..] => bail!("{}: name one dialect; --test takes samples", second.display()),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn list(&self) -> String {
+        let width = dialects::ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
+        let line = |dialect: &&dyn Dialect| {
+            let name = dialect.name();
+            let signature = dialect.signature();
+            let only_read = dialect.writer().is_none();
+            let mut listed = json!({"name": name, "signature": signature});
+            if only_read {
+                listed["only_read"] = json!(true);
+            }
+            match self.output_format {
+                TextOrJson::Text => {
+                    format!("{name:width$}  {signature}{}\n", if only_read { " (read-only)" } else { "" })
+                }
+                TextOrJson::Json => format!("{listed}\n"),
+            }
+        };
+        dialects::ALL.iter().map(line).collect()
+    }
+}
+
+/// The description of the dialect called `name`, or what is known of one that is code.
+fn described(name: &str) -> anyhow::Result<String> {
+    if let Some(text) = description_of(name) {
+        return Ok(text.to_owned());
+    }
+    let names: Vec<&str> = dialects::ALL.iter().map(|dialect| dialect.name()).collect();
+    let dialect = dialect_named(name).with_context(|| unknown("no dialect is called", name, &names))?;
+    Ok(format!(
+        "# `{name}` is code, not a description. It is recognized by {}.\n# A description extends it, for messages in an \
+         envelope or under another key:\n#\n#   extends = \"{name}\"\n#   message = \"where.the.message.is\"\n",
+        dialect.signature()
+    ))
+}

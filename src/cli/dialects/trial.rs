@@ -1,0 +1,235 @@
+//! Tries a description on samples, and says what came of it.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use curtail_core::dialects::{Description, Dialect, Framing, Reading, detect_framing, register};
+use curtail_core::error::{TextPlace, system_message};
+use curtail_core::numbers::number_of;
+use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::processors::{Keep, SlidingWindow, WindowUnit};
+use curtail_core::transcript::{Content, Pairs, Transcript};
+use curtail_core::visible::one_line;
+use curtail_io::{ErrorKind, FileError};
+
+use super::laws;
+
+/// What came of a trial.
+pub(super) struct Tried {
+    /// The report.
+    pub(super) text: String,
+    /// Whether nothing is left to do.
+    pub(super) passed: bool,
+}
+
+/// How many unread texts a report shows.
+const SHOWN: usize = 5;
+
+/// Tries `description` on its own samples, and on those in `files`.
+pub(super) fn run(description: Description, files: &[PathBuf]) -> Result<Tried, FileError> {
+    register(&[description]);
+    let dialect = description.dialect();
+    let does = if dialect.writer().is_some() { "reads and writes" } else { "reads, and writes nothing" };
+    let mut tried = Tried { text: format!("dialect {}: {does}\n", dialect.name()), passed: true };
+    let mut texts = Vec::new();
+    for (nth, sample) in description.samples().iter().enumerate() {
+        tried.sample(description, &format!("sample {}", nth + 1), sample);
+        texts.push(sample.clone());
+    }
+    for path in files {
+        let name = path.display().to_string();
+        let read = std::fs::read_to_string(path);
+        let text = read.map_err(|error| FileError::new(ErrorKind::System, &name, system_message(&error)))?;
+        tried.sample(description, &name, &text);
+        texts.push(text);
+    }
+    if texts.is_empty() {
+        tried.fails("no sample: name files, or give the description `samples`");
+    } else if dialect.writer().is_some() {
+        match laws::hold(dialect.name(), &texts) {
+            Ok(held) => tried.says(&held),
+            Err(broken) => tried.fails(&broken),
+        }
+    }
+    tried.text += if tried.passed { "passed\n" } else { "not passed\n" };
+    Ok(tried)
+}
+
+/// The reading of a text in the dialect called `name`.
+pub(super) fn reading_of(name: &str, framing: Framing) -> Reading {
+    let reading = Reading::new(framing, Some(name), None);
+    // The name is that of a dialect that was added.
+    reading.unwrap_or(Reading { framing, dialect: None, named: false, messages_key: None })
+}
+
+impl Tried {
+    fn says(&mut self, what: &str) {
+        let _ = writeln!(self.text, "  {what}");
+    }
+
+    fn fails(&mut self, what: &str) {
+        self.passed = false;
+        self.says(&format!("! {what}"));
+    }
+
+    /// Adds what is read of one sample.
+    fn sample(&mut self, description: Description, name: &str, text: &str) {
+        let framing = detect_framing(text, None);
+        let dialect = description.dialect();
+        let _ = writeln!(self.text, "{}: framing {}", one_line(name), framing.name());
+        let mut counts = Counts::default();
+        let mut first = 1;
+        for piece in pieces(text, framing) {
+            let outcome = counts.add(description, framing, piece);
+            if let Err((offset, what)) = outcome {
+                let place = TextPlace::locate(piece.as_bytes(), offset, first);
+                return self.fails(&format!("{}:{}: {}", place.line, place.column, one_line(&what)));
+            }
+            first += piece.matches('\n').count();
+        }
+        self.says(&counts.read());
+        for (label, value) in counts.unread.iter().take(SHOWN) {
+            self.fails(&format!("not read: {label}: {}", one_line(value)));
+        }
+        if counts.unread.len() > SHOWN {
+            self.fails(&format!("and {} more", counts.unread.len() - SHOWN));
+        }
+        if counts.unread.is_empty() {
+            self.says("every text of 40 characters is in a part or under a known key");
+        }
+        for role in &counts.unknown {
+            self.fails(&format!("no message: {}; give its role a name, or list it under `metadata`", one_line(role)));
+        }
+        self.says(&format!(
+            "{}; {} open, {} without a call",
+            number_of(counts.pairs, "pair"),
+            number_of(counts.open, "call"),
+            number_of(counts.orphans, "result")
+        ));
+        if counts.orphans > 0 {
+            self.fails("results belong to no call: see `id` of calls and results, and `results`, where they must be");
+        }
+        match counts.detected.as_slice() {
+            [] => self.fails("it is not detected: `fits` names what only this format has"),
+            [one] if *one == dialect.name() => self.says("it is detected"),
+            others => {
+                self.fails(&format!("it is detected as {}; `fits` names what only this format has", others.join(", ")));
+            }
+        }
+        if dialect.writer().is_some() {
+            match unchanged(dialect, framing, text) {
+                Ok(true) => self.says("doing nothing changes nothing"),
+                Ok(false) => self.fails("doing nothing changes the text"),
+                Err(error) => self.fails(&error),
+            }
+        }
+    }
+}
+
+/// The pieces of a text that each hold one transcript or more.
+fn pieces(text: &str, framing: Framing) -> Vec<&str> {
+    match framing {
+        Framing::Records => text.split_inclusive('\n').filter(|line| !line.trim().is_empty()).collect(),
+        Framing::Lines | Framing::Document => vec![text],
+    }
+}
+
+/// What was read of a sample.
+#[derive(Default)]
+struct Counts {
+    transcripts: usize,
+    messages: usize,
+    kinds: Vec<(&'static str, usize)>,
+    pairs: usize,
+    open: usize,
+    orphans: usize,
+    /// Texts that are in no part: where, and what.
+    unread: Vec<(String, String)>,
+    /// Items that are no message although nothing says so.
+    unknown: Vec<String>,
+    detected: Vec<&'static str>,
+}
+
+impl Counts {
+    /// Adds what is read of one text.
+    fn add(&mut self, description: Description, framing: Framing, text: &str) -> Result<(), (usize, String)> {
+        let reading = reading_of(description.dialect().name(), framing);
+        let document = reading.parse(text).map_err(|error| (error.offset, error.what))?;
+        let transcripts = reading.transcripts(&document).map_err(|error| (error.offset, error.what))?;
+        for (_, transcript) in &transcripts {
+            self.transcript(description, transcript);
+        }
+        let detecting = Reading { framing, dialect: None, named: false, messages_key: None };
+        for (dialect, _) in detecting.transcripts(&document).unwrap_or_default() {
+            if !self.detected.contains(&dialect.name()) {
+                self.detected.push(dialect.name());
+            }
+        }
+        Ok(())
+    }
+
+    fn transcript(&mut self, description: Description, transcript: &Transcript<'_>) {
+        self.transcripts += 1;
+        self.messages += transcript.messages.len();
+        for part in transcript.messages.iter().flat_map(|message| &message.parts) {
+            let kind = kind_of(&part.content);
+            match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, count)) => *count += 1,
+                None => self.kinds.push((kind, 1)),
+            }
+        }
+        let pairs = Pairs::from_messages(&transcript.messages);
+        let alone = |of: &[_]| of.iter().filter(|at| pairs.counterpart(**at).is_none()).count();
+        self.pairs += pairs.pairs().count();
+        self.open += alone(pairs.calls());
+        self.orphans += alone(pairs.results());
+        for item in &transcript.layout.elements {
+            let unread = description.unaccounted(*item);
+            self.unread.extend(unread.iter().map(|value| (value.pointer(), beginning(value.raw()))));
+        }
+        let unknown = transcript.layout.non_messages.iter().filter_map(|item| item.unknown.as_ref());
+        for unknown in unknown.map(ToString::to_string) {
+            if !self.unknown.contains(&unknown) {
+                self.unknown.push(unknown);
+            }
+        }
+    }
+
+    /// One line about all of it.
+    fn read(&self) -> String {
+        let kinds: String = self.kinds.iter().map(|(kind, count)| format!(", {count} {kind}")).collect();
+        format!("{}, {}{kinds}", number_of(self.transcripts, "transcript"), number_of(self.messages, "message"))
+    }
+}
+
+const fn kind_of(content: &Content<'_>) -> &'static str {
+    match content {
+        Content::Text(_) => "text",
+        Content::ToolCall(_) => "tool-call",
+        Content::ToolResult(_) => "tool-result",
+        Content::Reasoning(_) => "reasoning",
+        Content::Media(_) => "media",
+        Content::Unknown(_) => "unknown",
+        Content::Other => "other",
+    }
+}
+
+fn beginning(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let begins: String = text.chars().take(LONGEST).collect();
+    if begins.len() < text.len() { begins + "…" } else { begins }
+}
+
+/// Whether a window that is larger than the text writes it as it was.
+fn unchanged(dialect: &dyn Dialect, framing: Framing, text: &str) -> Result<bool, String> {
+    let window = SlidingWindow { size: usize::MAX, unit: WindowUnit::Items, keep: Keep::default(), step: 1 };
+    for piece in pieces(text, framing) {
+        let mut out = String::new();
+        let cutter = TextCutter { chain: Chain::default().then(window), ..TextCutter::default() };
+        cutter.cut(&reading_of(dialect.name(), framing), piece, &mut out).map_err(|error| error.to_string())?;
+        if out != piece {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
