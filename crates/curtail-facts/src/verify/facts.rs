@@ -5,6 +5,7 @@ use foldhash::{HashMap, HashSet, HashSetExt as _};
 use super::Side;
 use super::identifiers::Identifiers;
 use super::statements::Statements;
+use super::told::Told;
 use super::voices::{Spoken, digest, digest_of_text, each_spoken, read_messages};
 use super::work;
 use curtail_core::transcript::PartRef;
@@ -187,12 +188,15 @@ pub(super) fn facts_of(side: &Side<'_, '_>) -> Facts {
     let by_message: HashMap<usize, u64> = read_messages(side).map(|(at, message)| (at, digest(message))).collect();
     let mut statements = Statements::default();
     let mut identifiers = Identifiers::default();
+    let mut told = Told::default();
     each_spoken(side, &mut |spoken: &Spoken| {
         statements.hear(spoken);
         identifiers.hear(spoken);
+        told.hear(spoken);
     });
     let mut facts = statements.finish();
     facts.extend(work::facts(side));
+    facts.extend(told.finish());
     let files: HashSet<String> =
         facts.iter().filter(|fact| fact.kind == Kind::File).map(|fact| fact.text.clone()).collect();
     let printed = identifiers.printed();

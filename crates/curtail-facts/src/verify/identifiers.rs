@@ -42,6 +42,8 @@ struct Uses {
     given: bool,
     /// Number of messages of the model that use it.
     taken_up: usize,
+    /// Whether the model says it in text.
+    told: bool,
     /// The last message with it.
     message: Option<usize>,
 }
@@ -107,6 +109,7 @@ impl Identifiers {
         let is_new = uses.message != spoken.message;
         uses.given |= spoken.voice == Voice::Person && !is_pasted;
         uses.taken_up += usize::from(spoken.voice != Voice::Person && is_new);
+        uses.told |= spoken.voice == Voice::Model;
         uses.message = spoken.message;
     }
 
@@ -151,7 +154,9 @@ impl Identifiers {
             {
                 continue;
             }
-            let is_needed = uses.taken_up > 1 && uses.message.is_some_and(|at| at >= recent);
+            // The model took up what a tool printed, or came back to it.
+            let is_taken_up = uses.taken_up > 1 || uses.told && self.printed.contains(&digest(name));
+            let is_needed = is_taken_up && uses.message.is_some_and(|at| at >= recent);
             let mut fact = Fact::new(Kind::Identifier, name, uses.message).important_if(uses.given || is_needed);
             fact.overtaken = self.is_replaced(name, uses.message) || self.is_reset(name);
             facts.push(fact);

@@ -363,6 +363,11 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
     if is_opposite && covered * 100 >= total * 60 {
         return Match::Contrary;
     }
+    // Most of a rule, said the other way round.
+    let part = segment_about(text, &sentence.text);
+    if fact.kind == Kind::Rule && covered * 100 >= total * 60 && negates(text) != negates(part) {
+        return Match::Contrary;
+    }
     let is_near = covered * 100 >= total * 45 && needs.iter().filter(has).any(|need| need.weight > 1)
         || plain_hits >= 2 && plain_hits * 3 >= plain.len() * 2;
     if is_near { Match::Near } else { Match::Far }

@@ -38,6 +38,7 @@ pub(super) struct Languages {
     pub(super) instead: Phrases,
     pub(super) anew: Phrases,
     pub(super) new_plan: Phrases,
+    pub(super) permit: Phrases,
     pub(super) setting: Phrases,
     pub(super) tests: Phrases,
     pub(super) lint: Phrases,
@@ -237,8 +238,8 @@ mod tests {
             &LANGUAGES.rule_heading, &LANGUAGES.todo_heading, &LANGUAGES.done_heading, &LANGUAGES.every,
             &LANGUAGES.pass, &LANGUAGES.fail, &LANGUAGES.wish, &LANGUAGES.vague, &LANGUAGES.removed,
             &LANGUAGES.changed, &LANGUAGES.done, &LANGUAGES.place, &LANGUAGES.earlier, &LANGUAGES.decided,
-            &LANGUAGES.instead, &LANGUAGES.anew, &LANGUAGES.new_plan, &LANGUAGES.setting, &LANGUAGES.tests,
-            &LANGUAGES.lint, &LANGUAGES.types, &LANGUAGES.build,
+            &LANGUAGES.instead, &LANGUAGES.anew, &LANGUAGES.new_plan, &LANGUAGES.permit, &LANGUAGES.setting,
+            &LANGUAGES.tests, &LANGUAGES.lint, &LANGUAGES.types, &LANGUAGES.build,
         ];
         for (number, phrases) in all.iter().enumerate() {
             assert!(!phrases.sources.is_empty() && phrases.pattern().is_some(), "{number}");

@@ -14,6 +14,7 @@ mod outcomes;
 mod said;
 mod statements;
 mod tokens;
+mod told;
 mod voices;
 mod work;
 

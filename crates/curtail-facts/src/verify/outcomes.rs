@@ -90,19 +90,29 @@ pub(super) fn is_about(text: &str, name: &str, words: &Phrases) -> bool {
         return false;
     }
     let file = paths::name(name);
-    let mentions = text.match_indices(file).map(|(at, _)| (at, at + file.len()));
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | ':');
+    let is_whole = |(start, end): &(usize, usize)| {
+        !text[..*start].ends_with(is_part) && !text[*end..].starts_with(|c: char| c != '.' && c != ':' && is_part(c))
+    };
+    let mentions = text.match_indices(file).map(|(at, _)| (at, at + file.len())).filter(is_whole);
     mentions.into_iter().any(|(start, end)| {
-        let begins = text[..start]
-            .rfind(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ',' | '，'))
-            .map_or(0, |at| at + 1);
-        let begins = text.ceil_char_boundary(begins);
+        let folders = text[..start].trim_end_matches(|c: char| is_part(c) || matches!(c, '/' | '\\'));
+        let begins = folders.len();
         places.iter().any(|&(first, last)| {
             if last <= begins {
                 joins(&text[last..begins], true)
             } else {
-                first >= end && joins(&text[end..first], false)
+                first >= end && joins(&text[end..first], false) && !has_object(&text[last..])
             }
         })
+    })
+}
+
+/// Whether a verb has the name after it as its object, so that it is not about the one before it.
+fn has_object(rest: &str) -> bool {
+    let name = tokens(rest).into_iter().find(|token| token.class == Class::Name);
+    name.is_some_and(|name| {
+        !rest[..name.at].contains([',', ';', '，', '；', '。', '.']) && joins(&rest[..name.at], true)
     })
 }
 
@@ -118,8 +128,16 @@ fn joins(between: &str, is_object: bool) -> bool {
         is_object && LANGUAGES.place.are_in(between) && !between.contains(['`', ':'])
             || is_object && LANGUAGES.place.are_in(between.trim_end_matches(['`', ' ', '"']))
     };
+    let names = tokens(between);
+    // A comma after a name ends what is said of it, unless a list goes on.
+    let is_cut = || {
+        !is_object
+            && between.contains([',', ';', '，', '；', '。'])
+            && !names.iter().any(|token| token.class == Class::Name)
+    };
     !is_place()
-        && tokens(between).iter().all(|token| {
+        && !is_cut()
+        && names.iter().all(|token| {
             token.class == Class::Name
                 || is_small(token.text)
                 || token.class == Class::Han && token.text.chars().count() <= 3

@@ -29,6 +29,8 @@ pub(super) struct Statements {
     asked: Vec<Asked>,
     /// Sentences that replace something by something else, each with its message.
     replacing: Vec<(String, Option<usize>)>,
+    /// Sentences of a person that lift a rule, each with its message.
+    permitting: Vec<(Vec<String>, Option<usize>)>,
 }
 
 /// A message of a person.
@@ -54,6 +56,7 @@ impl Statements {
                 rest.push(clause.text);
             }
             todos.extend(todo(&clause, spoken));
+            todos.extend(labelled_todos(&clause, spoken));
         });
         self.hear_todos(todos);
         if spoken.voice == Voice::Person {
@@ -67,7 +70,8 @@ impl Statements {
             return false;
         }
         let is_listed = clause.is_item && clause.heading.is_some_and(is_rule_heading);
-        let parts = if clause.text.len() > LONGEST { Vec::new() } else { segments(clause.text) };
+        let text = without_quotations(clause.text);
+        let parts = if clause.text.len() > LONGEST { Vec::new() } else { segments(&text) };
         let count = parts.len();
         let mut rules = 0;
         for segment in parts {
@@ -86,6 +90,9 @@ impl Statements {
         }
         if matches!(spoken.voice, Voice::Person | Voice::Model) && LANGUAGES.instead.are_in(clause.text) {
             self.replacing.push((clause.text.to_owned(), spoken.message));
+        }
+        if spoken.voice == Voice::Person && LANGUAGES.permit.are_in(clause.text) {
+            self.permitting.push((content_words(clause.text), spoken.message));
         }
         rules > 0 && rules == count
     }
@@ -124,6 +131,11 @@ impl Statements {
     /// The facts, with those that later ones overtook.
     pub(super) fn finish(mut self) -> Vec<Fact> {
         mark_overtaken(&mut self.rules, &self.replacing);
+        for rule in &mut self.rules {
+            let words = content_words(&rule.text);
+            let has = |said: &[String]| words.iter().all(|word| said.iter().any(|other| same_word(other, word)));
+            rule.overtaken |= self.permitting.iter().any(|(said, message)| *message > rule.message && has(said));
+        }
         mark_overtaken(&mut self.decisions, &self.replacing);
         mark_overtaken(&mut self.commands, &self.replacing);
         let is_done = |todo: &Fact| todo.state == Some(State::Done);
@@ -142,7 +154,9 @@ impl Statements {
     fn tasks(&self) -> Vec<Fact> {
         let Some(first) = self.asked.first() else { return Vec::new() };
         let task = self.asked.iter().skip(1).rev().find(|asked| asked.is_new_plan).unwrap_or(first);
-        let last = self.asked.last().unwrap_or(first);
+        // A word of assent asks for nothing new.
+        let asks = |asked: &&Asked| content_words(&asked.text).len() > 1;
+        let last = self.asked.iter().rev().find(asks).or(self.asked.last()).unwrap_or(first);
         let mut facts = Vec::new();
         for asked in &self.asked {
             let text = main_words(&asked.text, asked.is_new_plan);
@@ -206,6 +220,27 @@ fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     }
 }
 
+/// A sentence without what it quotes, if that is more than a few words: what somebody else said is no rule.
+fn without_quotations(text: &str) -> String {
+    const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('「', '」'), ('『', '』')];
+    let mut rest = text.to_owned();
+    for (open, close) in QUOTES {
+        let mut from = 0;
+        while let Some(start) = rest[from..].find(*open).map(|at| from + at)
+            && let Some(length) = rest[start + open.len_utf8()..].find(*close)
+        {
+            let end = start + open.len_utf8() + length + close.len_utf8();
+            if length > 16 {
+                rest.replace_range(start..end, " ");
+                from = start;
+            } else {
+                from = end;
+            }
+        }
+    }
+    rest
+}
+
 /// Whether a sentence begins with a verb that gives an order.
 fn orders(segment: &str) -> bool {
     LANGUAGES.order.first_in(segment) == Some(0)
@@ -232,9 +267,17 @@ fn bare(text: &str) -> String {
 fn without_quotes(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut fence = None;
+    let mut heads_mail = false;
     for line in text.lines() {
         let line = line.trim_end();
         let start = line.trim_start();
+        // A mail that somebody pasted: its sender, and then its subject.
+        let begins = |words: &[&str]| words.iter().any(|word| start.starts_with(word));
+        if heads_mail && begins(&["Subject:", "Betreff:", "Objet :", "Objet:", "Asunto:", "主题", "件名"]) {
+            break;
+        }
+        heads_mail =
+            begins(&["From:", "Von:", "De :", "De:", "发件人", "差出人"]) || heads_mail && start.contains([':', '：']);
         let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
         match (fence, mark) {
             (None, Some(mark)) => fence = Some(mark),
@@ -279,6 +322,21 @@ fn todo(clause: &Clause<'_>, spoken: &Spoken) -> Option<Fact> {
     let is_open =
         LANGUAGES.todo_heading.first_in(heading).is_some_and(|at| at < 12) && !LANGUAGES.done_heading.are_in(heading);
     is_open.then(|| Fact::new(Kind::Todo, bare(text), spoken.message).in_state(State::Open))
+}
+
+/// The to-dos of a line such as `Open: validate the rows, document the errors`.
+fn labelled_todos(clause: &Clause<'_>, spoken: &Spoken) -> Vec<Fact> {
+    let is_read = matches!(spoken.voice, Voice::Person | Voice::Model | Voice::Summary) && clause.text.len() <= LONGEST;
+    let labelled = clause
+        .text
+        .split_once([':', '：'])
+        .filter(|(label, rest)| is_read && label.len() <= 32 && !rest.starts_with("//"));
+    let Some((label, rest)) = labelled else { return Vec::new() };
+    if LANGUAGES.todo_heading.first_in(label) != Some(0) || LANGUAGES.done_heading.are_in(label) {
+        return Vec::new();
+    }
+    let items = rest.split([',', ';', '，', '；', '、']).map(bare).filter(|item| !content_words(item).is_empty());
+    items.map(|item| Fact::new(Kind::Todo, item, spoken.message).in_state(State::Open)).collect()
 }
 
 /// The words of a statement that carry it, in lower case.

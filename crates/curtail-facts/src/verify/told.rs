@@ -1,0 +1,129 @@
+//! Facts of the work that a conversation without calls tells in words: files, checks and errors.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::clauses::each_clause;
+use super::facts::{Fact, Kind, State};
+use super::languages::{LANGUAGES, negates};
+use super::outcomes::{Outcome, is_about, outcome_in, part_about};
+use super::tokens::{Class, Spelling, spelling, tokens};
+use super::voices::{Spoken, Voice};
+use crate::effects::{Effect, effects};
+
+/// What was told so far.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    files: Vec<Fact>,
+    checks: Vec<Fact>,
+    errors: Vec<Fact>,
+    calls: usize,
+}
+
+/// The name of an error with what follows it.
+static ERROR: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b[A-Za-z_.]*[a-z](?:Error|Exception)\b[^\n]{0,160}").ok());
+
+impl Told {
+    /// Reads a text.
+    pub(super) fn hear(&mut self, spoken: &Spoken) {
+        match spoken.voice {
+            Voice::Arguments | Voice::Result => self.calls += 1,
+            Voice::Person | Voice::Model if self.calls == 0 => {
+                each_clause(&spoken.text, |clause| {
+                    if !clause.text.ends_with(['?', '？']) {
+                        self.hear_clause(clause.text, spoken.message);
+                    }
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn hear_clause(&mut self, text: &str, message: Option<usize>) {
+        for token in tokens(text).into_iter().filter(|token| token.class == Class::Name && !token.inner) {
+            if matches!(spelling(token.text), Spelling::Path(_)) && !token.text.contains("://") {
+                self.hear_file(text, token.text, message);
+            }
+        }
+        for (command, targets) in check_commands(text) {
+            if let Some(outcome) = outcome_in(part_about(text, &command, &targets)) {
+                let state = if outcome == Outcome::Passed { State::Passed } else { State::Failed };
+                let fact = Fact::new(Kind::Check, command, message).in_state(state);
+                replace(&mut self.checks, Fact { targets, ..fact });
+            }
+        }
+        let error = ERROR.as_ref().and_then(|error| error.find(text));
+        if let Some(found) = error {
+            let is_resolved = LANGUAGES.done.are_in(text) && !negates(text);
+            let name = found.as_str().split([' ', ':']).next().unwrap_or_default();
+            if is_resolved {
+                self.errors
+                    .iter_mut()
+                    .filter(|known| known.text.contains(name))
+                    .for_each(|known| known.overtaken = true);
+            } else {
+                let words = found.as_str().trim_end_matches(['.', '。', '`', '"']);
+                replace(&mut self.errors, Fact::new(Kind::Error, words, message).in_state(State::Open));
+            }
+        }
+    }
+
+    fn hear_file(&mut self, text: &str, path: &str, message: Option<usize>) {
+        let is_removed = is_about(text, path, &LANGUAGES.removed) && !negates(text);
+        let is_changed = is_about(text, path, &LANGUAGES.changed) && !negates(text);
+        if is_removed || is_changed {
+            let state = if is_removed { State::Removed } else { State::Changed };
+            replace(&mut self.files, Fact::new(Kind::File, path, message).in_state(state));
+        }
+    }
+
+    /// The facts; none if there were calls, which show the work themselves.
+    pub(super) fn finish(self) -> Vec<Fact> {
+        if self.calls > 0 {
+            return Vec::new();
+        }
+        self.files.into_iter().chain(self.checks).chain(self.errors).collect()
+    }
+}
+
+/// Adds a fact, which overtakes an earlier one of the same words in another state.
+fn replace(facts: &mut Vec<Fact>, fact: Fact) {
+    for known in facts.iter_mut().filter(|known| known.text == fact.text) {
+        known.overtaken = true;
+    }
+    facts.push(fact);
+}
+
+/// The checks that a sentence names, each with its targets: a span between backticks, or words that begin with a known program.
+fn check_commands(text: &str) -> Vec<(String, Vec<String>)> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./:@=".contains(c);
+    let spans = text.split('`').skip(1).step_by(2).map(str::to_owned);
+    let words: Vec<&str> = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).collect();
+    let runs = (0..words.len()).map(|at| {
+        let first = words[at].to_owned();
+        let rest = words[at + 1..].iter().take_while(|word| is_argument(word)).take(4);
+        rest.fold(first, |line, word| format!("{line} {}", word.trim_end_matches(['.', ':'])))
+    });
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for line in spans.chain(runs) {
+        for effect in effects(&line) {
+            if let Effect::Check(run) = effect
+                && !found.iter().any(|(known, _)| known.ends_with(&run.command))
+            {
+                found.push((run.command, run.targets));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a word after a program belongs to its command: a subcommand, a flag or a path.
+fn is_argument(word: &str) -> bool {
+    let subcommands = ["test", "build", "check", "lint", "run", "clippy", "vet", "t"];
+    subcommands.contains(&word)
+        || word.starts_with('-')
+        || word.contains(['/', '_', ':'])
+        || word.trim_end_matches('.').contains('.')
+}
