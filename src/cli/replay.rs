@@ -11,7 +11,7 @@ use crate::options::counting::CountingOptions;
 use crate::options::files::read_text;
 use crate::options::global::Global;
 use crate::options::input::Input;
-use crate::options::numbers::share_of_all;
+use crate::options::numbers::Share;
 use crate::options::replay::{PolicyFlags, all_policies};
 use crate::process::Interrupt;
 use crate::reports::progress::{Progress, Show};
@@ -53,8 +53,8 @@ pub(super) struct ReplayArgs {
     missing: bool,
 
     /// Share of the references that a policy must keep to be recommended
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share_of_all)]
-    keep_references: f64,
+    #[arg(long, value_name = "SHARE", default_value = "95%")]
+    keep_references: Share,
 
     /// Measure policies on sessions whose error is above 10 % as well
     #[arg(long)]
@@ -126,7 +126,7 @@ impl ReplayArgs {
         let watched: Arc<Progress> = Arc::clone(&progress);
         let batch = Batch { stop: interrupt.flag(), progress: Some(watched), ..self.input.batch(global)? };
         let work = Replaying(replay);
-        let mut reporter = ReplayReporter::new(self.output_format, &work.0, self.keep_references, &self.columns);
+        let mut reporter = ReplayReporter::new(self.output_format, &work.0, self.keep_references.0, &self.columns);
         let mut written = reporter.begin();
         batch.run(sources, &work, |event| {
             failures.note(&event);

@@ -130,6 +130,8 @@ const MODIFIERS: &[Modifier] = &[
     ),
     modifier(&["replay"], &["columns"], &[Value("output-format", &["text"])]),
     modifier(&["replay"], &["allow-summarizer"], &[Given(&["policy", "sweep", "config"])]),
+    modifier(&["summarize"], &["retry-with-missing"], &[Given(&["verify"])]),
+    modifier(&["verify"], &["output-format"], &[Absent(&["give-back"])]),
     modifier(&["summarize"], &["store", "from", "rewind"], &[Given(&["thread"])]),
     modifier(
         &["summarize"],

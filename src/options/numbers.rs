@@ -14,10 +14,17 @@ pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 /// A share such as `95%` or `95`, from 0 to 1.
-pub(crate) fn share_of_all(text: &str) -> Result<f64, String> {
-    let number: Option<f64> = text.trim().trim_end_matches('%').trim().parse().ok();
-    let share = number.filter(|number| (0.0..=100.0).contains(number));
-    share.map(|percent| percent / 100.0).ok_or_else(|| String::from("expected a share from 0% to 100%"))
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Share(pub(crate) f64);
+
+impl FromStr for Share {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number: Option<f64> = text.trim().trim_end_matches('%').trim().parse().ok();
+        let share = number.filter(|number| (0.0..=100.0).contains(number));
+        share.map(|percent| Self(percent / 100.0)).ok_or("expected a share from 0% to 100%")
+    }
 }
 
 /// A time such as `30d`, in one of these `units` of seconds, minutes, hours, days and weeks.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::options::choices::{Choice, one_of};
 use crate::options::counting::TokenizerFlag;
 use crate::options::files::Reads;
-use crate::options::numbers::{Tokens, at_least_one};
+use crate::options::numbers::{Share, Tokens, at_least_one};
 use crate::options::processor::Options;
 use crate::options::summarizer::AskFlags;
 use curtail_core::pipeline::Processors;
 use curtail_core::transcript::Role;
-use curtail_memory::rolling::{Counted, Rolling, RollingSummary};
+use curtail_memory::rolling::{Counted, LeastKept, Rolling, RollingSummary};
 use curtail_memory::summarizers::Summarizer;
 
 /// Keep the newest interactions verbatim and summaries of the older ones
@@ -44,6 +44,16 @@ pub(crate) struct SummarizeOptions {
     /// Maximum number of tokens per summary
     #[arg(long, value_name = "N", default_value_t = Tokens(400))]
     summary_tokens: Tokens,
+
+    /// Refuse a summary that keeps less than this share of the facts that it covers
+    ///
+    /// The facts are those of `curtail verify`. The error names what is missing.
+    #[arg(long, value_name = "SHARE")]
+    verify: Option<Share>,
+
+    /// Ask once more for a summary that --verify refuses, with the facts that it lacks
+    #[arg(long)]
+    retry_with_missing: bool,
 
     #[command(flatten)]
     tokenizer: TokenizerFlag,
@@ -92,6 +102,7 @@ impl SummarizeOptions {
             tokens: self.summary_tokens.0,
             tokenizer: self.tokenizer.load()?,
             role: self.summary_role,
+            least_kept: self.verify.map(|Share(share)| LeastKept { share, retry: self.retry_with_missing }),
             given: None,
         })
     }

@@ -3,15 +3,15 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::options::numbers::{Tokens, share_of_all};
+use crate::options::numbers::{Share, Tokens};
 use curtail_facts::verify::Kind;
 
 // What must be kept.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct VerifyOptions {
     /// Exit with 1 if less than this share of the important facts was kept
-    #[arg(long, value_name = "SHARE", value_parser = share_of_all, help_heading = "Requirements")]
-    pub(crate) min_kept: Option<f64>,
+    #[arg(long, value_name = "SHARE", help_heading = "Requirements")]
+    pub(crate) min_kept: Option<Share>,
 
     /// Exit with 1 if a fact of this kind was lost
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = kind(), help_heading = "Requirements")]
@@ -51,6 +51,6 @@ fn kind() -> impl TypedValueParser<Value = Kind> {
 impl VerifyOptions {
     /// Whether a share that was kept is enough; what nobody can know is.
     pub(crate) fn accepts(&self, kept: Option<f64>) -> bool {
-        self.min_kept.is_none_or(|least| kept.is_none_or(|kept| kept >= least))
+        self.min_kept.is_none_or(|least| kept.is_none_or(|kept| kept >= least.0))
     }
 }

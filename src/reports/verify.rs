@@ -37,7 +37,8 @@ impl Failing {
             failing.push(Self::Unsound(findings.len()));
         }
         let kept = verified.comparison.all().kept();
-        if let Some((kept, least)) = kept.zip(options.min_kept).filter(|_| !options.accepts(kept)) {
+        if let Some((kept, least)) = kept.zip(options.min_kept.map(|least| least.0)).filter(|_| !options.accepts(kept))
+        {
             failing.push(Self::TooFew { kept, least });
         }
         for &kind in &options.require {
@@ -186,8 +187,7 @@ fn losses(verified: &Verified) -> String {
 
 /// The words of a fact, with its state.
 fn described(judged: &JudgedFact) -> String {
-    let state = judged.fact.state.map_or_else(String::new, |state| format!(": {}", state.name()));
-    format!("{}{state}", shortened(&judged.fact.text))
+    shortened(&judged.fact.described())
 }
 
 fn place(verified: &Verified, judged: &JudgedFact) -> String {

@@ -236,6 +236,17 @@ fn orphans_in_a_list(records: usize) -> String {
     format!("[{}]\n", vec![r#"{"messages":[{"role":"tool","tool_call_id":"c","content":"one"}]}"#; records].join(",\n"))
 }
 
+/// A conversation with many facts of every kind, each another one.
+fn facts(messages: usize) -> String {
+    let line = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n");
+    let said = |nth: usize| {
+        let asked = format!("Never touch src/file{nth}.rs again. TODO: port module_{nth}. The limit is {nth}4321 now.");
+        let told = format!("We decided to use crate_{nth} instead of crate_{}. pytest tests/part{nth} passes, `make target-{nth}` fails.", nth + 1);
+        line("user", &asked) + &line("assistant", &told)
+    };
+    (0..messages / 2).map(said).collect()
+}
+
 type MemoryCase = (&'static str, &'static str, &'static [&'static str], fn(usize) -> Vec<u8>);
 
 const MEMORY_CASES: &[MemoryCase] = &[
@@ -280,6 +291,8 @@ const CASES: &[GrowthCase] = &[
     ("replay rare results", &["replay"], rarely),
     ("replay a small limit", &["replay", "-p", "limit -t 400"], talkative),
     ("replay a marked cache", &["replay", "--cache", "anthropic"], talkative),
+    ("verify", &["verify", "in.jsonl"], talkative),
+    ("verify facts", &["verify", "in.jsonl"], facts),
     ("filter images", &["filter", "--keep-last-media", "1"], images),
     ("check images", &["check", "--exit-zero", "-q"], images),
     ("split a list", &["split", "-t", "100", "-o", "out.jsonl", "--force"], records_in_a_list),

@@ -473,7 +473,7 @@ impl Facts {
     fn trace_todos(&mut self) {
         if let Some(trace) = &mut self.trace {
             for item in &self.todos {
-                let known = trace.todos.iter().rev().find(|known| known.text == item.text);
+                let known = trace.todos.iter().rev().take(MAX_FACTS).find(|known| known.text == item.text);
                 if known.is_none_or(|known| known.progress != item.progress) {
                     trace.todos.push(item.clone());
                 }

@@ -161,6 +161,11 @@ impl Fact {
         }
     }
 
+    /// Its words, with its state if it has one.
+    pub fn described(&self) -> String {
+        self.state.map_or_else(|| self.text.clone(), |state| format!("{}: {}", self.text, state.name()))
+    }
+
     pub(super) fn in_state(self, state: State) -> Self {
         Self { state: Some(state), ..self }
     }

@@ -15,6 +15,9 @@ use super::voices::{Spoken, Voice};
 /// The most identifiers that are listed.
 const MOST: usize = 4000;
 
+/// The most sentences about settings and replaced names, of which the last ones count.
+const MOST_CHANGES: usize = 300;
+
 /// Lines of pasted text above which its names are printed, and not given.
 const PASTED: usize = 20;
 
@@ -143,7 +146,9 @@ impl Identifiers {
     }
 
     /// The identifiers, without the files of `files`.
-    pub(super) fn finish(self, files: &HashSet<String>) -> Vec<Fact> {
+    pub(super) fn finish(mut self, files: &HashSet<String>) -> Vec<Fact> {
+        self.replaced.drain(..self.replaced.len().saturating_sub(MOST_CHANGES));
+        self.settings.drain(..self.settings.len().saturating_sub(MOST_CHANGES));
         let recent = self.last - self.last / 4;
         let ends: HashSet<String> = files.iter().flat_map(|file| spellings(file)).collect();
         let mut facts = Vec::new();
@@ -207,7 +212,10 @@ fn identifies(token: &Token<'_>, before: &str) -> bool {
 }
 
 fn is_common(text: &str) -> bool {
-    let is_listed = crate::references::COMMON.iter().any(|common| common.eq_ignore_ascii_case(text));
+    // States and places that every tool knows.
+    const KNOWN: &[&str] = &["in_progress", "/dev/null", "file_path", "true/false", "stdin/stdout"];
+    let is_known = KNOWN.contains(&text);
+    let is_listed = is_known || crate::references::COMMON.iter().any(|common| common.eq_ignore_ascii_case(text));
     // A list of short words, such as `read/write`, is no path.
     let is_list = text.contains('/')
         && !text.contains(['.', '_', ':'])

@@ -1,10 +1,12 @@
 //! Decides what became of a fact: whether whoever reads only the other side can state it.
 
+use foldhash::{HashMap, HashSet};
+
 use super::clauses::segments;
 use super::facts::{Fact, Kind, State};
 use super::languages::{LANGUAGES, are_opposite, negates, tongue};
 use super::lexicon::{Lexicon, Need, Term};
-use super::outcomes::{Outcome, is_about, outcome_in};
+use super::outcomes::{Family, Outcome, is_about, outcome_in};
 use super::said::{Said, Sentence};
 use super::statements::content_words;
 use super::tokens::{Class, tokens};
@@ -79,45 +81,9 @@ struct CheckNames {
     speaks_for_all: bool,
 }
 
-/// What kind of check it is, as people call it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Family {
-    Tests,
-    Lint,
-    Types,
-    Build,
-}
-
-impl Family {
-    fn of(command: &str) -> Self {
-        let has = |words: &[&str]| words.iter().any(|word| command.contains(word));
-        match () {
-            () if has(&["lint", "clippy", "flake8", "ruff"]) => Self::Lint,
-            () if has(&["mypy", "pyright", "tsc", "typecheck", "type-check"]) => Self::Types,
-            () if has(&[
-                "test", "jest", "mocha", "spec", "tox", "nox", "phpunit", "prove", "bats", "mvn", "gradle",
-            ]) =>
-            {
-                Self::Tests
-            }
-            () => Self::Build,
-        }
-    }
-
-    fn is_in(self, text: &str) -> bool {
-        let words = match self {
-            Self::Tests => &LANGUAGES.tests,
-            Self::Lint => &LANGUAGES.lint,
-            Self::Types => &LANGUAGES.types,
-            Self::Build => &LANGUAGES.build,
-        };
-        words.are_in(text)
-    }
-}
-
 impl Wanted {
-    /// What to look for. `all` are the facts, among which a check may be the only one of its program.
-    pub(super) fn of(fact: &Fact, all: &[Fact], lexicon: &mut Lexicon) -> Self {
+    /// What to look for. `all` says of which checks one may be the only one.
+    pub(super) fn of(fact: &Fact, all: &CheckGroups, lexicon: &mut Lexicon) -> Self {
         let mut wanted = Self { sentences: Vec::new(), names: Vec::new(), pieces: Vec::new(), check: None };
         match fact.kind {
             Kind::Rule | Kind::Todo => wanted.add_sentence(&fact.text, lexicon),
@@ -175,16 +141,38 @@ fn pieces(name: &str, lexicon: &mut Lexicon) -> Vec<Term> {
     words.iter().flat_map(|word| lexicon.needs(word)).map(|need| need.term).collect()
 }
 
+/// The checks of a transcript, by what they have in common.
+#[derive(Debug, Default)]
+pub(super) struct CheckGroups {
+    /// The commands of each program.
+    programs: HashMap<String, HashSet<String>>,
+    /// How the checks of each family ended.
+    states: HashMap<Family, HashSet<Option<State>>>,
+}
+
+impl CheckGroups {
+    /// The groups of the checks among `facts`.
+    pub(super) fn of(facts: &[Fact]) -> Self {
+        let mut groups = Self::default();
+        for fact in facts.iter().filter(|fact| fact.kind == Kind::Check && !fact.overtaken) {
+            groups.programs.entry(program_of(&fact.text).to_owned()).or_default().insert(fact.text.clone());
+            groups.states.entry(Family::of(&fact.text)).or_default().insert(fact.state);
+        }
+        groups
+    }
+}
+
+/// The program of a command.
+fn program_of(command: &str) -> &str {
+    command.split(' ').find(|word| !word.starts_with('-')).unwrap_or_default()
+}
+
 impl CheckNames {
-    fn of(fact: &Fact, all: &[Fact], lexicon: &mut Lexicon) -> Self {
+    fn of(fact: &Fact, all: &CheckGroups, lexicon: &mut Lexicon) -> Self {
         let bare: Vec<&str> = fact.text.split(' ').filter(|word| !word.starts_with('-')).collect();
-        let program = |text: &str| text.split(' ').find(|word| !word.starts_with('-')).unwrap_or_default().to_owned();
+        let program = program_of(&fact.text);
         let family = Family::of(&fact.text);
-        let others: Vec<&Fact> = all
-            .iter()
-            .filter(|other| other.kind == Kind::Check && !other.overtaken && other.text != fact.text)
-            .collect();
-        let is_only = others.iter().all(|other| program(&other.text) != program(&fact.text));
+        let is_only = all.programs.get(program).is_none_or(|commands| commands.len() == 1);
         let terms = |text: &str, lexicon: &mut Lexicon| {
             lexicon.needs(text).into_iter().map(|need| need.term).collect::<Vec<_>>()
         };
@@ -205,16 +193,13 @@ impl CheckNames {
                 .collect(),
             target_words: words.iter().flat_map(|word| terms(word, lexicon)).collect(),
             // A short name of a program, such as `go`, is a word as well.
-            program: match program(&fact.text) {
-                name if is_only && name.len() > 3 => terms(&name, lexicon),
+            program: match program {
+                name if is_only && name.len() > 3 => terms(name, lexicon),
                 _ if is_only => terms(&bare.iter().take(2).copied().collect::<Vec<_>>().join(" "), lexicon),
                 _ => Vec::new(),
             },
             family,
-            speaks_for_all: others
-                .iter()
-                .filter(|other| Family::of(&other.text) == family)
-                .all(|other| other.state == fact.state),
+            speaks_for_all: all.states.get(&family).is_none_or(|states| states.len() == 1),
         }
     }
 
@@ -342,6 +327,13 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
     let covered: u32 = needs.iter().filter(has).map(|need| need.weight).sum();
     let lacks_name = needs.iter().any(|need| need.is_name && !sentence.has(need.term));
     let is_full = covered * 100 >= total * enough(fact, text, needs) && (!lacks_name || fact.kind == Kind::Error);
+    // Many words in the same order are a quotation.
+    if !matches!(fact.kind, Kind::Todo | Kind::Error)
+        && needs.len() >= 6
+        && folded(&sentence.text).contains(&folded(text))
+    {
+        return Match::Same;
+    }
     if is_full {
         return if means_the_same(fact, text, sentence) { Match::Same } else { Match::Contrary };
     }
@@ -371,6 +363,11 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
     let is_near = covered * 100 >= total * 45 && needs.iter().filter(has).any(|need| need.weight > 1)
         || plain_hits >= 2 && plain_hits * 3 >= plain.len() * 2;
     if is_near { Match::Near } else { Match::Far }
+}
+
+/// The letters and digits of a text, in lower case.
+fn folded(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether a sentence names something else than a statement: it has a name, a number or a proper noun that the statement lacks.
@@ -552,14 +549,17 @@ fn says_command(text: &str, words: &[&str]) -> bool {
 
 // Checks and errors.
 
+/// The most sentences with a word of a check that are read, the last ones first.
+const MOST_MENTIONS: usize = 500;
+
 fn decide_check(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
     let Some(names) = &wanted.check else { return Decision::lost() };
     let wanted_outcome = if fact.state == Some(State::Passed) { Outcome::Passed } else { Outcome::Failed };
     let mut contrary = None;
     let mut vague = None;
     let terms = names.phrase.iter().chain(&names.targets).chain(&names.target_words).chain(&names.program);
-    let mut sentences: Vec<&Sentence> =
-        terms.flat_map(|term| said.with(*term)).filter(|sentence| names.is_in(sentence)).collect();
+    let newest = terms.flat_map(|term| said.with(*term).rev().take(MOST_MENTIONS));
+    let mut sentences: Vec<&Sentence> = newest.filter(|sentence| names.is_in(sentence)).collect();
     sentences.sort_by_key(|sentence| std::ptr::from_ref(*sentence));
     sentences.dedup_by_key(|sentence| std::ptr::from_ref(*sentence));
     // What is said last is the state.
@@ -583,31 +583,19 @@ fn decide_check(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
 
 /// Decides by a sentence about all checks of a kind: `all tests pass`.
 fn decide_family(names: &CheckNames, wanted: Outcome, said: &Said) -> Option<Decision> {
-    let is_general = |sentence: &&Sentence| {
-        sentence.is_told
-            && sentence.text.len() <= LONGEST_GENERAL
-            && !sentence.text.contains(['?', '？'])
-            && names.family.is_in(&sentence.text)
-    };
-    for sentence in said.sentences.iter().rev().filter(is_general) {
-        match outcome_in(&sentence.text) {
-            Some(outcome) if outcome == wanted && names.speaks_for_all => {
-                return Some(Decision::by(Fate::Kept, sentence));
-            }
-            Some(outcome) if outcome == wanted => return Some(Decision::by(Fate::Reworded, sentence)),
-            Some(Outcome::Passed) if LANGUAGES.every.are_in(&sentence.text) => {
-                return Some(Decision::by(Fate::Lost, sentence));
-            }
-            Some(_) => {}
-            None if LANGUAGES.vague.are_in(&sentence.text) => return Some(Decision::by(Fate::Reworded, sentence)),
-            None => {}
-        }
+    for general in said.general.iter().rev().filter(|general| general.families.contains(&names.family)) {
+        let speaks_for_all = names.speaks_for_all || wanted == Outcome::Passed && general.is_for_every;
+        let fate = match general.outcome {
+            Some(outcome) if outcome == wanted && speaks_for_all => Fate::Kept,
+            Some(outcome) if outcome == wanted => Fate::Reworded,
+            Some(Outcome::Passed) if general.is_for_every => Fate::Lost,
+            Some(_) => continue,
+            None => Fate::Reworded,
+        };
+        return Some(Decision { fate, near: Some(general.text.clone()) });
     }
     None
 }
-
-/// The longest sentence about all checks of a kind, in bytes.
-const LONGEST_GENERAL: usize = 200;
 
 /// The outcome that a sentence gives of a check: in the part about it, in the whole, in its heading, or in the next sentence.
 fn outcome_of(sentence: &Sentence, fact: &Fact) -> Option<Outcome> {

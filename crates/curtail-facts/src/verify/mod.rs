@@ -25,7 +25,7 @@ pub use voices::digest;
 
 use curtail_core::transcript::{Content, Message, Pairs};
 use facts::{Facts, facts_of};
-use judge::{Decision, Wanted, claim, decide, stale};
+use judge::{CheckGroups, Decision, Wanted, claim, decide, stale};
 use lexicon::Lexicon;
 use said::Said;
 
@@ -164,7 +164,8 @@ pub fn compare(before: &Side<'_, '_>, after: &Side<'_, '_>) -> Comparison {
     let digests = voices::digests(after);
     let mut lexicon = Lexicon::default();
     // Every path of the side before takes part in deciding whether a short name is that of one file.
-    let wanted: Vec<Wanted> = facts.iter().map(|fact| Wanted::of(fact, &facts, &mut lexicon)).collect();
+    let checks = CheckGroups::of(&facts);
+    let wanted: Vec<Wanted> = facts.iter().map(|fact| Wanted::of(fact, &checks, &mut lexicon)).collect();
     let mut said = Said::of(after, &mut lexicon);
     for (fact, wanted) in facts.iter().zip(&wanted).filter(|(fact, _)| fact.overtaken) {
         let stale = stale(fact, wanted, &said);

@@ -15,6 +15,76 @@ pub(super) enum Outcome {
     Failed,
 }
 
+/// What kind of check it is, as people call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Family {
+    Tests,
+    Lint,
+    Types,
+    Build,
+}
+
+impl Family {
+    pub(super) const ALL: [Self; 4] = [Self::Tests, Self::Lint, Self::Types, Self::Build];
+
+    /// The family of a command.
+    pub(super) fn of(command: &str) -> Self {
+        let has = |words: &[&str]| words.iter().any(|word| command.contains(word));
+        match () {
+            () if has(&["lint", "clippy", "flake8", "ruff"]) => Self::Lint,
+            () if has(&["mypy", "pyright", "tsc", "typecheck", "type-check"]) => Self::Types,
+            () if has(&[
+                "test", "jest", "mocha", "spec", "tox", "nox", "phpunit", "prove", "bats", "mvn", "gradle",
+            ]) =>
+            {
+                Self::Tests
+            }
+            () => Self::Build,
+        }
+    }
+
+    /// Whether a sentence names it.
+    pub(super) fn is_in(self, text: &str) -> bool {
+        let words = match self {
+            Self::Tests => &LANGUAGES.tests,
+            Self::Lint => &LANGUAGES.lint,
+            Self::Types => &LANGUAGES.types,
+            Self::Build => &LANGUAGES.build,
+        };
+        words.are_in(text)
+    }
+}
+
+/// A sentence about all checks of a family.
+#[derive(Debug, Clone)]
+pub(super) struct General {
+    pub(super) families: Vec<Family>,
+    /// The outcome; `None` if it only says that something is wrong.
+    pub(super) outcome: Option<Outcome>,
+    /// Whether it says so of every check.
+    pub(super) is_for_every: bool,
+    pub(super) text: String,
+}
+
+/// The longest sentence about all checks of a family, in bytes.
+const LONGEST_GENERAL: usize = 200;
+
+impl General {
+    /// The sentence, if it is one.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        if text.len() > LONGEST_GENERAL || text.contains(['?', '？']) {
+            return None;
+        }
+        let families: Vec<Family> = Family::ALL.into_iter().filter(|family| family.is_in(text)).collect();
+        if families.is_empty() {
+            return None;
+        }
+        let outcome = outcome_in(text);
+        let says = outcome.is_some() || LANGUAGES.vague.are_in(text);
+        says.then(|| Self { families, outcome, is_for_every: LANGUAGES.every.are_in(text), text: text.to_owned() })
+    }
+}
+
 /// Numbers of failures.
 static FAILURES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(\d+|no|zero|keine|aucun|sin) (?:tests? |cases? )?(?:are |is )?(?:failed|failing|failures?|errors?|Fehler|échecs?|fallos?)\b").ok()

@@ -6,6 +6,7 @@ use super::Side;
 use super::clauses::each_clause;
 use super::languages::{Tongue, tongue};
 use super::lexicon::{Lexicon, Need, Term};
+use super::outcomes::General;
 use super::tokens::tokens;
 use super::voices::{Spoken, Voice, each_spoken};
 use curtail_core::steps;
@@ -38,6 +39,8 @@ pub(super) struct Said {
     pub(super) sentences: Vec<Sentence>,
     /// The sentences with each term.
     places: HashMap<Term, Vec<usize>>,
+    /// What is said of all checks of a kind.
+    pub(super) general: Vec<General>,
     /// The sentences that say what a later statement overtook.
     pub(super) stale: HashSet<usize>,
     /// The language in which it is told.
@@ -84,6 +87,9 @@ impl Said {
             }
             terms.sort_unstable();
             terms.dedup();
+            if is_told {
+                self.general.extend(General::of(clause.text));
+            }
             if terms.is_empty() {
                 if let Some(before) = self.sentences.last_mut().filter(|_| follows) {
                     before.next = Some(clause.text.to_owned());

@@ -15,6 +15,9 @@ const LONGEST: usize = 400;
 /// The most statements of one kind.
 const MOST: usize = 2000;
 
+/// The most to-dos, the last ones, that a list of to-dos changes.
+const MOST_OPEN: usize = 400;
+
 /// The most sentences that replace something, of which the last ones count.
 const MOST_REPLACEMENTS: usize = 500;
 
@@ -117,7 +120,9 @@ impl Statements {
     /// Takes the to-dos of a text, which change the states of those that are known.
     fn hear_todos(&mut self, todos: Vec<Fact>) {
         for todo in todos {
-            if let Some(known) = self.todos.iter_mut().find(|known| known.text == todo.text && !known.overtaken) {
+            if let Some(known) =
+                self.todos.iter_mut().rev().take(MOST_OPEN).find(|known| known.text == todo.text && !known.overtaken)
+            {
                 if known.state == todo.state {
                     known.message = todo.message;
                     continue;
@@ -296,7 +301,14 @@ fn without_quotes(text: &str) -> String {
 fn is_command(span: &str) -> bool {
     let span = span.trim();
     let program = span.split(' ').next().unwrap_or_default();
+    let begins = |c: char| c.is_ascii_lowercase() || c == '.' || c == '/';
+    let names_file = program.contains('.') && !program.starts_with('.');
     let is_program = program.len() >= 2
+        && program.starts_with(begins)
+        && !program.starts_with("//")
+        && !names_file
+        && !span.contains('<')
+        && !span.contains(" = ")
         && program.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_./".contains(&byte));
     is_program && span.contains(' ') && span.len() <= 200 && !span.contains('\n') && !plain_commands(span).is_empty()
 }

@@ -79,6 +79,9 @@ fn commands(runs: &[Run]) -> Vec<Fact> {
     facts
 }
 
+/// The most runs of everything, the last ones, that say how parts ended.
+const MOST_WHOLE: usize = 100;
+
 /// What names a check, whatever its flags and ports are: its program and its targets.
 fn check_words(run: &Run) -> Vec<String> {
     let is_bare = |word: &&str| !word.starts_with('-') && !word.bytes().all(|byte| byte.is_ascii_digit());
@@ -119,7 +122,7 @@ fn checks(runs: &[Run]) -> Vec<Fact> {
     // A later run of everything that passed says how each part ended.
     let is_part = |nth: usize, words: &[String]| {
         let covers = |whole: &[String]| whole.len() < words.len() && whole.iter().all(|word| words.contains(word));
-        passed.iter().rev().take_while(|(later, _)| *later > nth).any(|(_, whole)| covers(whole))
+        passed.iter().rev().take(MOST_WHOLE).take_while(|(later, _)| *later > nth).any(|(_, whole)| covers(whole))
     };
     let mut facts = Vec::new();
     for (nth, run) in outcomes {

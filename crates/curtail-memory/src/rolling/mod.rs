@@ -5,6 +5,7 @@
 //! messages into interactions and keep threads in the store. [`RollingSummary::due`] says when a summary is due.
 
 mod interactions;
+mod least_kept;
 mod rolling_summary;
 mod stored;
 mod thread;
@@ -20,6 +21,7 @@ use curtail_core::visible::reads_as;
 use curtail_facts::Facts;
 
 pub use interactions::{Counted, Interaction, SummaryInput};
+pub use least_kept::LeastKept;
 pub use rolling_summary::{RollingSummary, RollingView, SummaryFailure};
 pub use thread::{Shown, Taken, Thread, ThreadError, append, current};
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::interactions::{Counted, Interaction, SummaryInput, interactions, utterances};
-use super::{InteractionRange, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block};
-use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Summarizer};
+use super::{
+    InteractionRange, LeastKept, Rolling, RollingState, StateSoFar, Summary, SummaryRange, find_block, write_block,
+};
+use crate::summarizers::{Budget, Extractive, Failure, RememberedSummaries, Speaker, Summarizer, Utterance};
 use curtail_core::counting::Tokenizer;
 use curtail_core::digest::fnv1a_64;
 use curtail_core::processors::{
@@ -49,6 +51,8 @@ pub struct RollingSummary {
     pub tokenizer: Arc<dyn Tokenizer>,
     /// The role of the message with the summaries; the user by default, because summaries repeat text of users and tools.
     pub role: Role,
+    /// What a summary must keep of the messages that it covers; `None` to accept every summary.
+    pub least_kept: Option<LeastKept>,
     /// The state before the messages that it sees, which continue a conversation that has begun; `None` if the state is in the
     /// summaries in the transcript.
     pub given: Option<StateSoFar>,
@@ -132,6 +136,7 @@ impl RollingSummary {
             tokens: 400,
             tokenizer,
             role: Role::User,
+            least_kept: None,
             given: None,
         }
     }
@@ -237,7 +242,10 @@ impl RollingSummary {
             return Ok(Vec::new());
         }
         let inputs = self.inputs(messages, rolling, due);
-        let make = |input: &SummaryInput<'_>| self.summarize_one(input, on_summary).map_err(Some);
+        let make = |input: &SummaryInput<'_>| {
+            let covered = covered(messages, rolling, input.span);
+            self.summarize_one(input, covered, on_summary).map_err(Some)
+        };
         let texts: Vec<Result<String, Option<Failure>>> = if self.is_local(&inputs[0]) {
             inputs.iter().map(make).collect()
         } else {
@@ -261,12 +269,38 @@ impl RollingSummary {
         self.summarizer.request(&input.utterances, &Budget { tokens: input.tokens, count: &count }).is_none()
     }
 
-    fn summarize_one(&self, input: &SummaryInput<'_>, on_summary: Option<&OnSummary>) -> Result<String, Failure> {
+    /// The summary of `input`, which covers the messages of `covered`.
+    fn summarize_one(
+        &self,
+        input: &SummaryInput<'_>,
+        covered: &[Message<'_>],
+        on_summary: Option<&OnSummary>,
+    ) -> Result<String, Failure> {
+        let text = self.ask(input, &input.utterances, on_summary)?;
+        let Some((least, lacking)) = self.least_kept.and_then(|least| Some((least, least.lacks(covered, &text)?)))
+        else {
+            return Ok(text);
+        };
+        if !least.retry {
+            return Err(Failure::Other(lacking.reason()));
+        }
+        let mut utterances = input.utterances.clone();
+        utterances.push(Utterance::new(Speaker::User, lacking.request()));
+        let text = self.ask(input, &utterances, on_summary)?;
+        least.lacks(covered, &text).map_or(Ok(text), |lacking| Err(Failure::Other(lacking.reason())))
+    }
+
+    fn ask(
+        &self,
+        input: &SummaryInput<'_>,
+        utterances: &[Utterance<'_>],
+        on_summary: Option<&OnSummary>,
+    ) -> Result<String, Failure> {
         let count = |text: &str| self.tokenizer.count(text);
         let budget = Budget { tokens: input.tokens, count: &count };
-        let text = self.summarizer.summarize(&input.utterances, &budget)?;
+        let text = self.summarizer.summarize(utterances, &budget)?;
         if let Some(observer) = on_summary {
-            let request = self.summarizer.request(&input.utterances, &budget);
+            let request = self.summarizer.request(utterances, &budget);
             observer.call(request.map(|request| Asked {
                 digest: fnv1a_64(request.to.bytes().chain(request.body.bytes())),
                 tokens: self.tokenizer.count(&request.body),
@@ -306,6 +340,13 @@ impl RollingSummary {
         }
         plan
     }
+}
+
+/// The messages that the interactions of `span` consist of.
+fn covered<'m, 'a>(messages: &'m [Message<'a>], rolling: &RollingView, span: InteractionRange) -> &'m [Message<'a>] {
+    let start = rolling.interaction(span.start).map_or(0, |interaction| interaction.start);
+    let end = rolling.interaction(span.end + 1).map_or(messages.len(), |interaction| interaction.start);
+    messages.get(start..end).unwrap_or_default()
 }
 
 /// `span` with the ids of its first and its last message with text.
