@@ -12,7 +12,7 @@ use crate::options::counting::CountingOptions;
 use crate::options::files::is_standard;
 use crate::options::global::Global;
 use crate::options::input::Input;
-use crate::options::verify::{VerifyFormat, VerifyOptions};
+use crate::options::verify::{GivenForm, VerifyFormat, VerifyOptions};
 use crate::reports::remarks;
 use crate::reports::verify::{Failing, document, rows, screen, workflow_commands};
 use crate::works::verify::{Verified, Verifying, WholeFile, counterpart};
@@ -77,7 +77,11 @@ impl VerifyArgs {
         if verified.is_empty() && !failed && !global.quiet {
             console::warning(&"no compaction found; pass BEFORE and AFTER to compare two files");
         }
-        self.print(&verified)?;
+        if let Some(budget) = self.options.give_back {
+            self.give_back(&verified, budget.0, jobs.last(), &input_options)?;
+        } else {
+            self.print(&verified)?;
+        }
         let passes = verified.iter().all(|one| Failing::all(one, &self.options).is_empty());
         Ok(ExitCode::from(match (failed, passes) {
             (true, _) => 2,
@@ -91,6 +95,9 @@ impl VerifyArgs {
         let [before, after] = self.input.paths.as_slice() else { return self.logs(global) };
         if self.options.all {
             return self.logs(global);
+        }
+        if is_standard(after) && self.options.form == GivenForm::Message {
+            bail!("--as message reads AFTER twice, and standard input can be read once; name a file");
         }
         if is_standard(before) && is_standard(after) {
             bail!("standard input can be BEFORE or AFTER, not both; name a file for one of them");
@@ -148,14 +155,27 @@ impl VerifyArgs {
         Ok((jobs, failed))
     }
 
-    fn print(&self, verified: &[Verified]) -> anyhow::Result<()> {
-        if let Some(budget) = self.options.give_back {
-            let counting = self.counting.counting()?;
-            let count = |text: &str| counting.tokenizer.count(text);
-            // Of a log, only the newest compaction has lost what the model does not read now.
-            let texts = verified.last().map(|one| give_back(&one.comparison, budget.0, &count));
-            return Ok(console::out(&texts.unwrap_or_default())?);
+    /// Prints what the last comparison lost: of a log, only the newest compaction lost what the model does not read now.
+    fn give_back(
+        &self,
+        verified: &[Verified],
+        budget: usize,
+        job: Option<&Job>,
+        options: &InputOptions,
+    ) -> anyhow::Result<()> {
+        let counting = self.counting.counting()?;
+        let count = |text: &str| counting.tokenizer.count(text);
+        let text = verified.last().map(|one| give_back(&one.comparison, budget, &count)).unwrap_or_default();
+        match (self.options.form, job) {
+            (GivenForm::Message, Some(Job::Pair(_, source) | Job::Log(source))) => {
+                console::transcript(&WholeFile::read(source, options)?.with_message(&text)?)?;
+            }
+            _ => console::out(&text)?,
         }
+        Ok(())
+    }
+
+    fn print(&self, verified: &[Verified]) -> anyhow::Result<()> {
         let text = match (self.options.output_format, verified) {
             (VerifyFormat::Json, _) => return Ok(console::out_json(&document(verified, &self.options))?),
             (VerifyFormat::Github, _) => {

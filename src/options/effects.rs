@@ -131,6 +131,7 @@ const MODIFIERS: &[Modifier] = &[
     modifier(&["replay"], &["columns"], &[Value("output-format", &["text"])]),
     modifier(&["replay"], &["allow-summarizer"], &[Given(&["policy", "sweep", "config"])]),
     modifier(&["summarize"], &["retry-with-missing"], &[Given(&["verify"])]),
+    modifier(&["verify"], &["as"], &[Given(&["give-back"])]),
     modifier(&["verify"], &["output-format"], &[Absent(&["give-back"])]),
     modifier(&["summarize"], &["store", "from", "rewind"], &[Given(&["thread"])]),
     modifier(

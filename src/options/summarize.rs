@@ -48,11 +48,11 @@ pub(crate) struct SummarizeOptions {
     /// Refuse a summary that keeps less than this share of the facts that it covers
     ///
     /// The facts are those of `curtail verify`. The error names what is missing.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", hide_short_help = true)]
     verify: Option<Share>,
 
     /// Ask once more for a summary that --verify refuses, with the facts that it lacks
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     retry_with_missing: bool,
 
     #[command(flatten)]

@@ -21,6 +21,10 @@ pub(crate) struct VerifyOptions {
     #[arg(long, value_name = "N", help_heading = "Report")]
     pub(crate) give_back: Option<Tokens>,
 
+    /// How to give back what was lost
+    #[arg(long = "as", value_enum, value_name = "FORM", default_value = "text", help_heading = "Report")]
+    pub(crate) form: GivenForm,
+
     /// Compare the compactions of every input, and print a table
     #[arg(long, help_heading = "Report")]
     pub(crate) all: bool,
@@ -28,6 +32,15 @@ pub(crate) struct VerifyOptions {
     /// Format of the report
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", help_heading = "Report")]
     pub(crate) output_format: VerifyFormat,
+}
+
+/// How what was lost is given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GivenForm {
+    /// A text, for a hook
+    Text,
+    /// AFTER or LOG, with a message where the model reads it
+    Message,
 }
 
 /// The format of the report.

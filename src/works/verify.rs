@@ -8,8 +8,11 @@ use curtail_core::checks::{Finding, Inspection, Level, Levels, LineIndex, Table}
 use curtail_core::dialects::{Dialect, ReadError, Reading, detect_framing, rebuilt};
 use curtail_core::error::TextPlace;
 use curtail_core::json::{Document, Text};
-use curtail_core::processors::{Counting, View};
-use curtail_core::transcript::{Message, Pairs, Standing, Transcript};
+use curtail_core::pipeline::{Chain, TextCutter};
+use curtail_core::processors::{
+    Counting, Plan, Prepend, Processor, ProcessorError, Reason, Traits, View, place_blocks,
+};
+use curtail_core::transcript::{DraftPart, Message, Pairs, Role, Standing, Transcript, front};
 use curtail_facts::verify::{Comparison, Side, compare, digest};
 use curtail_io::batch::InputOptions;
 use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Source};
@@ -66,6 +69,52 @@ impl WholeFile {
     fn reading(&self) -> Result<&Reading, FileError> {
         let what = "no transcript; BEFORE is JSON or JSON Lines, and only AFTER may be a text";
         self.reading.as_ref().ok_or_else(|| FileError::new(ErrorKind::Content, &self.name, what))
+    }
+}
+
+/// Adds a message with a text behind the instructions and the last compaction, where a model reads it first.
+#[derive(Clone)]
+struct GivenBack(String);
+
+impl Processor for GivenBack {
+    fn name(&self) -> &'static str {
+        "give-back"
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { writes: true, ..Traits::default() }
+    }
+
+    fn decide(&self, view: &View<'_, '_>) -> Result<Plan, ProcessorError> {
+        let mut plan = Plan::keep(view.messages.len());
+        if !self.0.is_empty() && !view.messages.is_empty() {
+            let part = Prepend::Draft(DraftPart::Text(self.0.clone()));
+            place_blocks(
+                &mut plan,
+                view,
+                front(view.messages),
+                Role::User,
+                vec![part],
+                Reason::Borrowed("what was lost"),
+            );
+        }
+        Ok(plan)
+    }
+}
+
+impl WholeFile {
+    /// The file, with a message that says `text`.
+    pub(crate) fn with_message(&self, text: &str) -> Result<String, FileError> {
+        let Some(reading) = &self.reading else {
+            let what = "a text has no messages; pass --as text, or name a transcript as AFTER";
+            return Err(FileError::new(ErrorKind::Usage, &self.name, what));
+        };
+        let cutter = TextCutter { chain: Chain::default().then(GivenBack(text.to_owned())), ..TextCutter::default() };
+        let mut out = String::new();
+        cutter
+            .cut(reading, &self.text, &mut out)
+            .map_err(|error| FileError::new(ErrorKind::Content, &self.name, error.to_string()))?;
+        Ok(out)
     }
 }
 

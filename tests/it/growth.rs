@@ -241,7 +241,10 @@ fn facts(messages: usize) -> String {
     let line = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n");
     let said = |nth: usize| {
         let asked = format!("Never touch src/file{nth}.rs again. TODO: port module_{nth}. The limit is {nth}4321 now.");
-        let told = format!("We decided to use crate_{nth} instead of crate_{}. pytest tests/part{nth} passes, `make target-{nth}` fails.", nth + 1);
+        let told = format!(
+            "We decided to use crate_{nth} instead of crate_{}. pytest tests/part{nth} passes, `make target-{nth}` fails.",
+            nth + 1
+        );
         line("user", &asked) + &line("assistant", &told)
     };
     (0..messages / 2).map(said).collect()

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Place, run, text};
 
+const CHAT: &str = "fixtures/verify/chat.jsonl";
 const BEFORE: &str = "fixtures/verify/before.jsonl";
 
 /// The JSON report of these words.
@@ -160,4 +161,37 @@ fn claims_are_no_facts() {
     let claim = written(&place, "claim.md", "All rules, files, checks, to-dos and decisions were kept.");
     let found = report(&[BEFORE, &claim]);
     assert_eq!(found["summary"]["kept"], json!(0), "{found:#}");
+}
+
+#[test]
+fn what_is_given_back_as_a_message_is_read() {
+    let place = Place::new();
+    for after in [
+        "fixtures/verify/before.jsonl",
+        "fixtures/dialects/anthropic/minimal.jsonl",
+        "fixtures/dialects/gemini/minimal.jsonl",
+    ] {
+        let words = ["verify", "--give-back", "200", "--as", "message", BEFORE, after];
+        let next = written(&place, "next.jsonl", &text(&run(&words, "").stdout));
+        let lost = |file: &str| report(&[BEFORE, file])["summary"]["lost"].as_u64().unwrap();
+        assert!(lost(&next) < lost(after) || lost(after) == 0, "{after}: {} {}", lost(&next), lost(after));
+    }
+}
+
+#[test]
+fn a_summary_that_loses_too_much_is_refused() {
+    let summarize = |more: &[&str]| {
+        let words =
+            [&["summarize", "-n", "2", "--summarizer-cmd", "echo ACK", "--verify", "90%"], more, &[CHAT]].concat();
+        run(&words, "")
+    };
+    let refused = summarize(&[]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("less than the required 90 %"), "{}", text(&refused.stderr));
+    assert_eq!(summarize(&["--retry-with-missing"]).status.code(), Some(2));
+    let repeating = [
+        "summarize", "-n", "2", "--summary-tokens", "2000", "--summarizer-cmd", "cat", "--verify", "50%",
+        "--retry-with-missing", BEFORE,
+    ];
+    assert_eq!(run(&repeating, "").status.code(), Some(0));
 }

@@ -107,6 +107,7 @@ pub fn rolling(window: usize, max_summaries: usize, counted: Counted) -> Rolling
         tokens: 60,
         tokenizer: tokenizer(),
         role: Role::User,
+        least_kept: None,
         given: None,
     }
 }
