@@ -162,7 +162,7 @@ impl CheckArgs {
         let table = config.as_ref().map(|config| config.table(&RuleOptions::TABLE)).transpose()?.flatten();
         let rules = self.rules.or(table.as_ref());
         let levels = self.levels(config.as_ref(), table.as_ref(), rules.max_tokens)?;
-        let checking = self.checking(&rules, levels)?;
+        let checking = self.checking(&rules, levels, global.verbose)?;
         if let Some(budget) = &checking.inspection.budget {
             remarks::counted(&budget.counting, global);
         }
@@ -222,7 +222,7 @@ impl CheckArgs {
         self.fix.is_some() && !self.diff
     }
 
-    fn checking(&self, rules: &RuleOptions, levels: Levels) -> anyhow::Result<Checking> {
+    fn checking(&self, rules: &RuleOptions, levels: Levels, verbose: bool) -> anyhow::Result<Checking> {
         let profile = rules.profile.as_deref().map(profile_named).transpose()?;
         let repair = self.repair(profile.map(<dyn Dialect>::pairing_rules));
         let profile = profile.map(Profile::of_dialect);
@@ -236,7 +236,7 @@ impl CheckArgs {
         };
         let budget = max_tokens.map(budget).transpose()?;
         let inspection = Inspection { profile, stateful: rules.stateful, live: self.input.live, budget };
-        Ok(Checking { inspection, levels, repair })
+        Ok(Checking { inspection, levels, repair, verbose })
     }
 
     /// The levels of the flags, and of the configuration if there is one.

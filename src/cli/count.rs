@@ -10,10 +10,11 @@ use crate::options::input::Input;
 use crate::reports::count_table::{CountFormat, csv_header, flush, write_counts};
 use crate::reports::counts::{BlockCounts, By, CountRow, Counts, LoggedUsage, PlacedRow, UsageSum};
 use crate::reports::remarks;
+use crate::works::mark_of;
 use curtail_core::counting::REFUSED;
 use curtail_core::dialects::{Dialect, ReadError};
 use curtail_core::processors::{Counting, View};
-use curtail_core::transcript::{Content, Pairs, PartRef, Role, Subject, Transcript, main_thread};
+use curtail_core::transcript::{Pairs, PartRef, Role, Subject, Transcript, main_thread};
 use curtail_io::batch::{Event, Flow, Unit, Work};
 use curtail_lab::calibration::{Figures, NO_FIGURES, counted_requests};
 
@@ -62,6 +63,8 @@ struct Counter {
     live: bool,
     /// Whether the provider's counts are shown.
     usage: bool,
+    /// Whether to find the member by which the dialect of a file was detected.
+    verbose: bool,
 }
 
 impl Work for Counter {
@@ -78,6 +81,9 @@ impl Work for Counter {
             unit.transcripts(&document)?.into_iter().map(|(dialect, transcript)| self.counted(dialect, transcript));
         for counted in counted.collect::<Result<Vec<_>, _>>()? {
             counted.add_to(out, self.by, |offset| places.place(offset).line);
+        }
+        if self.verbose && out.mark.is_none() {
+            out.mark = mark_of(unit);
         }
         Ok(())
     }
@@ -149,7 +155,8 @@ impl CountArgs {
         let (sources, missing) = self.input.sources(None, global)?;
         remarks::warn_empty(sources.is_empty() && missing.is_empty(), global);
         let mut failures = remarks::Failures::of_missing(&missing, global);
-        let counter = Counter { counting, by: self.by, live: self.input.live, usage: self.usage };
+        let counter =
+            Counter { counting, by: self.by, live: self.input.live, usage: self.usage, verbose: global.verbose };
         let mut written = if counts.gradual { console::out(&csv_header(counts)) } else { Ok(()) };
         self.input.batch(global)?.run(sources, &counter, |event| {
             failures.note(&event);
@@ -249,7 +256,7 @@ impl CountedTranscript<'_> {
         let mut add = |name: &str, counts| roles.entry(name.to_owned()).or_insert_with(CountRow::default).add(counts);
         for (message, mut counts) in self.transcript.messages.iter().zip(self.amounts()) {
             if message.writer() == Role::User.name() {
-                let results = message.results().map(|(nth, _)| self.counting.content(&message.parts[nth].content));
+                let results = message.results().map(|(nth, _)| self.counting.part(&message.parts[nth]));
                 let tokens = results.sum::<usize>().min(counts.tokens);
                 if tokens > 0 {
                     let live = if counts.live > 0 { tokens } else { 0 };
@@ -279,7 +286,7 @@ impl CountedTranscript<'_> {
             let name =
                 pairs.tool_name(messages, at).map_or_else(|| String::from("?"), |name| name.decode().into_owned());
             let calls = usize::from(content(at).call().is_some());
-            let tokens = self.counting.content(content(at));
+            let tokens = self.counting.part(at.part_in(messages));
             let live = if messages[at.message].standing.is_read() { tokens } else { 0 };
             tools.entry(name).or_default().add(CountRow { calls, tokens, live, ..CountRow::default() });
         }
@@ -293,13 +300,12 @@ fn estimates(transcript: &Transcript<'_>, counting: &Counting) -> BTreeMap<usize
     let items = transcript.layout.non_messages.iter();
     let mut items = items.filter_map(|item| Some((item.after, item.unread.clone()?))).peekable();
     for (at, message) in transcript.messages.iter().enumerate() {
-        let unknown = message.parts.iter().map(|part| &part.content).filter(|part| matches!(part, Content::Unknown(_)));
-        let mut tokens: usize = unknown.map(|part| counting.content(part)).sum();
+        let mut tokens = counting.estimated(message);
         // A live transcript contains only some of the messages, so indexes of the source are compared.
         let source = message.source_index().unwrap_or(at);
         while items.next_if(|(after, _)| *after <= source).is_some() {}
         while let Some((_, text)) = items.next_if(|(after, _)| *after == source + 1) {
-            tokens += counting.content(&Content::Unknown(text));
+            tokens += counting.text(&text);
         }
         if tokens > 0 {
             estimates.insert(at, tokens);

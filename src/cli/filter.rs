@@ -81,7 +81,7 @@ impl FilterArgs {
             Levels::new(&Table { allow, ..Table::default() }, &Table { deny: rules.clone(), ..Table::default() })?;
         let budget = self.max_tokens.map(|budget| self.budget(budget, &levels)).transpose()?;
         let inspection = Inspection { live: self.cutting.input.live, budget, ..Inspection::default() };
-        Ok(Checking { inspection, levels, repair: None })
+        Ok(Checking { inspection, levels, repair: None, verbose: false })
     }
 
     /// What a record may have, for the rules that need a budget.

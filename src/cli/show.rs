@@ -10,7 +10,7 @@ use crate::options::choices::{TextOrJson, text_or_json};
 use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::reports::remarks;
-use curtail_core::dialects::ReadError;
+use curtail_core::dialects::{Dialect, ReadError, mark};
 use curtail_core::numbers::number_of;
 use curtail_core::transcript::{
     Message, Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Transcript,
@@ -49,6 +49,9 @@ struct ShownTranscript<'s> {
     file: &'s str,
     framing: &'static str,
     dialect: &'static str,
+    /// The member by which the dialect was detected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mark: Option<String>,
     #[serde(flatten)]
     outline: Outline,
 }
@@ -59,8 +62,8 @@ struct Outliner {
     live: bool,
 }
 
-/// A transcript with its dialect.
-type Outlined = (&'static str, Outline);
+/// A transcript with its dialect, and the member by which that was detected.
+type Outlined = (&'static str, Option<String>, Outline);
 
 fn outline(transcript: &Transcript<'_>, origin: OutlineOrigin, live: bool) -> Outline {
     let mut outline = Outline::from_transcript(transcript, origin);
@@ -81,7 +84,11 @@ impl Work for Outliner {
         let origin = OutlineOrigin { offset: unit.offset, lines: unit.line - 1 };
         let document = unit.parse()?;
         let transcripts = unit.transcripts(&document)?;
-        out.extend(transcripts.iter().map(|(dialect, read)| (dialect.name(), outline(read, origin, self.live))));
+        let mark = |dialect: &dyn Dialect, read| mark(dialect, read).filter(|_| !unit.opened.reading.named);
+        let outlined = transcripts
+            .iter()
+            .map(|(dialect, read)| (dialect.name(), mark(*dialect, read), outline(read, origin, self.live)));
+        out.extend(outlined);
         Ok(())
     }
 }
@@ -126,8 +133,8 @@ impl ShowArgs {
 fn print_outlines(format: TextOrJson, opened: &Opened, outlined: Vec<Outlined>) -> std::io::Result<()> {
     let file = opened.source.name.as_str();
     let framing = opened.reading.framing.name();
-    for (dialect, outline) in outlined {
-        let shown = ShownTranscript { file, framing, dialect, outline };
+    for (dialect, mark, outline) in outlined {
+        let shown = ShownTranscript { file, framing, dialect, mark, outline };
         match format {
             TextOrJson::Json => console::try_out_json(&format!("{}\n", serde_json::to_string(&shown)?))?,
             TextOrJson::Text => console::try_out(&text(&shown))?,
@@ -157,7 +164,11 @@ fn metadata(item: &OutlineItem, text: &str) -> String {
 fn headline(shown: &ShownTranscript<'_>) -> String {
     let mut facts = vec![
         format!("{}: framing {}", shown.file, shown.framing),
-        format!("dialect {}", shown.dialect),
+        format!(
+            "dialect {}{}",
+            shown.dialect,
+            shown.mark.as_ref().map_or_else(String::new, |mark| format!(" (by {mark})"))
+        ),
         number_of(shown.outline.messages().count(), "message"),
     ];
     facts.extend((shown.outline.preamble > 0).then(|| format!("{} of preamble", shown.outline.preamble)));

@@ -88,6 +88,7 @@ pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
         targets,
         drops: drops.map(|checking| drop_records(&flags.output, checking)),
         finds_project: flags.output.as_new_session,
+        verbose: global.verbose,
         stop: interrupt.flag(),
     };
     let inputs = sources.len() + missing.len();

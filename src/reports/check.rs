@@ -125,7 +125,7 @@ impl<'a> CheckReporter<'a> {
         let grown = self.file.grown;
         self.file.grown += checked.grown;
         if !std::mem::replace(&mut self.file.described, true) {
-            self.progress.aside(|| console::note(&remarks::reading(opened, checked.dialect)));
+            self.progress.aside(|| console::note(&remarks::reading(opened, checked.dialect, checked.mark.as_deref())));
         }
         self.file.changed |= checked.changed;
         self.file.garbled |= checked.is_garbled;

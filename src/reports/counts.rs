@@ -181,6 +181,8 @@ impl CountSums {
 pub(crate) struct BlockCounts {
     /// The dialect of the first transcript with messages.
     pub(crate) dialect: Option<&'static str>,
+    /// The member by which it was detected, with `--verbose`.
+    pub(crate) mark: Option<String>,
     pub(crate) sums: CountSums,
     /// Line and tokens of the longest transcript.
     pub(crate) longest: Option<(usize, usize)>,
@@ -247,7 +249,7 @@ impl Counts {
     /// With `--verbose`, reports once for each file how it is read.
     pub(crate) fn describe(&mut self, opened: &Opened, block: &BlockCounts, global: &Global) {
         if !std::mem::replace(&mut self.described, true) && global.verbose {
-            console::note(&remarks::reading(opened, block.dialect));
+            console::note(&remarks::reading(opened, block.dialect, block.mark.as_deref()));
         }
     }
 

@@ -223,7 +223,7 @@ impl<'f> CutReporter<'f> {
     fn report_block(&mut self, opened: &Opened, output: &CutOutput) {
         let mut reading = String::new();
         if self.global.verbose && !std::mem::replace(&mut self.file.described, true) {
-            reading = remarks::reading(opened, output.dialect);
+            reading = remarks::reading(opened, output.dialect, output.mark.as_deref());
         }
         let shown = self.notes.fresh(opened, output, self.global);
         if reading.is_empty() && shown.is_empty() && output.explained.is_empty() {

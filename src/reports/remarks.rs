@@ -88,9 +88,11 @@ pub(crate) fn warn_empty(is_empty: bool, global: &Global) {
     }
 }
 
-/// How an input was read: its framing and dialect.
-pub(crate) fn reading(opened: &Opened, dialect: Option<&str>) -> String {
-    format!("{}: {}, {}", opened.source.name, opened.reading.framing.name(), dialect.unwrap_or("no message"))
+/// How an input was read: its framing and dialect, and the member that decided the dialect.
+pub(crate) fn reading(opened: &Opened, dialect: Option<&str>, mark: Option<&str>) -> String {
+    let framing = opened.reading.framing.name();
+    let by = mark.map_or_else(String::new, |mark| format!(", by {mark}"));
+    format!("{}: {framing}, {}{by}", opened.source.name, dialect.unwrap_or("no message"))
 }
 
 /// Prints what the tokenizer remarks about its counts, unless `--quiet`.

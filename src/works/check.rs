@@ -1,5 +1,6 @@
 //! Checks transcripts: texts in, findings out. Repairs them first if that was requested.
 
+use super::mark_of;
 use curtail_core::checks::{
     ALL, Examination, Finding, Fix, INVALID_JSON, Inspection, Level, Levels, REBUILT, Verdicts, rule_named,
 };
@@ -18,6 +19,8 @@ pub(crate) struct Checking {
     pub(crate) levels: Levels,
     /// Repairs transcripts before they are examined.
     pub(crate) repair: Option<TextRepair>,
+    /// Whether to find the member by which the dialect of a file was detected.
+    pub(crate) verbose: bool,
 }
 
 /// How texts are repaired.
@@ -43,6 +46,8 @@ pub(crate) struct Checked {
     pub(crate) transcripts: usize,
     /// The dialect of the first transcript with messages.
     pub(crate) dialect: Option<&'static str>,
+    /// The member by which it was detected, if [`Checking::verbose`].
+    pub(crate) mark: Option<String>,
     /// How many findings the repair removed.
     pub(crate) repaired: usize,
     /// Whether the repair changed anything.
@@ -92,6 +97,9 @@ impl Work for Checking {
             out.fingerprints.extend(examined.fingerprints.into_iter().map(|(print, finding)| (print, moved(finding))));
             out.transcripts += examined.transcripts;
             out.dialect = out.dialect.or(examined.dialect);
+            if self.verbose && out.mark.is_none() {
+                out.mark = mark_of(unit);
+            }
         });
         out.grown += text.len().cast_signed() - unit.text.len().cast_signed();
         if self.repair.as_ref().is_some_and(|repair| repair.write) {

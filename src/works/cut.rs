@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::options::choices::TextOrJson;
 use crate::works::copies::{DropRecords, Held};
 use crate::works::explained::{report, write_explained};
+use crate::works::mark_of;
 use crate::works::output::{CutOutput, OutputSink, WindowPlace};
 use curtail_core::dialects::{ReadError, project};
 use curtail_core::pipeline::{StageCount, TextCutter};
@@ -27,6 +28,8 @@ pub(crate) struct Cutting {
     pub(crate) drops: Option<DropRecords>,
     /// Whether to find the folder that the session of a transcript worked in.
     pub(crate) finds_project: bool,
+    /// Whether to find the member by which the dialect of a file was detected.
+    pub(crate) verbose: bool,
     /// Whether the program is to end.
     pub(crate) stop: Arc<AtomicBool>,
 }
@@ -76,6 +79,9 @@ impl Work for Cutting {
         out.totals.add(cut.totals);
         StageCount::add(&mut out.stages, &cut.stages);
         out.dialect = out.dialect.or(cut.dialect);
+        if self.verbose && out.mark.is_none() {
+            out.mark = mark_of(unit);
+        }
         let mut places = unit.locator();
         out.notes.extend(cut.notes.into_iter().map(|(offset, note)| (places.place(offset), note)));
         if let Some(format) = self.explain.filter(|_| !cut.explained.is_empty()) {

@@ -8,3 +8,17 @@ mod explained;
 pub(crate) mod output;
 mod rows;
 pub(crate) mod verify;
+
+use curtail_core::dialects;
+use curtail_io::batch::Unit;
+
+/// The member by which the dialect of a unit was detected, in words.
+pub(crate) fn mark_of(unit: &Unit<'_>) -> Option<String> {
+    if unit.opened.reading.named {
+        return None;
+    }
+    let document = unit.parse().ok()?;
+    let transcripts = unit.transcripts(&document).ok()?;
+    let (dialect, transcript) = transcripts.first()?;
+    dialects::mark(*dialect, transcript)
+}

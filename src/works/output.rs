@@ -36,6 +36,8 @@ pub(crate) struct CutOutput {
     pub(crate) parts: bool,
     /// The dialect of the first transcript.
     pub(crate) dialect: Option<&'static str>,
+    /// The member by which it was detected, with `--verbose`.
+    pub(crate) mark: Option<String>,
     /// The folder that the session worked in, as the first record that says so has it, dropped or not.
     pub(crate) project: Option<String>,
     /// The result of the current row; `None` if it is one row of text.

@@ -18,7 +18,7 @@ pub(super) struct Cost {
 
 impl Cost {
     pub(super) fn from_message(message: &Message<'_>, counting: &Counting) -> Self {
-        let parts: Vec<usize> = message.parts.iter().map(|part| counting.content(&part.content)).collect();
+        let parts: Vec<usize> = message.parts.iter().map(|part| counting.part(part)).collect();
         let frame = counting.message_without(message, |_| true);
         Self { tokens: frame + parts.iter().sum::<usize>(), parts }
     }

@@ -93,9 +93,9 @@ fn items_of_unknown_role_count_as_an_estimate() {
         )
     };
     let inputs = [
-        format!("{{\"role\":\"user\",\"content\":\"Ferry?\"}}\n{{\"role\":\"environment\",\"content\":\"{long}\"}}\n"),
-        format!("{{\"role\":\"environment\",\"content\":\"{long}\"}}\n{{\"role\":\"user\",\"content\":\"Ferry?\"}}\n"),
-        format!("{{\"from\":\"human\",\"value\":\"Ferry?\"}}\n{{\"from\":\"environment\",\"value\":\"{long}\"}}\n"),
+        format!("{{\"role\":\"user\",\"content\":\"Ferry?\"}}\n{{\"role\":\"narrator\",\"content\":\"{long}\"}}\n"),
+        format!("{{\"role\":\"narrator\",\"content\":\"{long}\"}}\n{{\"role\":\"user\",\"content\":\"Ferry?\"}}\n"),
+        format!("{{\"from\":\"human\",\"value\":\"Ferry?\"}}\n{{\"from\":\"narrator\",\"value\":\"{long}\"}}\n"),
         format!(
             "{{\"role\":\"user\",\"parts\":[{{\"text\":\"Ferry?\"}}]}}\n{{\"role\":\"critic\",\"parts\":[{{\"text\":\"{long}\"}}]}}\n"
         ),
@@ -284,7 +284,7 @@ fn formats_that_look_like_others_are_read_as_what_they_are() {
         [("goose.jsonl", "goose"), ("opencode-2.json", "opencode"), ("gemini-interactions.json", "gemini-interactions")]
     {
         let shown = text(&run(&["show"], &foreign(name)).stdout);
-        assert!(shown.contains(&format!("dialect {dialect},")), "{shown}");
+        assert!(shown.contains(&format!("dialect {dialect}")), "{shown}");
         let checked = run(&["check"], &foreign(name));
         assert_eq!(checked.status.code(), Some(0), "{name}: {}", text(&checked.stdout));
     }

@@ -6,8 +6,8 @@ use foldhash::HashSet;
 use super::{Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, Remaining, blocks, deferred, roo, tree};
 use crate::json::{Span, Text, Value, object};
 use crate::transcript::{
-    Content, Draft, DraftPart, DraftResult, Family, Layout, Links, Part, PartPlace, ProviderRules, Rewrite, ToolCall,
-    ToolResult,
+    Content, Draft, DraftPart, DraftResult, Family, Layout, Leader, Links, Part, PartOrigin, PartPlace, ProviderRules,
+    Rewrite, ToolCall, ToolResult,
 };
 
 /// The dialect `ai-sdk`.
@@ -137,7 +137,7 @@ fn read_part<'a>(list: Value<'a>, part: Value<'a>) -> Part<'a> {
     let content = match &*part.word("type") {
         "tool-call" => read_call(part, part.text_or_empty("toolName"), part.get("args")),
         "tool-result" => return read_result(part),
-        "tool-approval-request" => read_request(list, part),
+        "tool-approval-request" => return read_request(list, part),
         "tool-approval-response" => return read_response(part),
         "reasoning" => Content::Reasoning(part.text_or_empty("text")),
         "reasoning-file" => Content::Reasoning(Text::Escaped("")),
@@ -173,7 +173,7 @@ fn defer_approvals(items: &[Value<'_>], read: &mut [Item<'_>]) {
 }
 
 /// An approval request has the id of its call, so both are dropped together.
-fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> Content<'a> {
+fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> Part<'a> {
     let about = part.get_text("toolCallId").map(Text::into_decoded);
     let is_it = |other: &Value<'_>| {
         other.has("toolName") && about.as_ref().is_some_and(|about| other.member_is("toolCallId", about))
@@ -181,7 +181,13 @@ fn read_request<'a>(list: Value<'a>, part: Value<'a>) -> Content<'a> {
     let call = list.items().find(is_it);
     let name = call.map_or(Text::Escaped(""), |call| call.text_or_empty("toolName"));
     let request = ToolCall::new(part.get_text("approvalId"), name, Text::Escaped(""));
-    Content::ToolCall(ToolCall { family: Family::Approval, deferred: true, waits: true, ..request })
+    let request = ToolCall { family: Family::Approval, deferred: true, waits: true, ..request };
+    let mut read = blocks::part(part, Content::ToolCall(request));
+    if let PartOrigin::Source(place) = &mut read.origin {
+        // Without its request, the call waits for nothing.
+        place.set_leader(part.get("toolCallId").map(Leader::Program));
+    }
+    read
 }
 
 fn read_response(part: Value<'_>) -> Part<'_> {

@@ -178,7 +178,7 @@ pub(super) fn texts<'a>(dialect: &dyn Dialect, answers: &Answers<'a>) -> Vec<Tex
 fn texts_of(content: Content<'_>) -> Vec<Text<'_>> {
     match content {
         Content::Text(text) | Content::Reasoning(text) | Content::Media(text) | Content::Unknown(text) => vec![text],
-        Content::ToolCall(call) => vec![call.name, call.arguments],
+        Content::ToolCall(call) => call.texts().cloned().collect(),
         Content::ToolResult(result) => result.content,
         Content::Other => Vec::new(),
     }

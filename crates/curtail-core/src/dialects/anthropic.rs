@@ -15,6 +15,7 @@ impl Dialect for Anthropic {
     fn format(&self) -> &'static Format {
         &Format {
             name: "anthropic",
+            known: &["stop_details"],
             signature: "`role` and `content` with blocks `tool_use`, `tool_result` with `tool_use_id`, \
                 `thinking` or `server_tool_use`",
             pairing: PairingRules { results: ResultPlace::NextMessageFirst, unique_ids: true, ..BY_ID },
@@ -58,6 +59,9 @@ impl Dialect for Anthropic {
         blocks::read_message(item, item.get_text("role"), blocks::speaker_of, |message| {
             message.id = item.get_text("id");
             message.parts = read_content(item.get("content"));
+            if item.has_any(["ts", "modelInfo"]) {
+                mark_unsigned(&mut message.parts);
+            }
             let thought = blocks::text_beside(item, "reasoning_content", Content::Reasoning);
             message.parts.extend(thought.map(roo::unsigned));
             mark_compaction(message);
@@ -193,6 +197,17 @@ pub(super) fn read_content(content: Option<Value<'_>>) -> Vec<Part<'_>> {
         }
     }
     parts
+}
+
+/// Cline keeps what models of every provider thought in blocks of this API: most of them sign nothing.
+fn mark_unsigned(parts: &mut [Part<'_>]) {
+    for part in parts.iter_mut().filter(|part| matches!(part.content, Content::Reasoning(_))) {
+        if let PartOrigin::Source(place) = &mut part.origin
+            && !place.prefix_bound
+        {
+            place.further_mut().unsigned = true;
+        }
+    }
 }
 
 /// Whether a block has a signature that is not empty.

@@ -1,10 +1,12 @@
 //! Turns the items of a row into a transcript: every byte ends up in a slot or in the separator before one.
 
+use super::accounting::Accounting;
 use super::row::Row;
-use super::{Dialect, Item, answers, blocks, training};
+use super::{Dialect, Item, answers, blocks, training, written};
 use crate::json::{Span, Text, Value};
 use crate::transcript::{
-    Answers, Layout, Message, NonMessage, Origin, Slot, SlotKind, Style, Transcript, bind_split_replies, supersede,
+    Answers, Layout, Message, NonMessage, Origin, Reread, Slot, SlotKind, Style, Transcript, bind_split_replies,
+    supersede,
 };
 
 /// Reads a row as a transcript of `dialect`.
@@ -30,6 +32,7 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         at: row.span.start,
         ahead: Vec::new(),
         untrained: row.record.is_some_and(training::excludes_all),
+        accounting: Accounting::default(),
     };
     builder.row(&row.items, row.style, row.span.start);
     let close = Span::new(builder.at, row.span.end);
@@ -53,7 +56,10 @@ pub fn assemble<'a>(dialect: &dyn Dialect, row: &Row<'a>) -> Transcript<'a> {
         preamble,
         pairing_rules: dialect.pairing_rules(),
         context: dialect.provider_rules().context_place(),
-        reread: dialect.format().reread,
+        reread: dialect.format().reread.or_else(|| {
+            let may_change = !dialect.is_log() && written::may_connect_again(&builder.messages);
+            may_change.then_some(written::connect_again as Reread)
+        }),
         answers: row.answers.clone(),
     };
     Transcript { layout, messages: builder.messages }
@@ -111,6 +117,8 @@ struct Builder<'d, 'a> {
     ahead: Vec<usize>,
     /// Whether the record excludes all its messages from training.
     untrained: bool,
+    /// Finds what the parts of messages leave out.
+    accounting: Accounting,
 }
 
 /// The messages of a row that are not with the others yet.
@@ -242,6 +250,7 @@ impl<'a> Builder<'_, 'a> {
         for slot in self.ahead.drain(..) {
             self.slots[slot].kind = SlotKind::With(index);
         }
+        self.accounting.complete(self.dialect, value, message);
         self.slot(value, SlotKind::Message(index));
         self.count += 1;
     }

@@ -1,19 +1,21 @@
 //! Which dialect a transcript is in, or which format that none reads: detected from its messages, never from the name of a file.
 
+use super::accounting::{Accounting, texts_of};
 use super::foreign::format_of;
 use super::framing::{encoded, is_encoded};
 use super::nearest::nearest;
 use super::read_error::ReadError;
 use super::row::Row;
-use super::{ALL, CODE, Dialect, Fit, described};
+use super::{ALL, CODE, Dialect, Fit, Item, described};
 use crate::json::{Text, Value};
+use crate::transcript::{Content, Message, Part, PartPlace};
 
 /// The dialect of a transcript, as far as its items decide.
 pub(super) enum Sniffed<'a> {
     /// An item fits this dialect alone.
     Certain(&'static dyn Dialect),
-    /// The items fit this dialect, and others that read them in the same way.
-    Plain(&'static dyn Dialect),
+    /// The items fit these dialects, the first of them best, and have the mark of none.
+    Plain(Vec<&'static dyn Dialect>),
     /// There is no item.
     Empty,
     /// This item, the first one, fits no dialect.
@@ -28,7 +30,7 @@ pub(super) enum Sniffed<'a> {
 /// A later item fits only another dialect, or an item is in a format that is known by sight and cannot be read.
 pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Result<Sniffed<'a>, ReadError> {
     let flat: Vec<Value<'a>> = items.iter().flat_map(|&item| flattened(item)).collect();
-    let mut decided: Option<&'static dyn Dialect> = None;
+    let mut decided: Option<(&'static dyn Dialect, Value<'a>)> = None;
     let mut readers: Vec<&'static dyn Dialect> = Vec::new();
     if let Some(&texts) = flat.first().filter(|item| record.is_none() && is_list_of_texts(**item)) {
         return Ok(Sniffed::Unrecognized(texts));
@@ -49,26 +51,115 @@ pub(super) fn sniff<'a>(items: &[Value<'a>], record: Option<Value<'_>>) -> Resul
             plain.push(role);
         }
         // No other dialect can contradict: the others are asked about no item of a log but the first.
-        if decided.is_some_and(|dialect| is_own(dialect, item)) {
+        if decided.is_some_and(|(dialect, _)| is_own(dialect, item)) {
             continue;
         }
         let fits: Vec<_> = CODE.iter().map(|&dialect| (dialect, dialect.fit(item))).collect();
         let best = fits.iter().map(|(_, fit)| *fit).max().filter(|fit| *fit >= Fit::Certain);
         let certain: Vec<_> = fits.iter().filter(|(_, fit)| Some(*fit) == best).collect();
         match (certain.as_slice(), decided) {
-            ([(one, _)], None) => decided = Some(*one),
-            ([(one, _)], Some(before)) if one.name() != before.name() => {
-                return Err(mixed(item, *one, before));
+            ([(one, _)], None) => decided = Some((*one, item)),
+            ([(one, _)], Some(before)) if one.name() != before.0.name() => {
+                return Err(mixed(&flat, (*one, item), before));
+            }
+            // Several have a mark in it: those alone can read it.
+            ([_, _, ..], None) => {
+                readers = narrowed(readers, certain.iter().map(|(dialect, _)| *dialect));
+                continue;
             }
             _ => {}
         }
         readers = narrowed(readers, fits.into_iter().filter(|(_, fit)| *fit != Fit::No).map(|(dialect, _)| dialect));
     }
-    match (decided, readers.first(), flat.first()) {
-        (Some(dialect), ..) => Ok(Sniffed::Certain(dialect)),
-        (None, Some(&dialect), _) => Ok(Sniffed::Plain(dialect)),
-        (None, None, None) => Ok(by_record(record)),
-        (None, None, Some(&item)) => Ok(Sniffed::Unrecognized(item)),
+    match (decided, flat.first()) {
+        (Some((dialect, _)), _) => Ok(Sniffed::Certain(dialect)),
+        (None, _) if !readers.is_empty() => Ok(Sniffed::Plain(readers)),
+        (None, None) => Ok(by_record(record)),
+        (None, Some(&item)) => Ok(Sniffed::Unrecognized(item)),
+    }
+}
+
+/// The dialect among `readers` that reads most of the items of a row, none of which has the mark of one.
+///
+/// # Errors
+/// Two of them read as much, and not the same: nobody can tell which one is right.
+pub(super) fn best_reader(readers: &[&'static dyn Dialect], row: &Row<'_>) -> Result<&'static dyn Dialect, ReadError> {
+    let [first, others @ ..] = readers else { return Ok(CODE[0]) };
+    if others.is_empty() {
+        return Ok(*first);
+    }
+    // Another format of texts reads what no dialect does, and less of each message than those.
+    let is_last = |dialect: &&dyn Dialect| CODE.last().is_some_and(|last| last.name() == dialect.name());
+    let tried = readers.iter().copied().filter(|dialect| !is_last(dialect));
+    let mut found: Vec<Tried> = tried.map(|dialect| Tried::of_row(dialect, row)).collect();
+    found.sort_by_key(|tried| (tried.unread, std::cmp::Reverse(tried.read)));
+    let Some(best) = found.first() else { return Ok(*first) };
+    let is_rival = |other: &&Tried| (other.unread, other.read) == (best.unread, best.read) && other.kinds != best.kinds;
+    let Some(rival) = found[1..].iter().find(is_rival) else { return Ok(best.dialect) };
+    let reason = format!(
+        "this fits `{}` and `{}`, which read it differently; pass --dialect NAME",
+        best.dialect.name(),
+        rival.dialect.name()
+    );
+    let offset = row.items.first().map_or(row.span.start, |item| item.span().start);
+    Err(ReadError { offset: offset as usize, what: reason })
+}
+
+/// What a dialect makes of a row.
+struct Tried {
+    dialect: &'static dyn Dialect,
+    /// What it leaves unread, in bytes.
+    unread: usize,
+    /// What it reads, in bytes.
+    read: usize,
+    /// The roles and kinds of parts that it reads.
+    kinds: String,
+}
+
+impl Tried {
+    fn of_row(dialect: &'static dyn Dialect, row: &Row<'_>) -> Self {
+        let mut accounting = Accounting::default();
+        let mut tried = Self { dialect, unread: 0, read: 0, kinds: String::new() };
+        for (item, read) in row.items.iter().zip(dialect.read_all(&row.items)) {
+            match read {
+                Item::Message(mut message) => {
+                    accounting.complete(dialect, *item, &mut message);
+                    tried.message(*item, &message);
+                }
+                Item::Unknown(_) => tried.unread += item.raw().len(),
+                _ => {}
+            }
+        }
+        tried
+    }
+
+    fn message(&mut self, item: Value<'_>, message: &Message<'_>) {
+        self.kinds.push_str(message.role.name());
+        let in_parts = message.parts.iter().filter_map(Part::place).flat_map(PartPlace::unread);
+        self.unread += message.unread.iter().chain(in_parts).map(|value| value.raw().len()).sum::<usize>();
+        for part in &message.parts {
+            match &part.content {
+                Content::Unknown(text) => self.unread += text.len_bound(),
+                content => {
+                    self.kinds.push_str(kind_of(content));
+                    self.read += texts_of(content).map(Text::len_bound).sum::<usize>();
+                }
+            }
+        }
+        if message.parts.is_empty() {
+            self.unread += item.raw().len();
+        }
+    }
+}
+
+const fn kind_of(content: &Content<'_>) -> &'static str {
+    match content {
+        Content::Text(_) => " text",
+        Content::ToolCall(_) => " call",
+        Content::ToolResult(_) => " result",
+        Content::Reasoning(_) => " reasoning",
+        Content::Media(_) => " media",
+        Content::Unknown(_) | Content::Other => "",
     }
 }
 
@@ -128,14 +219,29 @@ fn narrowed(
 
 fn by_record<'a>(record: Option<Value<'_>>) -> Sniffed<'a> {
     let fits = |record| ALL.iter().copied().find(|dialect| dialect.fits_record(record));
-    record.and_then(fits).map_or(Sniffed::Empty, Sniffed::Plain)
+    record.and_then(fits).map_or(Sniffed::Empty, |dialect| Sniffed::Plain(vec![dialect]))
 }
 
-/// The error for a message that fits another dialect than those before it.
-pub(super) fn mixed(item: Value<'_>, now: &dyn Dialect, before: &dyn Dialect) -> ReadError {
-    let now = now.name();
-    let before = before.name();
-    let reason = format!("this message is written as `{now}`, one before it as `{before}`; pass --dialect NAME");
+/// The error for a message that fits another dialect than one before it: both with their places.
+fn mixed<'a>(
+    items: &[Value<'a>],
+    (now, item): (&dyn Dialect, Value<'a>),
+    (before, other): (&dyn Dialect, Value<'a>),
+) -> ReadError {
+    let line = |item: Value<'_>| {
+        1 + memchr::memchr_iter(b'\n', &item.source().as_bytes()[..item.span().start as usize]).count()
+    };
+    let number = |item: Value<'_>| 1 + items.iter().position(|other| *other == item).unwrap_or(0);
+    let [first, second] = match [line(other), line(item)] {
+        // A record is a line.
+        [first, second] if first == second => [other, item].map(|item| format!("message {}", number(item))),
+        lines => lines.map(|line| format!("line {line}")),
+    };
+    let reason = format!(
+        "this message ({second}) is written as `{}`, one before it ({first}) as `{}`; pass --dialect NAME",
+        now.name(),
+        before.name()
+    );
     ReadError { offset: item.span().start as usize, what: reason }
 }
 

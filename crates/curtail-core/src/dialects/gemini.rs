@@ -23,6 +23,7 @@ impl Dialect for Gemini {
     fn format(&self) -> &'static Format {
         &Format {
             name: "gemini",
+            known: &["resultDisplay", "description"],
             signature: "`role`: `user` or `model` with `parts`; ADK events with `author`; \
                 CLI records of `type`: `gemini` with `toolCalls`",
             pairing: PairingRules { results: ResultPlace::NextMessage, ids: false, ..BY_ID },

@@ -12,6 +12,7 @@ impl Dialect for Kimi {
     fn format(&self) -> &'static Format {
         &Format {
             name: "kimi",
+            known: &["contextSummary", "description", "display"],
             signature: "`type` `context.append_message`, \
                 `context.append_loop_event` with `tool.call` and `tool.result`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },

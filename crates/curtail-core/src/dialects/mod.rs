@@ -3,6 +3,7 @@
 //! A dialect reads JSON values as messages, writes drafts in its own format, and states the rules of that format. To add one:
 //! a description or a file here, a line in a list, fixtures and a page.
 
+mod accounting;
 mod adk;
 mod agentkit;
 mod ai_sdk;
@@ -33,6 +34,7 @@ mod interactions;
 mod kimi;
 mod kiro;
 mod langchain;
+mod mark;
 pub mod media;
 mod nearest;
 mod new_session;
@@ -55,6 +57,7 @@ mod training;
 mod tree;
 mod unfold;
 mod vscode_copilot;
+mod written;
 mod zed;
 
 pub(crate) use answers::write_both;
@@ -63,6 +66,7 @@ pub use described::{Description, DescriptionError, built_in, description_of, reg
 pub use failures::reports_failure;
 pub use framing::{Framing, detect_framing, framing_of_first, rows};
 pub use homes::{AGENTS, Agent, agent_named, agent_of, agent_writing, project};
+pub use mark::mark;
 pub use new_session::{NewSession, SessionName};
 pub use provenance::{iso_8601, models, record_model};
 pub use read_error::{ReadError, UnknownDialect, refuse_to_write};
@@ -151,6 +155,11 @@ pub struct Format {
     pub writer: Option<&'static dyn DialectWriter>,
     /// What the program that writes it adds to the messages; nothing by default.
     pub log: &'static dyn LogHabits,
+    /// Members without text for a model, besides those of every format: what only a screen shows, and copies of what was read.
+    /// A long text in any other member is counted as an estimate.
+    pub known: &'static [&'static str],
+    /// Whether what it reads of an item has every text of the item already, known and unknown.
+    pub accounts: bool,
 }
 
 /// Results that name their calls by ids, right after those.
@@ -185,6 +194,8 @@ impl Format {
         reread: None,
         writer: None,
         log: &NoHabits,
+        known: &[],
+        accounts: false,
     };
 }
 
@@ -199,7 +210,10 @@ pub trait Dialect: Sync {
         if self.format().has_flat_items {
             return Some(Text::Json(item.raw()));
         }
-        let content = blocks::content_of(item).filter(|_| blocks::names_speaker(item, self.format().is_log))?;
+        let is_log = self.format().is_log;
+        let content = blocks::content_of(item).filter(|_| blocks::names_speaker(item, is_log));
+        let may_be_read = !is_log || accounting::is_like_message(item);
+        let content = content.or_else(|| accounting::body(item).filter(|_| may_be_read))?;
         Some(content.text().unwrap_or(Text::Json(content.raw())))
     }
 
@@ -208,6 +222,11 @@ pub trait Dialect: Sync {
 
     /// Whether the other keys of a record with an empty list of messages identify this dialect.
     fn fits_record(&self, _record: Value<'_>) -> bool {
+        false
+    }
+
+    /// Whether `record` is a request in this dialect, although its messages are texts that any dialect has.
+    fn fits_request(&self, _record: Value<'_>) -> bool {
         false
     }
 
@@ -290,6 +309,7 @@ impl dyn Dialect + '_ {
         deferred::connect(&mut read);
         if !self.is_log() {
             roo::connect(items, &mut read);
+            written::connect(&mut read);
         }
         read
     }

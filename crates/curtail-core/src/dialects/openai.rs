@@ -1,7 +1,9 @@
 //! OpenAI chat completions: `role` and `content`, `tool_calls` answered by messages with role `tool`; and the legacy
 //! `function_call` answered by role `function`, without ids.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks, provenance};
+use foldhash::HashSet;
+
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, LogHabits, NO_RULES, blocks, provenance, written};
 use crate::json::{Document, Text, Value, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftResult, Family, Message, PairingRules, Part, PartPlace, ProviderRules, ResultPlace, Role,
@@ -15,6 +17,7 @@ impl Dialect for OpenAi {
     fn format(&self) -> &'static Format {
         &Format {
             name: "openai",
+            known: &["extra", "action", "thought"],
             signature: "`role` and `content`; `tool_calls`, role `tool` with `tool_call_id`; legacy `function_call`, \
                 role `function`",
             pairing: PairingRules { results: ResultPlace::RightAfter, developer: true, ..BY_ID },
@@ -62,6 +65,7 @@ impl Dialect for OpenAi {
         if are_paired_by_place(items) {
             read.iter_mut().filter_map(Item::message_mut).for_each(forget_ids);
         }
+        answer_custom_calls(read);
     }
 
     fn time(&self, item: Value<'_>) -> Option<String> {
@@ -77,7 +81,8 @@ impl DialectWriter for OpenAi {
     fn result_key(&self, items: &[Value<'_>]) -> Option<&'static str> {
         let results = items.iter().filter(|item| item.member_is("role", "tool"));
         let named = results.filter_map(|item| {
-            ["tool_call_id", TOOL_CALL_IDS, TAU2_ID].into_iter().find(|key| item.some(key).is_some())
+            let keys = RESULT_IDS.into_iter().chain([TOOL_CALL_IDS, TAU2_ID]);
+            keys.into_iter().find(|key| item.some(key).is_some())
         });
         if are_paired_by_place(items) {
             return Some(BY_PLACE);
@@ -98,6 +103,7 @@ impl DialectWriter for OpenAi {
             (Some(id), Some(TOOL_CALL_IDS)) => {
                 object! { "role": "tool", TOOL_CALL_IDS: list([quote(id)]), "content": text }
             }
+            (Some(id), Some(key)) if RESULT_IDS.contains(&key) => object! { "role": "tool", key: id, "content": text },
             (Some(id), _) => object! { "role": "tool", "tool_call_id": id, "content": text },
             (None, _) => object! { "role": "function", "name": name, "content": text },
         };
@@ -119,6 +125,10 @@ impl LogHabits for OpenAi {
 /// The key under which tau2-bench writes the id of a result's call.
 const TAU2_ID: &str = "id";
 
+/// The keys of calls in a message, and of the id in a result, as the API and programs write them.
+const CALLS: [&str; 2] = ["tool_calls", "toolCalls"];
+const RESULT_IDS: [&str; 4] = ["tool_call_id", "toolCallId", "tool_use_id", "call_id"];
+
 /// What stands where results name no call.
 const BY_PLACE: &str = "content";
 
@@ -133,16 +143,45 @@ fn role_of(role: &Text<'_>) -> Option<Role> {
     match &*role.decode() {
         "developer" => Some(Role::Developer),
         "function" => Some(Role::Tool),
-        name => blocks::role_of(name),
+        // Chat templates and their datasets have names of their own.
+        name => blocks::role_of(name).or_else(|| written::role_of(name)),
     }
 }
 
 fn said_parts(item: Value<'_>) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = thought(item).into_iter().collect();
-    parts.extend(blocks::plain_parts(item.get("content")));
+    parts.extend(blocks::content(item.get("content"), read_block));
     parts.extend(blocks::text_beside(item, "refusal", Content::Text));
+    // What the model said aloud.
+    let spoken = item.some("audio").filter(|audio| audio.is_object());
+    let spoken = spoken.and_then(|audio| Some(blocks::whole(audio, Content::Text(audio.get_text("transcript")?))));
+    parts.extend(spoken);
+    for medium in MEDIA.iter().flat_map(|key| item.items_under(key)) {
+        parts.push(blocks::in_shell(medium, Content::Media(Text::Json(medium.raw()))));
+    }
     parts
 }
+
+/// Lists of media beside the content, as Ollama and datasets write them.
+const MEDIA: &[&str] = &["images", "videos", "audios"];
+
+/// A block of the API, or a thought as Mistral, Kimi and others write it.
+fn read_block(block: Value<'_>) -> Content<'_> {
+    match block.get_text("type") {
+        Some(kind) if THOUGHTS.iter().any(|name| kind.is(name)) => {
+            let thought = THOUGHTS.iter().chain(&["text", "content"]).find_map(|key| block.some(key));
+            let mut texts = blocks::texts(thought);
+            Content::Reasoning(match texts.len() {
+                0 | 1 => texts.pop().unwrap_or(Text::Escaped("")),
+                _ => blocks::joined(texts),
+            })
+        }
+        _ => blocks::plain_block(block),
+    }
+}
+
+/// The types of blocks that are thoughts, and the members with their texts.
+const THOUGHTS: &[&str] = &["thinking", "think", "reasoning"];
 
 /// The reply of the provider, which mini-swe-agent keeps beside a message.
 fn response(item: Value<'_>) -> Option<Value<'_>> {
@@ -152,16 +191,31 @@ fn response(item: Value<'_>) -> Option<Value<'_>> {
 /// `reasoning_content`, which routers call `reasoning`. If a message has both, they are the same. The model reads them before
 /// anything else in the message.
 fn thought(item: Value<'_>) -> Option<Part<'_>> {
-    let [content, reasoning, blocks, details] =
-        item.get_each(["reasoning_content", "reasoning", "thinking_blocks", "reasoning_details"]);
-    let signed = [blocks, details].into_iter().flatten().filter(|list| is_claudes(*list));
-    let texts = [content, reasoning].into_iter().flatten().filter(|value| value.text().is_some());
-    let mut places = texts.chain(signed.clone());
-    let first = places.next()?;
-    let text = first.text().unwrap_or(Text::Escaped(""));
-    let place = PartPlace { copies: places.collect(), ..PartPlace::element(first) };
+    let [content, reasoning, thinking, blocks, details] =
+        item.get_each(["reasoning_content", "reasoning", "thinking", "thinking_blocks", "reasoning_details"]);
+    let lists = [blocks, details].into_iter().flatten().filter(|list| list.is_array());
+    let signed = lists.clone().filter(|list| is_claudes(*list));
+    let texts = [content, reasoning, thinking].into_iter().flatten().filter(|value| value.text().is_some());
+    let mut places: Vec<Value<'_>> = texts.chain(signed.clone()).collect();
+    if places.is_empty() {
+        places.extend(lists.filter(|list| list.items().next().is_some()));
+    }
+    let first = places.first().copied()?;
+    let text = first.text().unwrap_or_else(|| thought_in(first));
+    let place = PartPlace { copies: places.into_iter().skip(1).collect(), ..PartPlace::element(first) };
     let part = Part::from_source(Content::Reasoning(text), place).bound_to_prefix(signed.count() > 0);
     Some(part.read_at(item.span().start + 1))
+}
+
+/// The text of a list of thoughts.
+fn thought_in(list: Value<'_>) -> Text<'_> {
+    const KEYS: [&str; 3] = ["text", "thinking", "summary"];
+    let texts = list.items().filter_map(|thought| KEYS.iter().find_map(|key| thought.some_text(key)));
+    let mut texts: Vec<Text<'_>> = texts.collect();
+    match texts.len() {
+        0 | 1 => texts.pop().unwrap_or(Text::Escaped("")),
+        _ => blocks::joined(texts),
+    }
 }
 
 /// Whether a router's list of reasoning details contains signed reasoning of Claude. A detail without a known format is Claude's.
@@ -185,7 +239,7 @@ fn only_first_is_signed(item: Value<'_>) -> bool {
 }
 
 fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {
-    let calls = item.items_under("tool_calls");
+    let calls = CALLS.iter().flat_map(|key| item.items_under(key));
     let mut parts: Vec<Part<'_>> =
         calls.map(|call| blocks::in_shell(call, read_call(call, Family::Function))).collect();
     if let Some(call) = item.some("function_call").filter(|call| call.is_object()) {
@@ -194,13 +248,44 @@ fn call_parts(item: Value<'_>) -> Vec<Part<'_>> {
     parts
 }
 
-/// Whether calls are JSON inside strings, as verifiers writes them, and results name no call: the results after a message
-/// answer its calls in order.
+/// Whether calls have no ids, and results name no call: the results after a message answer its calls in order. So it is where
+/// calls are JSON inside strings, as verifiers writes them, and in what chat templates and Ollama take: arguments are objects, or
+/// results say the tool's name. A history for the API that lost its ids has neither.
 fn are_paired_by_place(items: &[Value<'_>]) -> bool {
-    let mut results = items.iter().filter(|item| item.member_is("role", "tool"));
-    let mut lists = items.iter().filter_map(|item| item.some("tool_calls"));
-    lists.any(|list| list.items().any(|call| call.text().is_some()))
-        && results.all(|result| result.some("tool_call_id").is_none())
+    let calls = || items.iter().flat_map(|item| CALLS.iter().flat_map(|key| item.items_under(key)));
+    let lacks_id = |call: Value<'_>| call.text().is_some() || call.some_text("id").is_none();
+    let is_result = |item: &&Value<'_>| {
+        let role = item.get_text("role").and_then(|role| role_of(&role));
+        role == Some(Role::Tool) && !item.member_is("role", "function")
+    };
+    let results = || items.iter().filter(is_result);
+    let is_template = |call: Value<'_>| {
+        let inner = call.some("function").unwrap_or(call);
+        call.text().is_some() || inner.get("arguments").is_some_and(Value::is_object)
+    };
+    let names_tool = |result: &Value<'_>| result.has_any(["tool_name", "name"]) || !result.member_is("role", "tool");
+    calls().next().is_some()
+        && calls().all(lacks_id)
+        && results().all(|result| !result.has_any(RESULT_IDS))
+        && (calls().any(is_template) || results().any(names_tool))
+}
+
+/// Gives results the family of the calls of custom tools that they name: only the call says which kind it is.
+fn answer_custom_calls(read: &mut [Item<'_>]) {
+    let mut custom: HashSet<String> = HashSet::default();
+    for part in read.iter_mut().filter_map(Item::message_mut).flat_map(|message| &mut message.parts) {
+        match &mut part.content {
+            Content::ToolCall(call) if call.family == Family::Custom => {
+                custom.extend(call.id.as_ref().map(|id| id.decode().into_owned()));
+            }
+            Content::ToolResult(result)
+                if !custom.is_empty() && result.id.as_ref().is_some_and(|id| custom.contains(&*id.decode())) =>
+            {
+                result.family = Family::Custom;
+            }
+            _ => {}
+        }
+    }
 }
 
 fn forget_ids(message: &mut Message<'_>) {
@@ -230,14 +315,21 @@ fn read_call(call: Value<'_>, family: Family) -> Content<'_> {
     if let Some(read) = call.text().and_then(|written| read_written_call(&written.decode(), family)) {
         return read;
     }
-    let inner = call.some("function").or_else(|| call.some("custom")).unwrap_or(call);
+    let custom = call.some("custom");
+    let family = if custom.is_some() { Family::Custom } else { family };
+    let inner = call.some("function").or(custom).unwrap_or(call);
     let arguments = inner.some("arguments").or_else(|| inner.get("input"));
     let call = ToolCall::new(call.get_text("id"), inner.text_or_empty("name"), blocks::arguments(arguments));
     Content::ToolCall(ToolCall { family, ..call })
 }
 
-/// The result in a `tool` or `function` message. SWE-agent writes a list of ids: one part for each.
+/// The result in a `tool` or `function` message. SWE-agent writes a list of ids: one part for each. Others write one message for
+/// all results of a round.
 fn result_parts(item: Value<'_>) -> Vec<Part<'_>> {
+    let grouped = grouped_results(item);
+    if !grouped.is_empty() {
+        return grouped;
+    }
     let listed = item.items_under("tool_call_ids");
     let mut parts: Vec<Part<'_>> = Vec::new();
     for id in listed {
@@ -247,15 +339,43 @@ fn result_parts(item: Value<'_>) -> Vec<Part<'_>> {
     if parts.is_empty() {
         let legacy = item.member_is("role", "function");
         // tau2-bench writes the id of the call under `id`.
-        let id = item.get_text("tool_call_id").or_else(|| item.get_text("id").filter(|_| !legacy));
+        let id = named_id(item).or_else(|| item.get_text("id").filter(|_| !legacy));
         let content = item.get("content");
         parts.push(blocks::rewritable(item, read_result(item, id, content), content));
     }
     parts
 }
 
+/// The results in a message that lists them, each with the id of its call, under `tool_calls` as Agno does, or as blocks of its
+/// content. Agno repeats their texts in its content.
+fn grouped_results(item: Value<'_>) -> Vec<Part<'_>> {
+    const LISTS: [&str; 5] = ["tool_calls", "toolCalls", "tool_results", "results", "content"];
+    let mut lists = LISTS.iter().filter_map(|key| item.get(key));
+    let is_group =
+        |list: &Value<'_>| list.items().next().is_some() && list.items().all(|result| named_id(result).is_some());
+    let Some(list) = lists.find(is_group) else { return Vec::new() };
+    let mut parts: Vec<Part<'_>> = list.items().map(read_grouped).collect();
+    let texts: Vec<Value<'_>> = item.items_under("content").filter(|text| text.text().is_some()).collect();
+    if texts.len() == parts.len() {
+        parts.iter_mut().zip(texts).for_each(|(part, text)| part.add_copy(text));
+    }
+    parts
+}
+
+fn read_grouped(result: Value<'_>) -> Part<'_> {
+    let content = ["content", "result", "output"].iter().find_map(|key| result.get(key));
+    let name = result.get_text("tool_name").or_else(|| result.get_text("name"));
+    blocks::rewritable(result, blocks::result(named_id(result), name, content), content)
+}
+
+/// The id of a call as a result names it.
+fn named_id(result: Value<'_>) -> Option<Text<'_>> {
+    RESULT_IDS.iter().find_map(|key| result.get_text(key))
+}
+
 fn read_result<'a>(item: Value<'a>, id: Option<Text<'a>>, content: Option<Value<'a>>) -> Content<'a> {
-    let mut result = blocks::result(id, item.get_text("name"), content);
+    let name = item.get_text("name").or_else(|| item.get_text("tool_name"));
+    let mut result = blocks::result(id, name, content);
     if let (Content::ToolResult(result), true) = (&mut result, item.member_is("role", "function")) {
         result.family = Family::Positional;
     }

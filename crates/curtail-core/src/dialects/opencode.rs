@@ -24,6 +24,7 @@ impl Dialect for OpenCode {
     fn format(&self) -> &'static Format {
         &Format {
             name: "opencode",
+            known: &["diffs"],
             signature: "`info` with `role` and `sessionID`, and `parts`, each with `messageID`; or `type`, \
                 `time` and `content` blocks `tool` with `state`",
             pairing: PairingRules { results: ResultPlace::SameMessage, ..BY_ID },

@@ -30,6 +30,7 @@ impl Dialect for Pi {
     fn format(&self) -> &'static Format {
         &Format {
             name: "pi",
+            known: &["partialJson"],
             signature: "`type` `session`, `message` with role `toolResult`, blocks `toolCall`, `compaction`, \
                 `model_change`",
             provider: ProviderRules { signatures: &["thinkingSignature"], ..NO_RULES },

@@ -1,7 +1,7 @@
 //! How the texts of a file are read: their framing, and a dialect that is detected once and then kept.
 
 use super::assemble::assemble;
-use super::detection::{Sniffed, is_plain, is_written_as, keys_of, sniff, unrecognized};
+use super::detection::{Sniffed, best_reader, is_plain, is_written_as, keys_of, sniff, unrecognized};
 use super::framing::{Framing, names_messages, rows};
 use super::read_error::{ReadError, UnknownDialect, refuse_to_write};
 use super::row::Row;
@@ -184,7 +184,7 @@ impl Reading {
         };
         match (self.dialect, self.named) {
             (Some(dialect), true) => return Ok(dialect),
-            (dialect, _) if is_plain(row) => return Ok(dialect.unwrap_or(CODE[0])),
+            (dialect, _) if is_plain(row) => return Ok(dialect.unwrap_or_else(|| of_request(row))),
             (Some(dialect), false) if is_written_as(dialect, row) => return Ok(dialect),
             _ => {}
         }
@@ -197,10 +197,17 @@ impl Reading {
                 now.name()
             ))),
             (Sniffed::Certain(dialect), _) => Ok(dialect),
-            (Sniffed::Plain(_) | Sniffed::Empty, Some(dialect)) | (Sniffed::Plain(dialect), None) => Ok(dialect),
+            (Sniffed::Plain(_) | Sniffed::Empty, Some(dialect)) => Ok(dialect),
+            (Sniffed::Plain(readers), None) => best_reader(&readers, row),
             (Sniffed::Empty, None) => Ok(CODE[0]),
         }
     }
+}
+
+/// The dialect of a chat of texts: the first one, unless the record around it is a request of another.
+fn of_request(row: &Row<'_>) -> &'static dyn Dialect {
+    let fits = |record| CODE.iter().copied().find(|dialect| dialect.fits_request(record));
+    row.record.and_then(fits).unwrap_or(CODE[0])
 }
 
 /// The number of items from which on a list must have items of [`TINY`] bytes or more. The records of a document are in memory
@@ -235,12 +242,15 @@ fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<Re
     let items: Vec<_> =
         transcript.layout.elements.iter().filter(|item| !item.is_array() || item.items().next().is_some()).collect();
     let first = **items.first()?;
+    // A log that has just begun has nothing yet that a model may read.
+    let said = transcript.layout.non_messages.iter().find(|item| item.unknown.is_some() && item.unread.is_some());
     let best = |dialect: &dyn Dialect| items.iter().map(|item| dialect.fit(**item)).max();
     let unknown = transcript.layout.non_messages.iter().filter(|item| item.unknown.is_some()).count();
     // New versions of a program write new events.
     let known = if dialect.is_log() { unknown < items.len() } else { unknown == 0 };
     let others = || ALL.iter().any(|other| best(*other) > Some(Fit::No));
     let read = match best(dialect) {
+        _ if said.is_some() => false,
         Some(Fit::Certain | Fit::Marked) => true,
         Some(Fit::Possible) => known,
         _ => known && !others(),

@@ -51,6 +51,7 @@ impl Dialect for Responses {
     fn format(&self) -> &'static Format {
         &Format {
             name: "responses",
+            known: &["result", "revised_prompt"],
             signature: "`type`: `message`, `reasoning`, `function_call` and other calls, each with `…_output`, \
                 joined by `call_id`",
             pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
@@ -82,6 +83,13 @@ impl Dialect for Responses {
             "message" if item.has("role") && item.get("stop_reason").is_none() => Fit::Possible,
             _ => Fit::No,
         }
+    }
+
+    /// The short form of messages is that of chats; what is beside the `input` is not.
+    fn fits_request(&self, record: Value<'_>) -> bool {
+        let beside =
+            ["instructions", "previous_response_id", "max_output_tokens", "store", "truncation", "conversation"];
+        record.get("input").is_some_and(Value::is_array) && record.get("messages").is_none() && record.has_any(beside)
     }
 
     fn read<'a>(&self, item: Value<'a>) -> Item<'a> {
@@ -219,6 +227,7 @@ fn read_call<'a>(item: Value<'a>, kind: &str, family: Family, hosted: bool) -> C
         hosted: hosted || container || is_hosted_elsewhere(item),
         deferred: family == Family::Approval,
         waits: family == Family::Approval,
+        written: None,
     })
 }
 

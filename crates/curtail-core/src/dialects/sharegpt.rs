@@ -1,7 +1,7 @@
 //! ShareGPT and similar formats, in which calls are answered by position: `from` and `value`; LLaMA-Factory's `role` with
 //! blocks of `type` and `value`; Alpaca's `history` of pairs.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, Patch, blocks, written};
 use crate::json::{Document, Json, Text, Value, list, object, quote};
 use crate::transcript::{
     Content, Draft, DraftPart, DraftResult, Message, MessageKind, PairingRules, Part, PartOrigin, ProviderRules,
@@ -124,7 +124,7 @@ fn role_of(name: &str) -> Option<Role> {
             Some(Role::Assistant)
         }
         "observation" | "tool" | "function_response" | "tool_response" | "function" => Some(Role::Tool),
-        _ => None,
+        name => written::role_of(name),
     }
 }
 
@@ -228,7 +228,7 @@ fn read_result<'a>(item: Value<'a>, content: Option<Value<'a>>) -> Part<'a> {
 fn share_answers(messages: &mut [&mut Message<'_>]) {
     let mut open = None;
     for at in 0..messages.len() {
-        let calls = messages[at].calls().count();
+        let calls = messages[at].calls().filter(|(_, call)| call.written.is_none()).count();
         let next_answers = messages.get(at + 1).is_some_and(|next| next.role == Role::Tool);
         match (messages[at].role, open.take()) {
             (Role::Tool, Some((asked, calls))) if !next_answers => share(messages, asked, at, calls),
@@ -248,19 +248,32 @@ fn share_answers(messages: &mut [&mut Message<'_>]) {
 /// 3 tool   result       nothing  b
 /// ```
 fn share_again(messages: &mut [Message<'_>]) {
+    let mut answers_text = false;
     for message in messages.iter_mut() {
-        if message.role == Role::Tool {
+        if message.role == Role::Tool && !answers_text {
             let mut results = 0;
             message.parts.retain(|part| {
                 results += usize::from(part.content.result().is_some());
                 results <= 1 || !is_shared(part)
             });
         }
+        if message.role != Role::Tool {
+            answers_text = is_written(message);
+        }
+        if answers_text {
+            continue;
+        }
         let element = message.parts.iter().find(|part| part.content.call().is_some()).and_then(Part::place);
         let whole = element.map(|place| place.element) == message.value();
         message.call_rules.indivisible = message.calls().count() > 1 && whole;
     }
     share_answers(&mut messages.iter_mut().collect::<Vec<_>>());
+    written::connect_again(messages);
+}
+
+/// Whether a message calls tools in its text.
+fn is_written(message: &Message<'_>) -> bool {
+    message.calls().any(|(_, call)| call.written.is_some())
 }
 
 /// Whether the part is a result that only says that another one answers its call, too.

@@ -1,7 +1,7 @@
 //! Any object with a role under one of the usual keys and a text under another. It has no tool calls. Another dialect that
 //! fits for certain takes precedence.
 
-use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, blocks};
+use super::{BY_ID, Dialect, DialectWriter, Fit, Format, Item, NO_RULES, blocks, written};
 use crate::json::{Value, object};
 use crate::transcript::{Draft, PairingRules, ProviderRules, ResultPlace, Role, Unknown};
 
@@ -70,7 +70,7 @@ fn role_of(name: &str) -> Option<Role> {
         "developer" => Some(Role::Developer),
         "user" | "human" | "customer" | "prompter" | "user_explicit" => Some(Role::User),
         "assistant" | "ai" | "bot" | "gpt" | "model" | "agent" | "chatbot" => Some(Role::Assistant),
-        "tool" | "function" | "observation" | "environment" => Some(Role::Tool),
-        _ => None,
+        "tool" | "function" => Some(Role::Tool),
+        name => written::role_of(name),
     }
 }

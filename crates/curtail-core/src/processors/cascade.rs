@@ -498,7 +498,7 @@ impl KnownFaults {
 fn place(messages: &[Message<'_>], at: PartRef) -> KnownPart {
     let message = &messages[at.message];
     let part = &message.parts[at.part];
-    let offset = part.place().map(|place| place.element.span().start);
+    let offset = part.place().map(|place| place.piece.unwrap_or(place.element.span()).start);
     KnownPart { message: message.source_index(), offset, is_call: part.content.call().is_some() }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::View;
 use crate::counting::{BY_USAGE, Calibrated, Prepared, Template, TemplateError, Tokenizer};
 use crate::dialects::Dialect;
-use crate::json::Text;
-use crate::transcript::{Content, Message, Transcript};
+use crate::json::{Text, Value};
+use crate::transcript::{Content, Message, Part, ToolCall, Transcript};
 
 /// Tokens that a provider adds around messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,6 +22,10 @@ pub enum Overhead {
 /// Tokens of one image or file: the 765 that OpenAI documents for a 1024 × 1024 image in high detail with the 4o models
 /// (85 and four tiles of 170). The exact number depends on pixel sizes, which a transcript does not contain.
 const MEDIA_TOKENS: usize = 765;
+
+/// Bytes of what only the provider can read for one token of it. Where a log has both, signatures of Claude have 8 for a token of
+/// the thought beside them, and encrypted reasoning in logs of Codex has 19 for a token that the provider counted.
+const SEALED_BYTES: usize = 12;
 
 /// Counts tokens of messages.
 ///
@@ -90,8 +94,8 @@ impl Counting {
     /// Tokens of `message` without the parts that are `dropped`.
     #[must_use]
     pub fn message_without(&self, message: &Message<'_>, dropped: impl Fn(usize) -> bool) -> usize {
-        let kept = message.parts.iter().enumerate().filter(|(nth, _)| !dropped(*nth)).map(|(_, part)| &part.content);
-        self.sum(self.frame(), kept, &message.attached, usize::MAX).unwrap_or(usize::MAX)
+        let kept = message.parts.iter().enumerate().filter(|(nth, _)| !dropped(*nth)).map(|(_, part)| part);
+        self.sum(self.frame(), kept, Beside::of_message(message), usize::MAX).unwrap_or(usize::MAX)
     }
 
     /// Tokens of the instructions in `message`, whatever else it contains.
@@ -102,23 +106,41 @@ impl Counting {
     /// Tokens of `message` if they are at most `limit`; `None` as soon as they are known to be more.
     #[must_use]
     pub fn message_until(&self, message: &Message<'_>, limit: usize) -> Option<usize> {
-        let contents = message.parts.iter().map(|part| &part.content);
-        self.sum(self.frame(), contents, &message.attached, limit)
+        self.sum(self.frame(), message.parts.iter(), Beside::of_message(message), limit)
     }
 
     /// Tokens of one part.
     #[must_use]
-    pub fn content(&self, content: &Content<'_>) -> usize {
-        self.sum(0, std::iter::once(content), &[], usize::MAX).unwrap_or(usize::MAX)
+    pub fn part(&self, part: &Part<'_>) -> usize {
+        self.sum(0, std::iter::once(part), Beside::default(), usize::MAX).unwrap_or(usize::MAX)
     }
 
-    /// `start`, and the tokens of parts and of attached texts, if they are at most `limit`; `None` as soon as they are known to be
-    /// more.
+    /// Tokens of a text.
+    #[must_use]
+    pub fn text(&self, text: &Text<'_>) -> usize {
+        self.tokenizer.count(&text.decode())
+    }
+
+    /// The tokens of `message` that are an estimate: those of parts of unknown type, of texts that its format does not define, and
+    /// of what only the provider can read.
+    #[must_use]
+    pub fn estimated(&self, message: &Message<'_>) -> usize {
+        let beside = Beside { attached: &[], ..Beside::of_message(message) };
+        let of_part = |part: &Part<'_>| match &part.content {
+            Content::Unknown(_) => self.part(part),
+            _ => self.sum(0, std::iter::empty(), Beside::in_part(part), usize::MAX).unwrap_or(usize::MAX),
+        };
+        let outside = self.sum(0, std::iter::empty(), beside, usize::MAX).unwrap_or(usize::MAX);
+        outside + message.parts.iter().map(of_part).sum::<usize>()
+    }
+
+    /// `start`, and the tokens of parts and of what is beside them, if they are at most `limit`; `None` as soon as they are known to
+    /// be more.
     fn sum<'m, 'a: 'm>(
         &self,
         start: usize,
-        parts: impl Iterator<Item = &'m Content<'a>>,
-        attached: &[Text<'_>],
+        parts: impl Iterator<Item = &'m Part<'a>>,
+        beside: Beside<'_, '_>,
         limit: usize,
     ) -> Option<usize> {
         let add = |total: usize, tokens: usize| total.checked_add(tokens).filter(|&total| total <= limit);
@@ -126,13 +148,19 @@ impl Counting {
             let tokens = self.tokenizer.count_until(&text.decode(), limit - total)?;
             add(total, tokens)
         };
+        let unread = |total: usize, beside: Beside<'_, '_>| {
+            let texts = beside.unread.iter().filter_map(|value| value.text());
+            let total = texts.into_iter().try_fold(total, |total, unread| text(total, &unread))?;
+            add(total, self.tokenizer.scaled(beside.sealed / SEALED_BYTES))
+        };
         let mut total = add(0, start)?;
-        for content in parts {
-            let (mut texts, media) = texts_and_media(content);
+        for part in parts {
+            let (mut texts, media) = texts_and_media(&part.content);
             total = texts.try_fold(total, text)?;
             total = add(total, self.tokenizer.scaled(MEDIA_TOKENS * media))?;
+            total = unread(total, Beside::in_part(part))?;
         }
-        attached.iter().try_fold(total, text)
+        unread(beside.attached.iter().try_fold(total, text)?, beside)
     }
 
     /// Tokens outside the messages: preamble, primed reply, reserve, and what the transcript does not contain.
@@ -148,9 +176,8 @@ impl Counting {
     pub fn surely_fits(&self, view: &View<'_, '_>, limit: usize) -> bool {
         let outside: usize = view.preamble.iter().map(Text::len_bound).sum();
         let inside = view.messages.iter().map(|message| {
-            let parts = message.parts.iter().map(|part| upper_bound(&part.content));
-            let attached = message.attached.iter().map(Text::len_bound);
-            self.frame() + parts.sum::<usize>() + attached.sum::<usize>()
+            let parts = message.parts.iter().map(upper_bound);
+            self.frame() + parts.sum::<usize>() + Beside::of_message(message).upper_bound()
         });
         self.template.is_none()
             && self.tokenizer.at_most_bytes()
@@ -196,16 +223,44 @@ impl Counting {
     }
 }
 
+/// What is counted beside the contents of parts.
+#[derive(Clone, Copy, Default)]
+struct Beside<'m, 'a> {
+    /// Texts in the metadata after a message.
+    attached: &'m [Text<'a>],
+    /// Texts that the format does not define.
+    unread: &'m [Value<'a>],
+    /// Bytes that only the provider can read.
+    sealed: usize,
+}
+
+impl<'m, 'a> Beside<'m, 'a> {
+    fn of_message(message: &'m Message<'a>) -> Self {
+        Self { attached: &message.attached, unread: &message.unread, sealed: message.sealed }
+    }
+
+    fn in_part(part: &'m Part<'a>) -> Self {
+        let Some(place) = part.place() else { return Self::default() };
+        Self { attached: &[], unread: place.unread(), sealed: place.sealed() }
+    }
+
+    fn upper_bound(self) -> usize {
+        let unread = self.unread.iter().map(|value| value.raw().len());
+        self.attached.iter().map(Text::len_bound).chain(unread).sum::<usize>() + self.sealed
+    }
+}
+
 /// An upper bound of the tokens of a part.
-fn upper_bound(content: &Content<'_>) -> usize {
-    let (texts, media) = texts_and_media(content);
-    texts.map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * media
+fn upper_bound(part: &Part<'_>) -> usize {
+    let (texts, media) = texts_and_media(&part.content);
+    texts.map(Text::len_bound).sum::<usize>() + MEDIA_TOKENS * media + Beside::in_part(part).upper_bound()
 }
 
 /// The texts of a part that are counted, and the number of its media.
 fn texts_and_media<'m, 'a>(content: &'m Content<'a>) -> (impl Iterator<Item = &'m Text<'a>>, usize) {
     let (texts, media) = match content {
         Content::Text(text) | Content::Reasoning(text) | Content::Unknown(text) => (([Some(text), None], &[][..]), 0),
+        Content::ToolCall(ToolCall { written: Some(text), .. }) => (([Some(&**text), None], &[][..]), 0),
         Content::ToolCall(call) => (([Some(&call.name), Some(&call.arguments)], &[][..]), 0),
         Content::ToolResult(result) => (([None, None], result.content.as_slice()), result.media),
         Content::Media(_) => (([None, None], &[][..]), 1),

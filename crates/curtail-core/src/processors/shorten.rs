@@ -236,7 +236,7 @@ fn long_texts(
         for (nth, part) in messages[at].parts.iter().enumerate() {
             let at = PartRef { message: at, part: nth };
             if let Some((text, most)) = shortenable(part).filter(|_| !dropped(at)) {
-                let tokens = counting.content(&part.content);
+                let tokens = counting.part(part);
                 texts.push(LongText { at, text, tokens, most });
             }
         }

@@ -197,7 +197,7 @@ fn insert_notes(view: &View<'_, '_>, pairs: &Pairs, used: &[Vec<String>], plan: 
             }
         }
         let Some(&first) = reply.iter().find(|&&at| !used[at].is_empty()) else { continue };
-        let draft = Draft::text(Role::Assistant, note(&names));
+        let draft = Draft::tools_used(&joined(&names), names.len());
         let reason = Reason::Owned(format!("note about dropped calls of {}", joined(&names)));
         let mut calls =
             reply.iter().flat_map(|&at| view.messages[at].calls().map(move |(part, _)| PartRef { message: at, part }));
@@ -251,13 +251,6 @@ fn first_pending(view: &View<'_, '_>, pairs: &Pairs, plan: &Plan, cuts: &HashSet
     let flight = in_flight(view.messages);
     let mut open = pairs.calls().iter().filter(|call| call.message >= flight && pairs.counterpart(**call).is_none());
     open.find(|call| keeps(plan, cuts, **call)).map_or(view.messages.len(), |call| call.message)
-}
-
-fn note(names: &[&String]) -> String {
-    match names {
-        [only] => format!("Used {only} tool"),
-        many => format!("Used tools: {}", joined(many)),
-    }
 }
 
 fn joined(names: &[&String]) -> String {

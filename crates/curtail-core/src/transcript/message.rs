@@ -17,6 +17,10 @@ pub struct Message<'a> {
     pub parts: Vec<Part<'a>>,
     /// Texts that the model reads beside it, in the metadata after it: counted, kept and dropped with the message.
     pub attached: Seldom<Text<'a>>,
+    /// Texts in it, outside its parts, that its format does not define: counted as an estimate.
+    pub unread: Seldom<Value<'a>>,
+    /// The bytes in it, outside its parts, that only the provider can read: counted as an estimate.
+    pub sealed: usize,
     /// What it is to the conversation.
     pub kind: MessageKind,
     /// Whether it replaces only some of the messages around it, which a mark of their own or their time names.
@@ -67,6 +71,8 @@ impl<'a> Message<'a> {
             id: None,
             parts: Vec::new(),
             attached: Seldom::new(),
+            unread: Seldom::new(),
+            sealed: 0,
             kind: MessageKind::Ordinary,
             marks_range: false,
             automatic: false,

@@ -240,7 +240,7 @@ fn part(part: &Part<'_>, pair: Option<[usize; 2]>, origin: OutlineOrigin) -> Out
         kind,
         id: part.content.tool_id().map(decoded),
         name: part.content.tool_name().map(decoded),
-        span: part.place().map_or([0, 0], |place| span(place.element.span(), origin)),
+        span: part.place().map_or([0, 0], |place| span(place.piece.unwrap_or(place.element.span()), origin)),
         pair,
         hosted: part.content.call().is_some_and(|call| call.hosted),
         begins: text.map_or_else(String::new, |text| beginning(&text.decode())),

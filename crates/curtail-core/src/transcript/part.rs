@@ -222,6 +222,18 @@ impl<'a> PartPlace<'a> {
         self
     }
 
+    /// Texts in its element that its format does not define.
+    #[must_use]
+    pub fn unread(&self) -> &[Value<'a>] {
+        self.further.as_ref().map_or(&[], |further| further.unread.as_slice())
+    }
+
+    /// The bytes in its element that only the provider can read.
+    #[must_use]
+    pub fn sealed(&self) -> usize {
+        self.further.as_ref().map_or(0, |further| further.sealed)
+    }
+
     /// Whether it is reasoning of a kind that no provider signs.
     #[must_use]
     pub fn is_unsigned(&self) -> bool {
@@ -325,6 +337,10 @@ pub struct FurtherPlaces<'a> {
     pub repeats: Vec<Rewrite>,
     /// What is written in place of some bytes of the part.
     pub substitutions: Vec<Substitution>,
+    /// Texts in its element that its format does not define: counted as an estimate.
+    pub unread: Vec<Value<'a>>,
+    /// The bytes in its element that only the provider can read, such as encrypted reasoning: counted as an estimate.
+    pub sealed: usize,
 }
 
 /// An earlier call that leads others, by its id: they are kept or dropped together.
@@ -368,6 +384,9 @@ pub struct ToolCall<'a> {
     pub deferred: bool,
     /// Whether the program leaves it open on purpose: it is deferred, and stays while its answer can come.
     pub waits: bool,
+    /// The text that the model wrote for it, where a call is a text: counted in place of name and arguments. It is empty for
+    /// a call that the text of another one contains.
+    pub written: Option<Box<Text<'a>>>,
 }
 
 /// Why no tool can take the arguments of a call.
@@ -379,6 +398,20 @@ pub enum ArgumentFault {
     NotAnObject,
 }
 
+impl<'a> ToolCall<'a> {
+    /// What a model reads of it.
+    pub fn texts(&self) -> impl Iterator<Item = &Text<'a>> {
+        let structure = self.written.is_none().then_some([&self.name, &self.arguments]);
+        self.written.as_deref().into_iter().chain(structure.into_iter().flatten())
+    }
+
+    /// Whether the text of another call contains it.
+    #[must_use]
+    pub fn is_inside_another(&self) -> bool {
+        self.written.as_ref().is_some_and(|text| text.len_bound() == 0)
+    }
+}
+
 impl ToolCall<'_> {
     /// Leaves it open on purpose.
     pub const fn wait(&mut self) {
@@ -388,7 +421,8 @@ impl ToolCall<'_> {
     /// What is wrong with the arguments; `None` if they are valid or empty, or if the tool accepts any text.
     #[must_use]
     pub fn argument_fault(&self) -> Option<ArgumentFault> {
-        if self.hosted || !matches!(self.family, Family::Function | Family::Positional) || self.arguments.is_blank() {
+        let is_function = matches!(self.family, Family::Function | Family::Positional) && self.written.is_none();
+        if self.hosted || !is_function || self.arguments.is_blank() {
             return None;
         }
         if let Text::Json(raw) = &self.arguments {
@@ -425,7 +459,16 @@ impl<'a> ToolCall<'a> {
     /// A call of a function of the caller.
     #[must_use]
     pub const fn new(id: Option<Text<'a>>, name: Text<'a>, arguments: Text<'a>) -> Self {
-        Self { id, name, arguments, family: Family::Function, hosted: false, deferred: false, waits: false }
+        Self {
+            id,
+            name,
+            arguments,
+            family: Family::Function,
+            hosted: false,
+            deferred: false,
+            waits: false,
+            written: None,
+        }
     }
 }
 

@@ -142,10 +142,13 @@ fn unknown_parts<'a>(messages: &[Message<'a>], non_messages: &[NonMessage<'a>]) 
     let mut found = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         for part in &message.parts {
-            if let (Content::Unknown(text), Some(place)) = (&part.content, part.place()) {
+            let Some(place) = part.place() else { continue };
+            if let Content::Unknown(text) = &part.content {
                 found.push(UnknownPart { value: place.element, message: Some(at), bytes: text.len_bound() });
             }
+            found.extend(place.unread().iter().map(|value| unknown_member(at, *value)));
         }
+        found.extend(message.unread.iter().map(|value| unknown_member(at, *value)));
     }
     let items = non_messages.iter().filter_map(|item| Some((item.value, item.unread.as_ref()?.len_bound())));
     found.extend(items.map(|(value, bytes)| UnknownPart { value, message: None, bytes }));
@@ -153,10 +156,15 @@ fn unknown_parts<'a>(messages: &[Message<'a>], non_messages: &[NonMessage<'a>]) 
     found
 }
 
+/// A text in a member that the format does not define.
+fn unknown_member(message: usize, value: Value<'_>) -> UnknownPart<'_> {
+    UnknownPart { value, message: Some(message), bytes: value.raw().len() }
+}
+
 fn known_bytes(messages: &[Message<'_>]) -> usize {
     let bytes = |content: &Content<'_>| match content {
         Content::Text(text) | Content::Reasoning(text) | Content::Media(text) => text.len_bound(),
-        Content::ToolCall(call) => call.name.len_bound() + call.arguments.len_bound(),
+        Content::ToolCall(call) => call.texts().map(Text::len_bound).sum(),
         Content::ToolResult(result) => result.content.iter().map(Text::len_bound).sum(),
         Content::Unknown(_) | Content::Other => 0,
     };

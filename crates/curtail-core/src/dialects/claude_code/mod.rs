@@ -43,6 +43,7 @@ impl Dialect for ClaudeCode {
     fn format(&self) -> &'static Format {
         &Format {
             name: "claude-code",
+            known: &["planContent", "todos"],
             signature: "`type` `user` or `assistant` with `message.content`, `uuid`, `parentUuid`, `sessionId`, \
                 `isSidechain`",
             // Before it sends a message, the program collects its records and results.

@@ -52,6 +52,7 @@ fn format_of(rules: &'static Rules, wire: &'static Wire) -> Format {
         provider: ProviderRules { log: rules.is_log, turns: Turns::Free, ..super::NO_RULES },
         is_log: rules.is_log,
         writer: rules.writing.as_ref().map(|_| wire as _),
+        accounts: true,
         ..plain
     }
 }

@@ -20,6 +20,7 @@ impl Dialect for OpenHands {
     fn format(&self) -> &'static Format {
         &Format {
             name: "openhands",
+            known: &["action", "message", "summary"],
             signature: "`source` and `kind`: `MessageEvent`, `ActionEvent`, `ObservationEvent`; \
                 or `source` and `action` with `args`, `observation` with `cause`",
             pairing: PairingRules { results: ResultPlace::Anywhere, ..BY_ID },

@@ -7,18 +7,18 @@ use curtail_core::json::Document;
 use curtail_core::transcript::Transcript;
 
 /// A file, with the name that it has below its folder.
-pub(crate) struct File {
-    pub(crate) name: String,
-    pub(crate) text: String,
+pub struct File {
+    pub name: String,
+    pub text: String,
 }
 
 /// The fixtures of every dialect, by `dialect/file`, in order.
-pub(crate) fn fixtures() -> Vec<File> {
+pub fn fixtures() -> Vec<File> {
     below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/dialects"))
 }
 
 /// Every file below `root`, in order.
-pub(crate) fn below(root: &Path) -> Vec<File> {
+pub fn below(root: &Path) -> Vec<File> {
     let mut paths: Vec<PathBuf> = ignore::WalkBuilder::new(root)
         .standard_filters(false)
         .build()
@@ -37,7 +37,7 @@ fn file(root: &Path, path: &Path) -> File {
 }
 
 /// The pieces of a text that each hold one transcript or more: its lines where each is a record.
-pub(crate) fn pieces(text: &str, framing: Framing) -> Vec<&str> {
+pub fn pieces(text: &str, framing: Framing) -> Vec<&str> {
     match framing {
         Framing::Records => text.split_inclusive('\n').collect(),
         Framing::Lines | Framing::Document => vec![text],
@@ -45,10 +45,7 @@ pub(crate) fn pieces(text: &str, framing: Framing) -> Vec<&str> {
 }
 
 /// Reads every transcript of `text` and hands it to `see`.
-pub(crate) fn read_transcripts(
-    text: &str,
-    mut see: impl FnMut(&dyn Dialect, &Transcript<'_>),
-) -> Result<Framing, ReadError> {
+pub fn read_transcripts(text: &str, mut see: impl FnMut(&dyn Dialect, &Transcript<'_>)) -> Result<Framing, ReadError> {
     let framing = detect_framing(text, None);
     let reading = Reading { framing, dialect: None, named: false, messages_key: None };
     for piece in pieces(text, framing) {

@@ -17,6 +17,11 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("langchain/copies.json", Framing::Document),
     ("openai/bfcl.jsonl", Framing::Records),
     ("openai/hermes.json", Framing::Document),
+    ("openai/custom.jsonl", Framing::Records),
+    ("openai/grouped.jsonl", Framing::Records),
+    ("openai/template.jsonl", Framing::Records),
+    ("openai/written.jsonl", Framing::Records),
+    ("sharegpt/written.jsonl", Framing::Records),
     ("openai/legacy.jsonl", Framing::Records),
     ("openai/parallel.jsonl", Framing::Records),
     ("openai/preferences.jsonl", Framing::Records),
@@ -145,7 +150,7 @@ fn what_nobody_claims_or_two_claim_is_an_error_that_shows_it() {
         ("17", "it is not an object"),
         (
             "{\"from\":\"human\",\"value\":\"a\"}\n{\"role\":\"user\",\"content\":[{\"toolUse\":{}}]}",
-            "this message is written as `bedrock`, one before it as `sharegpt`",
+            "this message (line 2) is written as `bedrock`, one before it (line 1) as `sharegpt`",
         ),
         (r#"{"type":"user","message":{"deep":1}}"#, "its keys are `type`, `message`"),
     ];

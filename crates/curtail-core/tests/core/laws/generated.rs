@@ -9,7 +9,7 @@ use super::cases::{CASES, Change, LawCase, globs, history, keep, limit, persist}
 use super::check::{Stage, check_laws, check_stages, cut_with, is_refused, read_seen};
 use crate::properties::{drawn, tried};
 use crate::serializers::unknown::with_unknown;
-use crate::serializers::{SERIALIZERS, Serializer, broken_script, respace, sound_script};
+use crate::serializers::{SERIALIZERS, Serializer, WRITTEN, broken_script, respace, sound_script};
 
 /// Items as a text of some framing, with white space of its own.
 pub fn frame(items: &[String], framing: Framing, seed: u64) -> String {
@@ -28,7 +28,8 @@ pub fn framings() -> impl Strategy<Value = Framing> {
 /// Every serializer, or those of the dialect that `CURTAIL_DIALECT` names.
 pub fn serializer() -> impl Strategy<Value = Serializer> {
     let asked = std::env::var("CURTAIL_DIALECT").ok();
-    let chosen = SERIALIZERS.iter().filter(|serializer| asked.as_ref().is_none_or(|asked| asked == serializer.0));
+    let all = SERIALIZERS.iter().chain(WRITTEN);
+    let chosen = all.filter(|serializer| asked.as_ref().is_none_or(|asked| asked == serializer.0));
     prop::sample::select(chosen.copied().collect::<Vec<_>>())
 }
 

@@ -1,5 +1,6 @@
 //! The laws that hold for every command, every dialect and every input.
 
+mod accounted;
 mod alternation;
 pub mod boundaries;
 pub mod bytes;
@@ -7,7 +8,7 @@ pub mod cases;
 mod chains;
 pub mod check;
 mod figures;
-mod fixtures;
+pub mod fixtures;
 pub mod generated;
 mod media;
 mod parents;

@@ -33,6 +33,7 @@ pub mod responses;
 pub mod sharegpt;
 pub mod simple;
 pub mod unknown;
+pub mod written;
 
 use curtail_core::json::quote;
 use proptest::prelude::*;
@@ -105,6 +106,14 @@ pub const SERIALIZERS: &[Serializer] = &[
     ("kiro", kiro::serialize),
     ("kiro", kiro::serialize_stored),
     ("simple", simple::serialize),
+];
+
+/// Dialects whose calls are texts.
+pub const WRITTEN: &[Serializer] = &[
+    ("openai", written::serialize),
+    ("openai", written::serialize_in_user),
+    ("sharegpt", written::serialize_turns),
+    ("simple", written::serialize_plain),
 ];
 
 /// The parent of each turn of a script in which the user goes back now and then: a question can follow any turn before it.

@@ -1,0 +1,307 @@
+//! Accounts for every text of a message: what its parts do not have, and no known member is, a model may read all the same. It is
+//! counted as an estimate.
+
+use foldhash::HashMap;
+
+use super::{Dialect, blocks};
+use crate::json::{Span, Text, Value, ValueKind};
+use crate::steps;
+use crate::transcript::{Content, Message, Part, PartOrigin};
+
+/// The characters from which on a string is accounted for: ids, dates and names are shorter.
+const LONG: usize = 40;
+
+/// Members without text for a model, whatever the format: ids, times and places of files, what a provider counted, marks of
+/// caches, proofs, what a screen shows. Those that end with one of [`ENDS`] are, too.
+const KNOWN: &[&str] = &[
+    "id", "uuid", "thinkingSignature", "timestamp", "ts", "time", "date", "created", "updated", "url", "uri", "href",
+    "cwd", "path", "file", "model", "provider", "usage", "usageMetadata", "usage_metadata", "tokens", "metrics",
+    "cost", "version", "hash", "sha256", "checksum", "etag", "signature", "fingerprint", "system_fingerprint",
+    "logprobs", "annotations", "citations", "metadata", "meta", "_meta", "mimeType", "media_type", "cache_control",
+    "providerMetadata", "provider_metadata", "providerOptions", "provider_options", "callProviderMetadata",
+    "response_metadata", "provider_details", "gitBranch", "status", "type", "name", "toolName", "tool_name",
+];
+
+const ENDS: &[&str] =
+    &["id", "Id", "ID", "ids", "Ids", "Uuid", "_at", "At", "Time", "Url", "_url", "Path", "_path", "Hash"];
+
+/// Members that only the provider can read, and that are sent to it again.
+const SEALED: &[&str] = &[
+    "encrypted_content",
+    "encryptedContent",
+    "encrypted",
+    "thoughtSignature",
+    "thought_signature",
+    "reasoningOpaque",
+    "reasoning_opaque",
+    "redactedData",
+    "reasoningEncryptedContent",
+];
+
+/// What of a message was found outside the texts of its parts.
+enum Found<'a> {
+    /// A text.
+    Unread(Value<'a>),
+    /// So many bytes that only the provider can read.
+    Sealed(usize),
+}
+
+/// Words in the type of a line of a log that has something for a model.
+const WORDS: &[&str] = &[
+    "message", "tool", "call", "result", "assistant", "user", "prompt", "reason", "think", "text", "chunk", "content",
+    "turn", "reply", "response",
+];
+
+/// Whether the type of a line of a log, or of what is in its envelope, is that of something for a model.
+pub(super) fn is_like_message(line: Value<'_>) -> bool {
+    let inner = ["message", "payload", "data", "event", "item"].iter().filter_map(|key| line.get(key));
+    let types = std::iter::once(line).chain(inner).filter_map(|value| value.get_text("type"));
+    types.into_iter().any(|kind| {
+        let kind = kind.decode().to_ascii_lowercase();
+        WORDS.iter().any(|word| kind.contains(word))
+    })
+}
+
+/// The member of a line that has most of its text; `None` if no text in it is long.
+pub(super) fn body(line: Value<'_>) -> Option<Value<'_>> {
+    let is_told = |key: &Text<'_>| matches!(key, Text::Escaped(key) if !is_common(key));
+    let members = line.members().filter(|member| is_told(&member.key)).map(|member| member.value);
+    members.filter(|value| has_text(*value)).max_by_key(|value| value.span().len())
+}
+
+/// Whether a text in a value is long, and under no member that has no text for a model.
+fn has_text(value: Value<'_>) -> bool {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        steps::count(1);
+        if value.text().is_some_and(|text| is_long(&text)) {
+            return true;
+        }
+        let members = value.members().filter(|member| matches!(&member.key, Text::Escaped(key) if !is_common(key)));
+        let inner = value.items().chain(members.map(|member| member.value));
+        open.extend(inner.filter(|value| value.span().len() >= LONG));
+    }
+    false
+}
+
+/// Finds what the parts of messages leave out.
+#[derive(Default)]
+pub(super) struct Accounting {
+    /// The bytes that the parts of a message have, ordered by their start.
+    read: Vec<Span>,
+    /// For each of these and those before it: where the last one ends.
+    ends: Vec<u32>,
+    /// The bytes of parts that have no text for a model. The provider may read what is in them.
+    marks: Vec<Span>,
+}
+
+impl Accounting {
+    /// Adds to `message`, which was read from `value`, what none of its parts has.
+    pub(super) fn complete<'a>(&mut self, dialect: &dyn Dialect, value: Value<'a>, message: &mut Message<'a>) {
+        if dialect.format().accounts {
+            return;
+        }
+        self.begin(value, message);
+        let made: Vec<Vec<String>> = message.parts.iter().map(made_texts).filter(|made| !made.is_empty()).collect();
+        let mut found = Vec::new();
+        let mut open = vec![value];
+        while let Some(holder) = open.pop() {
+            steps::count(1);
+            if holder.is_array() {
+                open.extend(holder.items().filter(|item| self.is_left(*item)));
+            }
+            for member in holder.members().filter(|member| self.is_left(member.value)) {
+                match sealed(holder, &member.key, member.value) {
+                    Some(bytes) => found.push((member.value, Found::Sealed(bytes))),
+                    None if is_known(dialect, &member.key) => {}
+                    None => open.push(member.value),
+                }
+            }
+            if holder.text().is_some_and(|text| is_long(&text) && !is_in(&text, &made)) {
+                found.push((holder, Found::Unread(holder)));
+            }
+        }
+        let is_marked = |place: Span| self.marks.iter().any(|mark| mark.start <= place.start && place.end <= mark.end);
+        found.retain(|(place, found)| matches!(found, Found::Sealed(_)) || !is_marked(place.span()));
+        if !found.is_empty() {
+            found.sort_by_key(|(place, _)| place.span().start);
+            add(message, found);
+        }
+    }
+
+    /// Notes what the parts of `message` have.
+    fn begin(&mut self, value: Value<'_>, message: &Message<'_>) {
+        self.read.clear();
+        self.marks.clear();
+        let source = value.source();
+        for part in &message.parts {
+            self.read_part(source, part);
+        }
+        let attached = message.attached.iter().filter_map(|text| span_of(source, text));
+        self.read.extend(attached);
+        self.read.sort_unstable_by_key(|span| span.start);
+        self.ends.clear();
+        let ends = self.read.iter().scan(0, |last, span| {
+            *last = span.end.max(*last);
+            Some(*last)
+        });
+        self.ends.extend(ends);
+    }
+
+    fn read_part(&mut self, source: &str, part: &Part<'_>) {
+        let Some(place) = part.place() else { return };
+        let texts = texts_of(&part.content).filter_map(|text| span_of(source, text));
+        self.read.extend(texts);
+        if matches!(part.content, Content::Other) {
+            self.marks.push(place.element.span());
+        }
+        self.read.extend(place.copies.iter().map(|copy| copy.span()));
+        if let Some(further) = &place.further {
+            self.read.extend(further.copies_cut.iter().map(|copy| copy.span()));
+            self.read.extend(further.repeats.iter().map(|repeat| repeat.span));
+        }
+    }
+
+    /// Whether a value may contain a long text that no part has.
+    fn is_left(&self, value: Value<'_>) -> bool {
+        let span = value.span();
+        if span.len() < LONG + "\"\"".len() {
+            return false;
+        }
+        match value.kind() {
+            // A text can be divided into several parts.
+            ValueKind::String => self.last_end(span.end - 1) <= span.start,
+            ValueKind::Object => self.last_end(span.start + 1) < span.end && !blocks::is_media(value),
+            ValueKind::Array => self.last_end(span.start + 1) < span.end,
+            _ => false,
+        }
+    }
+
+    /// Where the last of those ends that begin before `at`.
+    fn last_end(&self, at: u32) -> u32 {
+        let before = self.read.partition_point(|span| span.start < at);
+        before.checked_sub(1).map_or(0, |last| self.ends[last])
+    }
+}
+
+/// What a part has of its message.
+pub(super) fn texts_of<'m, 'a>(content: &'m Content<'a>) -> impl Iterator<Item = &'m Text<'a>> {
+    let (texts, results) = match content {
+        Content::Text(text) | Content::Reasoning(text) | Content::Media(text) | Content::Unknown(text) => {
+            ([Some(text), None, None], &[][..])
+        }
+        Content::ToolCall(call) => ([Some(&call.name), Some(&call.arguments), call.written.as_deref()], &[][..]),
+        Content::ToolResult(result) => ([result.name.as_ref(), None, None], result.content.as_slice()),
+        Content::Other => ([None, None, None], &[][..]),
+    };
+    texts.into_iter().flatten().chain(results)
+}
+
+/// The texts of a part that were put together from several values, or read out of one.
+fn made_texts(part: &Part<'_>) -> Vec<String> {
+    let made = texts_of(&part.content).filter_map(|text| if let Text::Owned(text) = text { Some(text) } else { None });
+    made.filter(|text| !text.is_empty()).cloned().collect()
+}
+
+/// The letters and digits of a text, so that what was read out of it is found in it, whatever the spelling. Those that an escape
+/// hides are left out, and with `ascii` all that can be hidden.
+fn condensed(text: &str, ascii: bool) -> String {
+    let is_kept = |c: &char| c.is_ascii_alphanumeric() || !ascii && c.is_alphanumeric();
+    let mut rest = text;
+    let mut left = String::new();
+    while let Some(at) = rest.find("\\u") {
+        left.extend(rest[..at].chars().filter(is_kept));
+        rest = rest[at + "\\u".len()..].get("0000".len()..).unwrap_or_default();
+    }
+    left.extend(rest.chars().filter(is_kept));
+    left
+}
+
+/// Whether a text is in one that was put together, or all that was read out of it for a part is in it.
+fn is_in(text: &Text<'_>, made: &[Vec<String>]) -> bool {
+    if made.is_empty() {
+        return false;
+    }
+    let text = text.decode();
+    let ascii = text.contains("\\u");
+    let text = condensed(&text, ascii);
+    !text.is_empty()
+        && made.iter().any(|made| {
+            let made: Vec<String> = made.iter().map(|made| condensed(made, ascii)).collect();
+            made.iter().any(|made| made.contains(&text)) || made.iter().all(|made| text.contains(made))
+        })
+}
+
+/// The bytes of a text that was read as it stands.
+fn span_of(source: &str, text: &Text<'_>) -> Option<Span> {
+    let (Text::Escaped(raw) | Text::Json(raw)) = text else { return None };
+    let start = raw.as_ptr().addr().checked_sub(source.as_ptr().addr()).filter(|start| *start <= source.len())?;
+    let start = u32::try_from(start).ok()?;
+    let end = u32::try_from(raw.len()).ok()?.checked_add(start)?;
+    (end as usize <= source.len()).then_some(Span::new(start, end))
+}
+
+/// Whether a string is long enough to be a text.
+fn is_long(text: &Text<'_>) -> bool {
+    text.len_bound() >= LONG && !text.is_blank() && text.decode().chars().nth(LONG - 1).is_some()
+}
+
+/// Whether a member holds no text for a model.
+fn is_known(dialect: &dyn Dialect, key: &Text<'_>) -> bool {
+    let Text::Escaped(key) = key else { return false };
+    is_common(key) || dialect.format().known.contains(key)
+}
+
+/// Whether a member holds no text for a model in any format.
+fn is_common(key: &str) -> bool {
+    KNOWN.contains(&key) || ENDS.iter().any(|end| key.ends_with(end))
+}
+
+/// The bytes of a member that only the provider can read; `None` for any other member.
+fn sealed(holder: Value<'_>, key: &Text<'_>, value: Value<'_>) -> Option<usize> {
+    let Text::Escaped(key) = key else { return None };
+    let bytes = value.text()?.len_bound();
+    let is_hidden = match *key {
+        // The signature of a thought whose text the provider keeps is the thought.
+        "signature" | "thinkingSignature" => holder.get_text("thinking").is_some_and(|text| text.len_bound() == 0),
+        "data" => holder.get_text("type").is_some_and(|kind| {
+            let kind = kind.decode();
+            kind.contains("redacted") || kind.contains("encrypted")
+        }),
+        key => SEALED.contains(&key),
+    };
+    is_hidden.then_some(bytes)
+}
+
+/// Adds what was found to the parts in whose elements it is, or else to the message.
+fn add<'a>(message: &mut Message<'a>, found: Vec<(Value<'a>, Found<'a>)>) {
+    let whole = message.value();
+    let mut parts: HashMap<Value<'a>, usize> = HashMap::default();
+    for (nth, part) in message.parts.iter().enumerate() {
+        if let Some(place) = part.place().filter(|place| Some(place.element) != whole) {
+            parts.entry(place.element).or_insert(nth);
+        }
+    }
+    for (place, found) in found {
+        let mut around =
+            std::iter::successors(Some(place), |value| value.parent().filter(|value| Some(*value) != whole));
+        let part = around.find_map(|value| parts.get(&value)).copied();
+        match part.and_then(|nth| place_mut(&mut message.parts[nth])) {
+            Some(further) => match found {
+                Found::Unread(text) => further.unread.push(text),
+                Found::Sealed(bytes) => further.sealed += bytes,
+            },
+            None => match found {
+                Found::Unread(text) => message.unread.push(text),
+                Found::Sealed(bytes) => message.sealed += bytes,
+            },
+        }
+    }
+}
+
+fn place_mut<'m, 'a>(part: &'m mut Part<'a>) -> Option<&'m mut crate::transcript::FurtherPlaces<'a>> {
+    match &mut part.origin {
+        PartOrigin::Source(place) => Some(place.further_mut()),
+        _ => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! Every text is accounted for: of each message, each string of 40 characters is in a part, in a known member, or in the estimate.
+
+use std::collections::BTreeMap;
+
+use curtail_core::dialects::Dialect;
+use curtail_core::json::{Text, Value as Place};
+use curtail_core::transcript::{Content, Message, Part, PartPlace, Transcript};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::check::reading;
+use super::generated::{frame, framings, serializer};
+use crate::dialects::files::{below, fixtures, read_transcripts};
+use crate::serializers::sound_script;
+
+/// The texts that are counted of a message.
+fn counted(message: &Message<'_>) -> Vec<String> {
+    let mut texts: Vec<String> = message.attached.iter().map(|text| text.decode().into_owned()).collect();
+    let unread = |places: &[Place<'_>]| -> Vec<String> {
+        places.iter().filter_map(|place| Some(place.text()?.decode().into_owned())).collect()
+    };
+    texts.extend(unread(&message.unread));
+    for part in &message.parts {
+        texts.extend(part.place().into_iter().flat_map(|place| unread(place.unread())));
+        texts.extend(content(part));
+    }
+    texts
+}
+
+fn content(part: &Part<'_>) -> Vec<String> {
+    let texts: Vec<&Text<'_>> = match &part.content {
+        Content::Text(text) | Content::Reasoning(text) | Content::Media(text) | Content::Unknown(text) => vec![text],
+        Content::ToolCall(call) => call.texts().collect(),
+        Content::ToolResult(result) => result.content.iter().collect(),
+        Content::Other => Vec::new(),
+    };
+    texts.into_iter().map(|text| text.decode().into_owned()).collect()
+}
+
+/// Members that plant a text where no format has one: beside the content, in an object, and in a list.
+fn plant(item: &mut Value, at: usize, text: &str) -> bool {
+    let holders = ["message", "payload", "data", "event"];
+    let inner = holders.iter().find(|key| item.get(**key).is_some_and(Value::is_object)).copied();
+    let holder = match inner {
+        Some(key) => &mut item[key],
+        None => item,
+    };
+    let Some(members) = holder.as_object_mut() else { return false };
+    let planted = match at % 3 {
+        0 => Value::from(text),
+        1 => serde_json::json!({"deeper": {"kind": "beacon", "light": text}}),
+        _ => serde_json::json!([1, {"light": text}]),
+    };
+    members.insert(String::from("lighthouse"), planted);
+    true
+}
+
+const PLANTED: &str = "a lamp that turns above the harbor and is seen from twenty miles";
+
+proptest! {
+    #![proptest_config(crate::properties::property(24))]
+
+    #[test]
+    fn what_no_format_defines_is_estimated(script in sound_script(), serializer in serializer(), framing in framings(), seed in any::<u64>(), at in any::<prop::sample::Index>()) {
+        let items = (serializer.1)(&script);
+        prop_assume!(!items.is_empty());
+        let at = at.index(items.len());
+        let mut planted: Vec<Value> = items.iter().map(|item| serde_json::from_str(item).expect("JSON")).collect();
+        prop_assume!(plant(&mut planted[at], at, PLANTED));
+        let items: Vec<String> = planted.iter().map(Value::to_string).collect();
+        let text = frame(&items, framing, seed);
+        let reading = reading(Some(serializer.0), framing);
+        let document = reading.parse(&text).expect("JSON");
+        for (_, transcript) in reading.transcripts_or_none(&document).expect("a transcript") {
+            let of_item = |message: &&Message<'_>| message.value().is_some_and(|value| value.raw().contains(PLANTED));
+            for message in transcript.messages.iter().filter(of_item) {
+                let is_counted = counted(message).iter().any(|text| text.contains(PLANTED));
+                prop_assert!(is_counted, "{}: {}", serializer.0, message.value().map_or("", |value| value.raw()));
+            }
+        }
+    }
+}
+
+/// The members of fixtures that are estimated, by dialect. Their formats define all of them, except those of the fixtures of what
+/// is unknown.
+fn estimated(dialect: &dyn Dialect, transcript: &Transcript<'_>, found: &mut BTreeMap<(&'static str, String), usize>) {
+    let in_parts = transcript.messages.iter().flat_map(|message| &message.parts).filter_map(Part::place);
+    let places =
+        in_parts.flat_map(PartPlace::unread).chain(transcript.messages.iter().flat_map(|message| &*message.unread));
+    for place in places {
+        let pointer = place.pointer();
+        let name: Vec<&str> = pointer.split('/').filter(|step| step.parse::<usize>().is_err()).collect();
+        *found.entry((dialect.name(), name.join("."))).or_default() += place.raw().len();
+    }
+}
+
+#[test]
+fn formats_define_the_members_of_their_fixtures() {
+    let mut found = BTreeMap::new();
+    for file in fixtures().iter().filter(|file| !file.name.contains("unknown")) {
+        let _ = read_transcripts(&file.text, |dialect, transcript| estimated(dialect, transcript, &mut found));
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn formats_define_the_members_of_real_transcripts() {
+    // What a model read that is no part: outputs inside calls of the provider, results after the first of a call, and what a
+    // hook added.
+    const RIGHTLY: [(&str, &str); 7] = [
+        ("gemini", ".toolCalls.result.functionResponse.response.error"),
+        ("gemini", ".toolCalls.result.functionResponse.response.output"),
+        ("responses", ".output"),
+        ("responses", ".outputs.logs"),
+        ("responses", ".results.text"),
+        ("qwen", ".systemPayload.hookContext"),
+        ("kimi", ".event.result.note"),
+    ];
+    let Some(data) = super::fixtures::real_data() else {
+        return println!("no real transcripts at hand: CURTAIL_DATA names none");
+    };
+    let mut found = BTreeMap::new();
+    for file in below(&data) {
+        let _ = read_transcripts(&file.text, |dialect, transcript| estimated(dialect, transcript, &mut found));
+    }
+    found.retain(|(dialect, member), _| !RIGHTLY.contains(&(dialect, member)));
+    assert!(found.is_empty(), "{found:#?}");
+}
