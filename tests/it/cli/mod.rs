@@ -4,6 +4,7 @@ mod answers;
 mod batch;
 mod broken;
 mod count;
+mod described;
 mod effects;
 mod explained;
 mod files;
