@@ -25,11 +25,10 @@ use crate::reports::remarks;
 use crate::works::answer::Diagnosing;
 use crate::works::check::{Checking, TextRepair};
 use curtail_core::checks::{Answer, Budget, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget};
-use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::transcript::PairingRules;
 use curtail_io::Source;
-use curtail_io::batch::Batch;
+use curtail_io::batch::{Batch, Damage};
 
 /// Report broken tool pairs and other faults; exit with 1 if any is denied
 #[derive(Debug, clap::Args)]
@@ -184,7 +183,8 @@ impl CheckArgs {
         outcome.is_quiet = global.quiet && self.output_format.name == FORMATS[0].name;
         let mut reporter = CheckReporter::new(self.report(), global, outcome, Arc::clone(&progress));
         missing.iter().for_each(|error| reporter.miss(error));
-        let batch = Batch { stop: interrupt.flag(), progress: Some(progress), ..batch };
+        // What is damaged is a finding.
+        let batch = Batch { stop: interrupt.flag(), progress: Some(progress), damage: Damage::Fail, ..batch };
         batch.run(sources, &checking, |event| reporter.event(event));
         let status = reporter.finish();
         Ok(interrupt.status().map_or(status, ExitCode::from))
@@ -223,9 +223,12 @@ impl CheckArgs {
     }
 
     fn checking(&self, rules: &RuleOptions, levels: Levels, verbose: bool) -> anyhow::Result<Checking> {
-        let profile = rules.profile.as_deref().map(profile_named).transpose()?;
-        let repair = self.repair(profile.map(<dyn Dialect>::pairing_rules));
-        let profile = profile.map(Profile::of_dialect);
+        let profile = rules.profile.as_deref().map(|name| {
+            let known = Profile::of_provider(name);
+            known.map_or_else(|| profile_named(name).map(Profile::of_dialect), Ok)
+        });
+        let profile = profile.transpose()?;
+        let repair = self.repair(profile.map(|profile| profile.pairing_rules));
         let max_tokens = rules.max_tokens;
         if max_tokens.is_none() && (self.counting.is_given() || self.template.is_given()) {
             bail!("tokens are counted only for a budget; pass --max-tokens");

@@ -1,4 +1,4 @@
-//! `curtail window`, `limit` and `repair`: the commands that have only the processors of their options.
+//! `curtail window` and `limit`: the commands that have only the processors of their options.
 
 use std::process::ExitCode;
 

@@ -11,6 +11,7 @@ mod filter;
 mod help;
 mod init;
 mod memory;
+mod repair;
 mod replay;
 mod run;
 mod sessions;
@@ -32,7 +33,6 @@ use crate::options::effects;
 use crate::options::global::Global;
 use crate::options::keys::Variables;
 use crate::options::limit::LimitOptions;
-use crate::options::repair::RepairOptions;
 use crate::options::window::WindowOptions;
 use crate::reports::remarks;
 use crate::{console, process};
@@ -98,7 +98,7 @@ commands! {
     "filter", "Drop tool calls with their results, strip parts, clear old results" => Filter(Box<filter::FilterArgs>),
     "limit", "Keep the newest complete segments that fit a token budget" => Limit(cut::CutArgs<LimitOptions>),
     "split", "Split long transcripts into windows that fit a token budget" => Split(Box<split::SplitArgs>),
-    "repair", "Repair broken pairs of tool calls and results" => Repair(cut::CutArgs<RepairOptions>),
+    "repair", "Repair broken pairs of tool calls and results" => Repair(repair::RepairArgs),
     "check", "Report broken tool pairs and other faults; exit with 1 if any is denied" => Check(check::CheckArgs),
     "rule", "Show a rule's documentation, or list all rules" => Rule(catalog::RuleArgs),
     "schema", "Print the JSON Schema of an output, or list the outputs" => Schema(catalog::SchemaArgs),

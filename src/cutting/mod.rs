@@ -24,7 +24,7 @@ use crate::works::copies::DropRecords;
 use crate::works::cut::Cutting;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Counting, OnSummary};
-use curtail_io::batch::{Batch, OnError};
+use curtail_io::batch::{Batch, Damage, OnError};
 use curtail_io::{FileError, FileUses, Source, Targets};
 use curtail_tokens::tokenizers;
 use plan::{announce_backups, remove_finished};
@@ -44,20 +44,29 @@ pub(crate) struct Job {
     pub(crate) reads: Reads,
     /// The check whose findings drop a record.
     pub(crate) drops: Option<Checking>,
+    /// The check of a repair.
+    pub(crate) verifies: Option<Checking>,
+    /// How to handle a log that is damaged.
+    pub(crate) damage: Damage,
 }
 
 /// Runs a command that has only the processors of `options`.
 pub(crate) fn run_options(flags: &CutFlags, global: &Global, options: &impl Options) -> anyhow::Result<ExitCode> {
+    run(flags, global, job_of(flags, options)?)
+}
+
+/// What a command does that has only the processors of `options`.
+pub(crate) fn job_of(flags: &CutFlags, options: &impl Options) -> anyhow::Result<Job> {
     let chain = flags.with_repair(Chain::default().at("", options.processors(flags.dry_run)?));
     let reads = options.files();
     let counting = options.counting()?;
     let options = format!("{options:?}");
-    run(flags, global, Job { chain, counting, options, reads, ..Job::default() })
+    Ok(Job { chain, counting, options, reads, ..Job::default() })
 }
 
 /// Reads the inputs, cuts them and writes the result.
 pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result<ExitCode> {
-    let Job { chain, counting, options, map, mut reads, drops } = job;
+    let Job { chain, counting, options, map, mut reads, drops, verifies, damage } = job;
     reads.other.extend(flags.input.dialect_file.iter().cloned());
     let start = Instant::now();
     if let Some(counting) = &counting {
@@ -87,6 +96,7 @@ pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
         explain: flags.explain_format(),
         targets,
         drops: drops.map(|checking| drop_records(&flags.output, checking)),
+        verifies,
         finds_project: flags.output.as_new_session,
         verbose: global.verbose,
         stop: interrupt.flag(),
@@ -104,8 +114,15 @@ pub(crate) fn run(flags: &CutFlags, global: &Global, job: Job) -> anyhow::Result
     reporter.missing(&missing);
     remarks::warn_empty(inputs == 0 && finished_before == 0, global);
     let on_error = flags.output.on_error;
-    let batch =
-        Batch { jobs: global.jobs, at_once, input_options, on_error, stop: interrupt.flag(), progress: Some(progress) };
+    let batch = Batch {
+        jobs: global.jobs,
+        at_once,
+        input_options,
+        on_error,
+        damage,
+        stop: interrupt.flag(),
+        progress: Some(progress),
+    };
     batch.run(sources, &cutting, |event| reporter.event(event));
     reporter.finish(start, interrupt.status())
 }

@@ -107,7 +107,7 @@ const MODIFIERS: &[Modifier] = &[
         .with_kind("a flag that chooses what to drop")
         .with_advice(ALL_CALLS),
     modifier(CUTS, &["repair-pending"], &[Given(&["repair"])]),
-    modifier(&["check"], &["repair-pending"], &[Given(&["fix", "diff"])]),
+    modifier(&["check"], &["repair-pending", "unsafe-fixes"], &[Given(&["fix", "diff"])]),
     modifier(&["check"], &["follow-links"], &[Given(&["fix"])]),
     modifier(&["check"], &["max-findings", "follow-links"], &[Absent(&["diff"])]),
     modifier(CUTS, &["follow-links"], &[Given(&["in-place"])]),

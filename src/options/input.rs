@@ -15,7 +15,7 @@ use curtail_core::dialects::{Description, Framing, register};
 use curtail_core::error::system_message;
 use curtail_core::numbers::number_of;
 use curtail_core::small::{SMALL, read_small_text};
-use curtail_io::batch::{Batch, InputOptions, OnError};
+use curtail_io::batch::{Batch, Damage, InputOptions, OnError};
 use curtail_io::{ErrorKind, FileError, Inputs, OpenTable, Source, Wanted};
 
 /// What opens tables, in a build that can.
@@ -132,10 +132,16 @@ impl Input {
         Ok(input_options)
     }
 
-    /// A batch that only reads: what fails is passed over.
+    /// A batch that only reads: what fails is passed over, and of a damaged log, what can be read is read.
     pub(crate) fn batch(&self, global: &Global) -> Result<Batch, FileError> {
         let input_options = self.input_options()?;
-        Ok(Batch { jobs: global.jobs, input_options, on_error: OnError::Skip, ..Batch::default() })
+        Ok(Batch {
+            jobs: global.jobs,
+            input_options,
+            on_error: OnError::Skip,
+            damage: Damage::ReadAround,
+            ..Batch::default()
+        })
     }
 
     /// What to look for: everything that the paths name, except what is below `except`.

@@ -35,6 +35,13 @@ pub(crate) struct RepairOptions {
     profile: Option<String>,
 }
 
+impl RepairOptions {
+    /// The provider whose rules the result must satisfy, if it is not that of the transcript's own format.
+    pub(crate) fn profile(&self) -> anyhow::Result<Option<&'static dyn Dialect>> {
+        self.profile.as_deref().map(profile_named).transpose()
+    }
+}
+
 /// The processors of a repair; with `pending`, they also repair calls that are pending at the end. With a profile, they apply
 /// the rules of that provider.
 pub(crate) fn repairs(mode: RepairMode, pending: bool, profile: Option<PairingRules>) -> Processors {
@@ -56,7 +63,7 @@ pub(crate) fn profile_named(name: &str) -> anyhow::Result<&'static dyn Dialect> 
 
 impl Options for RepairOptions {
     fn processors(&self, _: bool) -> anyhow::Result<Processors> {
-        let profile = self.profile.as_deref().map(profile_named).transpose()?;
+        let profile = self.profile()?;
         Ok(repairs(self.mode, self.pending, profile.map(<dyn Dialect>::pairing_rules)))
     }
 }

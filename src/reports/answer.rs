@@ -56,9 +56,10 @@ impl<'a> AnswerReporter<'a> {
 
     fn tell(&mut self, file: &str, diagnosis: &Diagnosis) {
         match diagnosis {
-            Diagnosis::Found { findings, is_named, .. } => {
+            Diagnosis::Found { findings, is_named, profile, .. } => {
                 self.found = true;
                 print(&places(file, findings, *is_named));
+                print(&commands(file, findings, *profile));
             }
             Diagnosis::Absent(constraint) => self.absent = Some(constraint),
             other => self.failed |= tell_about(other),
@@ -125,12 +126,20 @@ fn places(file: &str, findings: &[Finding], is_named: bool) -> String {
     if findings.len() > SHOWN {
         text += &format!("… and {} more\n\n", findings.len() - SHOWN);
     }
-    let mut commands: Vec<&str> = findings.iter().filter_map(|finding| finding.rule.mended_by()).collect();
-    commands.dedup();
-    for command in commands {
-        text += &format!("to mend it: {}\n", command.replace("FILE", &quoted(file)));
-    }
     text
+}
+
+/// The commands that mend `findings`, by the rules of the provider `profile` if it is another than the transcript's own.
+fn commands(file: &str, findings: &[Finding], profile: Option<&str>) -> String {
+    let mut commands: Vec<&str> = findings.iter().filter_map(Finding::mended_by).collect();
+    commands.sort_unstable();
+    commands.dedup();
+    let check = profile.map_or_else(|| String::from("curtail check"), |name| format!("curtail check --profile {name}"));
+    let lines = commands.into_iter().map(|command| {
+        let command = command.replace("curtail check", &check).replace("FILE", &quoted(file));
+        format!("to mend it: {command}\n")
+    });
+    lines.collect()
 }
 
 /// The name of a file as a shell takes it.

@@ -42,6 +42,8 @@ pub(crate) struct CutReporter<'f> {
     /// Files in directories that are not transcripts.
     passed_over: usize,
     failed: bool,
+    /// Whether anything was written to standard output.
+    wrote: bool,
     /// The fingerprints of the transcripts that were written, if copies are dropped.
     seen: HashSet<u128>,
     sums: Sums,
@@ -107,6 +109,7 @@ impl<'f> CutReporter<'f> {
             existing: 0,
             passed_over: 0,
             failed: false,
+            wrote: false,
             seen: HashSet::new(),
             sums: Sums { finished_before, ..Sums::default() },
         }
@@ -217,6 +220,7 @@ impl<'f> CutReporter<'f> {
         if let Some(reason) = refusal {
             return Err(FileError::new(ErrorKind::Usage, &opened.source.name, reason));
         }
+        self.wrote |= !text.is_empty();
         self.stdout.append(&text).map_err(|error| FileError::system("standard output", &error))
     }
 
@@ -241,6 +245,10 @@ impl<'f> CutReporter<'f> {
     }
 
     fn failure(&mut self, failure: &Failure) -> Flow {
+        if failure.is_loss {
+            self.progress.aside(|| remarks::record_error(&failure.error, None, self.global));
+            return self.reject(failure);
+        }
         let continues = failure.record.is_some() && self.flags.output.on_error != OnError::Fail;
         if continues {
             self.sums.failed_records += 1;
@@ -255,6 +263,11 @@ impl<'f> CutReporter<'f> {
                 self.sums.failed_files += usize::from(self.file.sink.is_none());
             }
         }
+        self.reject(failure)
+    }
+
+    /// Writes what failed to the file of rejects, if there is one.
+    fn reject(&mut self, failure: &Failure) -> Flow {
         let (Some(reject), Some(rejects)) = (Reject::from_failure(failure), &mut self.beside.rejects) else {
             return Flow::Continue;
         };
@@ -313,6 +326,11 @@ impl<'f> CutReporter<'f> {
         }
         if self.stdout.closed {
             return Ok(ExitCode::SUCCESS);
+        }
+        if self.cutting.targets.is_stdout() && !self.wrote && self.sums.failed_records > 0 {
+            let advice = "nothing was written, because nothing could be read; `curtail repair --damaged` reads what is left of a log";
+            console::error(&advice);
+            self.failed = true;
         }
         if interrupted.is_some() {
             let files = number_of(self.sums.files, "file");

@@ -73,7 +73,9 @@ impl<'g> Failures<'g> {
         match event {
             Event::Failed(failure) => {
                 self.progress.aside(|| record_error(&failure.error, None, self.global));
-                self.status = ExitCode::from(2);
+                if !failure.is_loss {
+                    self.status = ExitCode::from(2);
+                }
             }
             Event::PassedOver(opened) => self.progress.aside(|| passed_over(opened, self.global)),
             Event::Opened(_) | Event::Done { .. } | Event::Closed { .. } => {}

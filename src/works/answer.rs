@@ -20,9 +20,9 @@ impl Work for Diagnosing {
             return Ok(());
         }
         out.push(match self.answer.diagnose(&unit.opened.reading, unit.text)? {
-            Diagnosis::Found { constraint, findings, is_named } => {
+            Diagnosis::Found { constraint, findings, is_named, profile } => {
                 let findings = findings.into_iter().map(|finding| in_file(finding, unit, 0)).collect();
-                Diagnosis::Found { constraint, findings, is_named }
+                Diagnosis::Found { constraint, findings, is_named, profile }
             }
             other => other,
         });

@@ -120,6 +120,26 @@ impl Work for Checking {
     }
 }
 
+impl Checking {
+    /// Examines `repaired`, what a repair made of the text of `unit`.
+    ///
+    /// # Errors
+    /// A pair is still broken, or the repair made another fault that is denied.
+    pub(crate) fn verify(&self, unit: &Unit<'_>, repaired: &str) -> Result<(), ReadError> {
+        let reading = &unit.opened.reading;
+        let verdicts = self.levels.for_path(&unit.opened.source.name);
+        // What is not a transcript at all has no faults that could be compared.
+        let Ok(before) = self.inspection.examine(reading, &verdicts, unit.text) else { return Ok(()) };
+        let after = self.inspection.examine(reading, &verdicts, repaired)?;
+        refuse_new_faults(&before, &after)?;
+        let is_broken = |finding: &&Finding| finding.level == Level::Deny && matches!(finding.rule.fix, Fix::Pairs(_));
+        after.findings.iter().find(is_broken).map_or(Ok(()), |left| {
+            let what = format!("the repair leaves {}: {} ({})", left.rule.code, left.message, left.rule.name);
+            Err(ReadError { offset: 0, what })
+        })
+    }
+}
+
 /// Refuses a repair that makes a fault which is denied and was not there.
 fn refuse_new_faults(before: &Examination, after: &Examination) -> Result<(), ReadError> {
     let denied = |examined: &Examination, code: &str| {

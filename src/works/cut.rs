@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::options::choices::TextOrJson;
+use crate::works::check::Checking;
 use crate::works::copies::{DropRecords, Held};
 use crate::works::explained::{report, write_explained};
 use crate::works::mark_of;
@@ -26,6 +27,8 @@ pub(crate) struct Cutting {
     pub(crate) targets: Targets,
     /// The findings for which records are left out, if any are.
     pub(crate) drops: Option<DropRecords>,
+    /// The check of a repair: the rules by which its result is examined.
+    pub(crate) verifies: Option<Checking>,
     /// Whether to find the folder that the session of a transcript worked in.
     pub(crate) finds_project: bool,
     /// Whether to find the member by which the dialect of a file was detected.
@@ -52,6 +55,12 @@ impl Work for Cutting {
         }
         let before = out.lengths();
         let mut cut = self.cutter.cut(&unit.opened.reading, unit.text, &mut out.text)?;
+        if let Some(checking) = self.verifies.as_ref().filter(|_| cut.changed)
+            && let Err(error) = checking.verify(unit, &out.text[before.text..])
+        {
+            out.text.truncate(before.text);
+            return Err(error);
+        }
         match unit.row {
             Some(_) if self.cutter.chain.splitting.is_some() && cut.windows.is_empty() => {
                 out.text.truncate(before.text);

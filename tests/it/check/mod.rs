@@ -1,5 +1,6 @@
 //! `curtail check` from outside: its report in every format, the places of findings, and its exit status.
 
+mod answer;
 mod config;
 mod faults;
 mod fix;

@@ -4,7 +4,7 @@ mod answers;
 mod batch;
 mod broken;
 mod count;
-mod described;
+mod damaged;
 mod effects;
 mod explained;
 mod files;

@@ -4,6 +4,8 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
+use foldhash::HashMap;
+
 /// The table, as tab-separated values.
 const TABLE: &str = include_str!("constraints.tsv");
 
@@ -56,15 +58,24 @@ pub fn constraints() -> &'static [Constraint] {
     &ROWS
 }
 
+/// The constraints by provider and by what they are about: rules ask for them in every transcript.
+static BY_SUBJECT: LazyLock<HashMap<(&str, &str), Vec<&Constraint>>> = LazyLock::new(|| {
+    let mut rows: HashMap<(&str, &str), Vec<&Constraint>> = HashMap::default();
+    for row in constraints() {
+        rows.entry((row.provider, row.what)).or_default().push(row);
+    }
+    rows
+});
+
 /// The first limit that `provider` sets to `what`.
 fn limit(provider: &str, what: &str) -> Option<&'static str> {
-    let mut rows = ROWS.iter().filter(|row| row.provider == provider && row.what == what);
-    rows.find(|row| !row.limit.is_empty()).map(|row| row.limit)
+    let rows = BY_SUBJECT.get(&(provider, what))?;
+    rows.iter().find(|row| !row.limit.is_empty()).map(|row| row.limit)
 }
 
 /// Whether `provider` demands anything of `what`.
 pub(super) fn states(provider: &str, what: &str) -> bool {
-    ROWS.iter().any(|row| row.provider == provider && row.what == what)
+    BY_SUBJECT.contains_key(&(provider, what))
 }
 
 /// The number that `provider` sets as the most of `what`.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::{INVALID_JSON, Level, Rule};
+use super::{Fix, INVALID_JSON, Level, Rule};
 use crate::dialects::{Dialect, Patch, ReadError};
 use crate::json::{Span, Value};
 
@@ -99,6 +99,8 @@ pub struct Finding {
     pub excerpt: Excerpt,
     /// Which of the rule's constraints is violated, if it has several.
     pub what: &'static str,
+    /// Whether `--fix` mends it: some faults of a rule can be mended by themselves, and others not.
+    pub is_mended: bool,
 }
 
 /// A place in a file.
@@ -126,7 +128,18 @@ impl Finding {
     pub fn in_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, message: String) -> Self {
         let at = lines.place(Span::new(offset, offset), None, None);
         let excerpt = lines.excerpt(&at);
-        Self { rule, level, message, help: rule.help.into(), answer: None, at, other: None, excerpt, what: "" }
+        Self {
+            rule,
+            level,
+            message,
+            help: rule.help.into(),
+            answer: None,
+            at,
+            other: None,
+            excerpt,
+            what: "",
+            is_mended: false,
+        }
     }
 
     /// A denied finding at `value`, in the text that `lines` indexes.
@@ -144,6 +157,7 @@ impl Finding {
             other: None,
             excerpt,
             what: "",
+            is_mended: false,
         }
     }
 
@@ -175,6 +189,13 @@ impl Finding {
         }
         self.message = format!("{} ({row})", self.message);
         self
+    }
+
+    /// The command that mends it, with `FILE` for the file; `None` if a person has to.
+    #[must_use]
+    pub fn mended_by(&self) -> Option<&'static str> {
+        let is_by_rule = matches!(self.rule.fix, Fix::No | Fix::Pairs(_));
+        self.rule.mended_by().filter(|_| is_by_rule || self.is_mended)
     }
 
     /// The same finding in a transcript of `dialect`: what is only read cannot be fixed.

@@ -1,8 +1,8 @@
 //! Runs all rules on one transcript: which of them, at what level, and by the requirements of which provider.
 
-use super::{ALL, Detector, Finding, Fix, Level, LineIndex, Match, Mend, Rule, RuleContext, Verdicts};
+use super::{ALL, Detector, Finding, Fix, Level, LineIndex, Match, Mend, Rule, RuleContext, Verdicts, constraints};
 use crate::counting::REFUSED;
-use crate::dialects::{Dialect, ReadError};
+use crate::dialects::{Dialect, ReadError, dialect_named};
 use crate::json::{Span, Value};
 use crate::pipeline::calibrated;
 use crate::processors::{Counting, View};
@@ -152,6 +152,18 @@ impl Profile {
         Self { pairing_rules: dialect.pairing_rules(), provider_rules: dialect.provider_rules() }
     }
 
+    /// The requirements of the provider called `name`: of one that has a format of its own, or of one that accepts OpenAI's
+    /// and whose limits are known.
+    #[must_use]
+    pub fn of_provider(name: &str) -> Option<Self> {
+        if let Some(dialect) = dialect_named(name) {
+            return Some(Self::of_dialect(dialect));
+        }
+        let provider = constraints().iter().find(|row| row.provider == name && row.rule.is_some())?.provider;
+        let chat = Self::of_dialect(dialect_named("openai")?);
+        Some(Self { provider_rules: ProviderRules { provider, ..chat.provider_rules }, ..chat })
+    }
+
     /// The same requirements for a transcript whose format has the requirements `format`.
     #[must_use]
     pub fn over(self, format: Self) -> Self {
@@ -184,7 +196,7 @@ impl Detection<'_> {
     /// The finding, with its place in the text that `lines` indexes; a detection without a value is placed at `start`.
     #[must_use]
     pub fn locate(self, lines: &LineIndex<'_>, start: u32) -> Finding {
-        let Match { at, message_index, message, other, what, .. } = self.found;
+        let Match { at, message_index, message, other, what, mend, .. } = self.found;
         let place = match at {
             Some(value) => lines.place_of(value, message_index),
             None => lines.place(Span::new(start, start), None, message_index),
@@ -203,6 +215,7 @@ impl Detection<'_> {
             other,
             excerpt,
             what,
+            is_mended: mend.is_some(),
         }
     }
 }

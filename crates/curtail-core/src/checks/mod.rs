@@ -219,6 +219,15 @@ impl Rule {
         }
     }
 
+    /// What fixes it, as its page says.
+    const fn fixed_by(&self) -> &'static str {
+        match self.fix {
+            Fix::No => "hand",
+            Fix::Pairs(_) | Fix::Part => "`check --fix`",
+            Fix::Unsafe => "`check --fix --unsafe-fixes`",
+        }
+    }
+
     /// Whether `--fix` mends it.
     const fn is_fixed(&self) -> bool {
         !matches!(self.fix, Fix::No)
@@ -231,9 +240,10 @@ impl Rule {
         // Writing to a string cannot fail.
         let _ = writeln!(
             page,
-            "Level: {} by default. Group: {}.\n\n{}\n",
+            "Level: {} by default. Group: {}. Fixed by {}.\n\n{}\n",
             self.level.name(),
             self.group().name(),
+            self.fixed_by(),
             self.why
         );
         let _ = writeln!(page, "Help: {}.\n", self.help);

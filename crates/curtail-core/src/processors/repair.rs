@@ -119,7 +119,14 @@ impl Repair {
             RepairMode::Move => placer.can_move(fault),
         };
         let (repairable, broken): (Vec<Fault>, Vec<Fault>) = faults.into_iter().partition(is_repairable);
-        if broken.is_empty() { placer.answer(&repairable) } else { drop_faults(view, &pairs, broken.iter()) }
+        // A message that contains nothing but a broken result is where the answer belongs: dropped first, it would leave the call
+        // without a next message.
+        let answers_first = self.mode == RepairMode::Stub && placer.is_inside() && !repairable.is_empty();
+        if broken.is_empty() || answers_first {
+            placer.answer(&repairable)
+        } else {
+            drop_faults(view, &pairs, broken.iter())
+        }
     }
 }
 

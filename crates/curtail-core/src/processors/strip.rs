@@ -4,13 +4,13 @@ use foldhash::HashMap;
 
 use super::{Change, Decision, DropSet, Pins, Plan, Processor, ProcessorError, Reason, Traits, View};
 use crate::dialects::media::{Medium, MediumFacts, media};
-use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Substitution};
+use crate::transcript::{Content, Message, Pairs, Part, PartRef, Role, Substitution, requires_reasoning};
 
 /// A kind of part to strip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StripKind {
-    /// The model's reasoning. It is kept where a call needs it: in the open turn, and before an item with an id of its own
-    /// that refers to it.
+    /// The model's reasoning. It is kept where a call needs it: in the open turn, before an item with an id of its own that
+    /// refers to it, if it carries the signature of the calls, and beside calls where a provider wants it back.
     Reasoning,
     /// All of the model's reasoning, even where a provider requires it with a call.
     AllReasoning,
@@ -77,10 +77,12 @@ impl Processor for Strip {
                 }
                 continue;
             }
-            let needed = at >= open_turn && message.has_tools() && !self.kinds.contains(&StripKind::AllReasoning);
+            let all = self.kinds.contains(&StripKind::AllReasoning);
+            let is_open = at >= open_turn && message.has_tools();
             for (nth, part) in message.parts.iter().enumerate() {
+                let required = || is_open || requires_reasoning(view.messages, PartRef { message: at, part: nth });
                 match self.strips(&part.content) {
-                    Some((StripKind::Reasoning, _)) if needed => drops.spare(at, NEEDED),
+                    Some((StripKind::Reasoning, _)) if !all && required() => drops.spare(at, NEEDED),
                     Some((_, reason)) => {
                         drops.drop_part(PartRef { message: at, part: nth }, Reason::Borrowed(reason));
                     }

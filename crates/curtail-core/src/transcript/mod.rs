@@ -10,6 +10,7 @@ mod message;
 mod outline;
 mod pairing;
 mod part;
+mod reasoning;
 mod requirements;
 mod seldom;
 
@@ -31,6 +32,7 @@ pub use part::{
     ArgumentFault, Content, Family, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution,
     ToolCall, ToolResult, without_arguments,
 };
+pub use reasoning::{has_reasoning_item, lacks_reasoning, requires_reasoning};
 pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};
 
 pub use seldom::Seldom;

@@ -46,6 +46,7 @@
 
 mod engine;
 mod feed;
+mod rescue;
 mod worker;
 
 use std::sync::Arc;
@@ -70,6 +71,8 @@ pub struct Batch {
     pub input_options: InputOptions,
     /// How to handle a unit that fails.
     pub on_error: OnError,
+    /// How to handle a log that is damaged.
+    pub damage: Damage,
     /// Set from outside to end the batch after the tasks in progress.
     pub stop: Arc<AtomicBool>,
     /// Is told of the progress.
@@ -120,6 +123,18 @@ impl InputOptions {
         Reading::new(framing, self.dialect.as_deref(), self.messages_key.clone())
             .map_err(|error| FileError::new(ErrorKind::Usage, "", error.to_string()))
     }
+}
+
+/// How to handle a log of which some lines cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Damage {
+    /// It fails, as any other unit that cannot be read.
+    #[default]
+    Fail,
+    /// What can be read is read, if the whole cannot. What cannot is reported.
+    ReadAround,
+    /// What can be read is all that there is: whatever is damaged is left out and reported.
+    LeaveOut,
 }
 
 /// How to handle a unit that fails.
@@ -323,6 +338,8 @@ pub struct Failure {
     pub error: FileError,
     /// The unit that failed; `None` if the file itself could not be opened or read.
     pub record: Option<Vec<u8>>,
+    /// Whether only this was lost of a damaged log, and the rest was read.
+    pub is_loss: bool,
 }
 
 /// How the batch continues.

@@ -1,12 +1,14 @@
 //! What one thread does with a task: reads the units of its file or block, and passes each to the command's work.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::feed::{
     FirstBlock, LineNumber, ReadBlock, Reader, Start, Task, TaskKind, Unopened, described, read_whole, rebuild,
 };
-use super::{Batch, Failure, OnError, Opened, Unit, Work};
+use super::rescue::{Records, Rescued, is_value};
+use super::{Batch, Damage, Failure, OnError, Opened, Unit, Work};
 use crate::{Blocks, Buffer, RowBlock, RowPlace, RowResult, Source, too_long};
 use crate::{ErrorKind, FileError};
 use curtail_core::dialects::{Framing, ReadError};
@@ -43,7 +45,7 @@ impl<Out> Done<Out> {
     /// Ends the file with an error of the file itself.
     fn end(&mut self, error: FileError) {
         self.broken = true;
-        self.failures.push(Failure { error, record: None });
+        self.failures.push(Failure { error, record: None, is_loss: false });
     }
 }
 
@@ -150,7 +152,7 @@ impl<W: Work> Worker<'_, W> {
                 return self.whole(opened, &mut blocks, done);
             }
             Ok(FirstBlock { opened, reader, rows }) => (opened, reader, rows),
-            Err(error) => return done.failures.push(Failure { error, record: None }),
+            Err(error) => return done.failures.push(Failure { error, record: None, is_loss: false }),
         };
         done.unrelated = opened.is_unrelated(&self.buffer);
         self.find_lines();
@@ -177,12 +179,46 @@ impl<W: Work> Worker<'_, W> {
         match read.and_then(|()| rebuild(&mut opened, &mut self.buffer)) {
             Ok(()) if self.buffer.is_empty() => {}
             Ok(()) if opened.is_unrelated(&self.buffer) => done.unrelated = true,
-            Ok(()) => drop(self.unit(&opened, &self.buffer, FilePlace::START, None, done)),
+            Ok(()) => self.log(&opened, done),
             Err(_) if self.batch.stop.load(Ordering::Relaxed) => done.broken = true,
             Err(error) => done.end(error),
         }
         self.advance(opened.number, blocks.taken(), 1);
         done.opened = Some(opened);
+    }
+
+    /// Works on the buffer, a whole log or document. Of a damaged log, what can be read is read if the batch says so.
+    fn log(&self, opened: &Opened, done: &mut Done<W::Out>) {
+        let is_lines = opened.reading.framing == Framing::Lines && !opened.rebuilt;
+        let damage = if is_lines { self.batch.damage } else { Damage::Fail };
+        if damage == Damage::LeaveOut && self.rescued(opened, done) {
+            return;
+        }
+        let failures = done.failures.len();
+        let is_read = self.unit(opened, &self.buffer, FilePlace::START, None, done);
+        if damage == Damage::ReadAround && !is_read {
+            let failed = done.failures.split_off(failures);
+            let was_broken = std::mem::replace(&mut done.broken, false);
+            if !self.rescued(opened, done) {
+                done.failures.extend(failed);
+                done.broken = was_broken;
+            }
+        }
+    }
+
+    /// Works on what can be read of the buffer, and reports the rest. Returns false if nothing is damaged, or nothing can be read.
+    fn rescued(&self, opened: &Opened, done: &mut Done<W::Out>) -> bool {
+        let Some(rescued) = Rescued::from_text(&self.buffer).filter(|rescued| !rescued.is_empty()) else {
+            return false;
+        };
+        for loss in rescued.losses {
+            let place = TextPlace { line: loss.line, column: 1 };
+            let error = FileError::new(ErrorKind::Content, &opened.source.name, loss.reason).at(place);
+            let record = (!loss.bytes.is_empty()).then_some(loss.bytes);
+            done.failures.push(Failure { error, record, is_loss: true });
+        }
+        self.unit(opened, &rescued.text, FilePlace::START, None, done);
+        true
     }
 
     /// Works on all records or rows of the buffer, and returns how many there were.
@@ -228,6 +264,9 @@ impl<W: Work> Worker<'_, W> {
     /// Works on the records of the buffer, which begins at `block`, and returns how many lines that was. Ends early at the first
     /// that fails and when the batch is stopped: where every record asks a model, a block may take minutes.
     fn records(&self, opened: &Opened, block: FilePlace, done: &mut Done<W::Out>) -> usize {
+        // By these, records on damaged lines are recognized.
+        let sound = OnceCell::new();
+        let mut is_read = false;
         let mut start = 0;
         for (nth, &end) in self.ends.iter().enumerate() {
             if self.batch.stop.load(Ordering::Relaxed) {
@@ -237,10 +276,46 @@ impl<W: Work> Worker<'_, W> {
                 return nth;
             }
             let place = FilePlace { line: block.line + nth, offset: block.offset + start };
-            self.unit(opened, &self.buffer[start..end], place, None, done);
+            is_read |= self.record(opened, &self.buffer[start..end], place, &sound, done);
             start = end;
         }
+        // Where nothing can be read, the file has failed.
+        if let Some(failure) = done.failures.last_mut().filter(|_| !is_read) {
+            failure.is_loss = false;
+        }
         self.ends.len()
+    }
+
+    /// Works on a record, or on what can be read of a damaged line. Returns whether anything was read.
+    fn record(
+        &self,
+        opened: &Opened,
+        line: &[u8],
+        place: FilePlace,
+        records: &OnceCell<Records>,
+        done: &mut Done<W::Out>,
+    ) -> bool {
+        let rescued = match self.batch.damage {
+            Damage::Fail => None,
+            _ if is_value(line.trim_ascii()) => None,
+            Damage::ReadAround | Damage::LeaveOut => {
+                Rescued::from_line(line, records.get_or_init(|| Records::from_text(&self.buffer)))
+            }
+        };
+        let Some(rescued) = rescued else {
+            return self.unit(opened, line, place, None, done);
+        };
+        for loss in rescued.losses {
+            let at = TextPlace { line: place.line, column: 1 };
+            let error = FileError::new(ErrorKind::Content, &opened.source.name, loss.reason).at(at);
+            let record = (!loss.bytes.is_empty()).then_some(loss.bytes);
+            done.failures.push(Failure { error, record, is_loss: true });
+        }
+        let mut is_read = false;
+        for record in rescued.text.split_inclusive(|byte| *byte == b'\n') {
+            is_read |= self.unit(opened, record, place, None, done);
+        }
+        is_read
     }
 
     /// Works on one unit, and returns whether that succeeded.
@@ -288,6 +363,6 @@ impl<W: Work> Worker<'_, W> {
             OnError::Keep => self.work.keep(record, &mut done.out),
             OnError::Report => self.work.report(&error, &mut done.out),
         }
-        done.failures.push(Failure { error, record: Some(record.to_vec()) });
+        done.failures.push(Failure { error, record: Some(record.to_vec()), is_loss: false });
     }
 }

@@ -14,7 +14,7 @@ use super::examination::salvage;
 use super::{Finding, Inspection, Level, Levels, LineIndex, Profile, Rule, Table, rule_named};
 use crate::dialects::{ALL, Dialect, ReadError, Reading};
 use crate::json::Value;
-use crate::transcript::{Content, Message, ProviderRules, Transcript};
+use crate::transcript::{Content, Message, ProviderRules, Role, Transcript, Turns};
 
 /// The answer of a provider, as it was quoted.
 ///
@@ -56,6 +56,8 @@ pub enum Diagnosis {
         findings: Vec<Finding>,
         /// Whether the answer names the place; otherwise the transcript was searched.
         is_named: bool,
+        /// The provider, if it is another than the one that the format of the transcript is for.
+        profile: Option<&'static str>,
     },
 }
 
@@ -98,7 +100,9 @@ impl Answer {
         let wire = wire_of(constraint.provider);
         let reading = settled(reading, wire, text);
         let findings = self.faults(&reading, text, constraint.provider, wire)?;
-        let search = Search { answer: self, constraint, wire, text, findings };
+        let own = own_provider(&reading, text);
+        let profile = Some(constraint.provider).filter(|provider| own.is_some_and(|own| own != *provider));
+        let search = Search { answer: self, constraint, wire, text, findings, profile };
         search.run(&reading)
     }
 
@@ -111,7 +115,16 @@ impl Answer {
         wire: &dyn Dialect,
     ) -> Result<Vec<Finding>, ReadError> {
         let profile = Profile::of_dialect(wire);
-        let provider_rules = ProviderRules { provider, ..profile.provider_rules };
+        let asks_for = |code| self.rows.iter().any(|row| row.rule == Some(code));
+        // What the answer demands applies, whether or not the format demands it.
+        let rules = profile.provider_rules;
+        let provider_rules = ProviderRules {
+            provider,
+            turns: if asks_for("T003") { Turns::Alternate } else { rules.turns },
+            first_speaker: if asks_for("T002") { Some(Role::User) } else { rules.first_speaker },
+            system_anywhere: rules.system_anywhere && !asks_for("T005"),
+            ..rules
+        };
         let profile = Some(Profile { provider_rules, ..profile });
         let inspection = Inspection { profile, live: true, ..Inspection::default() };
         let all = Table { deny: vec![String::from("all")], ..Table::default() };
@@ -140,6 +153,13 @@ fn settled(reading: &Reading, wire: &'static dyn Dialect, text: &str) -> Reading
     }
 }
 
+/// The provider that the format of the first transcript of `text` is for.
+fn own_provider(reading: &Reading, text: &str) -> Option<&'static str> {
+    let document = reading.parse(text).ok()?;
+    let transcripts = reading.transcripts_or_none(&document).ok()?;
+    transcripts.first().map(|(dialect, _)| dialect.provider_rules().provider)
+}
+
 /// How many items and parts of `text` are of no known type; `None` if it cannot be read.
 fn unknown_in(reading: &Reading, text: &str) -> Option<usize> {
     let document = reading.parse(text).ok()?;
@@ -160,6 +180,8 @@ struct Search<'s> {
     text: &'s str,
     /// What the rules found.
     findings: Vec<Finding>,
+    /// The provider, if the transcript is not in its form.
+    profile: Option<&'static str>,
 }
 
 impl Search<'_> {
@@ -277,7 +299,12 @@ impl Search<'_> {
         let findings: Vec<Finding> = findings.into_iter().map(denied).collect();
         let first = findings.first().map(|finding| finding.rule.code);
         let constraint = self.answer.rows.iter().copied().find(|row| row.rule.is_some() && row.rule == first);
-        Diagnosis::Found { constraint: constraint.unwrap_or(self.constraint), findings, is_named }
+        Diagnosis::Found {
+            constraint: constraint.unwrap_or(self.constraint),
+            findings,
+            is_named,
+            profile: self.profile,
+        }
     }
 }
 

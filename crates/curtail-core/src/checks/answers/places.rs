@@ -19,7 +19,7 @@ const WORDS: [&str; 2] = ["index", "position"];
 
 /// The first path in `tight` that has a number; in sentences like `words`, also a number without a path.
 pub(super) fn mention(tight: &str, words: &str) -> Option<Mention> {
-    let lower = tight.to_ascii_lowercase();
+    let lower = dotted(&tight.to_ascii_lowercase());
     let path = (0..lower.len()).filter(|at| lower.is_char_boundary(*at)).find_map(|at| path_at(&lower, at));
     let counted = || {
         WORDS
@@ -28,6 +28,20 @@ pub(super) fn mention(tight: &str, words: &str) -> Option<Mention> {
             .find_map(|word| number_after(&lower, word))
     };
     path.or_else(counted)
+}
+
+/// The text with dots between the steps of paths that other programs write with arrows, or as a list of strings and numbers.
+fn dotted(text: &str) -> String {
+    let text = ["->", "\",", "',"].iter().fold(text.to_owned(), |text, separator| text.replace(separator, "."));
+    let text = text.replace(".\"", ".").replace(".'", ".");
+    // `list[union[…]]` names the types of a list.
+    let Some(at) = text.find(".list[") else { return text };
+    let mut depth = 0_i32;
+    let end = text[at..].char_indices().find(|(_, c)| {
+        depth += i32::from(*c == '[') - i32::from(*c == ']');
+        *c == ']' && depth == 0
+    });
+    end.map_or_else(|| text.clone(), |(end, _)| format!("{}{}", &text[..at], &text[at + end + 1..]))
 }
 
 fn path_at(text: &str, at: usize) -> Option<Mention> {
@@ -100,6 +114,8 @@ mod tests {
         assert_eq!(of("'messages.3.member.content.2.member.toolUse.toolUseId'"), Some((3, true, step("content", 2))));
         assert_eq!(of("messages.[7].role"), Some((7, false, Vec::new())));
         assert_eq!(of("ObjectatMessages.2.contentis"), Some((2, false, Vec::new())));
+        assert_eq!(of("body->messages->5->content->str:Input"), Some((5, false, Vec::new())));
+        assert_eq!(of("('body','input','list[union[A,B]]',3,'A','content')"), Some((3, false, Vec::new())));
         assert_eq!(of("tools.43.custom.name:/v1/messages"), None);
         assert_eq!(mention("callmessageatindex5", "message at index N").map(|found| found.index), Some(5));
         assert_eq!(mention("inposition7:surrogates", "").map(|found| found.index), None);

@@ -88,7 +88,8 @@ pub(super) fn range(value: Value<'_>) -> Range<usize> {
 /// provider already.
 pub(super) fn readings<'a>(transcript: &Transcript<'a>, wire: Wire, is_native: bool) -> Vec<Vec<Sent<'a>>> {
     let main = main_thread(&transcript.messages);
-    let messages: Vec<&Message<'a>> = transcript.messages.iter().filter(|message| message.thread == main).collect();
+    let is_sent = |message: &&Message<'a>| message.thread == main && !message.value().is_some_and(is_about_error);
+    let messages: Vec<&Message<'a>> = transcript.messages.iter().filter(is_sent).collect();
     let dialogue: Vec<&Message<'a>> = messages.iter().copied().filter(|message| !message.role.instructs()).collect();
     let as_written = || items(transcript);
     let spoken =
@@ -104,6 +105,11 @@ pub(super) fn readings<'a>(transcript: &Transcript<'a>, wire: Wire, is_native: b
         (true, _) => vec![as_written(), made, spoken()],
         (false, _) => vec![made, as_written(), spoken()],
     }
+}
+
+/// Whether a program wrote `item` to show an answer like this one, and does not send it.
+fn is_about_error(item: Value<'_>) -> bool {
+    item.get("isApiErrorMessage").is_some_and(|flag| flag.raw() == "true")
 }
 
 /// Every item of the transcript, known or not.

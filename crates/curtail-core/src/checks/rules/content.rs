@@ -55,7 +55,23 @@ fn blank_blocks<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         |part: &Part<'_>| part.place().is_some_and(|place| place.piece.is_none() && place.element.is_object());
     let blank = context.parts().filter(|(at, part)| is_blank(part) && is_block(part) && beside(at));
     let log = context.provider_rules.log;
-    blank.map(|(at, _)| context.match_at(at, "the text is blank").of("blank blocks").cut().warning_if(log)).collect()
+    let mut matches: Vec<Match<'a>> = blank
+        .map(|(at, _)| context.match_at(at, "the text is blank").of("blank blocks").cut().warning_if(log))
+        .collect();
+    let results = context.results().filter(|(at, _)| context.messages[at.message].standing.is_read());
+    matches.extend(results.filter_map(|(at, _)| {
+        let blank = blank_texts(at.part_in(context.messages).place()?.element);
+        let found = context.match_at(at, "a text in the result is blank").of("blank blocks").warning_if(log);
+        (!blank.is_empty()).then(|| found.removing(blank))
+    }));
+    matches
+}
+
+/// The blank texts in the list of a result, which a provider looks at as at any other.
+fn blank_texts(result: Value<'_>) -> Vec<Value<'_>> {
+    let holder = result.get("toolResult").unwrap_or(result);
+    let blocks = holder.get("content").into_iter().flat_map(Value::items);
+    blocks.filter(|block| block.get_text("text").is_some_and(|text| text.is_blank())).collect()
 }
 
 fn empty_messages<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
@@ -145,11 +161,18 @@ fn empty_error_result<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     }
     let empty = context.results().filter(|(_, result)| result.media == 0 && result.content.iter().all(Text::is_blank));
     let failed = empty.filter_map(|(at, _)| {
-        let flag = at.part_in(context.messages).place()?.element.get("is_error").filter(|flag| flag.raw() == "true")?;
+        let element = at.part_in(context.messages).place()?.element;
+        let flag = [element].into_iter().chain(element.get("toolResult")).find_map(error_flag)?;
         let message = format!("the result of {} is an error without a text", context.name_of(at));
         Some(context.match_at(at, message).removing(vec![flag]))
     });
     failed.collect()
+}
+
+/// The member by which a result says that its tool failed.
+fn error_flag(result: Value<'_>) -> Option<Value<'_>> {
+    let flag = result.get("is_error").filter(|flag| flag.raw() == "true");
+    flag.or_else(|| result.get("status").filter(|status| status.is("error")))
 }
 
 pub(super) static EMPTY_CALLS: Rule = Rule {

@@ -58,7 +58,7 @@ pub(super) static TOO_LONG: Rule = Rule {
           several of it.",
     help: "split it with `curtail split`, or cut it to size with `curtail limit`",
     fix: Fix::No,
-    command: "curtail limit -t 100k FILE",
+    command: "curtail limit -t 100k --in-place FILE",
     flags: "--max-tokens 8",
     bad: r#"{"messages":[{"role":"user","content":"Is it raining in Oslo, and will it go on until the evening?"},{"role":"assistant","content":"It is, and it will."}]}
 "#,

@@ -22,7 +22,7 @@ pub(super) static MEDIA_TOO_LARGE: Rule = Rule {
           A PDF may have 600 pages, and 100 with models whose context is below a million tokens.",
     help: "remove large or old images: `curtail filter --max-media-pixels 2000 --keep-last-media 20`",
     fix: Fix::No,
-    command: "curtail filter --max-media-pixels 2000 --max-media-bytes 5m FILE",
+    command: "curtail filter --max-media-pixels 2000 --max-media-bytes 5m --in-place FILE",
     flags: "",
     bad: r#"{"role":"user","content":[{"type":"text","text":"What is on the map?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAIygAAAu4CAIAAAA="}}]}
 {"role":"assistant","content":[{"type":"text","text":"Two islands."}]}
@@ -144,7 +144,7 @@ pub(super) static MISPLACED_MEDIA: Rule = Rule {
           the model says (`output_text`), and rejects one in place of the other. A converted transcript mixes them.",
     help: "move the image into a user message, or give the text the type of its role",
     fix: Fix::No,
-    command: "curtail filter --keep-last-media 0 FILE",
+    command: "curtail filter --keep-last-media 0 --in-place FILE",
     flags: "",
     bad: r#"{"role":"user","content":"Draw a map."}
 {"role":"assistant","content":[{"type":"text","text":"Here."},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABLAAAAPoCAIAAAA="}}],"tool_calls":[{"id":"call_1","type":"function","function":{"name":"show","arguments":"{}"}}]}
@@ -168,10 +168,15 @@ fn misplaced_media<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     let wrong = context.parts().filter_map(|(at, part)| {
         let role = context.messages[at.message].role;
         let is_image = || media(part).iter().any(|medium| medium.facts().kind == "image");
-        let is_media = matches!(part.content, Content::Media(_)) && is_image();
+        // In formats with a message for each result, the image is the tool's.
+        let is_of_tool = role == Role::Tool && part.content.result().is_some_and(|result| result.media > 0);
+        let is_media = (is_of_tool || matches!(part.content, Content::Media(_))) && is_image();
         if only_user && is_media && role != Role::User {
             let message = format!("a message with the role `{}` contains an image", role.name());
             return Some(context.match_at(at, message).of("media role"));
+        }
+        if role == Role::User && matches!(part.content, Content::Reasoning(_)) {
+            return Some(context.match_at(at, "a message of the user contains reasoning").of("reasoning role"));
         }
         let kind = part.place()?.element.get_text("type")?.decode().into_owned();
         let is_input = kind == "input_text" || kind == "input_image";

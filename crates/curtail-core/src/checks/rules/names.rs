@@ -183,12 +183,12 @@ pub(super) static DUPLICATE_ITEM_ID: Rule = Rule {
     command: "",
     flags: "",
     bad: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
-{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"It is."}]}
-{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"It is."}]}
+{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"It is.","annotations":[]}]}
+{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"It is.","annotations":[]}]}
 "#,
     good: r#"{"type":"message","role":"user","content":"Is it raining in Oslo?"}
-{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"It is."}]}
-{"type":"message","id":"msg_2","role":"assistant","content":[{"type":"output_text","text":"And it will."}]}
+{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"It is.","annotations":[]}]}
+{"type":"message","id":"msg_2","status":"completed","role":"assistant","content":[{"type":"output_text","text":"And it will.","annotations":[]}]}
 "#,
     detector: Detector::Transcript(duplicate_item_id),
 };

@@ -15,9 +15,9 @@ pub(super) static INVALID_JSON: Rule = Rule {
     summary: "A line or a document is not JSON.",
     why: "An interrupted write, a trailing comma, a `NaN`: one program reads what the grammar of RFC 8259 does not \
           allow, the next rejects it. The rest of the file is checked.",
-    help: "correct the line by hand, or remove it; curtail does not guess",
+    help: "correct the line by hand, or leave it out with `curtail repair --damaged`; curtail does not guess",
     fix: Fix::No,
-    command: "",
+    command: "curtail repair --damaged --in-place FILE",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"Let me look
@@ -290,7 +290,7 @@ pub(super) static UNKNOWN_MEMBER: Rule = Rule {
           is off by default, because transcripts are rarely sent as they are stored.",
     help: "remove the member: `--fix --unsafe-fixes` does this",
     fix: Fix::Unsafe,
-    command: "",
+    command: "curtail check -D unknown-member --fix --unsafe-fixes FILE",
     flags: "-W unknown-member",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":[{"type":"text","text":"It is.","written":"2026-11-20"}]}

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::checks::constraints::states;
 use crate::checks::{Detector, Fix, Level, Match, Rule, RuleContext};
 use crate::json::Value;
-use crate::transcript::{Content, Message, Part, PartPlace, PartRef, Role};
+use crate::transcript::{Content, Message, Part, PartPlace, PartRef, Role, has_reasoning_item, lacks_reasoning};
 
 pub(super) static REASONING_WITHOUT_CALL: Rule = Rule {
     code: "S008",
@@ -75,6 +76,23 @@ pub(super) static CALL_WITHOUT_REASONING: Rule = Rule {
 };
 
 fn call_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    let mut matches = items_without_reasoning(context);
+    matches.extend(messages_without_reasoning(context));
+    matches
+}
+
+/// Messages with items inside, one of which refers to reasoning that is gone. Others of the transcript still have theirs, or the
+/// program says nothing of reasoning at all.
+fn messages_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
+    if context.provider_rules.server_state || !context.messages.iter().any(has_reasoning_item) {
+        return Vec::new();
+    }
+    let lost = context.messages.iter().enumerate().filter(|(_, message)| lacks_reasoning(message));
+    lost.map(|(at, _)| context.match_message(at, "a call has an item id, but the reasoning before it is missing"))
+        .collect()
+}
+
+fn items_without_reasoning<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
     if !context.provider_rules.server_state || !context.messages.iter().any(Message::is_reasoning) {
         return Vec::new();
     }
@@ -289,9 +307,9 @@ pub(super) static MISSING_REASONING: Rule = Rule {
           wants it first in its message. A filter that drops reasoning, or a program that forgets it now and then, breaks \
           the session. A transcript does not show this with certainty: the rule warns if a reply that calls a tool has \
           no reasoning, and replies before and after it have.",
-    help: "put the reasoning back, or drop that of all replies: `curtail filter --strip all-reasoning`",
+    help: "put the reasoning back; if the model thinks no more, `curtail filter --strip all-reasoning` drops that of all replies",
     fix: Fix::No,
-    command: "curtail filter --strip all-reasoning FILE",
+    command: "",
     flags: "",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":null,"reasoning_content":"I should look.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}
@@ -351,8 +369,14 @@ fn calls_without_thoughts<'a>(context: &RuleContext<'_, 'a>) -> Vec<Match<'a>> {
         message.parts.iter().any(|part| matches!(part.content, Content::Reasoning(_)) && stands_beside(part))
     };
     let thinking: Vec<usize> = (0..context.messages.len()).filter(|at| thinks(&context.messages[*at])).collect();
-    let Some((first, last)) = thinking.first().zip(thinking.last()) else { return Vec::new() };
-    let between = (first + 1..*last).filter(|at| {
+    // A provider that wants it with every call wants it also before the first and after the last.
+    let is_wanted = states(rules.provider, "reasoning_content");
+    let lost = match thinking.first().zip(thinking.last()) {
+        _ if is_wanted => 0..context.messages.len(),
+        Some((first, last)) => first + 1..*last,
+        None => return Vec::new(),
+    };
+    let between = lost.filter(|at| {
         let message = &context.messages[*at];
         message.role == Role::Assistant && message.calls().any(|(_, call)| !call.hosted) && !thinks(message)
     });

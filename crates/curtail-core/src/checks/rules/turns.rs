@@ -47,7 +47,7 @@ pub(super) static FIRST_SPEAKER: Rule = Rule {
           program can put something before it, and for trainers, the finding is a warning.",
     help: "begin with a user message, for example with `curtail window --start-on user`",
     fix: Fix::No,
-    command: "curtail window --start-on user -n 1000000 FILE",
+    command: "curtail window --start-on user -n 1000000 --in-place FILE",
     flags: "",
     bad: r#"{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Oslo"}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"rain"},{"type":"text","text":"So?"}]}
@@ -177,7 +177,7 @@ pub(super) static TRAILING_WHITE_SPACE: Rule = Rule {
           request. The rule is off by default, because a finished conversation ends with an answer that nobody continues.",
     help: "remove the white space: `--fix` does this",
     fix: Fix::Part,
-    command: "",
+    command: "curtail check -D trailing-white-space --fix FILE",
     flags: "-W trailing-white-space",
     bad: r#"{"role":"user","content":"Is it raining in Oslo?"}
 {"role":"assistant","content":"It is "}

@@ -1,0 +1,38 @@
+//! `curtail repair`: whole pairs, and what can be read of a damaged log.
+
+use std::process::ExitCode;
+
+use crate::cutting::{self, Job};
+use crate::options::cut::CutFlags;
+use crate::options::global::Global;
+use crate::options::repair::RepairOptions;
+use crate::works::check::Checking;
+use curtail_core::checks::{Inspection, Levels, Profile};
+use curtail_io::batch::Damage;
+
+// Its help is that of its options: with a doc comment here, clap would show that instead.
+#[derive(Debug, clap::Args)]
+pub(super) struct RepairArgs {
+    #[command(flatten)]
+    options: RepairOptions,
+
+    /// Leave out what cannot be read of a damaged log: lines that are not JSON, NUL bytes, a torn last line
+    #[arg(long)]
+    damaged: bool,
+
+    #[command(flatten)]
+    cutting: CutFlags,
+}
+
+impl RepairArgs {
+    /// Repairs the input.
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
+        let damage = if self.damaged { Damage::LeaveOut } else { Damage::Fail };
+        let job = cutting::job_of(&self.cutting, &self.options)?;
+        let options = format!("{} {damage:?}", job.options);
+        let profile = self.options.profile()?.map(Profile::of_dialect);
+        let inspection = Inspection { profile, ..Inspection::default() };
+        let verifies = Some(Checking { inspection, levels: Levels::default(), repair: None, verbose: false });
+        cutting::run(&self.cutting, global, Job { options, verifies, damage, ..job })
+    }
+}

@@ -1,0 +1,84 @@
+//! `check --error`: what an answer means, from every place that it can come from, and what the status says.
+
+use crate::program::{Place, run, text};
+
+const ORPHAN: &str = "{\"role\":\"user\",\"content\":\"Rain?\"}\n{\"role\":\"tool\",\"tool_call_id\":\"call_1\",\"content\":\"rain\"}\n{\"role\":\"assistant\",\"content\":\"Yes.\"}\n";
+const ANSWER: &str =
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
+
+#[test]
+fn an_answer_is_read_from_an_argument_a_file_or_standard_input() {
+    let place = Place::new();
+    place.write("chat.jsonl", ORPHAN.as_bytes());
+    place.write("answer.txt", ANSWER.as_bytes());
+    for arguments in [["check", "--error", ANSWER, "chat.jsonl"], ["check", "--error", "@answer.txt", "chat.jsonl"]] {
+        let output = place.command(&arguments).output().unwrap();
+        let printed = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{printed}{}", text(&output.stderr));
+        assert!(printed.contains("error[P001]") && printed.contains("--> chat.jsonl:2:1"), "{printed}");
+        assert!(printed.ends_with("to mend it: curtail check --fix chat.jsonl\n"), "{printed}");
+    }
+    let piped = run(&["check", "--error", ANSWER], ORPHAN);
+    assert!(text(&piped.stdout).contains("--> stdin:2:1"));
+}
+
+#[test]
+fn the_printed_command_mends_what_was_found() {
+    for (answer, bad) in [
+        (ANSWER, ORPHAN),
+        (
+            "messages: text content blocks must be non-empty",
+            "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Rain?\"},{\"type\":\"text\",\"text\":\"\"}]}\n{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"So.\",\"signature\":\"c2ln\"},{\"type\":\"text\",\"text\":\"Yes.\"}]}\n",
+        ),
+        (
+            "messages.1.content.0.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+            "{\"role\":\"user\",\"content\":\"Rain?\"}\n{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"toolu_1\",\"name\":\"the weather\",\"input\":{}}]}\n{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_1\",\"content\":\"rain\"}]}\n",
+        ),
+    ] {
+        let place = Place::new();
+        place.write("chat.jsonl", bad.as_bytes());
+        let output = place.command(&["check", "--error", answer, "chat.jsonl"]).output().unwrap();
+        let printed = text(&output.stdout);
+        let command = printed.lines().find_map(|line| line.strip_prefix("to mend it: curtail ")).unwrap();
+        let words: Vec<&str> = command.split(' ').collect();
+        let mended = place.command(&words).output().unwrap();
+        assert!(mended.status.success(), "{command}: {}", text(&mended.stdout));
+        let checked = place.command(&["check", "chat.jsonl"]).output().unwrap();
+        assert_eq!(text(&checked.stdout), "no findings in 1 transcript of 1 file\n", "{command}");
+    }
+}
+
+#[test]
+fn the_status_says_whether_a_place_was_found() {
+    let sound = "{\"role\":\"user\",\"content\":\"Rain?\"}\n{\"role\":\"assistant\",\"content\":\"Yes.\"}\n";
+    for (answer, chat, status, printed) in [
+        (ANSWER, sound, 0, "the transcript has no such place"),
+        ("invalid x-api-key", sound, 0, "not about the transcript but about the account"),
+        ("context_management: Extra inputs are not permitted", sound, 0, "a field of the request"),
+        ("the weather is fine", sound, 2, "the nearest are"),
+    ] {
+        let output = run(&["check", "--error", answer], chat);
+        assert_eq!(output.status.code(), Some(status), "{answer}");
+        assert!(text(&output.stdout).contains(printed), "{answer}: {}", text(&output.stdout));
+    }
+}
+
+/// A rule that says so is mended by `--fix`, and its example has no finding then.
+#[test]
+fn every_rule_that_says_it_is_fixed_is_fixed() {
+    use curtail_core::checks::{ALL, Fix};
+    let mut left = Vec::new();
+    for rule in ALL.iter().filter(|rule| matches!(rule.fix, Fix::Part | Fix::Unsafe)) {
+        let place = Place::new();
+        place.write("t.jsonl", rule.bad.as_bytes());
+        let mut arguments = vec!["check", "--fix", "--unsafe-fixes"];
+        arguments.extend(rule.flags.split_whitespace());
+        arguments.push("t.jsonl");
+        let output = place.command(&arguments).output().unwrap();
+        let printed = text(&output.stdout);
+        if !printed.contains("no findings") {
+            left.push(format!("{}: {printed}{}", rule.name, text(&output.stderr)));
+        }
+    }
+    assert!(left.is_empty(), "{}", left.join("\n"));
+}

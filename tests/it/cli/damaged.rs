@@ -1,0 +1,99 @@
+//! Damaged logs: what can be read is read, what cannot is named, and nothing is dropped unasked.
+
+use crate::program::{Place, run, text};
+
+const SAY: &str = r#"{"role":"user","content":"When does it leave?"}"#;
+const ANSWER: &str = r#"{"role":"assistant","content":"At 05:12."}"#;
+const THANKS: &str = r#"{"role":"user","content":"Thanks."}"#;
+
+#[test]
+fn a_rescue_keeps_every_sound_line_and_names_each_loss() {
+    let torn = &THANKS[..20];
+    for (damaged, kept, losses) in [
+        (format!("{SAY}\n\0\0{ANSWER}\n{THANKS}\n"), format!("{SAY}\n{ANSWER}\n{THANKS}\n"), 1),
+        (format!("{SAY}\n{ANSWER}{THANKS}\n"), format!("{SAY}\n{ANSWER}\n{THANKS}\n"), 1),
+        (format!("{SAY}\nkilled\n{ANSWER}\n{torn}"), format!("{SAY}\n{ANSWER}\n"), 2),
+        (format!("{SAY}\n{torn}{ANSWER}\n"), format!("{SAY}\n{ANSWER}\n"), 1),
+    ] {
+        let output = run(&["repair", "--damaged"], &damaged);
+        let errors = text(&output.stderr);
+        assert_eq!((text(&output.stdout), output.status.code()), (kept, Some(0)), "{damaged:?}: {errors}");
+        assert_eq!(errors.lines().count(), losses, "{damaged:?}: {errors}");
+        let plain = run(&["repair"], &damaged);
+        assert!(
+            plain.status.code() == Some(2) || text(&plain.stdout).contains(torn),
+            "{damaged:?}: nothing is dropped unasked"
+        );
+    }
+}
+
+#[test]
+fn what_was_left_out_can_be_saved() {
+    let place = Place::new();
+    place.write("in.jsonl", format!("{SAY}\nkilled\n{ANSWER}\n").as_bytes());
+    let output = place.command(&["repair", "--damaged", "--rejects", "lost.jsonl", "in.jsonl"]).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(String::from_utf8_lossy(&place.read("lost.jsonl")).contains("killed"));
+}
+
+#[test]
+fn a_skipped_log_is_no_success() {
+    let output = run(&["window", "-n", "2", "--on-error", "skip"], &format!("{SAY}\nkilled\n{ANSWER}\n"));
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("", Some(2)), "{}", text(&output.stderr));
+}
+
+#[test]
+fn commands_that_only_read_read_what_they_can() {
+    let damaged = format!("{SAY}\n\0\0\0\n{ANSWER}\n");
+    for command in [&["count"][..], &["show"], &["view", "--text"]] {
+        let output = run(command, &damaged);
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("stdin:2:1: 3 NUL bytes cut"), "{command:?}");
+    }
+    assert_eq!(run(&["count"], "killed\n").status.code(), Some(2));
+}
+
+/// A result alone in its message is where the answer to the call belongs.
+#[test]
+fn a_stub_does_not_break_the_order_of_turns() {
+    let chat = r#"{"role":"user","content":[{"text":"Rain?"}]}
+{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"weather","input":{}}}]}
+{"role":"user","content":[{"toolResult":{"toolUseId":"lost","content":[{"text":"rain"}]}}]}
+{"role":"assistant","content":[{"text":"Yes."}]}
+"#;
+    let output = run(&["repair", "--mode", "stub"], chat);
+    let repaired = text(&output.stdout);
+    assert_eq!(
+        text(&run(&["check", "--strict"], &repaired).stdout),
+        "no findings in 1 transcript of 1 file\n",
+        "{repaired}"
+    );
+}
+
+/// The reasoning that a provider wants back stays, wherever a format keeps it.
+#[test]
+fn required_reasoning_stays_inside_messages() {
+    let ask = r#"{"role":"user","content":"Check."}"#;
+    let call = r#"{"role":"assistant","content":"","reasoning_content":"So.","tool_calls":[{"id":"1","type":"function","function":{"name":"lint","arguments":"{}"}}]}"#;
+    let result = r#"{"role":"tool","tool_call_id":"1","content":"none"}"#;
+    let said = r#"{"role":"assistant","content":"None.","reasoning_content":"Say so."}"#;
+    let chat = format!("{ask}\n{call}\n{result}\n{said}\n{ask}\n");
+    let stripped = text(&run(&["filter", "--strip", "reasoning"], &chat).stdout);
+    assert!(stripped.contains("So.") && !stripped.contains("Say so."), "{stripped}");
+    let gemini = r#"{"role":"user","parts":[{"text":"Check."}]}
+{"role":"model","parts":[{"text":"So.","thought":true,"thoughtSignature":"c2ln"},{"functionCall":{"name":"lint","args":{}}}]}
+{"role":"user","parts":[{"functionResponse":{"name":"lint","response":{"output":"none"}}}]}
+{"role":"model","parts":[{"text":"Say so.","thought":true},{"text":"None."}]}
+{"role":"user","parts":[{"text":"Thanks."}]}
+"#;
+    let stripped = text(&run(&["filter", "--strip", "reasoning"], gemini).stdout);
+    assert!(stripped.contains("So.") && !stripped.contains("Say so."), "{stripped}");
+    let sdk = r#"{"role":"user","content":[{"type":"text","text":"Check."}]}
+{"role":"assistant","content":[{"type":"reasoning","text":"So.","providerOptions":{"openai":{"itemId":"rs_1"}}},{"type":"tool-call","toolCallId":"1","toolName":"lint","input":{},"providerOptions":{"openai":{"itemId":"fc_1"}}}]}
+{"role":"tool","content":[{"type":"tool-result","toolCallId":"1","toolName":"lint","output":{"type":"text","value":"none"}}]}
+{"role":"assistant","content":[{"type":"reasoning","text":"Say so."},{"type":"text","text":"None."}]}
+{"role":"user","content":[{"type":"text","text":"Thanks."}]}
+"#;
+    let stripped = text(&run(&["filter", "--strip", "reasoning"], sdk).stdout);
+    assert!(stripped.contains("So.") && !stripped.contains("Say so."), "{stripped}");
+}
