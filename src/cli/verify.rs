@@ -57,7 +57,8 @@ impl Job {
 impl VerifyArgs {
     /// Compares the input and prints the report.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
-        let verifying = Verifying { counting: self.counting.counting()? };
+        let hindsight = self.options.output_format == VerifyFormat::Json;
+        let verifying = Verifying { counting: self.counting.counting()?, hindsight };
         remarks::counted(&verifying.counting, global);
         let input_options = self.input.input_options()?;
         let (jobs, mut failed) = self.jobs(global)?;

@@ -320,7 +320,7 @@ fn pair(verified: &Verified, options: &VerifyOptions) -> Value {
         "kept": share_json(comparison.all()),
         "kinds": kinds,
         "unimportant": unimportant,
-        "facts": comparison.facts.iter().map(|judged| fact(verified, judged)).collect::<Vec<_>>(),
+        "facts": facts(verified),
         "claims": comparison.claims.iter().map(|claim| json!({"about": claim.about, "text": claim.text})).collect::<Vec<_>>(),
         "failed": Failing::all(verified, options).iter().map(Failing::name).collect::<Vec<_>>(),
     });
@@ -338,6 +338,14 @@ fn share_json(share: Share) -> Value {
         json!({"kept": share.kept, "lost": share.lost, "reworded": share.reworded, "unknown": share.unknown});
     value["share"] = json!(share.kept().filter(|_| share.unknown == 0));
     value
+}
+
+fn facts(verified: &Verified) -> Vec<Value> {
+    let mut facts: Vec<Value> = verified.comparison.facts.iter().map(|judged| fact(verified, judged)).collect();
+    for (fact, used) in facts.iter_mut().zip(&verified.used) {
+        fact["used"] = json!(used);
+    }
+    facts
 }
 
 fn fact(verified: &Verified, judged: &JudgedFact) -> Value {

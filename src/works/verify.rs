@@ -13,7 +13,7 @@ use curtail_core::processors::{
     Counting, Plan, Prepend, Processor, ProcessorError, Reason, Traits, View, place_blocks,
 };
 use curtail_core::transcript::{DraftPart, Message, Pairs, Role, Standing, Transcript, front};
-use curtail_facts::verify::{Comparison, Side, compare, digest};
+use curtail_facts::verify::{Comparison, Side, compare, digest, used};
 use curtail_io::batch::InputOptions;
 use curtail_io::{Blocks, Buffer, ErrorKind, FileError, Limits, Source};
 use curtail_lab::calibration::{Compaction, Session, sessions};
@@ -163,11 +163,15 @@ pub(crate) struct Verified {
     pub(crate) comparison: Comparison,
     /// The line of each message before the cut.
     pub(crate) lines: Vec<usize>,
+    /// For each fact, whether the next replies used it; empty if that is not known.
+    pub(crate) used: Vec<bool>,
 }
 
 /// How transcripts are compared.
 pub(crate) struct Verifying {
     pub(crate) counting: Counting,
+    /// Whether to find out which facts the replies after a compaction used.
+    pub(crate) hindsight: bool,
 }
 
 impl Verifying {
@@ -226,6 +230,7 @@ impl Verifying {
             unchanged: self.unchanged(before, side.messages),
             comparison: compare(&Side { messages: before, pairs: &pairs, outside: &outside }, side),
             lines: before.iter().map(line).collect(),
+            used: Vec::new(),
         }
     }
 
@@ -268,9 +273,20 @@ impl Verifying {
         let pairs = Pairs::from_messages(&after);
         let outside = outside(read.transcript);
         let side = Side { messages: &after, pairs: &pairs, outside: &outside };
-        self.verified(read, &before, self.info(read, &after), &side)
+        let mut verified = self.verified(read, &before, self.info(read, &after), &side);
+        if self.hindsight {
+            let later = read.replies_after(session, compaction);
+            let sides = [&before, &later].map(|messages| (messages, Pairs::from_messages(messages)));
+            let [before, later] =
+                sides.each_ref().map(|(messages, pairs)| Side { messages, pairs, outside: &outside[..0] });
+            verified.used = used(&Side { outside: &outside, ..before }, &later);
+        }
+        verified
     }
 }
+
+/// The requests after a compaction whose replies show what was needed.
+const HINDSIGHT: usize = 20;
 
 fn uneven(after: &WholeFile, before: usize, count: usize) -> FileError {
     let what = format!("contains {count} of {before} transcripts; a comparison needs one for each of BEFORE");
@@ -298,6 +314,14 @@ impl<'a> Read<'_, 'a> {
             messages.extend(replaced);
         }
         messages
+    }
+
+    /// What the model replied to the next requests.
+    fn replies_after(&self, session: &Session, compaction: &Compaction) -> Vec<Message<'a>> {
+        let next = session.requests.iter().filter(|request| request.at >= compaction.at).take(HINDSIGHT);
+        let positions = next.flat_map(|request| &request.reply).filter_map(|&position| session.messages.get(position));
+        let messages = positions.filter_map(|&at| self.transcript.messages.get(at));
+        messages.map(|message| Message { standing: Standing::Live, ..message.clone() }).collect()
     }
 
     /// What the model reads in place of a compaction whose item is no message.

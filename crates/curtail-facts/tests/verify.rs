@@ -54,7 +54,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// The roles with which a line of the short form begins.
-const ROLES: &[&str] = &["system", "user", "assistant"];
+const ROLES: &[&str] = &["system", "developer", "user", "assistant"];
 
 /// A transcript in its short form: `role: text`, `$ command` and `> output`, `edit PATH`, `read PATH`, `todos [ ] a; [x] b`. A line
 /// that begins with `| ` continues a text.

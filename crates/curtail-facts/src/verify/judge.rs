@@ -8,7 +8,7 @@ use super::languages::{LANGUAGES, are_opposite, negates, tongue};
 use super::lexicon::{Lexicon, Need, Term};
 use super::outcomes::{Family, Outcome, is_about, outcome_in};
 use super::said::{Said, Sentence};
-use super::statements::content_words;
+use super::statements::{content_words, replaced_words};
 use super::tokens::{Class, tokens};
 use crate::paths;
 
@@ -327,6 +327,13 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
     let covered: u32 = needs.iter().filter(has).map(|need| need.weight).sum();
     let lacks_name = needs.iter().any(|need| need.is_name && !sentence.has(need.term));
     let is_full = covered * 100 >= total * enough(fact, text, needs) && (!lacks_name || fact.kind == Kind::Error);
+    // Whatever verb says it, what a person wants is known by the rest.
+    let is_asked = matches!(fact.kind, Kind::Task | Kind::Instruction);
+    let carrying: Vec<&Need> = needs.iter().filter(|need| need.weight > 1).collect();
+    let is_full = is_full || is_asked && carrying.len() > 1 && carrying.iter().all(|need| sentence.has(need.term));
+    if is_full && fact.kind == Kind::Error && counts_otherwise(text, sentence) {
+        return Match::Contrary;
+    }
     // Many words in the same order are a quotation.
     if !matches!(fact.kind, Kind::Todo | Kind::Error)
         && needs.len() >= 6
@@ -365,6 +372,16 @@ fn compare(fact: &Fact, text: &str, needs: &[Need], sentence: &Sentence) -> Matc
     if is_near { Match::Near } else { Match::Far }
 }
 
+/// Whether a sentence has another number in the place of one of an error.
+fn counts_otherwise(text: &str, sentence: &Sentence) -> bool {
+    let numbers = |text: &str| {
+        let numbers = tokens(text).into_iter().filter(|token| token.text.bytes().all(|byte| byte.is_ascii_digit()));
+        numbers.map(|token| token.text.to_owned()).collect::<Vec<_>>()
+    };
+    let (own, others) = (numbers(text), numbers(&sentence.text));
+    own.iter().any(|number| !others.contains(number)) && others.iter().any(|number| !own.contains(number))
+}
+
 /// The letters and digits of a text, in lower case.
 fn folded(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -388,8 +405,16 @@ fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bool {
         Kind::Todo => !says_done(text, sentence),
         Kind::Error => !(LANGUAGES.done.are_in(part) && !negates(part) && !LANGUAGES.done.are_in(text)),
         Kind::Rule => negates(text) == negates(part) && (negates(text) || orders(text, part, sentence)),
-        _ => negates(text) == negates(part),
+        _ => negates(text) == negates(part) && replaces_the_same(text, &sentence.text),
     }
+}
+
+/// Whether both say that the same thing is replaced: `A instead of B` is not `B instead of A`.
+fn replaces_the_same(text: &str, sentence: &str) -> bool {
+    let first = |text: &str| replaced_words(text).into_iter().next();
+    let (Some(one), Some(other)) = (first(text), first(sentence)) else { return true };
+    let words = content_words(text);
+    one == other || !words.contains(&other)
 }
 
 /// Whether a sentence gives an order, or is in a list of rules: a report of the past does not.
@@ -496,6 +521,20 @@ fn decide_file(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
     }
 }
 
+/// Whether what is said later uses a fact: it names it, runs its command, or states it.
+pub(super) fn uses(fact: &Fact, wanted: &Wanted, said: &Said) -> bool {
+    match fact.kind {
+        Kind::File | Kind::Identifier => wanted.names.iter().any(|term| said.has(*term)),
+        Kind::Check => {
+            let words: Vec<&str> = fact.text.split_whitespace().collect();
+            wanted.check.as_ref().and_then(|names| names.phrase.first()).is_some_and(|term| {
+                said.with(*term).rev().take(MOST_MENTIONS).any(|sentence| says_command(&sentence.text, &words))
+            })
+        }
+        _ => decide(fact, wanted, said).fate == Fate::Kept,
+    }
+}
+
 /// A sentence that says a file was changed that was only read.
 pub(super) fn claim<'s>(fact: &Fact, wanted: &Wanted, said: &'s Said) -> Option<&'s Sentence> {
     let term = wanted.names.first().filter(|_| fact.kind == Kind::File && fact.state == Some(State::Read))?;
@@ -533,7 +572,7 @@ fn decide_command(fact: &Fact, wanted: &Wanted, said: &Said) -> Decision {
 fn says_command(text: &str, words: &[&str]) -> bool {
     let bare = |word: &str| {
         word.trim_start_matches(['`', '"', '\'', '('])
-            .trim_end_matches(['`', '"', '\'', ')', ',', ';', '.', ':'])
+            .trim_end_matches(['`', '"', '\'', ')', ',', ';', '.', ':', '。', '，', '；', '、'])
             .to_owned()
     };
     let said: Vec<String> = text

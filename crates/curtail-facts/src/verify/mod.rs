@@ -25,7 +25,7 @@ pub use voices::digest;
 
 use curtail_core::transcript::{Content, Message, Pairs};
 use facts::{Facts, facts_of};
-use judge::{CheckGroups, Decision, Wanted, claim, decide, stale};
+use judge::{CheckGroups, Decision, Wanted, claim, decide, stale, uses};
 use lexicon::Lexicon;
 use said::Said;
 
@@ -193,6 +193,16 @@ pub fn compare(before: &Side<'_, '_>, after: &Side<'_, '_>) -> Comparison {
         judged.push(JudgedFact { fact, fate, near });
     }
     Comparison { facts: judged, printed, claims }
+}
+
+/// Which facts of `before`, in the order of [`compare`], the messages of `later` use: they name it, run it, or state it.
+pub fn used(before: &Side<'_, '_>, later: &Side<'_, '_>) -> Vec<bool> {
+    let Facts { facts, .. } = facts_of(before);
+    let mut lexicon = Lexicon::default();
+    let checks = CheckGroups::of(&facts);
+    let wanted: Vec<Wanted> = facts.iter().map(|fact| Wanted::of(fact, &checks, &mut lexicon)).collect();
+    let said = Said::of(later, &mut lexicon);
+    facts.iter().zip(&wanted).map(|(fact, wanted)| uses(fact, wanted, &said)).collect()
 }
 
 /// Whether a message replaces others with something that only its provider can read.
