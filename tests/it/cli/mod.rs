@@ -5,6 +5,7 @@ mod batch;
 mod broken;
 mod count;
 mod damaged;
+mod described;
 mod effects;
 mod explained;
 mod files;

@@ -31,9 +31,9 @@ pub fn refusal(format: &str) -> String {
 
 /// A text of each of these is in an export of one of the formats.
 const SIGNS: &[&str] = &[
-    "\"mapping\"", "\"childrenIds\"", "\"messagesTree\"", "llm.input_messages", "\"input_messages\"", "\"run_type\"",
-    "\"traceId\"", "\"op_name\"", "gen_ai.input.messages", "\"message_data\"", "\"answers\"", "\"[{", "\"[ {",
-    "\"[\\n",
+    "\"mapping\"", "\"childrenIds\"", "\"messagesTree\"", "llm.input_messages", "\"input.value\"",
+    "\"input_messages\"", "\"run_type\"", "\"traceId\"", "\"op_name\"", "gen_ai.input.messages", "\"message_data\"",
+    "\"answers\"", "\"[{", "\"[ {", "\"[\\n",
 ];
 
 /// How much of a text shows what it is.
@@ -358,7 +358,9 @@ fn openinference(value: &Json) -> Option<Json> {
     };
     let mut messages = under("input_messages");
     if messages.is_empty() {
-        return None;
+        // What instruments that know no messages record.
+        let asked = messages_in(attributes.get("input.value")?)?;
+        return record(asked, attributes.get("output.value").map(replies).unwrap_or_default());
     }
     answer_in_order(&mut messages);
     record(messages, under("output_messages"))

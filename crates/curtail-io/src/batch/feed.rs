@@ -474,6 +474,9 @@ fn fault_of_head(head: &[u8], name: &str, line: usize) -> Option<FileError> {
 pub(super) fn described(broken: ReadError, text: &[u8], line: usize) -> String {
     let is_first = line == 1 && text.get(..broken.offset).unwrap_or_default().trim_ascii().is_empty();
     match is_first && broken.what == ParseErrorKind::ExpectedValue.to_string() {
+        true if text.trim_ascii_start().starts_with(b"<|") => String::from(
+            "this is a text that a chat template rendered; cut the messages that it was rendered from, and render again",
+        ),
         true => broken.what + "; a transcript is JSON or JSON Lines",
         false => broken.what,
     }

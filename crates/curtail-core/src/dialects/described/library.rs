@@ -114,6 +114,10 @@ impl Description {
     }
 
     fn of_rules(rules: Rules) -> Result<Self, Fault> {
+        if CODE.iter().any(|dialect| dialect.name() == rules.name) {
+            let what = format!("`{}` is a dialect of the program; give this one another name", rules.name);
+            return Err(Fault { at: 0, what });
+        }
         let dialect = Described::new(rules);
         dialect.refuse_misread()?;
         Ok(Self { dialect })

@@ -148,6 +148,7 @@ mod tests {
             ),
             ("name = \"x\"\n[[part]]\nis = \"call\"\nat = \"calls[]\"\n", "2:1: a call needs `name`"),
             ("name = \"x\"\nlist = \"a..b\"\n", "2:8: `a..b` is no path"),
+            (&format!("name = \"openai\"\n{READS}"), "1:1: `openai` is a dialect of the program"),
             (
                 &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": $rolle}}'\n"),
                 "10:11: no hole is called `$rolle`; did you mean `$role`?",

@@ -188,11 +188,19 @@ impl Path {
         })
     }
 
-    /// Whether there is a value, or one that is one of `wanted`.
+    /// Whether there is a value other than `false`.
+    pub(super) fn has(&self, from: Value<'_>) -> bool {
+        let is_on = |value: &Value<'_>| value.raw() != "false";
+        self.routes.iter().any(|route| match route {
+            Route::Steps(steps) => any(from, steps, &is_on),
+            Route::Constant(_) => true,
+        })
+    }
+
+    /// Whether there is a value that is one of `wanted`.
     pub(super) fn holds(&self, from: Value<'_>, wanted: &[String]) -> bool {
         let is_wanted = |value: &Value<'_>| {
-            let is_one = |text: &String| value.is(text) || value.text().is_none() && value.raw() == text;
-            wanted.is_empty() || wanted.iter().any(is_one)
+            wanted.iter().any(|text| value.is(text) || value.text().is_none() && value.raw() == text)
         };
         self.routes.iter().any(|route| match route {
             Route::Steps(steps) => any(from, steps, &is_wanted),

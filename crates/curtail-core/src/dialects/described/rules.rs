@@ -70,8 +70,8 @@ impl Condition {
     pub(super) fn holds(&self, value: Value<'_>, outer: Option<Value<'_>>) -> bool {
         let Some(value) = (if self.path.is_outer() { outer } else { Some(value) }) else { return false };
         match &self.wanted {
-            Wanted::Present => self.path.holds(value, &[]),
-            Wanted::Absent => !self.path.holds(value, &[]),
+            Wanted::Present => self.path.has(value),
+            Wanted::Absent => !self.path.has(value),
             Wanted::OneOf(texts) => self.path.holds(value, texts),
         }
     }
@@ -486,6 +486,10 @@ fn role_rule(table: Table<'_>) -> Result<RoleRule, Fault> {
     let is = |key| table.text(key)?.map(|text| named(&text, "an item is", &SPEAKERS)).transpose();
     let constant = is("is")?;
     let other = is("other")?;
+    if names.is_empty() && constant.is_none() && other.is_none() {
+        // The usual names need not be written.
+        names.extend(SPEAKERS[..5].iter().map(|(name, speaker)| ((*name).to_owned(), *speaker)));
+    }
     let span = table.span.clone();
     table.finish()?;
     if at.is_none() && constant.is_none() {
@@ -500,6 +504,7 @@ fn conditions(table: &Table<'_>) -> Result<Vec<Condition>, Fault> {
         let wanted = match value.get_ref() {
             DeValue::Boolean(true) => Wanted::Present,
             DeValue::Boolean(false) => Wanted::Absent,
+            DeValue::Integer(number) => Wanted::OneOf(vec![number.as_str().to_owned()]),
             _ => Wanted::OneOf(strings(key.value, value)?.iter().map(|text| text.value.to_owned()).collect()),
         };
         Ok(Condition { path: path(&key)?, wanted })

@@ -3,7 +3,7 @@
 use foldhash::HashMap;
 
 use super::rules::{Condition, Rules, Wanted};
-use crate::json::{Member, Value};
+use crate::json::{Member, Text, Value};
 
 /// The dialects by their number, as bits.
 pub(super) type Mask = u128;
@@ -14,6 +14,9 @@ const COMMON: [&str; 24] = [
     "model", "metadata", "source", "data", "item", "status", "session_id", "sessionID", "uuid", "output", "input",
     "title", "error",
 ];
+
+/// The longest text that a mark wants, in bytes.
+const LONGEST: usize = 64;
 
 /// The keys by which items of built-in dialects are recognized.
 #[derive(Default)]
@@ -27,8 +30,8 @@ pub(super) struct Screen {
 #[derive(Default)]
 struct Keys {
     known: HashMap<String, Allowed>,
-    /// The lengths of the keys, as bits.
-    lengths: u64,
+    /// Which lengths and first bytes the keys have: most others are told by it alone.
+    filter: [u64; 4],
 }
 
 /// What a key allows.
@@ -37,7 +40,7 @@ struct Allowed {
     /// With any value.
     any: Mask,
     /// With one of some texts.
-    texts: Vec<(String, Mask)>,
+    texts: HashMap<String, Mask>,
     /// With an object that has one of these keys.
     object: Option<Box<Keys>>,
     /// With a list of objects of which one has one of these keys.
@@ -72,15 +75,13 @@ impl Screen {
         if let Some(key) = by_key {
             self.items.allowed(key).any |= dialect;
         } else if let Some((key, texts)) = by_text {
-            self.items.allowed(key).texts.extend(texts.iter().map(|text| (text.clone(), dialect)));
+            self.items.allowed(key).add(texts, dialect);
         } else if let Some(((first, each, key), one)) = deep.or_else(|| deeper().next()) {
             let allowed = self.items.allowed(first);
             let keys = if each { &mut allowed.list } else { &mut allowed.object };
             let inner = keys.get_or_insert_default().allowed(key);
             match &one.wanted {
-                Wanted::OneOf(texts) if one.path.is_two_keys() => {
-                    inner.texts.extend(texts.iter().map(|text| (text.clone(), dialect)));
-                }
+                Wanted::OneOf(texts) if one.path.is_two_keys() => inner.add(texts, dialect),
                 _ => inner.any |= dialect,
             }
         } else if let Some(key) = around {
@@ -104,7 +105,8 @@ impl Screen {
 
 impl Keys {
     fn allowed(&mut self, key: &str) -> &mut Allowed {
-        self.lengths |= 1 << key.len().min(63);
+        let (word, bit) = place(key);
+        self.filter[word] |= bit;
         self.known.entry(key.to_owned()).or_default()
     }
 
@@ -113,18 +115,40 @@ impl Keys {
     }
 
     fn of_member(&self, member: &Member<'_>) -> Mask {
-        if self.lengths & 1 << member.key.len_bound().min(63) == 0 {
+        let Text::Escaped(raw) = &member.key else { return 0 };
+        let (word, bit) = place(raw);
+        if self.filter[word] & bit == 0 {
             return 0;
         }
-        let Some(allowed) = self.known.get(&*member.key.decode()) else { return 0 };
-        let value = member.value;
-        let texts = allowed.texts.iter().filter(|(text, _)| value.is(text) || value.raw() == text);
-        let any = if value.raw() == "null" { 0 } else { allowed.any };
-        let mut mask = texts.fold(any, |mask, (_, dialect)| mask | dialect);
-        if let Some(keys) = &allowed.object {
+        self.known.get(*raw).map_or(0, |allowed| allowed.mask(member.value))
+    }
+}
+
+/// Where a key is in the filter: by its length and its first byte. A key with escapes is in no format.
+fn place(key: &str) -> (usize, u64) {
+    let first = key.bytes().next().map_or(0, usize::from);
+    let at = (key.len() * 31 ^ first) % 256;
+    (at / 64, 1 << (at % 64))
+}
+
+impl Allowed {
+    fn add(&mut self, texts: &[String], dialect: Mask) {
+        for text in texts {
+            *self.texts.entry(text.clone()).or_default() |= dialect;
+        }
+    }
+
+    fn mask(&self, value: Value<'_>) -> Mask {
+        let raw = value.raw();
+        let mut mask = if raw == "null" { 0 } else { self.any };
+        if !self.texts.is_empty() {
+            let text = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
+            mask |= if text.len() <= LONGEST { self.texts.get(text).copied().unwrap_or(0) } else { 0 };
+        }
+        if let Some(keys) = &self.object {
             mask |= keys.mask(value);
         }
-        if let Some(keys) = &allowed.list {
+        if let Some(keys) = &self.list {
             mask |= value.items().fold(keys.mask(value), |mask, element| mask | keys.mask(element));
         }
         mask

@@ -12,6 +12,7 @@ pub mod claude_code;
 pub mod codex;
 pub mod copilot;
 pub mod cursor;
+pub mod described;
 pub mod droid;
 pub mod gemini;
 pub mod goose;
@@ -105,6 +106,19 @@ pub const SERIALIZERS: &[Serializer] = &[
     ("goose", goose::serialize),
     ("kiro", kiro::serialize),
     ("kiro", kiro::serialize_stored),
+    ("haystack", described::haystack),
+    ("llama-index", described::llama_index),
+    ("autogen-core", described::autogen_core),
+    ("semantic-kernel", described::semantic_kernel),
+    ("microsoft-extensions-ai", described::extensions_ai),
+    ("spring-ai", described::spring_ai),
+    ("langchain4j", described::langchain4j),
+    ("ag-ui", described::ag_ui),
+    ("continue", described::continue_session),
+    ("kimi-wire", described::kimi_wire),
+    ("mcp-sampling", described::mcp_sampling),
+    ("mastra", described::mastra),
+    ("ollama", described::ollama),
     ("simple", simple::serialize),
 ];
 

@@ -7,7 +7,7 @@ const HOLDERS: &[&str] = &["message", "payload", "data", "llm_message", "kwargs"
 
 /// Whether the parts of a dialect have no type: their first key identifies them.
 fn is_untyped(dialect: &str) -> bool {
-    matches!(dialect, "bedrock" | "gemini" | "qwen")
+    matches!(dialect, "bedrock" | "gemini" | "qwen" | "haystack")
 }
 
 struct Maker<'d> {

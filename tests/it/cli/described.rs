@@ -1,0 +1,102 @@
+//! Dialects that the user describes: a file, a table of a configuration, and the trial of one. Exports are looked at, not cut.
+
+use crate::program::{Place, text};
+
+const FERRY: &str = "name = \"ferry\"\nfits = { who = true }\n[role]\nat = \"who\"\nuser = \"skipper\"\nassistant = \"engine\"\n[[part]]\nis = \"text\"\nat = \"say\"\n[write]\nmessage = '{\"who\": $role, \"say\": $text}'\n";
+
+const LOG: &str = "{\"who\":\"skipper\",\"say\":\"When does the ferry leave?\"}\n{\"who\":\"engine\",\"say\":\"At nine.\"}\n{\"who\":\"skipper\",\"say\":\"And back?\"}\n{\"who\":\"engine\",\"say\":\"At five.\"}\n";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("ferry.toml", FERRY.as_bytes());
+    place.write("log.jsonl", LOG.as_bytes());
+    place
+}
+
+/// The exit status and both outputs of a run.
+fn ran(place: &Place, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = place.curtail(arguments).output().unwrap();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_file_describes_the_dialect_of_the_input() {
+    let place = place();
+    let (status, _, stderr) = ran(&place, &["count", "log.jsonl"]);
+    assert!(status == Some(2) && stderr.contains("fits no dialect"), "{stderr}");
+    let last: String = LOG.lines().skip(2).map(|line| format!("{line}\n")).collect();
+    let (status, out, stderr) = ran(&place, &["window", "-n", "2", "--dialect-file", "ferry.toml", "log.jsonl"]);
+    assert_eq!((status, out.as_str()), (Some(0), last.as_str()), "{stderr}");
+    place.write("other.toml", FERRY.replace("who = true", "nobody = true").replace("ferry", "other").as_bytes());
+    let (_, out, _) =
+        ran(&place, &["show", "--dialect-file", "other.toml", "--dialect-file", "ferry.toml", "log.jsonl"]);
+    assert!(out.contains("dialect ferry, 4 messages"), "{out}");
+}
+
+#[test]
+fn a_configuration_describes_dialects_that_are_detected() {
+    let place = place();
+    let described = FERRY.replace("[role]", "[dialects.role]").replace("[[part]]", "[[dialects.part]]");
+    let described = described.replace("[write]", "[dialects.write]");
+    place.write("named.toml", format!("[[dialects]]\n{described}").as_bytes());
+    let (status, out, stderr) = ran(&place, &["check", "-c", "named.toml", "log.jsonl"]);
+    assert_eq!(status, Some(0), "{out}{stderr}");
+    place.write(
+        "named.toml",
+        format!("[[dialects]]\n{}", described.replace("at = \"say\"", "att = \"say\"")).as_bytes(),
+    );
+    let (status, _, stderr) = ran(&place, &["check", "-c", "named.toml", "log.jsonl"]);
+    assert!(
+        status == Some(2) && stderr.contains("named.toml:10:1: `part` has no key `att`; did you mean `at`?"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_wrong_description_is_named_with_its_place() {
+    let place = place();
+    place.write("ferry.toml", FERRY.replace("user =", "usr =").as_bytes());
+    let (status, _, stderr) = ran(&place, &["count", "--dialect-file", "ferry.toml", "log.jsonl"]);
+    assert!(
+        status == Some(2) && stderr.contains("ferry.toml:5:1: `role` has no key `usr`; did you mean `user`?"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_trial_fails_until_everything_is_read() {
+    let place = place();
+    let (status, out, _) = ran(&place, &["dialects", "--test", "ferry.toml", "log.jsonl"]);
+    assert!(
+        status == Some(0) && out.ends_with("passed\n") && out.contains("the laws hold on 200 transcripts"),
+        "{out}"
+    );
+    place.write(
+        "log.jsonl",
+        LOG.replace("\"At nine.\"", "\"At nine.\",\"aside\":\"The board says that it may be late today, too.\"")
+            .as_bytes(),
+    );
+    let (status, out, _) = ran(&place, &["dialects", "--test", "ferry.toml", "log.jsonl"]);
+    assert!(status == Some(1) && out.contains("! not read: /aside"), "{out}");
+    let (status, out, _) = ran(&place, &["dialects", "strands"]);
+    assert!(status == Some(0) && out.contains("extends = \"bedrock\""), "{out}");
+    let (status, out, _) = ran(&place, &["dialects", "openai"]);
+    assert!(status == Some(0) && out.contains("`openai` is code"), "{out}");
+    let (status, _, stderr) = ran(&place, &["dialects", "strnds"]);
+    assert!(status == Some(2) && stderr.contains("did you mean `strands`?"), "{stderr}");
+}
+
+#[test]
+fn an_export_is_looked_at_and_not_cut() {
+    let place = Place::new();
+    let chat = "[{\\\"role\\\":\\\"user\\\",\\\"content\\\":\\\"When?\\\"},{\\\"role\\\":\\\"assistant\\\",\\\"content\\\":\\\"At nine.\\\"}]";
+    place.write("rows.jsonl", format!("{{\"id\":1,\"messages\":\"{chat}\"}}\n").repeat(2).as_bytes());
+    let (status, out, stderr) = ran(&place, &["count", "rows.jsonl"]);
+    assert!(status == Some(0) && out.contains('4'), "{out}{stderr}");
+    for cut in ["window -n 1", "limit -t 10", "filter --strip reasoning", "repair"] {
+        let arguments: Vec<&str> = cut.split(' ').chain(["rows.jsonl"]).collect();
+        let (status, out, stderr) = ran(&place, &arguments);
+        assert!(status == Some(2) && out.is_empty(), "{cut}: {out}");
+        assert!(stderr.contains("a row with its messages in a string, which is looked at"), "{stderr}");
+    }
+}
