@@ -22,7 +22,7 @@ pub(crate) struct VerifyOptions {
     pub(crate) give_back: Option<Tokens>,
 
     /// How to give back what was lost
-    #[arg(long = "as", value_enum, value_name = "FORM", default_value = "text", help_heading = "Report")]
+    #[arg(id = "as", long = "as", value_enum, value_name = "FORM", default_value = "text", help_heading = "Report")]
     pub(crate) form: GivenForm,
 
     /// Compare the compactions of every input, and print a table
