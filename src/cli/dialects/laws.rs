@@ -4,7 +4,9 @@ use curtail_core::dialects::{Framing, Reading, detect_framing};
 use curtail_core::json::Document;
 use curtail_core::numbers::number_of;
 use curtail_core::pipeline::{Chain, TextCutter};
-use curtail_core::processors::{HistoryWindow, Keep, Repair, RepairMode, SlidingWindow, WindowUnit};
+use curtail_core::processors::{
+    HistoryWindow, Keep, NameGlobs, Repair, RepairMode, SlidingWindow, ToolFilter, ToolGlobs, WindowUnit,
+};
 use curtail_core::transcript::{Fault, Pairs, Transcript};
 
 use super::trial::reading_of;
@@ -18,7 +20,7 @@ const LONGEST: usize = 24;
 /// A cut, with its name in messages.
 type Cut = (&'static str, fn() -> Chain);
 
-const CUTS: [Cut; 5] = [
+const CUTS: [Cut; 6] = [
     ("window -n 4", || {
         Chain::default().then(HistoryWindow {
             size: 4,
@@ -31,6 +33,13 @@ const CUTS: [Cut; 5] = [
     }),
     ("window -n 2 --sliding", || {
         Chain::default().then(SlidingWindow { size: 2, unit: WindowUnit::Turns, keep: Keep::default(), step: 1 })
+    }),
+    ("filter -x '*'", || {
+        let tools = NameGlobs::compile(&[String::from("*")]).map(ToolGlobs::Exclude);
+        tools.map_or_else(
+            |_| Chain::default(),
+            |tools| Chain::default().then(ToolFilter { tools, persist_results: false }),
+        )
     }),
     ("repair", || repair(RepairMode::Drop)),
     ("repair --stub", || repair(RepairMode::Stub).then(Repair { mode: RepairMode::Drop, pending: true })),

@@ -30,7 +30,7 @@ fn a_file_describes_the_dialect_of_the_input() {
     place.write("other.toml", FERRY.replace("who = true", "nobody = true").replace("ferry", "other").as_bytes());
     let (_, out, _) =
         ran(&place, &["show", "--dialect-file", "other.toml", "--dialect-file", "ferry.toml", "log.jsonl"]);
-    assert!(out.contains("dialect ferry, 4 messages"), "{out}");
+    assert!(out.contains("dialect ferry") && out.contains("4 messages"), "{out}");
 }
 
 #[test]

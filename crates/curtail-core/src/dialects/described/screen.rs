@@ -127,7 +127,7 @@ impl Keys {
 /// Where a key is in the filter: by its length and its first byte. A key with escapes is in no format.
 fn place(key: &str) -> (usize, u64) {
     let first = key.bytes().next().map_or(0, usize::from);
-    let at = (key.len() * 31 ^ first) % 256;
+    let at = ((key.len() * 31) ^ first) % 256;
     (at / 64, 1 << (at % 64))
 }
 
