@@ -82,7 +82,9 @@ impl Processor for Strip {
             for (nth, part) in message.parts.iter().enumerate() {
                 let required = || is_open || requires_reasoning(view.messages, PartRef { message: at, part: nth });
                 match self.strips(&part.content) {
-                    Some((StripKind::Reasoning, _)) if !all && required() => drops.spare(at, NEEDED),
+                    Some((StripKind::Reasoning, _)) if !all && !is_written(part) && required() => {
+                        drops.spare(at, NEEDED);
+                    }
                     Some((_, reason)) => {
                         drops.drop_part(PartRef { message: at, part: nth }, Reason::Borrowed(reason));
                     }
@@ -104,6 +106,11 @@ fn open_turns(messages: &[Message<'_>]) -> HashMap<u32, usize> {
     let asks = |message: &Message<'_>| !message.standing.is_rolled_back() && message.has_text_as(Role::User);
     let asking = messages.iter().enumerate().filter(|(_, message)| asks(message));
     asking.map(|(at, message)| (message.thread, at)).collect()
+}
+
+/// Whether a thought is a piece of a text: no provider asks for it.
+fn is_written(part: &Part<'_>) -> bool {
+    part.place().is_some_and(|place| place.piece.is_some())
 }
 
 const NEEDED: Reason = Reason::Borrowed("a call depends on this reasoning; --strip all-reasoning drops it");

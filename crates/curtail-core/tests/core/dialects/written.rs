@@ -131,7 +131,7 @@ fn one_of_several_calls_in_a_text_can_be_dropped() {
     let out = cut(without("moor"), text);
     let left = text.replace(r#"<tool_call>{\"name\": \"moor\", \"arguments\": {}}</tool_call>\n"#, "");
     assert_eq!(out, left.replace(r#"{"role":"tool","content":"nine"},"#, ""));
-    let strip = Chain::default().then(Strip { kinds: vec![StripKind::AllReasoning], ..Strip::default() });
+    let strip = Chain::default().then(Strip { kinds: vec![StripKind::Reasoning], ..Strip::default() });
     assert_eq!(cut(strip, text), text.replace(r"<think>\nTwo.\n</think>\n", ""));
 }
 
