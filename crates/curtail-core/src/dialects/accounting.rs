@@ -6,7 +6,7 @@ use foldhash::HashMap;
 use super::{Dialect, blocks};
 use crate::json::{Span, Text, Value, ValueKind};
 use crate::steps;
-use crate::transcript::{Content, Message, Part, PartOrigin};
+use crate::transcript::{Content, Estimated, Message, Part, PartOrigin};
 
 /// The characters from which on a string is accounted for: ids, dates and names are shorter.
 const LONG: usize = 40;
@@ -37,14 +37,6 @@ const SEALED: &[&str] = &[
     "redactedData",
     "reasoningEncryptedContent",
 ];
-
-/// What of a message was found outside the texts of its parts.
-enum Found<'a> {
-    /// A text.
-    Unread(Value<'a>),
-    /// So many bytes that only the provider can read.
-    Sealed(usize),
-}
 
 /// Words in the type of a line of a log that has something for a model.
 const WORDS: &[&str] = &[
@@ -111,20 +103,20 @@ impl Accounting {
                 open.extend(holder.items().filter(|item| self.is_left(*item)));
             }
             for member in holder.members().filter(|member| self.is_left(member.value)) {
-                match sealed(holder, &member.key, member.value) {
-                    Some(bytes) => found.push((member.value, Found::Sealed(bytes))),
-                    None if is_known(dialect, &member.key) => {}
-                    None => open.push(member.value),
+                match is_sealed(holder, &member.key, member.value) {
+                    true => found.push(Estimated { value: member.value, sealed: true }),
+                    false if is_known(dialect, &member.key) => {}
+                    false => open.push(member.value),
                 }
             }
             if holder.text().is_some_and(|text| is_long(&text) && !is_in(&text, &made)) {
-                found.push((holder, Found::Unread(holder)));
+                found.push(Estimated { value: holder, sealed: false });
             }
         }
         let is_marked = |place: Span| self.marks.iter().any(|mark| mark.start <= place.start && place.end <= mark.end);
-        found.retain(|(place, found)| matches!(found, Found::Sealed(_)) || !is_marked(place.span()));
+        found.retain(|text| text.sealed || !is_marked(text.value.span()));
         if !found.is_empty() {
-            found.sort_by_key(|(place, _)| place.span().start);
+            found.sort_by_key(|text| text.value.span().start);
             add(message, found);
         }
     }
@@ -257,11 +249,10 @@ fn is_common(key: &str) -> bool {
     KNOWN.contains(&key) || ENDS.iter().any(|end| key.ends_with(end))
 }
 
-/// The bytes of a member that only the provider can read; `None` for any other member.
-fn sealed(holder: Value<'_>, key: &Text<'_>, value: Value<'_>) -> Option<usize> {
-    let Text::Escaped(key) = key else { return None };
-    let bytes = value.text()?.len_bound();
-    let is_hidden = match *key {
+/// Whether only the provider can read a member.
+fn is_sealed(holder: Value<'_>, key: &Text<'_>, value: Value<'_>) -> bool {
+    let Text::Escaped(key) = key else { return false };
+    let is_hidden = || match *key {
         // The signature of a thought whose text the provider keeps is the thought.
         "signature" | "thinkingSignature" => holder.get_text("thinking").is_some_and(|text| text.len_bound() == 0),
         "data" => holder.get_text("type").is_some_and(|kind| {
@@ -270,11 +261,11 @@ fn sealed(holder: Value<'_>, key: &Text<'_>, value: Value<'_>) -> Option<usize> 
         }),
         key => SEALED.contains(&key),
     };
-    is_hidden.then_some(bytes)
+    value.text().is_some() && is_hidden()
 }
 
 /// Adds what was found to the parts in whose elements it is, or else to the message.
-fn add<'a>(message: &mut Message<'a>, found: Vec<(Value<'a>, Found<'a>)>) {
+fn add<'a>(message: &mut Message<'a>, found: Vec<Estimated<'a>>) {
     let whole = message.value();
     let mut parts: HashMap<Value<'a>, usize> = HashMap::default();
     for (nth, part) in message.parts.iter().enumerate() {
@@ -282,26 +273,13 @@ fn add<'a>(message: &mut Message<'a>, found: Vec<(Value<'a>, Found<'a>)>) {
             parts.entry(place.element).or_insert(nth);
         }
     }
-    for (place, found) in found {
+    for text in found {
         let mut around =
-            std::iter::successors(Some(place), |value| value.parent().filter(|value| Some(*value) != whole));
+            std::iter::successors(Some(text.value), |value| value.parent().filter(|value| Some(*value) != whole));
         let part = around.find_map(|value| parts.get(&value)).copied();
-        match part.and_then(|nth| place_mut(&mut message.parts[nth])) {
-            Some(further) => match found {
-                Found::Unread(text) => further.unread.push(text),
-                Found::Sealed(bytes) => further.sealed += bytes,
-            },
-            None => match found {
-                Found::Unread(text) => message.unread.push(text),
-                Found::Sealed(bytes) => message.sealed += bytes,
-            },
+        match part.map(|nth| &mut message.parts[nth].origin) {
+            Some(PartOrigin::Source(place)) => place.further_mut().estimated.push(text),
+            _ => message.estimated.push(text),
         }
-    }
-}
-
-fn place_mut<'m, 'a>(part: &'m mut Part<'a>) -> Option<&'m mut crate::transcript::FurtherPlaces<'a>> {
-    match &mut part.origin {
-        PartOrigin::Source(place) => Some(place.further_mut()),
-        _ => None,
     }
 }

@@ -135,8 +135,8 @@ impl Tried {
 
     fn message(&mut self, item: Value<'_>, message: &Message<'_>) {
         self.kinds.push_str(message.role.name());
-        let in_parts = message.parts.iter().filter_map(Part::place).flat_map(PartPlace::unread);
-        self.unread += message.unread.iter().chain(in_parts).map(|value| value.raw().len()).sum::<usize>();
+        let in_parts = message.parts.iter().filter_map(Part::place).flat_map(PartPlace::estimated);
+        self.unread += message.estimated.iter().chain(in_parts).map(|text| text.value.raw().len()).sum::<usize>();
         for part in &message.parts {
             match &part.content {
                 Content::Unknown(text) => self.unread += text.len_bound(),

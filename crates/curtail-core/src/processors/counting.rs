@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::View;
 use crate::counting::{BY_USAGE, Calibrated, Prepared, Template, TemplateError, Tokenizer};
 use crate::dialects::Dialect;
-use crate::json::{Text, Value};
-use crate::transcript::{Content, Message, Part, ToolCall, Transcript};
+use crate::json::Text;
+use crate::transcript::{Content, Estimated, Message, Part, ToolCall, Transcript};
 
 /// Tokens that a provider adds around messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -149,9 +149,13 @@ impl Counting {
             add(total, tokens)
         };
         let unread = |total: usize, beside: Beside<'_, '_>| {
-            let texts = beside.unread.iter().filter_map(|value| value.text());
-            let total = texts.into_iter().try_fold(total, |total, unread| text(total, &unread))?;
-            add(total, self.tokenizer.scaled(beside.sealed / SEALED_BYTES))
+            beside.estimated.iter().try_fold(total, |total, Estimated { value, sealed }| match value.text() {
+                Some(sealed_text) if *sealed => {
+                    add(total, self.tokenizer.scaled(sealed_text.len_bound() / SEALED_BYTES))
+                }
+                Some(unread) => text(total, &unread),
+                None => Some(total),
+            })
         };
         let mut total = add(0, start)?;
         for part in parts {
@@ -228,25 +232,23 @@ impl Counting {
 struct Beside<'m, 'a> {
     /// Texts in the metadata after a message.
     attached: &'m [Text<'a>],
-    /// Texts that the format does not define.
-    unread: &'m [Value<'a>],
-    /// Bytes that only the provider can read.
-    sealed: usize,
+    /// Texts that are no parts.
+    estimated: &'m [Estimated<'a>],
 }
 
 impl<'m, 'a> Beside<'m, 'a> {
     fn of_message(message: &'m Message<'a>) -> Self {
-        Self { attached: &message.attached, unread: &message.unread, sealed: message.sealed }
+        Self { attached: &message.attached, estimated: &message.estimated }
     }
 
     fn in_part(part: &'m Part<'a>) -> Self {
         let Some(place) = part.place() else { return Self::default() };
-        Self { attached: &[], unread: place.unread(), sealed: place.sealed() }
+        Self { attached: &[], estimated: place.estimated() }
     }
 
     fn upper_bound(self) -> usize {
-        let unread = self.unread.iter().map(|value| value.raw().len());
-        self.attached.iter().map(Text::len_bound).chain(unread).sum::<usize>() + self.sealed
+        let estimated = self.estimated.iter().map(|text| text.value.raw().len());
+        self.attached.iter().map(Text::len_bound).chain(estimated).sum()
     }
 }
 

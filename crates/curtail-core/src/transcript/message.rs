@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Content, DraftId, Part, Seldom, ToolCall, ToolResult};
+use super::{Content, DraftId, Estimated, Part, Seldom, ToolCall, ToolResult};
 use crate::json::{Text, Value};
 use crate::steps;
 
@@ -17,10 +17,8 @@ pub struct Message<'a> {
     pub parts: Vec<Part<'a>>,
     /// Texts that the model reads beside it, in the metadata after it: counted, kept and dropped with the message.
     pub attached: Seldom<Text<'a>>,
-    /// Texts in it, outside its parts, that its format does not define: counted as an estimate.
-    pub unread: Seldom<Value<'a>>,
-    /// The bytes in it, outside its parts, that only the provider can read: counted as an estimate.
-    pub sealed: usize,
+    /// Texts in it, outside its parts, that are counted as an estimate.
+    pub estimated: Seldom<Estimated<'a>>,
     /// What it is to the conversation.
     pub kind: MessageKind,
     /// Whether it replaces only some of the messages around it, which a mark of their own or their time names.
@@ -71,8 +69,7 @@ impl<'a> Message<'a> {
             id: None,
             parts: Vec::new(),
             attached: Seldom::new(),
-            unread: Seldom::new(),
-            sealed: 0,
+            estimated: Seldom::new(),
             kind: MessageKind::Ordinary,
             marks_range: false,
             automatic: false,

@@ -29,8 +29,8 @@ pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrig
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub(crate) use part::SIGNATURES;
 pub use part::{
-    ArgumentFault, Content, Family, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite, Substitution,
-    ToolCall, ToolResult, without_arguments,
+    ArgumentFault, Content, Estimated, Family, FurtherPlaces, Leader, Part, PartOrigin, PartPlace, Rewrite,
+    Substitution, ToolCall, ToolResult, without_arguments,
 };
 pub use reasoning::{has_reasoning_item, lacks_reasoning, requires_reasoning};
 pub use requirements::{ContextPlace, PairingRules, ProviderRules, ResultPlace, Turns, checks_prefix};

@@ -222,16 +222,10 @@ impl<'a> PartPlace<'a> {
         self
     }
 
-    /// Texts in its element that its format does not define.
+    /// Texts in its element that are counted as an estimate.
     #[must_use]
-    pub fn unread(&self) -> &[Value<'a>] {
-        self.further.as_ref().map_or(&[], |further| further.unread.as_slice())
-    }
-
-    /// The bytes in its element that only the provider can read.
-    #[must_use]
-    pub fn sealed(&self) -> usize {
-        self.further.as_ref().map_or(0, |further| further.sealed)
+    pub fn estimated(&self) -> &[Estimated<'a>] {
+        self.further.as_ref().map_or(&[], |further| further.estimated.as_slice())
     }
 
     /// Whether it is reasoning of a kind that no provider signs.
@@ -337,10 +331,17 @@ pub struct FurtherPlaces<'a> {
     pub repeats: Vec<Rewrite>,
     /// What is written in place of some bytes of the part.
     pub substitutions: Vec<Substitution>,
-    /// Texts in its element that its format does not define: counted as an estimate.
-    pub unread: Vec<Value<'a>>,
-    /// The bytes in its element that only the provider can read, such as encrypted reasoning: counted as an estimate.
-    pub sealed: usize,
+    /// Texts in its element that are counted as an estimate.
+    pub estimated: Vec<Estimated<'a>>,
+}
+
+/// A text in a message that is no part, and is counted as an estimate.
+#[derive(Debug, Clone, Copy)]
+pub struct Estimated<'a> {
+    /// The string.
+    pub value: Value<'a>,
+    /// Whether only the provider can read it, as encrypted reasoning; any other one is in a member that its format does not define.
+    pub sealed: bool,
 }
 
 /// An earlier call that leads others, by its id: they are kept or dropped together.

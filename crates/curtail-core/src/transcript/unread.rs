@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Content, Message};
+use super::{Content, Estimated, Message};
 use crate::json::{Text, Value};
 
 /// An item that is not a message.
@@ -146,9 +146,9 @@ fn unknown_parts<'a>(messages: &[Message<'a>], non_messages: &[NonMessage<'a>]) 
             if let Content::Unknown(text) = &part.content {
                 found.push(UnknownPart { value: place.element, message: Some(at), bytes: text.len_bound() });
             }
-            found.extend(place.unread().iter().map(|value| unknown_member(at, *value)));
+            found.extend(place.estimated().iter().filter_map(|text| unknown_member(at, *text)));
         }
-        found.extend(message.unread.iter().map(|value| unknown_member(at, *value)));
+        found.extend(message.estimated.iter().filter_map(|text| unknown_member(at, *text)));
     }
     let items = non_messages.iter().filter_map(|item| Some((item.value, item.unread.as_ref()?.len_bound())));
     found.extend(items.map(|(value, bytes)| UnknownPart { value, message: None, bytes }));
@@ -157,8 +157,9 @@ fn unknown_parts<'a>(messages: &[Message<'a>], non_messages: &[NonMessage<'a>]) 
 }
 
 /// A text in a member that the format does not define.
-fn unknown_member(message: usize, value: Value<'_>) -> UnknownPart<'_> {
-    UnknownPart { value, message: Some(message), bytes: value.raw().len() }
+fn unknown_member(message: usize, text: Estimated<'_>) -> Option<UnknownPart<'_>> {
+    let Estimated { value, sealed } = text;
+    (!sealed).then(|| UnknownPart { value, message: Some(message), bytes: value.raw().len() })
 }
 
 fn known_bytes(messages: &[Message<'_>]) -> usize {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use curtail_core::dialects::Dialect;
-use curtail_core::json::{Text, Value as Place};
-use curtail_core::transcript::{Content, Message, Part, PartPlace, Transcript};
+use curtail_core::json::Text;
+use curtail_core::transcript::{Content, Estimated, Message, Part, PartPlace, Transcript};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -16,12 +16,12 @@ use crate::serializers::sound_script;
 /// The texts that are counted of a message.
 fn counted(message: &Message<'_>) -> Vec<String> {
     let mut texts: Vec<String> = message.attached.iter().map(|text| text.decode().into_owned()).collect();
-    let unread = |places: &[Place<'_>]| -> Vec<String> {
-        places.iter().filter_map(|place| Some(place.text()?.decode().into_owned())).collect()
+    let unread = |texts: &[Estimated<'_>]| -> Vec<String> {
+        texts.iter().filter_map(|text| Some(text.value.text()?.decode().into_owned())).collect()
     };
-    texts.extend(unread(&message.unread));
+    texts.extend(unread(&message.estimated));
     for part in &message.parts {
-        texts.extend(part.place().into_iter().flat_map(|place| unread(place.unread())));
+        texts.extend(part.place().into_iter().flat_map(|place| unread(place.estimated())));
         texts.extend(content(part));
     }
     texts
@@ -85,12 +85,13 @@ proptest! {
 /// is unknown.
 fn estimated(dialect: &dyn Dialect, transcript: &Transcript<'_>, found: &mut BTreeMap<(&'static str, String), usize>) {
     let in_parts = transcript.messages.iter().flat_map(|message| &message.parts).filter_map(Part::place);
-    let places =
-        in_parts.flat_map(PartPlace::unread).chain(transcript.messages.iter().flat_map(|message| &*message.unread));
-    for place in places {
-        let pointer = place.pointer();
+    let places = in_parts
+        .flat_map(PartPlace::estimated)
+        .chain(transcript.messages.iter().flat_map(|message| &*message.estimated));
+    for text in places.filter(|text| !text.sealed) {
+        let pointer = text.value.pointer();
         let name: Vec<&str> = pointer.split('/').filter(|step| step.parse::<usize>().is_err()).collect();
-        *found.entry((dialect.name(), name.join("."))).or_default() += place.raw().len();
+        *found.entry((dialect.name(), name.join("."))).or_default() += text.value.raw().len();
     }
 }
 
