@@ -88,12 +88,18 @@ impl Told {
     }
 }
 
+/// The most facts of one kind, and the most of them, the last ones, that a new one may overtake.
+const MOST: usize = 2000;
+const MOST_OVERTAKEN: usize = 100;
+
 /// Adds a fact, which overtakes an earlier one of the same words in another state.
 fn replace(facts: &mut Vec<Fact>, fact: Fact) {
-    for known in facts.iter_mut().filter(|known| known.text == fact.text) {
+    for known in facts.iter_mut().rev().take(MOST_OVERTAKEN).filter(|known| known.text == fact.text) {
         known.overtaken = true;
     }
-    facts.push(fact);
+    if facts.len() < MOST {
+        facts.push(fact);
+    }
 }
 
 /// The checks that a sentence names, each with its targets: a span between backticks, or words that begin with a known program.
