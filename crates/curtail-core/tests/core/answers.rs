@@ -145,7 +145,8 @@ fn every_answer_leads_to_its_rule_and_line_however_it_is_quoted() {
 fn what_is_not_about_the_transcript_is_said_to_be() {
     for row in constraints().iter().filter(|row| row.rule.is_none()) {
         let sentence = filled(row, 3, "x");
-        for (way, text) in quoted(&sentence) {
+        // Every way is tried on the answers about transcripts; here, the plain one and one in JSON.
+        for (way, text) in quoted(&sentence).into_iter().take(2) {
             let diagnosis = Answer::read(&text).unrelated();
             assert!(matches!(diagnosis, Some(Diagnosis::Unrelated(_))), "{way}: {text}: {diagnosis:?}");
         }
