@@ -161,7 +161,7 @@ fn take_back(first: usize, event: usize, read: &mut [Item<'_>]) {
     for (at, item) in read.iter_mut().enumerate().take(event + 1).skip(first) {
         match item {
             Item::Message(message) => {
-                message.dropped_with = (at > leader).then_some(leader);
+                message.dropped_with = u32::try_from(leader).ok().filter(|_| at > leader);
                 message.roll_back(Standing::RolledBack);
             }
             item => *item = Item::With(leader),

@@ -178,7 +178,8 @@ impl<'a> Builder<'_, 'a> {
         for (at, &value) in values.iter().enumerate() {
             references.note(&items[at], self.count);
             if let Item::Message(message) = &mut items[at] {
-                message.dropped_with = message.dropped_with.and_then(|item| references.message_at(item));
+                let with = message.dropped_with.and_then(|item| references.message_at(item as usize));
+                message.dropped_with = with.and_then(|index| u32::try_from(index).ok());
                 self.message(value, message);
                 pending.last = Some(at);
                 continue;

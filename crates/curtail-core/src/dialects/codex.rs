@@ -332,7 +332,7 @@ fn roll_back<'a>(items: &[Value<'a>], read: &mut [Item<'a>]) {
             }
             let turn = turns[turns.partition_point(|turn| *turn <= at) - 1];
             let first = if turn == at { start } else { turn };
-            message.dropped_with = (at > start).then_some(first);
+            message.dropped_with = u32::try_from(first).ok().filter(|_| at > start);
             message.roll_back(Standing::RolledBack);
         }
         read[event] = Item::With(start);

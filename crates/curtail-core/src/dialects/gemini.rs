@@ -700,7 +700,7 @@ fn roll_back(rewind: &Rewind, read: &mut [Item<'_>], inner: bool) {
     let records: Vec<usize> = rewound().collect();
     for at in records {
         if let Item::Message(message) = &mut read[at] {
-            message.dropped_with = (at > first && !rewind.reaches_into_list).then_some(first);
+            message.dropped_with = u32::try_from(first).ok().filter(|_| at > first && !rewind.reaches_into_list);
             message.roll_back(Standing::RolledBack);
         } else if at < first {
             read[at] = Item::With(first);

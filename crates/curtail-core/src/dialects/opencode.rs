@@ -377,7 +377,7 @@ fn roll_back<'a>(revert: Value<'a>, items: &[Value<'a>], read: &mut [Item<'a>]) 
     let from = items[first].items_under("parts").find(is_undone).map(|part| part.span().start);
     for (at, item) in read.iter_mut().enumerate().skip(first) {
         let Item::Message(message) = item else { continue };
-        message.dropped_with = (at > first).then_some(first);
+        message.dropped_with = u32::try_from(first).ok().filter(|_| at > first);
         let Some(start) = from.filter(|_| at == first) else {
             message.roll_back(Standing::RolledBack);
             continue;

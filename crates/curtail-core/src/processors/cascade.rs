@@ -417,7 +417,7 @@ impl<'v, 'a> DropSet<'v, 'a> {
 fn dependent(messages: &[Message<'_>]) -> HashMap<usize, Vec<usize>> {
     let mut dependent: HashMap<usize, Vec<usize>> = HashMap::default();
     for (at, message) in messages.iter().enumerate() {
-        if let Some(other) = message.dropped_with {
+        if let Some(other) = message.dropped_with.map(|other| other as usize) {
             dependent.entry(other).or_default().push(at);
         }
     }

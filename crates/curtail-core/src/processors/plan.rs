@@ -312,7 +312,7 @@ fn inserted<'a>(messages: &[Message<'a>], insert: &Insert) -> Message<'a> {
         && [before, after].iter().all(|message| message.thread == thread && message.standing.is_rolled_back())
     {
         message.standing = before.standing;
-        message.dropped_with = before.dropped_with.or_else(|| before.source_index());
+        message.dropped_with = before.dropped_with.or_else(|| u32::try_from(before.source_index()?).ok());
     }
     message
 }

@@ -37,7 +37,7 @@ pub struct Message<'a> {
     pub binding: Binding,
     /// Index of an earlier message, as they were read, without which it is not kept: the first of a turn that was rolled back.
     /// While a dialect reads, it is the index of an item.
-    pub dropped_with: Option<usize>,
+    pub dropped_with: Option<u32>,
     /// Where it comes from, and whether an edit moved or wrote it.
     pub origin: Origin<'a>,
     /// The parts that edits cut out of it.

@@ -146,7 +146,8 @@ pub(super) fn line_values<'a>(document: &'a Document<'a>) -> Vec<Value<'a>> {
 pub(super) fn window_start(rolling: &RollingView, held: usize, messages: &[Message<'_>]) -> (usize, usize) {
     let start = |number| rolling.interaction(number).map_or(0, |interaction| interaction.start);
     // For each message: the first message with which it, or any message after it, is dropped.
-    let mut firsts: Vec<usize> = messages.iter().map(|message| message.dropped_with.unwrap_or(usize::MAX)).collect();
+    let mut firsts: Vec<usize> =
+        messages.iter().map(|message| message.dropped_with.map_or(usize::MAX, |first| first as usize)).collect();
     for at in (1..firsts.len()).rev() {
         firsts[at - 1] = firsts[at - 1].min(firsts[at]);
     }
@@ -160,7 +161,8 @@ pub(super) fn plan_from(start: usize, messages: &[Message<'_>]) -> Plan {
     let mut plan = Plan::keep(messages.len());
     let awaiting = Pairs::from_messages(messages).awaiting_messages(messages);
     for (at, message) in messages.iter().enumerate() {
-        let rolled_back = message.dropped_with.is_some_and(|first| matches!(plan.decisions[first], Decision::Drop(_)));
+        let rolled_back =
+            message.dropped_with.is_some_and(|first| matches!(plan.decisions[first as usize], Decision::Drop(_)));
         let is_boundary = message.is_boundary() && message.standing.is_read();
         let stays = message.role.instructs() || is_boundary || awaiting.contains(&at);
         if at < start && (rolled_back || !stays) {

@@ -27,7 +27,7 @@ pub(super) fn roll_back(trees: &[Option<usize>], read: &mut [Item<'_>]) {
         let first = *first.entry(*tree).or_insert(at);
         if newest.is_some_and(|newest| newest != *tree) {
             message.roll_back(Standing::Abandoned);
-            message.dropped_with = Some(first).filter(|first| *first < at);
+            message.dropped_with = u32::try_from(first).ok().filter(|_| first < at);
         }
     }
 }
