@@ -51,7 +51,7 @@ pub(super) struct Said {
 const SAMPLE: usize = 8000;
 
 /// The most sentences of one term that are compared with a fact.
-const MOST_PLACES: usize = 4000;
+const MOST_PLACES: usize = 200;
 
 impl Said {
     /// Reads a side.
