@@ -74,8 +74,9 @@ fn expected(serializer: usize, plant: &str) -> &'static [&'static str] {
     // Events of the Agent Development Kit and messages with approvals have ids, and results of their own.
     let events = dialect == "gemini" && earlier == 4;
     let apart = events || dialect == "ai-sdk" && earlier == 2;
-    let one_record = second && !apart && matches!(dialect, "gemini" | "ai-sdk") || dialect == "opencode";
-    let by_place = matches!(dialect, "gemini" | "sharegpt" | "cursor") && !one_record && !events;
+    let one_record =
+        second && !apart && matches!(dialect, "gemini" | "ai-sdk") || matches!(dialect, "opencode" | "mastra");
+    let by_place = matches!(dialect, "gemini" | "sharegpt" | "cursor" | "ollama") && !one_record && !events;
     let anywhere = dialect_named(dialect).unwrap().pairing_rules().results == ResultPlace::Anywhere;
     let counted = dialect == "gemini" && !one_record && !events;
     // The lines of a recording of Gemini CLI repeat the results of a message as one message.
@@ -99,6 +100,8 @@ fn expected(serializer: usize, plant: &str) -> &'static [&'static str] {
         "drop a call" if counted => &["response-count"],
         "drop a call" | "drop the only call" | "duplicate a result" if one_record => &[],
         "drop a call" | "drop the only call" => &["orphan-result"],
+        // The result is written into the record of its call, wherever it is.
+        "swap call and result" | "detach a result" if dialect == "mastra" => &[],
         "swap call and result" if one_record => &["unanswered-call"],
         "swap call and result" if by_place => &["orphan-result", "unanswered-call"],
         "swap call and result" => &["result-before-call"],

@@ -45,7 +45,7 @@ fn a_transcript_that_passes_check_passes_it_with_its_memory() {
         let out = recall(&place, &["--dialect", dialect], text);
         assert!(out.contains("<working_memory>") || out.contains("<\\u0077orking_memory>"), "{dialect}: {out}");
         for checked in [*text, &out] {
-            let done = place.pipe(&["check", "--dialect", dialect], checked);
+            let done = place.pipe(&["check", "-A", "tool-name-format", "--dialect", dialect], checked);
             assert_eq!(done.code, 0, "{dialect}: {done:?}\n{checked}");
         }
         assert_eq!(recall(&place, &["--dialect", dialect], &out), out, "{dialect}");

@@ -202,7 +202,8 @@ impl Rule {
     /// What the provider called `name` answers, where it is known: about `what`, if it says several things.
     #[must_use]
     pub fn answer_of(&self, name: &str, what: &str) -> Option<&'static str> {
-        let mut rows = self.constraints().filter(|row| row.provider == name);
+        // A finding is about messages; of an empty list, nothing is found.
+        let mut rows = self.constraints().filter(|row| row.provider == name && row.what != "no messages");
         let first = rows.next()?;
         let exact = if first.what == what { None } else { rows.find(|row| row.what == what) };
         Some(exact.unwrap_or(first).words)

@@ -151,11 +151,25 @@ impl Writing {
     }
 }
 
+/// `json` without white space between its tokens: what is written takes no more room than what other dialects write.
+fn without_white_space(json: &str) -> String {
+    let mut is_inside = false;
+    let mut is_escaped = false;
+    let is_kept = |c: &char| {
+        let kept = is_inside || !c.is_ascii_whitespace();
+        is_inside = if is_inside { *c != '"' || is_escaped } else { *c == '"' };
+        is_escaped = is_inside && *c == '\\' && !is_escaped;
+        kept
+    };
+    json.chars().filter(is_kept).collect()
+}
+
 impl Template {
     /// Reads a template, and refuses one that is no JSON once its holes are filled.
     fn read(text: &At<&str>) -> Result<Self, Fault> {
         let mut pieces = Vec::new();
-        let mut rest = text.value;
+        let compact = without_white_space(text.value);
+        let mut rest = compact.as_str();
         // A name in quotes is a text, such as a key.
         while let Some(start) = rest.match_indices('$').map(|(at, _)| at).find(|at| !rest[..*at].ends_with('"')) {
             pieces.push(Piece::Text(rest[..start].to_owned()));
