@@ -61,6 +61,10 @@ fn every_flag_is_a_key_and_every_key_a_flag() {
         if kind == "memory" {
             shared.retain(|flag| !["thread", "store"].contains(&flag.as_str()));
         }
+        // How a damaged file is read is no policy.
+        if kind == "repair" {
+            shared.insert(String::from("damaged"));
+        }
         // Where tools are excluded, `--exclude` is not about paths.
         if kind == "filter" {
             shared.remove("exclude");

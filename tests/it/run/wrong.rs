@@ -75,7 +75,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "[histroy]\nprocessors = []\n",
         "",
-        "1:2: there is no table `histroy`; did you mean `history`? known: history, networks, agents, check",
+        "1:2: there is no table `histroy`; did you mean `history`? known: history, networks, agents, check, dialects",
     ),
     (
         "[history.processors]\ntype = \"filter\"\n",

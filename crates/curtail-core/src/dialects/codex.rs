@@ -31,6 +31,8 @@ impl Dialect for Codex {
             pairing: PairingRules { results: ResultPlace::Anywhere, developer: true, ..BY_ID },
             provider: ProviderRules { provider: "responses", server_state: true, ..NO_RULES },
             is_log: true,
+            // A compaction that a later one superseded: what the model read then is not read any more.
+            known: &["replacement_history"],
             writer: Some(&Codex),
             log: &Codex,
             ..Format::PLAIN

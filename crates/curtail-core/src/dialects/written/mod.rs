@@ -95,8 +95,17 @@ fn is_asked(answer: &Message<'_>, raw: &str) -> bool {
     answer.results().all(|(_, result)| {
         let Some(id) = &result.id else { return true };
         let mut names = std::iter::once(id).chain(&result.name).map(Text::decode);
-        names.any(|name| !name.is_empty() && raw.contains(&*name))
+        names.any(|name| has_word(raw, &name))
     })
+}
+
+/// Whether `name` is in `text` as a word, and not inside another one.
+fn has_word(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    !name.is_empty()
+        && text
+            .match_indices(name)
+            .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part))
 }
 
 /// The text of a message that may be a call: its last one.
