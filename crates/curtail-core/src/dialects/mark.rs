@@ -19,7 +19,7 @@ const LONGEST: usize = 40;
 /// let reading = Reading::new(Framing::Records, None, None)?;
 /// let document = reading.parse(chat)?;
 /// let (dialect, transcript) = &reading.transcripts(&document)?[0];
-/// assert_eq!(mark(*dialect, transcript).as_deref(), Some("`tool_call_id` in item 2"));
+/// assert_eq!(mark(*dialect, transcript).as_deref(), Some("`tool_call_id` `c1` in item 2"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]

@@ -2,8 +2,10 @@
 //! tree before. Nor does what a resumed session sends, if a link leads to a record that was never written. A user who goes back to
 //! an earlier message leaves a branch, which is not sent either.
 //!
+//! ```text
 //!     a <- b <- c <- d          the user went back to b: c and d are a branch, and a tree of their own here
 //!          b <- e <- f          f is the newest message; the program resumes with a, b, e, f
+//! ```
 //!
 //! Not every fork is a rewind: each result of parallel calls hangs off the record of its own call, and the next message off one
 //! of them. All of these are sent. So only a prompt or a compaction begins a branch.

@@ -159,7 +159,7 @@ mod tests {
             ),
             (
                 &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\": \"$role\"}}'\n"),
-                "10:11: what is written for a message of the user is read as no message (no role)",
+                "10:11: what is written for a message of the user is read as no message ($role)",
             ),
             (
                 &format!("name = \"x\"\n{READS}[write]\nmessage = '{{\"role\" $role}}'\n"),
