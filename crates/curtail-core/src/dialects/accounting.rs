@@ -219,8 +219,11 @@ fn is_in(text: &Text<'_>, made: &[Vec<String>]) -> bool {
     let text = condensed(&text, ascii);
     !text.is_empty()
         && made.iter().any(|made| {
-            let made: Vec<String> = made.iter().map(|made| condensed(made, ascii)).collect();
-            made.iter().any(|made| made.contains(&text)) || made.iter().all(|made| text.contains(made))
+            let condensed = made.iter().map(|made| condensed(made, ascii));
+            // A text of signs alone tells nothing.
+            let made: Vec<String> = condensed.filter(|made| !made.is_empty()).collect();
+            made.iter().any(|made| made.contains(&text))
+                || !made.is_empty() && made.iter().all(|made| text.contains(made))
         })
 }
 

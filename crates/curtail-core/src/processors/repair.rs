@@ -33,6 +33,11 @@ pub struct Repair {
     pub pending: bool,
 }
 
+/// Whether no message of the user follows another one.
+fn alternates(view: &View<'_, '_>) -> bool {
+    view.messages.windows(2).all(|pair| pair[0].role != Role::User || pair[1].role != Role::User)
+}
+
 impl Repair {
     /// This repair, followed by one that drops what it could not move or answer.
     ///
@@ -121,7 +126,8 @@ impl Repair {
         let (repairable, broken): (Vec<Fault>, Vec<Fault>) = faults.into_iter().partition(is_repairable);
         // A message that contains nothing but a broken result is where the answer belongs: dropped first, it would leave the call
         // without a next message.
-        let answers_first = self.mode == RepairMode::Stub && placer.is_inside() && !repairable.is_empty();
+        let answers_first =
+            self.mode == RepairMode::Stub && placer.is_inside() && !repairable.is_empty() && alternates(view);
         if broken.is_empty() || answers_first {
             placer.answer(&repairable)
         } else {

@@ -204,11 +204,16 @@ fn read_results(answer: &mut Message<'_>) -> usize {
             _ => true,
         });
         let result = Content::ToolResult(ToolResult::new(None, None, said));
+        let is_tagged = answer.role == Role::User;
         match answer.parts.iter_mut().find(|part| matches!(part.content, Content::Text(_))) {
             Some(part) => {
                 part.content = result;
                 if let (true, PartOrigin::Source(place)) = (texts > 1, &mut part.origin) {
                     *place = PartPlace::element(place.element.parent().unwrap_or(place.element));
+                }
+                // Without its tag, a text of the user is no result any more.
+                if let (true, PartOrigin::Source(place)) = (is_tagged, &mut part.origin) {
+                    place.rewrite = None;
                 }
             }
             None => answer.parts.extend(answer.value().map(|value| super::blocks::whole(value, result))),
