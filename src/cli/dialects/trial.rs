@@ -8,7 +8,7 @@ use curtail_core::error::{TextPlace, system_message};
 use curtail_core::numbers::number_of;
 use curtail_core::pipeline::{Chain, TextCutter};
 use curtail_core::processors::{Keep, SlidingWindow, WindowUnit};
-use curtail_core::transcript::{Content, Pairs, Transcript};
+use curtail_core::transcript::{Pairs, Transcript};
 use curtail_core::visible::one_line;
 use curtail_io::{ErrorKind, FileError};
 
@@ -172,7 +172,7 @@ impl Counts {
         self.transcripts += 1;
         self.messages += transcript.messages.len();
         for part in transcript.messages.iter().flat_map(|message| &message.parts) {
-            let kind = kind_of(&part.content);
+            let kind = part.content.kind();
             match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
                 Some((_, count)) => *count += 1,
                 None => self.kinds.push((kind, 1)),
@@ -199,18 +199,6 @@ impl Counts {
     fn read(&self) -> String {
         let kinds: String = self.kinds.iter().map(|(kind, count)| format!(", {count} {kind}")).collect();
         format!("{}, {}{kinds}", number_of(self.transcripts, "transcript"), number_of(self.messages, "message"))
-    }
-}
-
-const fn kind_of(content: &Content<'_>) -> &'static str {
-    match content {
-        Content::Text(_) => "text",
-        Content::ToolCall(_) => "tool-call",
-        Content::ToolResult(_) => "tool-result",
-        Content::Reasoning(_) => "reasoning",
-        Content::Media(_) => "media",
-        Content::Unknown(_) => "unknown",
-        Content::Other => "other",
     }
 }
 

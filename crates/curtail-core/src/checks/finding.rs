@@ -126,39 +126,20 @@ impl Finding {
     /// A finding in a text that was not read as a transcript: `message` at byte `offset`.
     #[must_use]
     pub fn in_text(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, offset: u32, message: String) -> Self {
-        let at = lines.place(Span::new(offset, offset), None, None);
-        let excerpt = lines.excerpt(&at);
-        Self {
-            rule,
-            level,
-            message,
-            help: rule.help.into(),
-            answer: None,
-            at,
-            other: None,
-            excerpt,
-            what: "",
-            is_mended: false,
-        }
+        Self::at_place(rule, level, lines, lines.place(Span::new(offset, offset), None, None), message)
     }
 
     /// A denied finding at `value`, in the text that `lines` indexes.
     #[must_use]
     pub fn at_value(rule: &'static Rule, lines: &LineIndex<'_>, value: Value<'_>, message: String) -> Self {
-        let at = lines.place_of(value, None);
+        Self::at_place(rule, Level::Deny, lines, lines.place_of(value, None), message)
+    }
+
+    /// A finding about a place, without an answer of a provider.
+    fn at_place(rule: &'static Rule, level: Level, lines: &LineIndex<'_>, at: FindingPlace, message: String) -> Self {
         let excerpt = lines.excerpt(&at);
-        Self {
-            rule,
-            level: Level::Deny,
-            message,
-            help: rule.help.into(),
-            answer: None,
-            at,
-            other: None,
-            excerpt,
-            what: "",
-            is_mended: false,
-        }
+        let help = rule.help.into();
+        Self { rule, level, message, help, answer: None, at, other: None, excerpt, what: "", is_mended: false }
     }
 
     /// Whether it or its counterpart is in one of `spans`, or is the message around one.

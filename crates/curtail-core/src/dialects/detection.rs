@@ -140,8 +140,10 @@ impl Tried {
         for part in &message.parts {
             match &part.content {
                 Content::Unknown(text) => self.unread += text.len_bound(),
+                Content::Other => {}
                 content => {
-                    self.kinds.push_str(kind_of(content));
+                    self.kinds.push(' ');
+                    self.kinds.push_str(content.kind());
                     self.read += texts_of(content).map(Text::len_bound).sum::<usize>();
                 }
             }
@@ -149,17 +151,6 @@ impl Tried {
         if message.parts.is_empty() {
             self.unread += item.raw().len();
         }
-    }
-}
-
-const fn kind_of(content: &Content<'_>) -> &'static str {
-    match content {
-        Content::Text(_) => " text",
-        Content::ToolCall(_) => " call",
-        Content::ToolResult(_) => " result",
-        Content::Reasoning(_) => " reasoning",
-        Content::Media(_) => " media",
-        Content::Unknown(_) | Content::Other => "",
     }
 }
 

@@ -100,6 +100,20 @@ pub enum Content<'a> {
 }
 
 impl<'a> Content<'a> {
+    /// What it is, in a word: `text`, `tool-call`, `tool-result`, `reasoning`, `media`, `unknown` or `other`.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::ToolCall(_) => "tool-call",
+            Self::ToolResult(_) => "tool-result",
+            Self::Reasoning(_) => "reasoning",
+            Self::Media(_) => "media",
+            Self::Unknown(_) => "unknown",
+            Self::Other => "other",
+        }
+    }
+
     /// The tool call, if it is one.
     #[must_use]
     pub fn call(&self) -> Option<&ToolCall<'a>> {

@@ -183,7 +183,7 @@ impl Described {
         }
         let found = match &item {
             Some(Item::Message(message)) => {
-                let kinds: Vec<&str> = message.parts.iter().map(|part| kind_of(&part.content)).collect();
+                let kinds: Vec<&str> = message.parts.iter().map(|part| part.content.kind()).collect();
                 format!(
                     "a message of the {} with {}",
                     message.role.name(),
@@ -199,16 +199,4 @@ impl Described {
 
 fn only(message: &Message<'_>, is: impl Fn(&Content<'_>) -> bool) -> bool {
     message.parts.len() == 1 && message.parts.iter().all(|part| is(&part.content))
-}
-
-pub(super) const fn kind_of(content: &Content<'_>) -> &'static str {
-    match content {
-        Content::Text(_) => "text",
-        Content::ToolCall(_) => "tool-call",
-        Content::ToolResult(_) => "tool-result",
-        Content::Reasoning(_) => "reasoning",
-        Content::Media(_) => "media",
-        Content::Unknown(_) => "unknown",
-        Content::Other => "other",
-    }
 }
