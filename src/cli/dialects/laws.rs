@@ -9,7 +9,7 @@ use curtail_core::processors::{
 };
 use curtail_core::transcript::{Fault, Pairs, Transcript};
 
-use super::trial::reading_of;
+use super::reading_of;
 
 /// How many transcripts are made.
 const MADE: usize = 200;

@@ -13,7 +13,7 @@ use crate::console;
 use crate::options::choices::{TextOrJson, text_or_json};
 use crate::options::global::Global;
 use crate::options::input::description_in;
-use curtail_core::dialects::{self, Dialect, description_of, dialect_named};
+use curtail_core::dialects::{self, Dialect, Framing, Reading, description_of, dialect_named};
 use curtail_core::suggest::unknown;
 
 /// List the dialects, print the description of one, or try one on samples
@@ -90,4 +90,11 @@ fn described(name: &str) -> anyhow::Result<String> {
          envelope or under another key:\n#\n#   extends = \"{name}\"\n#   message = \"where.the.message.is\"\n",
         dialect.signature()
     ))
+}
+
+/// The reading of a text in the dialect called `name`.
+fn reading_of(name: &str, framing: Framing) -> Reading {
+    let reading = Reading::new(framing, Some(name), None);
+    // The name is that of a dialect that was added.
+    reading.unwrap_or(Reading { framing, dialect: None, named: false, messages_key: None })
 }

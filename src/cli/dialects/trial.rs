@@ -12,7 +12,7 @@ use curtail_core::transcript::{Pairs, Transcript};
 use curtail_core::visible::one_line;
 use curtail_io::{ErrorKind, FileError};
 
-use super::laws;
+use super::{laws, reading_of};
 
 /// What came of a trial.
 pub(super) struct Tried {
@@ -53,13 +53,6 @@ pub(super) fn run(description: Description, files: &[PathBuf]) -> Result<Tried, 
     }
     tried.text += if tried.passed { "passed\n" } else { "not passed\n" };
     Ok(tried)
-}
-
-/// The reading of a text in the dialect called `name`.
-pub(super) fn reading_of(name: &str, framing: Framing) -> Reading {
-    let reading = Reading::new(framing, Some(name), None);
-    // The name is that of a dialect that was added.
-    reading.unwrap_or(Reading { framing, dialect: None, named: false, messages_key: None })
 }
 
 impl Tried {

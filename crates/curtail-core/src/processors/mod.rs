@@ -29,7 +29,7 @@ pub use counting::{Calibrate, Counting, Overhead};
 pub use drop_messages::{DropMessages, Live, MessageRange, Seen, drop_standing, without_taken_back};
 pub use error::ProcessorError;
 pub use plan::{
-    Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View, apply_plan,
+    Asked, Change, Decision, Insert, Insertion, OnSummary, Plan, Prepend, Reason, Remark, View, apply_plan, block_host,
     place_blocks,
 };
 pub use repair::{Exempt, Repair, RepairFor, RepairMode};

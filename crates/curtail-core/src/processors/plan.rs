@@ -243,15 +243,27 @@ pub fn place_blocks(
     blocks: Vec<Prepend>,
     reason: Reason,
 ) {
-    let main = main_thread(view.messages);
-    let next = view.messages[before..].iter().position(|message| message.thread == main);
-    let before = before + next.unwrap_or(0);
+    let before = main_from(view, before);
     let role = if role.instructs() && !view.context.system { Role::User } else { role };
-    let joins = view.context.joins && role == Role::User;
-    match host(plan, view.messages, before).filter(|_| joins) {
+    match block_host(plan, view, before, role) {
         Some(at) => plan.change(at, [Change::Prepend(blocks)], reason),
         None => plan.inserts.push(Insert { before, insertion: Insertion::Blocks(role, blocks), reason }),
     }
+}
+
+/// The message before which a block at `before` stands: the next one of the main conversation.
+fn main_from(view: &View<'_, '_>, before: usize) -> usize {
+    let main = main_thread(view.messages);
+    let next = view.messages[before..].iter().position(|message| message.thread == main);
+    before + next.unwrap_or(0)
+}
+
+/// The message that takes in a block of this role which is written before the message `before`: that of the user which follows,
+/// if turns alternate.
+#[must_use]
+pub fn block_host(plan: &Plan, view: &View<'_, '_>, before: usize, role: Role) -> Option<usize> {
+    let joins = view.context.joins && role == Role::User;
+    host(plan, view.messages, main_from(view, before)).filter(|_| joins)
 }
 
 /// The next message that is kept and gives no instructions, if it is a user's message with parts. Results alone are no

@@ -13,7 +13,7 @@ use curtail_core::counting::Tokenizer;
 use curtail_core::digest::fnv1a_64;
 use curtail_core::processors::{
     Asked, Change, Decision, DropSet, OnSummary, Plan, Prepend, Processor, ProcessorError, Reason, Traits, View,
-    place_blocks,
+    block_host, place_blocks,
 };
 use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, Standing, behind_boundary, own_blocks};
 use curtail_facts::Facts;
@@ -468,6 +468,7 @@ fn place_block(plan: &mut Plan, view: &View<'_, '_>, rolling: &RollingView, star
     if let [at] = rolling.blocks[..]
         && text_of(view.messages, at) == Some(text.as_str().into())
         && plan.is_identity()
+        && !(rolling.is_block(at.message) && block_host(plan, view, at.message + 1, role).is_some())
     {
         return;
     }

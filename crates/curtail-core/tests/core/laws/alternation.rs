@@ -59,6 +59,21 @@ fn beside_the_user(dialect: &str, text: &str) -> Vec<String> {
     beside
 }
 
+/// The cut leaves a text before a result that answered nothing, so both are dropped after the block was written before them.
+#[test]
+fn a_block_joins_the_message_that_is_next_after_all() {
+    let say = |from: &str, value: &str| format!("{{\"from\":\"{from}\",\"value\":\"{value}\"}}\n");
+    let call = say("function_call", r#"{\"name\": \"search\", \"arguments\": {}}"#);
+    let begin = [say("human", "a"), call, say("human", "b"), say("gpt", "c"), say("human", "d")].concat();
+    let text = [begin, say("gpt", "e"), say("observation", "f"), say("human", "g"), say("human", "h")].concat();
+    for window in 2..4 {
+        let chain = || Chain::default().then(rolling(window, 2, Counted::Message));
+        let once = cut_with(chain(), Some("sharegpt"), Framing::Lines, &text).unwrap();
+        assert!(beside_the_user("sharegpt", &once).is_empty(), "{once}");
+        assert_eq!(cut_with(chain(), Some("sharegpt"), Framing::Lines, &once).unwrap(), once);
+    }
+}
+
 proptest! {
     #![proptest_config(crate::properties::property(48))]
 
