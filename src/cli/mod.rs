@@ -7,6 +7,7 @@ mod corrections;
 mod count;
 mod cut;
 mod dialects;
+mod elsewhere;
 mod filter;
 mod help;
 mod init;

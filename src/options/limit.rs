@@ -6,7 +6,7 @@ use crate::options::choices::{Choice, one_of};
 use crate::options::counting::{CountingOptions, TemplateOptions};
 use crate::options::files::Reads;
 use crate::options::numbers::{Amount, Tokens};
-use crate::options::pins::{PINS, Pin, pins};
+use crate::options::pins::KeepOptions;
 use crate::options::processor::Options;
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{Counting, Overflow, ScaledLimit, TokenLimit};
@@ -47,17 +47,8 @@ pub(crate) struct LimitOptions {
     #[arg(long, value_parser = one_of(OVERFLOWS), default_value = "error")]
     on_overflow: Overflow,
 
-    /// Keep system and developer messages and count them first (default)
-    #[arg(long, overrides_with = "no_preserve_system", hide_short_help = true)]
-    preserve_system: bool,
-
-    /// Treat system and developer messages like any other message
-    #[arg(long)]
-    no_preserve_system: bool,
-
-    /// Messages that are kept wherever they are, and counted first
-    #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", default_value = "system")]
-    pin: Vec<Pin>,
+    #[command(flatten)]
+    kept: KeepOptions,
 }
 
 /// An amount that must not be 0.
@@ -71,7 +62,7 @@ fn some_amount(text: &str) -> Result<Amount, String> {
 
 impl Options for LimitOptions {
     fn processors(&self, _: bool) -> anyhow::Result<Processors> {
-        let pins = pins(&self.pin)?;
+        let pins = self.kept.pins()?;
         let budget = self.max_tokens.or(usize::MAX);
         self.counting.check_reserve(Tokens(budget))?;
         let step = self.step.map_or(1, |step| step.or(1).max(1));
@@ -81,7 +72,7 @@ impl Options for LimitOptions {
             trigger: self.trigger.map(|trigger| trigger.or(budget)),
             counting: self.template.counting(&self.counting)?,
             on_overflow: self.on_overflow,
-            preserve_system: (pins.system || self.preserve_system) && !self.no_preserve_system,
+            preserve_system: pins.system,
             first_user: pins.first_user,
             question: pins.question,
             step,

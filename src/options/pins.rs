@@ -1,6 +1,6 @@
 //! `--pin`: the messages that a cut keeps, and a split repeats, wherever they are.
 
-use crate::options::choices::Choice;
+use crate::options::choices::{Choice, one_of};
 use curtail_core::processors::{Pins, Question};
 
 /// The values of `--pin`.
@@ -34,4 +34,32 @@ pub(crate) fn pins(which: &[Pin]) -> anyhow::Result<Pins> {
         _ => Question::InFlight,
     };
     Ok(Pins { system: !which.contains(&Pin::None), first_user: which.contains(&Pin::FirstUser), question })
+}
+
+/// What `window` and `limit` keep wherever it is.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct KeepOptions {
+    /// Keep system and developer messages, beside a window and first in a budget (default)
+    #[arg(long, overrides_with = "no_preserve_system", hide_short_help = true)]
+    preserve_system: bool,
+
+    /// Treat system and developer messages like any other message
+    #[arg(long)]
+    no_preserve_system: bool,
+
+    /// Messages that are kept wherever they are
+    #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", default_value = "system")]
+    pin: Vec<Pin>,
+}
+
+impl KeepOptions {
+    /// What is kept.
+    ///
+    /// # Errors
+    /// `none` is combined with another value.
+    pub(crate) fn pins(&self) -> anyhow::Result<Pins> {
+        let pins = pins(&self.pin)?;
+        let system = (pins.system || self.preserve_system) && !self.no_preserve_system;
+        Ok(Pins { system, ..pins })
+    }
 }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::options::choices::{Choice, one_of};
 use crate::options::numbers::at_least_one;
-use crate::options::pins::{PINS, Pin, pins};
+use crate::options::pins::KeepOptions;
 use crate::options::processor::Options;
 use curtail_core::pipeline::Processors;
 use curtail_core::processors::{HistoryWindow, Keep, SlidingWindow, WindowUnit};
@@ -54,17 +54,8 @@ pub(crate) struct WindowOptions {
     #[arg(long, hide_short_help = true)]
     cap_in_flight: bool,
 
-    /// Keep system and developer messages outside the window (default)
-    #[arg(long, overrides_with = "no_preserve_system")]
-    preserve_system: bool,
-
-    /// Treat system and developer messages like any other message
-    #[arg(long)]
-    no_preserve_system: bool,
-
-    /// Messages that are kept wherever they are
-    #[arg(long, value_parser = one_of(PINS), value_delimiter = ',', value_name = "WHICH", default_value = "system")]
-    pin: Vec<Pin>,
+    #[command(flatten)]
+    kept: KeepOptions,
 
     /// Drop messages from the front of the window up to the first message of this role
     #[arg(long, value_enum, value_name = "ROLE", hide_short_help = true)]
@@ -91,9 +82,9 @@ enum StartOn {
 
 impl Options for WindowOptions {
     fn processors(&self, _: bool) -> anyhow::Result<Processors> {
-        let pins = pins(&self.pin)?;
+        let pins = self.kept.pins()?;
         let keep = Keep {
-            system: (pins.system || self.preserve_system) && !self.no_preserve_system,
+            system: pins.system,
             first: self.keep_first,
             start_on_user: self.start_on.is_some(),
             first_user: pins.first_user,
