@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-use curtail_core::dialects::{Framing, Reading};
+use curtail_core::dialects::{Reading, detect_framing};
 use curtail_core::transcript::Pairs;
 use curtail_facts::verify::{Comparison, Fate, Kind, Side, compare};
 
@@ -51,6 +51,9 @@ const FILES: &[(&str, &str)] = &[
     ("error", include_str!("pairs/error.toml")),
     ("decision", include_str!("pairs/decision.toml")),
     ("identifier", include_str!("pairs/identifier.toml")),
+    ("sessions", include_str!("pairs/sessions.toml")),
+    ("languages", include_str!("pairs/languages.toml")),
+    ("wires", include_str!("pairs/wires.toml")),
 ];
 
 /// The roles with which a line of the short form begins.
@@ -74,8 +77,8 @@ impl Log {
     }
 
     fn add(&mut self, line: &str) {
-        if let Some(more) = line.strip_prefix("| ") {
-            append(&mut self.lines.last_mut().unwrap()["content"], more);
+        if let Some(more) = line.strip_prefix('|') {
+            append(&mut self.lines.last_mut().unwrap()["content"], more.strip_prefix(' ').unwrap_or(more));
         } else if let Some(output) = line.strip_prefix('>') {
             append(&mut self.lines.last_mut().unwrap()["content"], output.strip_prefix(' ').unwrap_or(output));
         } else if let Some(command) = line.strip_prefix("$ ") {
@@ -124,32 +127,33 @@ fn append(content: &mut serde_json::Value, line: &str) {
     *content = if text.is_empty() { line.into() } else { format!("{text}\n{line}").into() };
 }
 
-/// The facts of the transcript `before` in `after`, which is a transcript or a text.
-fn compared(before: &str, after: &str) -> Comparison {
-    let reading = Reading::new(Framing::Lines, None, None).unwrap();
-    let before_document = reading.parse(before).unwrap();
-    let before = reading.transcripts(&before_document).unwrap();
-    let before = &before[0].1.messages;
-    let before_pairs = Pairs::from_messages(before);
-    let before = Side { messages: before, pairs: &before_pairs, outside: &[] };
-    if !after.starts_with('{') {
-        let text = [after.to_owned()];
-        return compare(&before, &Side { messages: &[], pairs: &Pairs::from_messages(&[]), outside: &text });
+/// Calls `each` with the side that `text` is: a transcript of any dialect, or a text.
+fn with_side<T>(text: &str, each: impl FnOnce(&Side<'_, '_>) -> T) -> T {
+    if !text.starts_with('{') {
+        return each(&Side { messages: &[], pairs: &Pairs::from_messages(&[]), outside: &[text.to_owned()] });
     }
-    let document = reading.parse(after).unwrap();
-    let after = reading.transcripts(&document).unwrap();
-    let after = &after[0].1.messages;
-    compare(&before, &Side { messages: after, pairs: &Pairs::from_messages(after), outside: &[] })
+    let reading = Reading::new(detect_framing(text, None), None, None).unwrap();
+    let document = reading.parse(text).unwrap();
+    let (_, transcript) = &reading.transcripts(&document).unwrap()[0];
+    let outside: Vec<String> = transcript.layout.preamble.iter().map(|text| text.decode().into_owned()).collect();
+    let pairs = Pairs::from_messages(&transcript.messages);
+    each(&Side { messages: &transcript.messages, pairs: &pairs, outside: &outside })
 }
 
-fn is_short_form(text: &str) -> bool {
-    ROLES.iter().any(|role| text.starts_with(&format!("{role}: ")))
+/// The facts of the transcript `before` in `after`, which is a transcript or a text.
+fn compared(before: &str, after: &str) -> Comparison {
+    with_side(before, |before| with_side(after, |after| compare(before, after)))
+}
+
+/// A text, or the transcript that its short form stands for.
+fn written(text: &str) -> String {
+    let is_short_form = ROLES.iter().any(|role| text.starts_with(&format!("{role}: ")));
+    if is_short_form { Log::of(text).text() } else { text.trim_start().to_owned() }
 }
 
 /// What is wrong with the verdicts on a pair.
 fn faults(pair: &Pair) -> Vec<String> {
-    let after = if is_short_form(&pair.after) { Log::of(&pair.after).text() } else { pair.after.clone() };
-    let found = compared(&Log::of(&pair.before).text(), &after);
+    let found = compared(&written(&pair.before), &written(&pair.after));
     let mut faults = Vec::new();
     let fates = [
         (Fate::Kept, &pair.kept),
@@ -176,8 +180,9 @@ fn faults(pair: &Pair) -> Vec<String> {
             }
         }
     }
-    faults
-        .extend(pair.absent.iter().filter(|wanted| !named(wanted).is_empty()).map(|fact| format!("{fact} is a fact")));
+    for wanted in &pair.absent {
+        faults.extend(named(wanted).first().map(|judged| format!("{wanted} is a fact: {}", judged.fact.text)));
+    }
     for name in &pair.unimportant {
         if found.facts.iter().any(|judged| judged.fact.important && judged.fact.text.contains(name)) {
             faults.push(format!("{name} is important"));
@@ -231,7 +236,7 @@ fn the_pairs_cover_every_kind_and_fate() {
 #[test]
 fn everything_is_kept_of_what_is_not_cut() {
     for (_, pair) in pairs() {
-        let log = Log::of(&pair.before).text();
+        let log = written(&pair.before);
         let all = compared(&log, &log).all();
         assert_eq!((all.lost, all.reworded), (0, 0), "{}", pair.name);
     }
@@ -240,7 +245,7 @@ fn everything_is_kept_of_what_is_not_cut() {
 #[test]
 fn nothing_is_kept_of_what_is_cut_away() {
     for (_, pair) in pairs() {
-        let found = compared(&Log::of(&pair.before).text(), "");
+        let found = compared(&written(&pair.before), "");
         assert_eq!((found.all().kept, found.all().reworded), (0, 0), "{}", pair.name);
     }
 }
@@ -249,7 +254,7 @@ fn nothing_is_kept_of_what_is_cut_away() {
 fn the_mention_of_one_file_loses_that_file_alone() {
     let log = "user: Fix the cart.\nassistant: I will.\nedit src/cart.py\nedit src/total.py\nedit src/tax.py\n$ pytest tests/unit\n> 4 passed in 1.1s\n";
     let whole = "Fix the cart. Changed src/cart.py, src/total.py and src/tax.py. pytest tests/unit passes.";
-    let before = Log::of(log).text();
+    let before = written(log);
     assert_eq!(compared(&before, whole).all().lost, 0);
     let found = compared(&before, &whole.replace(", src/total.py", ""));
     let lost: Vec<&str> = found.losses().iter().map(|judged| judged.fact.text.as_str()).collect();

@@ -1,6 +1,6 @@
 //! Splits texts into sentences under their headings, and sentences into segments that give one order each.
 
-use super::languages::LANGUAGES;
+use super::languages::{LANGUAGES, negates};
 
 /// A sentence of a text, or an item of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,12 +118,14 @@ fn is_abbreviation(before: &str) -> bool {
         || word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
+/// What the segments of a sentence are between.
+const JOINTS: &[&str] = &[
+    ", and ", ", but ", ", or ", ", then ", " and only then ", " and then ", " and ", " but ", " und ", " aber ",
+    " sondern ", " et ", " mais ", " y ", " pero ", "; ", ", ", "，", "、", " — ", " – ",
+];
+
 /// The segments of a sentence that give one order each: it is divided where an order begins after a comma or a conjunction.
 pub(super) fn segments(sentence: &str) -> Vec<&str> {
-    const JOINTS: &[&str] = &[
-        ", and ", ", but ", ", or ", " and ", " but ", " und ", " aber ", " sondern ", " et ", " mais ", " y ",
-        " pero ", "; ", ", ", "，", "、", " — ", " – ",
-    ];
     let mut found = Vec::new();
     let mut start = 0;
     let mut at = 0;
@@ -134,7 +136,11 @@ pub(super) fn segments(sentence: &str) -> Vec<&str> {
             continue;
         };
         let after = &sentence[at + joint.len()..];
-        if begins_order(after) && !sentence[start..at].trim().is_empty() {
+        let before = sentence[start..at].trim();
+        if !before.is_empty()
+            && !is_condition(before)
+            && (begins_modal(after) || begins_order(after) && !goes_on(before, joint, after))
+        {
             found.push(sentence[start..at].trim());
             start = at + joint.len();
         }
@@ -145,10 +151,40 @@ pub(super) fn segments(sentence: &str) -> Vec<&str> {
     found
 }
 
-/// Whether an order begins with the first words of `text`.
+/// The first words of `text`, by which an order is recognized.
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(40)]
+}
+
+/// Whether a part of a sentence says when the order after it holds: it belongs to that order.
+fn is_condition(part: &str) -> bool {
+    LANGUAGES.condition.first_in(head(part)) == Some(0) && !part.contains([',', '，'])
+}
+
+/// An order without the condition before it.
+pub(super) fn without_condition(segment: &str) -> &str {
+    match segment.split_once([',', '，']) {
+        Some((condition, order)) if is_condition(condition) => order.trim_start(),
+        _ => segment,
+    }
+}
+
+/// Whether a new order begins with the first word of `text`, which says whether to do something.
+fn begins_modal(text: &str) -> bool {
+    [&LANGUAGES.rule, &LANGUAGES.negation].iter().any(|table| table.first_in(head(text)) == Some(0))
+}
+
+/// Whether `text` begins with a verb that gives an order.
 fn begins_order(text: &str) -> bool {
-    let tables = [&LANGUAGES.rule, &LANGUAGES.order, &LANGUAGES.negation];
-    tables.iter().any(|table| table.first_in(text.get(..text.floor_char_boundary(40)).unwrap_or(text)) == Some(0))
+    LANGUAGES.order.first_in(head(text)) == Some(0)
+}
+
+/// Whether a verb continues the order before it: `never commit, push or tag`, `never stop and wait`.
+fn goes_on(before: &str, joint: &str, after: &str) -> bool {
+    let next = JOINTS.iter().filter_map(|joint| after.find(joint)).min().unwrap_or(after.len());
+    let is_word = after[..next].split(' ').count() < 2;
+    let is_alternative = joint.starts_with(',') && LANGUAGES.or.are_in(after);
+    is_word || is_alternative || joint.starts_with(' ') && joint.trim_end().len() < joint.len() && negates(before)
 }
 
 #[cfg(test)]
@@ -184,5 +220,8 @@ mod tests {
         );
         assert_eq!(segments("Use pnpm, never npm"), ["Use pnpm", "never npm"]);
         assert_eq!(segments("Read a, b and c"), ["Read a, b and c"]);
+        assert_eq!(segments("Never commit, push or tag"), ["Never commit, push or tag"]);
+        assert_eq!(segments("Check format, name and order"), ["Check format, name and order"]);
+        assert_eq!(segments("If it is late, send a mail and never call"), ["If it is late, send a mail", "never call"]);
     }
 }

@@ -124,7 +124,7 @@ impl Identifiers {
         if text.len() > 400 || !LANGUAGES.setting.are_in(text) {
             return;
         }
-        for (_, end) in LANGUAGES.setting.places(text) {
+        for (start, end) in LANGUAGES.setting.places(text) {
             let Some(value) = tokens(&text[end..])
                 .into_iter()
                 .take(3)
@@ -132,7 +132,7 @@ impl Identifiers {
             else {
                 continue;
             };
-            let name = text[..end].rsplit(|c: char| c.is_whitespace()).next().unwrap_or_default().to_lowercase();
+            let name = text[start..end].trim_end_matches('s').to_lowercase();
             let about = content_words(text).into_iter().filter(|word| word != value.text && *word != name).collect();
             let value = value.text.to_owned();
             self.settings.push(Setting { name, value, about, message, changes: LANGUAGES.anew.are_in(text) });

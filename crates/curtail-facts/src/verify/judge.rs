@@ -76,6 +76,8 @@ struct CheckNames {
     targets: Vec<Term>,
     target_words: Vec<Term>,
     program: Vec<Term>,
+    /// What names another check of the same targets.
+    rivals: Vec<Vec<Term>>,
     family: Family,
     /// Whether every check of its family ended alike, so that a word for all of them says how it ended.
     speaks_for_all: bool,
@@ -148,7 +150,12 @@ pub(super) struct CheckGroups {
     programs: HashMap<String, HashSet<String>>,
     /// How the checks of each family ended.
     states: HashMap<Family, HashSet<Option<State>>>,
+    /// The checks with each target.
+    targets: HashMap<String, Vec<String>>,
 }
+
+/// The most checks of one target that are told from each other.
+const MOST_RIVALS: usize = 20;
 
 impl CheckGroups {
     /// The groups of the checks among `facts`.
@@ -157,6 +164,9 @@ impl CheckGroups {
         for fact in facts.iter().filter(|fact| fact.kind == Kind::Check && !fact.overtaken) {
             groups.programs.entry(program_of(&fact.text).to_owned()).or_default().insert(fact.text.clone());
             groups.states.entry(Family::of(&fact.text)).or_default().insert(fact.state);
+            for target in &fact.targets {
+                groups.targets.entry(target.clone()).or_default().push(fact.text.clone());
+            }
         }
         groups
     }
@@ -183,7 +193,10 @@ impl CheckNames {
             .map(str::to_lowercase)
             .filter(|word| word.len() > 2 && !LANGUAGES.tests.are_in(word))
             .collect();
+        let rivals = fact.targets.iter().filter_map(|target| all.targets.get(target)).flatten();
+        let rivals: Vec<String> = rivals.filter(|other| **other != fact.text).take(MOST_RIVALS).cloned().collect();
         Self {
+            rivals: rivals.iter().map(|rival| terms(rival, lexicon)).collect(),
             phrase: terms(&bare.join(" "), lexicon),
             targets: fact
                 .targets
@@ -206,8 +219,17 @@ impl CheckNames {
     /// Whether a sentence is about this check.
     fn is_in(&self, sentence: &Sentence) -> bool {
         let all = |terms: &[Term]| !terms.is_empty() && terms.iter().all(|term| sentence.has(*term));
-        all(&self.phrase)
-            || self.targets.iter().any(|term| sentence.has(*term))
+        if all(&self.phrase) {
+            return true;
+        }
+        let is_of_another = self.rivals.iter().any(|rival| all(rival));
+        !is_of_another && self.is_named_in(sentence)
+    }
+
+    /// Whether a sentence without its command is about this check.
+    fn is_named_in(&self, sentence: &Sentence) -> bool {
+        let all = |terms: &[Term]| !terms.is_empty() && terms.iter().all(|term| sentence.has(*term));
+        self.targets.iter().any(|term| sentence.has(*term))
             || all(&self.target_words) && self.family.is_in(&sentence.text)
             || all(&self.program)
     }
@@ -405,8 +427,25 @@ fn means_the_same(fact: &Fact, text: &str, sentence: &Sentence) -> bool {
         Kind::Todo => !says_done(text, sentence),
         Kind::Error => !(LANGUAGES.done.are_in(part) && !negates(part) && !LANGUAGES.done.are_in(text)),
         Kind::Rule => negates(text) == negates(part) && (negates(text) || orders(text, part, sentence)),
-        _ => negates(text) == negates(part) && replaces_the_same(text, &sentence.text),
+        _ => says_alike(text, &sentence.text) && replaces_the_same(text, &sentence.text),
     }
+}
+
+/// Whether a sentence says yes or no to each thing to which a statement does: `A, not B` is not `B, not A`.
+fn says_alike(text: &str, sentence: &str) -> bool {
+    let own = segments(text);
+    if own.len() < 2 {
+        return negates(text) == negates(segment_about(text, sentence));
+    }
+    let words: Vec<Vec<String>> = own.iter().map(|segment| content_words(segment)).collect();
+    let parts = segments(sentence);
+    own.iter().zip(&words).all(|(segment, of_segment)| {
+        let is_own = |word: &&String| words.iter().filter(|others| others.contains(word)).count() == 1;
+        // The last words of a segment tell it from the others.
+        let Some(word) = of_segment.iter().rev().find(is_own) else { return true };
+        let has = |part: &&&str| content_words(part).iter().any(|other| super::languages::same_word(word, other));
+        parts.iter().find(has).is_none_or(|part| negates(part) == negates(segment))
+    })
 }
 
 /// Whether both say that the same thing is replaced: `A instead of B` is not `B instead of A`.
@@ -422,7 +461,9 @@ fn orders(text: &str, part: &str, sentence: &Sentence) -> bool {
     let is_listed = sentence.heading.as_ref().is_some_and(|heading| LANGUAGES.rule_heading.are_in(heading));
     let first = |text: &str| content_words(text).into_iter().next();
     let begins_alike = first(text).is_some() && first(text) == first(part);
+    let label = sentence.text.split([':', '：']).next().filter(|label| label.len() < sentence.text.len());
     is_listed
+        || label.is_some_and(|label| label.len() <= 32 && LANGUAGES.rule_heading.are_in(label))
         || begins_alike
         || LANGUAGES.rule.are_in(part)
         || LANGUAGES.order.first_in(part) == Some(0)
@@ -434,13 +475,20 @@ fn orders(text: &str, part: &str, sentence: &Sentence) -> bool {
 fn segment_about<'t>(text: &str, sentence: &'t str) -> &'t str {
     let words = content_words(text);
     let parts = segments(sentence);
-    if parts.len() < 2 {
-        return sentence;
-    }
     let shared = |part: &str| {
         let others = content_words(part);
         words.iter().filter(|word| others.iter().any(|other| super::languages::same_word(word, other))).count()
     };
+    // What one item of a list says as a whole has the sense of that item, unless a negation spreads over alternatives.
+    let whole = |part: &&str| !words.is_empty() && shared(part) == words.len();
+    if !LANGUAGES.or.are_in(sentence)
+        && let Some(item) = sentence.split([',', ';', '，', '；']).map(str::trim).find(whole)
+    {
+        return item;
+    }
+    if parts.len() < 2 {
+        return sentence;
+    }
     let best = parts.iter().map(|part| shared(part)).max().unwrap_or_default();
     // A statement that is spread over several segments has the sense of the whole sentence.
     if best * 2 < words.len() {

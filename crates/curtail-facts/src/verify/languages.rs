@@ -21,12 +21,17 @@ pub(super) struct Languages {
     pub(super) rule: Phrases,
     pub(super) story: Phrases,
     pub(super) order: Phrases,
+    pub(super) condition: Phrases,
+    pub(super) order_end: Phrases,
+    pub(super) ban: Phrases,
+    pub(super) telling: Phrases,
     pub(super) rule_heading: Phrases,
     pub(super) todo_heading: Phrases,
     pub(super) done_heading: Phrases,
     pub(super) every: Phrases,
     pub(super) pass: Phrases,
     pub(super) fail: Phrases,
+    pub(super) causing: Phrases,
     pub(super) wish: Phrases,
     pub(super) vague: Phrases,
     pub(super) removed: Phrases,
@@ -34,10 +39,14 @@ pub(super) struct Languages {
     pub(super) done: Phrases,
     pub(super) place: Phrases,
     pub(super) earlier: Phrases,
+    pub(super) single: Phrases,
+    pub(super) and: Phrases,
+    pub(super) or: Phrases,
     pub(super) decided: Phrases,
     pub(super) instead: Phrases,
     pub(super) anew: Phrases,
     pub(super) new_plan: Phrases,
+    pub(super) announcing: Phrases,
     pub(super) permit: Phrases,
     pub(super) setting: Phrases,
     pub(super) tests: Phrases,
@@ -74,8 +83,9 @@ impl Phrases {
                 .iter()
                 .partition(|source| source.chars().any(|c| is_han(c) || !c.is_alphanumeric() && !c.is_ascii()));
             let join = |sources: &[&String]| sources.iter().map(|source| source.as_str()).collect::<Vec<_>>().join("|");
-            let anywhere = if anywhere.is_empty() { String::new() } else { format!("|{}", join(&anywhere)) };
-            Regex::new(&format!("(?:\\b(?:{})\\b{anywhere})", join(&words))).ok()
+            let whole = (!words.is_empty()).then(|| format!("\\b(?:{})\\b", join(&words)));
+            let anywhere = (!anywhere.is_empty()).then(|| join(&anywhere));
+            Regex::new(&whole.into_iter().chain(anywhere).collect::<Vec<_>>().join("|")).ok()
         };
         self.compiled.get_or_init(compile).as_ref()
     }
@@ -145,11 +155,23 @@ const ENDINGS: &[&str] = &[
     "ten", "st", "et", "ung", "ungen", "ez", "ons", "ent", "ant", "ait", "é", "ée", "és", "ées", "r", "re", "ir", "ar",
     "a", "as", "an", "o", "os", "ado", "ada", "ados", "adas", "ando", "iendo", "ido", "ida", "ion", "ions", "ation",
     "ations", "ment", "is", "it", "x", "ré", "ne", "nes", "ting", "ted", "ning", "ned", "ping", "ped", "ging", "ged",
+    "'s", "’s",
 ];
+
+/// A German participle without its first syllable: `geändert` is a form of `ändern`.
+pub(super) fn without_ge(word: &str) -> &str {
+    let rest = word.strip_prefix("ge").filter(|rest| rest.len() >= 4 && (rest.ends_with('t') || rest.ends_with("en")));
+    rest.unwrap_or(word)
+}
 
 /// Whether two words, in lower case, are forms of one.
 pub(super) fn same_word(one: &str, other: &str) -> bool {
     if one == other {
+        return true;
+    }
+    let bare = without_ge(one);
+    let other_bare = without_ge(other);
+    if bare.len() + other_bare.len() < one.len() + other.len() && same_word(bare, other_bare) {
         return true;
     }
     let shared: usize = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
@@ -235,11 +257,13 @@ mod tests {
     fn every_pattern_is_valid() {
         let all = [
             &LANGUAGES.negation, &LANGUAGES.undoing, &LANGUAGES.rule, &LANGUAGES.story, &LANGUAGES.order,
-            &LANGUAGES.rule_heading, &LANGUAGES.todo_heading, &LANGUAGES.done_heading, &LANGUAGES.every,
-            &LANGUAGES.pass, &LANGUAGES.fail, &LANGUAGES.wish, &LANGUAGES.vague, &LANGUAGES.removed,
-            &LANGUAGES.changed, &LANGUAGES.done, &LANGUAGES.place, &LANGUAGES.earlier, &LANGUAGES.decided,
-            &LANGUAGES.instead, &LANGUAGES.anew, &LANGUAGES.new_plan, &LANGUAGES.permit, &LANGUAGES.setting,
-            &LANGUAGES.tests, &LANGUAGES.lint, &LANGUAGES.types, &LANGUAGES.build,
+            &LANGUAGES.condition, &LANGUAGES.order_end, &LANGUAGES.ban, &LANGUAGES.telling, &LANGUAGES.rule_heading,
+            &LANGUAGES.todo_heading, &LANGUAGES.done_heading, &LANGUAGES.every, &LANGUAGES.pass, &LANGUAGES.fail,
+            &LANGUAGES.causing, &LANGUAGES.wish, &LANGUAGES.vague, &LANGUAGES.removed, &LANGUAGES.changed,
+            &LANGUAGES.done, &LANGUAGES.place, &LANGUAGES.earlier, &LANGUAGES.single, &LANGUAGES.and, &LANGUAGES.or,
+            &LANGUAGES.decided, &LANGUAGES.instead, &LANGUAGES.anew, &LANGUAGES.new_plan, &LANGUAGES.permit,
+            &LANGUAGES.announcing, &LANGUAGES.setting, &LANGUAGES.tests, &LANGUAGES.lint, &LANGUAGES.types,
+            &LANGUAGES.build,
         ];
         for (number, phrases) in all.iter().enumerate() {
             assert!(!phrases.sources.is_empty() && phrases.pattern().is_some(), "{number}");
@@ -248,9 +272,14 @@ mod tests {
 
     #[test]
     fn forms_of_one_word() {
-        for (one, other) in
-            [("commit", "committed"), ("use", "used"), ("test", "tests"), ("run", "ran"), ("ändere", "ändern")]
-        {
+        for (one, other) in [
+            ("commit", "committed"),
+            ("use", "used"),
+            ("test", "tests"),
+            ("run", "ran"),
+            ("ändere", "ändern"),
+            ("ändere", "geändert"),
+        ] {
             assert!(same_word(one, other), "{one} {other}");
         }
         for (one, other) in

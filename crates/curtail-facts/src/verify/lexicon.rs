@@ -3,7 +3,7 @@
 
 use foldhash::HashMap;
 
-use super::languages::{LANGUAGES, forms, same_word};
+use super::languages::{LANGUAGES, forms, same_word, without_ge};
 use super::tokens::{Class, PathName, Spelling, Token, is_han, spelling, tokens};
 
 /// The number of a term.
@@ -134,6 +134,9 @@ impl Lexicon {
         }
         let term = self.next();
         self.words.entry(prefix(&word).to_owned()).or_default().push((word.clone(), term));
+        if without_ge(&word) != word {
+            self.words.entry(prefix(without_ge(&word)).to_owned()).or_default().push((word.clone(), term));
+        }
         for form in forms(&word) {
             self.words.entry(prefix(form).to_owned()).or_default().push((word.clone(), term));
         }
@@ -215,8 +218,10 @@ impl Lexicon {
     fn word_terms(&mut self, word: &str) -> &[Term] {
         if !self.known.contains_key(word) {
             let lower = word.to_lowercase();
-            let listed = self.words.get(prefix(&lower)).map_or(&[][..], Vec::as_slice);
-            let terms = listed.iter().filter(|(other, _)| same_word(other, &lower)).map(|(_, term)| *term).collect();
+            let bare = Some(without_ge(&lower)).filter(|bare| *bare != lower);
+            let starts = [Some(lower.as_str()), bare].into_iter().flatten().map(prefix);
+            let listed = starts.filter_map(|start| self.words.get(start)).flatten();
+            let terms = listed.filter(|(other, _)| same_word(other, &lower)).map(|(_, term)| *term).collect();
             self.known.insert(word.to_owned(), terms);
         }
         self.known.get(word).map_or(&[], Vec::as_slice)

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::languages::{LANGUAGES, Phrases, negates};
-use super::tokens::{Class, tokens};
+use super::tokens::{Class, Token, tokens};
 use crate::paths;
 
 /// How a check ended, as a sentence says.
@@ -113,8 +113,12 @@ pub(super) fn outcome_in(text: &str) -> Option<Outcome> {
         LANGUAGES.earlier.first_in(&rest[..rest.floor_char_boundary(24)]).is_some_and(|at| at < 12)
     };
     // `make the tests pass` says what is wanted.
-    let is_wanted = |start: usize| LANGUAGES.wish.are_in(last_words(&text[..start]));
-    let is_said = |((start, end), _): &&((usize, usize), Outcome)| !is_past(*end) && !is_wanted(*start);
+    let is_wanted = |start: usize, end: usize| {
+        let before = last_words(&text[..start]);
+        let is_bare = !text[..end].ends_with(['s', 'd']) || text[..end].ends_with("ss");
+        LANGUAGES.wish.are_in(before) || is_bare && LANGUAGES.causing.are_in(before)
+    };
+    let is_said = |((start, end), _): &&((usize, usize), Outcome)| !is_past(*end) && !is_wanted(*start, *end);
     let ((start, _), outcome) = words.iter().rev().find(is_said).copied()?;
     let before = &text[..start];
     let near = before.ceil_char_boundary(before.len().saturating_sub(20));
@@ -134,7 +138,7 @@ fn last_words(text: &str) -> &str {
 const JOINTS: &[&str] =
     &[", ", "; ", " but ", " and ", " while ", " aber ", " und ", " mais ", " et ", " pero ", " y ", "，", "；", "、"];
 
-/// The part of a sentence about a check: from its name, or its target, to the next comma.
+/// The part of a sentence about a check: from its name, or its target, to the next part that names something else.
 pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -> &'t str {
     let names: Vec<&str> = targets
         .iter()
@@ -147,9 +151,22 @@ pub(super) fn part_about<'t>(text: &'t str, command: &str, targets: &[String]) -
     cuts.sort_unstable();
     cuts.insert(0, 0);
     cuts.push(text.len());
-    let parts = cuts.windows(2).map(|pair| &text[pair[0]..pair[1]]);
-    let has = |part: &&str| names.iter().any(|name| part.contains(name)) && outcome_in(part).is_some();
-    parts.clone().find(has).unwrap_or(text)
+    cuts.dedup();
+    let mut parts = cuts.windows(2).map(|pair| (pair[0], pair[1]));
+    let is_about = |text: &str| names.iter().any(|name| text.contains(name)) && outcome_in(text).is_some();
+    let Some((start, end)) = parts.find(|(start, end)| is_about(&text[*start..*end])) else { return text };
+    let end = parts.take_while(|(start, end)| goes_on(&text[*start..*end])).last().map_or(end, |(_, end)| end);
+    &text[start..end]
+}
+
+/// Whether a part of a sentence says more of what the part before it is about: it has an outcome and names nothing before that.
+fn goes_on(part: &str) -> bool {
+    let places = [&LANGUAGES.pass, &LANGUAGES.fail].into_iter().filter_map(|words| words.first_in(part));
+    // The conjunction between two joints is no part.
+    let Some(outcome) = places.min() else { return part.trim().len() <= 4 && LANGUAGES.and.are_in(part) };
+    let subject = &part[..outcome];
+    let is_name = |token: &Token<'_>| token.class == Class::Name && token.text.contains(char::is_alphabetic);
+    !Family::ALL.iter().any(|family| family.is_in(subject)) && !tokens(subject).iter().any(is_name)
 }
 
 /// Whether one of the words is said of the file `name`: only small words and other names are between them, and no word that makes
@@ -199,6 +216,14 @@ fn joins(between: &str, is_object: bool) -> bool {
             || is_object && LANGUAGES.place.are_in(between.trim_end_matches(['`', ' ', '"']))
     };
     let names = tokens(between);
+    // `a.py was removed, b.py changed`: what follows a verb and a comma is not its object.
+    if is_object && between.trim_start_matches(['`', '*', ' ']).starts_with([',', ';', '，', '；', '、']) {
+        return false;
+    }
+    // `b.py was changed, a.py is gone`: the verb of one name is not that of a name before it.
+    if !is_object && between.contains(',') && LANGUAGES.single.are_in(between) && !LANGUAGES.and.are_in(between) {
+        return false;
+    }
     // A comma after a name ends what is said of it, unless a list goes on.
     let is_cut = || {
         !is_object
@@ -227,6 +252,7 @@ mod tests {
             "no failures",
             "it failed earlier but passes now",
             "passes; it failed before",
+            "it failed, and passes now",
             "测试通过",
             "bestanden",
             "does not fail",

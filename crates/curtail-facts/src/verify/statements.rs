@@ -1,7 +1,7 @@
 //! Facts that somebody states in words: rules, the task, the last instruction, decisions, to-dos in a list, commands that a person
 //! gives.
 
-use super::clauses::{Clause, each_clause, segments};
+use super::clauses::{Clause, each_clause, segments, without_condition};
 use super::facts::{Fact, Kind, State};
 use super::languages::{LANGUAGES, are_opposite, negates, same_word};
 use super::lexicon::han_pairs;
@@ -51,11 +51,15 @@ impl Statements {
             return;
         }
         let text = without_quotes(&spoken.text);
+        let document = if spoken.voice == Voice::Person { document_in(&text) } else { text.len() };
         let mut rest: Vec<&str> = Vec::new();
         let mut todos = Vec::new();
         each_clause(&text, |clause| {
-            let is_rule = self.hear_clause(&clause, spoken);
-            if !is_rule {
+            let is_pasted = clause.text.as_ptr() as usize - text.as_ptr() as usize >= document;
+            let is_own = self.hear_clause(&clause, spoken, is_pasted);
+            // The title of a document says what is asked, if a person says little else.
+            let is_title = clause.is_heading && rest.len() == 1;
+            if !is_own && (!is_pasted || is_title) {
                 rest.push(clause.text);
             }
             todos.extend(todo(&clause, spoken));
@@ -67,18 +71,20 @@ impl Statements {
         }
     }
 
-    /// Reads a sentence; whether it gives rules and nothing else.
-    fn hear_clause(&mut self, clause: &Clause<'_>, spoken: &Spoken) -> bool {
+    /// Reads a sentence; whether it gives rules, or a decision, and nothing else. In a document that somebody pasted, only lists
+    /// under such a heading are rules.
+    fn hear_clause(&mut self, clause: &Clause<'_>, spoken: &Spoken, is_pasted: bool) -> bool {
         if clause.is_heading || clause.text.ends_with(['?', '？']) {
             return false;
         }
         let is_listed = clause.is_item && clause.heading.is_some_and(is_rule_heading);
+        let may_rule = !is_pasted || is_listed;
         let text = without_quotations(clause.text);
         let parts = if clause.text.len() > LONGEST { Vec::new() } else { segments(&text) };
         let count = parts.len();
         let mut rules = 0;
         for segment in parts {
-            if is_rule(segment, spoken.voice, is_listed) && self.rules.len() < MOST {
+            if may_rule && is_rule(segment, spoken.voice, is_listed) && self.rules.len() < MOST {
                 self.rules.push(Fact::new(Kind::Rule, bare(segment), spoken.message));
                 rules += 1;
             }
@@ -97,7 +103,7 @@ impl Statements {
         if spoken.voice == Voice::Person && LANGUAGES.permit.are_in(clause.text) {
             self.permitting.push((content_words(clause.text), spoken.message));
         }
-        rules > 0 && rules == count
+        rules > 0 && rules == count || is_decision
     }
 
     fn hear_person(&mut self, whole: &str, rest: &[&str], message: Option<usize>) {
@@ -179,6 +185,23 @@ impl Statements {
     }
 }
 
+/// Where a document begins that a person pasted below own words: at its title, if it has more headings or is announced.
+fn document_in(text: &str) -> usize {
+    let mut own = "";
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("# ") && !own.is_empty() {
+            let has_sections = text[at + line.len()..].lines().any(|line| line.starts_with("##"));
+            return if has_sections || own.ends_with([':', '：']) { at } else { text.len() };
+        }
+        if !line.trim().is_empty() {
+            own = line.trim();
+        }
+        at += line.len();
+    }
+    text.len()
+}
+
 /// Whether a heading introduces rules: it is short, and names them.
 fn is_rule_heading(heading: &str) -> bool {
     heading.split_whitespace().count() <= 4 && LANGUAGES.rule_heading.are_in(heading)
@@ -193,7 +216,8 @@ fn main_words(text: &str, is_new_plan: bool) -> String {
     each_clause(text, |clause| {
         let words = if is_new_plan { LANGUAGES.new_plan.without(clause.text) } else { clause.text.to_owned() };
         let words = words.trim().trim_start_matches([':', ',', '.', '-', '，', '：']).trim().to_owned();
-        let carries = content_words(&words).len() > 1;
+        // A name or a date alone answers a question.
+        let carries = content_words(&words).len() > 1 && says_something(&words);
         let length: usize = found.iter().map(String::len).sum();
         if carries && found.len() < SENTENCES && length < LONGEST {
             found.push(words);
@@ -204,6 +228,12 @@ fn main_words(text: &str, is_new_plan: bool) -> String {
     }
     let text = found.join(" ");
     text[..text.floor_char_boundary(LONGEST * 2)].to_owned()
+}
+
+/// Whether a sentence has a word that is no name and announces nothing.
+fn says_something(text: &str) -> bool {
+    let is_plain = |c: char| c.is_lowercase() || super::tokens::is_han(c);
+    text.split_whitespace().any(|word| word.starts_with(is_plain)) && LANGUAGES.announcing.first_in(text) != Some(0)
 }
 
 /// Whether a segment gives a rule.
@@ -219,8 +249,8 @@ fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     }
     let says = || LANGUAGES.rule.are_in(segment) && !LANGUAGES.story.are_in(segment);
     match voice {
-        Voice::Instructions => is_listed || says() || orders(segment),
-        Voice::Person => is_listed || says(),
+        Voice::Instructions => is_listed || says() || orders(segment) || bans(segment),
+        Voice::Person => is_listed || says() || bans(segment),
         _ => false,
     }
 }
@@ -246,9 +276,20 @@ fn without_quotations(text: &str) -> String {
     rest
 }
 
-/// Whether a sentence begins with a verb that gives an order.
+/// Whether a sentence begins with a verb that gives an order, or ends as one.
 fn orders(segment: &str) -> bool {
-    LANGUAGES.order.first_in(segment) == Some(0)
+    let segment = without_condition(segment);
+    let ends = |place: &(usize, usize)| segment[place.1..].trim_end_matches(['。', '.', '！', ' ']).is_empty();
+    LANGUAGES.order.first_in(segment) == Some(0) || LANGUAGES.order_end.places(segment).last().is_some_and(ends)
+}
+
+/// Whether a sentence bans something without a verb of its own: `no unsafe code`.
+fn bans(segment: &str) -> bool {
+    let segment = without_condition(segment);
+    let begins = LANGUAGES.ban.places(segment).first().filter(|(start, _)| *start == 0).copied();
+    begins.is_some_and(|(_, end)| {
+        segment[end..].starts_with(' ') && !LANGUAGES.telling.are_in(segment) && content_words(segment).len() <= 12
+    })
 }
 
 /// Whether a sentence says that something is not decided.

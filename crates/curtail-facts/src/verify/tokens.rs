@@ -292,7 +292,7 @@ fn number(name: &str) -> Option<(String, Option<String>)> {
     match separators.as_slice() {
         [] => Some((name.trim_start_matches('0').to_owned(), None).with_zero()),
         ['.' | ','] => {
-            let fraction = format!("{}.{}", groups[0], groups[1]);
+            let fraction = fraction(groups[0], groups[1]);
             if are_thousands(&groups) && groups[0] != "0" {
                 Some((plain(&groups), Some(fraction)))
             } else {
@@ -306,11 +306,17 @@ fn number(name: &str) -> Option<(String, Option<String>)> {
         [mark, rest @ .., last]
             if rest.iter().all(|other| other == mark) && last != mark && matches!(last, '.' | ',') =>
         {
-            let (fraction, whole) = groups.split_last()?;
-            are_thousands(whole).then(|| (format!("{}.{fraction}", plain(whole)), None))
+            let (part, whole) = groups.split_last()?;
+            are_thousands(whole).then(|| (fraction(&plain(whole), part), None))
         }
         _ => None,
     }
+}
+
+/// A number with a fraction, without the zeros at its end unless it may be a version: 3.10 is not 3.1.
+fn fraction(whole: &str, part: &str) -> String {
+    let part = if whole.len() > 2 { part.trim_end_matches('0') } else { part };
+    if part.is_empty() { whole.to_owned() } else { format!("{whole}.{part}") }
 }
 
 /// Gives a number of zeros only its digit.
@@ -403,7 +409,7 @@ mod tests {
     fn spellings_of_one_name_are_equal() {
         for group in [
             &["3,600", "3600", "3'600", "3 600"][..],
-            &["1.120,9", "1120.9", "1,120.9"],
+            &["1.120,9", "1120.9", "1,120.9", "1,120.90"],
             &["v2.3.1", "2.3.1"],
             &["https://Example.org/a/", "https://example.org/a"],
             &["./src/a.py", "src/a.py", "src\\a.py"],
