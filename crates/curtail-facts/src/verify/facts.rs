@@ -170,6 +170,11 @@ impl Fact {
         Self { state: Some(state), ..self }
     }
 
+    /// With another rank among the kinds.
+    pub(super) fn ranked(self, need: u32) -> Self {
+        Self { need, ..self }
+    }
+
     pub(super) fn overtaken(self) -> Self {
         Self { overtaken: true, ..self }
     }
@@ -243,9 +248,11 @@ fn sources(side: &Side<'_, '_>, fact: &Fact, digests: &HashMap<usize, u64>) -> V
     sources
 }
 
-/// How much a fact is needed: by its kind and state first, then by how late it was said.
+/// How much a fact is needed: by its rank first, which is that of its kind and state unless it has its own, then by how late it
+/// was said. Of what real sessions lost, the model came back to commands and to failed checks first, and to names last.
 fn need(fact: &Fact, messages: usize) -> u32 {
     let kind = match (fact.kind, fact.state) {
+        _ if fact.need > 0 => fact.need,
         (Kind::Task, _) => 100,
         (Kind::Instruction, _) => 98,
         (Kind::Rule, _) => 95,
@@ -254,10 +261,10 @@ fn need(fact: &Fact, messages: usize) -> u32 {
         // An error that nobody came back to for long is seldom needed.
         (Kind::Error, _) if fact.message.is_some_and(|at| at < messages / 2) => 55,
         (Kind::Error, _) => 80,
+        (Kind::Command, _) => 78,
         (Kind::Check, _) => 75,
         (Kind::Decision, _) => 70,
         (Kind::File, _) => 60,
-        (Kind::Command, _) => 50,
         (Kind::Identifier, _) => 40,
     };
     let late = fact.message.map_or(0, |at| (at + 1) * 900 / messages);

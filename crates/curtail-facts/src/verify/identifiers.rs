@@ -18,6 +18,15 @@ const MOST: usize = 4000;
 /// The most sentences about settings and replaced names, of which the last ones count.
 const MOST_CHANGES: usize = 300;
 
+/// The last messages, in which the model uses what it is at.
+const RECENT: usize = 20;
+
+/// Messages of the model that use a name often.
+const OFTEN: usize = 3;
+
+/// The rank of a name among those of [`super::facts`], to which its uses are added.
+const NAME: u32 = 40;
+
 /// Lines of pasted text above which its names are printed, and not given.
 const PASTED: usize = 20;
 
@@ -72,7 +81,7 @@ impl Identifiers {
                 if spoken.text.len() > LONGEST_ARGUMENT
                     || spoken.text.contains('\n')
                     || spoken.text.parse::<f64>().is_ok() => {}
-            Voice::Instructions | Voice::Program | Voice::Summary => {}
+            Voice::Instructions | Voice::Project | Voice::Program | Voice::Summary => {}
             Voice::Person | Voice::Model => {
                 self.hear_names(spoken);
                 each_clause(&spoken.text, |clause| self.hear_clause(clause.text, spoken.message));
@@ -149,7 +158,8 @@ impl Identifiers {
     pub(super) fn finish(mut self, files: &HashSet<String>) -> Vec<Fact> {
         self.replaced.drain(..self.replaced.len().saturating_sub(MOST_CHANGES));
         self.settings.drain(..self.settings.len().saturating_sub(MOST_CHANGES));
-        let recent = self.last - self.last / 4;
+        let half = self.last / 2;
+        let recent = self.last - (self.last / 4).min(RECENT);
         let ends: HashSet<String> = files.iter().flat_map(|file| spellings(file)).collect();
         let mut facts = Vec::new();
         for name in &self.order {
@@ -159,10 +169,14 @@ impl Identifiers {
             {
                 continue;
             }
-            // The model took up what a tool printed, or came back to it.
+            // The model took up what a tool printed, or came back to it: of real sessions, names that three messages or more
+            // used were used again in one case of three, others in one of twenty.
             let is_taken_up = uses.taken_up > 1 || uses.told && self.printed.contains(&digest(name));
-            let is_needed = is_taken_up && uses.message.is_some_and(|at| at >= recent);
-            let mut fact = Fact::new(Kind::Identifier, name, uses.message).important_if(uses.given || is_needed);
+            let is_since = |least: usize| uses.message.is_some_and(|at| at >= least);
+            let is_needed = is_taken_up && is_since(recent) || uses.taken_up >= OFTEN && is_since(half);
+            let rank = NAME + u32::try_from(uses.taken_up.min(OFTEN)).unwrap_or_default();
+            let mut fact =
+                Fact::new(Kind::Identifier, name, uses.message).important_if(uses.given || is_needed).ranked(rank);
             fact.overtaken = self.is_replaced(name, uses.message) || self.is_reset(name);
             facts.push(fact);
         }
@@ -213,8 +227,12 @@ fn identifies(token: &Token<'_>, before: &str) -> bool {
 
 fn is_common(text: &str) -> bool {
     // States and places that every tool knows.
-    const KNOWN: &[&str] = &["in_progress", "/dev/null", "file_path", "true/false", "stdin/stdout"];
-    let is_known = KNOWN.contains(&text);
+    const KNOWN: &[&str] =
+        &["in_progress", "/dev/null", "file_path", "files_with_matches", "true/false", "stdin/stdout"];
+    // A range of lines, or a rough number.
+    let is_figure = |part: &str| part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_range = text.contains(['-', '~']) && text.split(['-', '~']).all(is_figure);
+    let is_known = is_range || KNOWN.contains(&text);
     let is_listed = is_known || crate::references::COMMON.iter().any(|common| common.eq_ignore_ascii_case(text));
     // A list of short words, such as `read/write`, is no path.
     let is_list = text.contains('/')

@@ -12,6 +12,9 @@ use crate::effects::plain_commands;
 /// The longest statement, in bytes.
 const LONGEST: usize = 400;
 
+/// The rank of a rule of a project file, among those of [`super::facts`]: an agent can read it again.
+const PROJECT_RULE: u32 = 65;
+
 /// The most statements of one kind.
 const MOST: usize = 2000;
 
@@ -85,7 +88,8 @@ impl Statements {
         let mut rules = 0;
         for segment in parts {
             if may_rule && is_rule(segment, spoken.voice, is_listed) && self.rules.len() < MOST {
-                self.rules.push(Fact::new(Kind::Rule, bare(segment), spoken.message));
+                let rule = Fact::new(Kind::Rule, bare(segment), spoken.message);
+                self.rules.push(if spoken.voice == Voice::Project { rule.ranked(PROJECT_RULE) } else { rule });
                 rules += 1;
             }
         }
@@ -239,6 +243,11 @@ fn says_something(text: &str) -> bool {
 /// Whether a segment gives a rule.
 fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     let is_short = content_words(segment).is_empty() || segment.chars().count() < 4;
+    // `Build tool: make` describes.
+    let label = segment.split([':', '：']).next().filter(|label| label.len() < segment.len());
+    if label.is_some_and(|label| label.split(' ').count() <= 2) && !LANGUAGES.rule.are_in(segment) {
+        return is_listed;
+    }
     let is_code = segment.contains(" = ") || segment.ends_with(['{', ')']) && !segment.contains(['(', '（']);
     if is_short
         || is_code
@@ -249,7 +258,7 @@ fn is_rule(segment: &str, voice: Voice, is_listed: bool) -> bool {
     }
     let says = || LANGUAGES.rule.are_in(segment) && !LANGUAGES.story.are_in(segment);
     match voice {
-        Voice::Instructions => is_listed || says() || orders(segment) || bans(segment),
+        Voice::Instructions | Voice::Project => is_listed || says() || orders(segment) || bans(segment),
         Voice::Person => is_listed || says() || bans(segment),
         _ => false,
     }

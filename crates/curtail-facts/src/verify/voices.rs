@@ -15,8 +15,10 @@ use curtail_core::transcript::{Content, Message, Part, PartRef, Role, main_threa
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Voice {
-    /// The application, or a file of the project that tells an agent how to work.
+    /// The application.
     Instructions,
+    /// A file of the project that tells an agent how to work. Many agents read it again after a cut.
+    Project,
     /// A person.
     Person,
     /// The model, in text.
@@ -120,7 +122,7 @@ fn each_in_part(
             result
                 .content
                 .iter()
-                .for_each(|text| say(Voice::Instructions, &without_numbers(&without_inserted(&text.decode()))));
+                .for_each(|text| say(Voice::Project, &without_numbers(&without_inserted(&text.decode()))));
         }
         Content::ToolResult(result) => result.content.iter().for_each(|text| say(Voice::Result, &text.decode())),
         Content::Reasoning(_) | Content::Media(_) | Content::Unknown(_) | Content::Other => {}
@@ -164,7 +166,7 @@ fn split_user_text(text: &str, written_by: Option<Voice>, say: &mut impl FnMut(V
         {
             let inserted = typed[start + open.len()..start + length].to_owned();
             let voice = if PROJECT_FILES.iter().any(|name| inserted.to_lowercase().contains(name)) {
-                Voice::Instructions
+                Voice::Project
             } else {
                 Voice::Program
             };
@@ -176,7 +178,7 @@ fn split_user_text(text: &str, written_by: Option<Voice>, say: &mut impl FnMut(V
         _ if typed.trim_start().starts_with("# AGENTS.md instructions")
             || typed.trim_start().starts_with("<user_instructions") =>
         {
-            Voice::Instructions
+            Voice::Project
         }
         _ if written_by.is_some() => written_by.unwrap_or(Voice::Program),
         Writer::Person(_) => Voice::Person,

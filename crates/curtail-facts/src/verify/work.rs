@@ -1,6 +1,10 @@
 //! Facts of the work, which calls and their results show: files, commands, checks, errors, to-dos.
 
+use std::sync::LazyLock;
+
 use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
+
+use regex::Regex;
 
 use super::Side;
 use super::facts::{Fact, Kind, State};
@@ -65,19 +69,26 @@ fn read_files(messages: &[Message<'_>], changed: &[Fact]) -> Vec<Fact> {
     facts
 }
 
-/// Commands that only show text, check or change known files are told by their effects; the others are listed.
+/// Commands that only show text, check or change known files are told by their effects; the others are listed. What was run
+/// again and again is how the project is built, and is needed.
 fn commands(runs: &[Run]) -> Vec<Fact> {
-    let mut facts = Vec::new();
+    let mut facts: Vec<Fact> = Vec::new();
+    let mut times: HashMap<String, usize> = HashMap::new();
     for run in runs.iter().filter(|run| run.check.is_none()) {
         for command in plain_commands(&run.command).into_iter().filter(|command| !command.is_told) {
             let text = one_line(&command.words.join(" "));
             if !text.is_empty() && text.len() <= 300 {
-                facts.push(Fact::new(Kind::Command, text, Some(run.at)).important_if(false));
+                *times.entry(text.clone()).or_default() += 1;
+                facts.push(Fact::new(Kind::Command, text, Some(run.at)));
             }
         }
     }
-    facts
+    let is_repeated = |text: &String| times.get(text).is_some_and(|times| *times >= REPEATED);
+    facts.into_iter().map(|fact| Fact { important: is_repeated(&fact.text), ..fact }).collect()
 }
+
+/// Runs of a command after which it is one that the work needs.
+const REPEATED: usize = 3;
 
 /// The most runs of everything, the last ones, that say how parts ended.
 const MOST_WHOLE: usize = 100;
@@ -141,6 +152,14 @@ fn checks(runs: &[Run]) -> Vec<Fact> {
     facts
 }
 
+/// What a program says of a wrong call: the next call is another one, and nothing is left to mend.
+static MISUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^usage:|\b(?:unknown|invalid|unrecognized|illegal|no such) (?:option|flag|argument|subcommand|command)|\baccepts (?:at most|at least|\d)|\bambiguous (?:option|argument)|command not found|is not a (?:\w+ )?command|unexpected argument|(?:too many|missing|requires an?) (?:\w+ )?arguments?",
+    )
+    .ok()
+});
+
 /// Tests that fail, and errors of commands that did not succeed later.
 fn errors(ledger: &Ledger, runs: &[Run]) -> Vec<Fact> {
     let error = |text: &str, at: Option<usize>, state| Fact::new(Kind::Error, text, at).in_state(state);
@@ -174,7 +193,10 @@ fn errors(ledger: &Ledger, runs: &[Run]) -> Vec<Fact> {
             (Some(text), Some(true)) if succeeded.contains(&key) => {
                 facts.push(error(text, Some(run.at), State::Resolved).overtaken());
             }
-            (Some(text), Some(true)) => facts.push(error(text, Some(run.at), State::Open)),
+            (Some(text), Some(true)) => {
+                let is_misuse = run.check.is_none() && MISUSE.as_ref().is_some_and(|misuse| misuse.is_match(text));
+                facts.push(error(text, Some(run.at), State::Open).important_if(!is_misuse));
+            }
             _ => {}
         }
     }
