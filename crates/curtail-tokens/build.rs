@@ -13,7 +13,7 @@ use std::{env, fs};
 use regex_syntax::hir::{Class, HirKind};
 use tiktoken_rs::CoreBPE;
 
-use tables::{CLASS_BLOCK, ID_BITS, MergeTable, NO_PAIR, Tables, Tokens, class};
+use tables::{CLASS_BLOCK, MergeTable, NO_PAIR, Tables, Tokens, class};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -54,6 +54,7 @@ fn write_tables(module: &mut String, out: &Path, name: &str, tokens: &Tokens) ->
         ("units", tables.units),
         ("boundaries", tables.boundaries),
         ("neighbors", tables.neighbors),
+        ("following", tables.following),
         ("words", tables.words),
     ];
     for (table, bytes) in files {
@@ -132,7 +133,8 @@ struct Ranks {
 impl Ranks {
     fn load(load: Load) -> Result<Self> {
         let encoding = load()?;
-        let tokens = (0..1 << ID_BITS)
+        // The highest id is 199,997.
+        let tokens = (0..200_000)
             .map(|id| encoding.decode_bytes(&[id]).unwrap_or_default())
             .map(|token| if is_special(&token) { Vec::new() } else { token });
         Ok(Self { tokens: tokens.collect() })
@@ -162,20 +164,19 @@ fn learn(ranks: &Ranks) -> Result<Tokens> {
         ids[usize::from(byte)] = id;
     }
     let count = ranks.tokens.iter().rposition(|token| !token.is_empty()).map_or(0, |last| last + 1);
-    let mut known = MergeTable::new(count, &ids);
+    let mut known = MergeTable::new(count);
     let mut pairs = vec![NO_PAIR; count];
     for (id, token) in ranks.iter().filter(|(_, token)| token.len() > 1) {
-        let pair = only_pair(&known, id, token)?;
+        let parts = token.iter().map(|byte| ids[usize::from(*byte)]).collect();
+        let pair = only_pair(&known, id, parts)
+            .ok_or_else(|| format!("token {id} ({token:?}) is not one merge of lower tokens"))?;
         known.insert(pair, id);
         pairs[id as usize] = pair;
     }
     Ok(Tokens::from_pairs(&bytes, pairs))
 }
 
-fn only_pair(known: &MergeTable, id: u32, token: &[u8]) -> Result<[u32; 2]> {
-    let parts = known.merge(token);
-    match parts[..] {
-        [left, right] if left < id && right < id => Ok([left, right]),
-        _ => Err(format!("token {id} ({token:?}) is not one merge of lower tokens: {parts:?}").into()),
-    }
+fn only_pair(known: &MergeTable, id: u32, mut parts: Vec<u32>) -> Option<[u32; 2]> {
+    known.merge(&mut parts, |merged| merged);
+    <[u32; 2]>::try_from(parts).ok().filter(|pair| pair.iter().all(|part| *part < id))
 }

@@ -1,6 +1,7 @@
 //! One vocabulary in files with the settings of many models. The fuzz target uses them as well.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -100,6 +101,16 @@ fn all_pairs(mut file: Value) -> Value {
     file
 }
 
+/// The file with every seventh merge far before its place, so that it comes before merges that it needs.
+fn early(mut file: Value) -> Value {
+    let merges = file["model"]["merges"].as_array_mut().unwrap();
+    for at in (7..merges.len()).step_by(7) {
+        let merge = merges.remove(at);
+        merges.insert(at / 2, merge);
+    }
+    file
+}
+
 /// The file with tokens that no merges make, as some models have: they count only as whole pieces.
 fn ignoring_merges(mut file: Value) -> Value {
     file["model"]["ignore_merges"] = json!(true);
@@ -136,6 +147,9 @@ pub(crate) fn variants() -> Vec<(&'static str, Value)> {
             "qwen2",
             with(splitting(isolated(QWEN2)), &[("normalizer", json!({"type": "NFC"})), ("added_tokens", some.clone())]),
         ),
+        ("llama3 with early merges", ignoring_merges(early(all_pairs(splitting(isolated(LLAMA3)))))),
+        ("unsplit with early merges", early(splitting(byte_level(false, false)))),
+        ("claude", with(splitting(byte_level(false, true)), &[("normalizer", json!({"type": "NFKC"}))])),
         ("o200k", all_pairs(splitting(isolated(O200K)))),
         ("o200k removed", splitting(sequence(&[split(O200K, "Removed", true)]))),
         ("tekken", ignoring_merges(splitting(isolated(TEKKEN)))),
@@ -179,15 +193,27 @@ pub(crate) struct Both {
 }
 
 impl Both {
+    /// A file that the engine counts with.
     pub(crate) fn open(name: &str, path: &Path) -> Self {
+        let both = Self::read(name, path);
+        assert_eq!(both.ours.remark(), None, "{name}");
+        both
+    }
+
+    pub(crate) fn read(name: &str, path: &Path) -> Self {
         let ours = tokenizer_by_name(path.to_str().unwrap()).unwrap();
-        assert_eq!(ours.remark(), None, "{name}");
         // Unlike `from_file`, this is compiled with the library, and not again with the test.
         let mut rendered: tokenizers::Tokenizer = fs::read_to_string(path).unwrap().parse().unwrap();
         rendered.with_truncation(None).unwrap().with_padding(None);
         let mut text = rendered.clone();
         text.set_encode_special_tokens(true);
         Self { name: name.to_owned(), ours, text, rendered }
+    }
+
+    /// Whether the library encodes a text. It panics if an added token is in white space that belongs to the one before it.
+    pub(crate) fn is_encoded(&self, text: &str) -> bool {
+        let encode = |tokenizer: &tokenizers::Tokenizer| tokenizer.encode(text, false).is_ok();
+        catch_unwind(AssertUnwindSafe(|| encode(&self.text) && encode(&self.rendered))).unwrap_or(false)
     }
 
     pub(crate) fn check(&self, text: &str) {

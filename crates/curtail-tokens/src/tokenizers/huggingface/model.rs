@@ -1,167 +1,48 @@
-//! Reads a `tokenizer.json` of the form that the engine of `curtail` supports, and converts its vocabulary and merges to
-//! tables of the engine. Files of any other form are left to the library, which also reports what is wrong with a
-//! damaged file.
+//! Converts the vocabulary and the merges of a `tokenizer.json` to tables of the engine.
 //!
-//! The engine merges the pair whose token has the lowest id; a file defines that the pair that it lists first is
-//! merged. So tokens get new numbers: the bytes first, then the others in the order of their merges.
-//!
-//! A file may list several pairs for a token, one after another. Only one of them is ever merged: the one in which the
-//! merges of the token's bytes end. For these merges do not depend on the surrounding bytes as long as no token crosses
-//! the ends of the bytes, and where one does, the token cannot be made.
+//! A file lists pairs of tokens; the pair that is listed first is merged first. A file may list many pairs for a token,
+//! in any order, but only one of them is ever merged: the one in which the merges of the token's own text end. For these
+//! merges do not depend on the text around it as long as no token crosses its ends, and where one does, the token cannot
+//! be made. So tokens get new numbers: first the units from which merging starts, then the tokens that merges make, in
+//! the order of the pairs that make them. The engine merges the pair whose token has the lowest number.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
-use serde::Deserialize;
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
 
-use super::{HIGHEST_ID, Unsupported};
+use super::Unsupported;
+use super::file::Model;
+use super::limits::HIGHEST_ID;
 use crate::tokenizers::tiktoken::{BYTES, MergeTable, NO_PAIR, Tokens, Vocabulary};
 
-/// A supported file.
-#[derive(Deserialize)]
-pub(super) struct File<'a> {
-    pub(super) version: Option<String>,
-    #[serde(default)]
-    pub(super) truncation: Value,
-    #[serde(default)]
-    pub(super) padding: Value,
-    #[serde(default)]
-    pub(super) added_tokens: Vec<AddedToken>,
-    #[serde(default)]
-    pub(super) normalizer: Value,
-    #[serde(default)]
-    pub(super) pre_tokenizer: Value,
-    #[serde(default)]
-    pub(super) post_processor: Value,
-    #[serde(default)]
-    pub(super) decoder: Value,
-    #[serde(borrow)]
-    pub(super) model: Model<'a>,
+/// What a character of a token stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alphabet {
+    /// A byte, as the pre-tokenizer `ByteLevel` writes it.
+    Bytes,
+    /// Itself. A character without a token is encoded as bytes.
+    Characters,
 }
 
-/// A model of byte pair encoding. The members that begin with `_` are only checked for their type.
-#[derive(Deserialize)]
-pub(super) struct Model<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: String,
-    pub(super) dropout: Option<f32>,
-    #[serde(rename = "unk_token")]
-    _unknown: Option<String>,
-    pub(super) continuing_subword_prefix: Option<String>,
-    pub(super) end_of_word_suffix: Option<String>,
-    #[serde(rename = "fuse_unk")]
-    _fuse: Option<bool>,
-    // Without effect: it applies to characters without a token, and in supported models every byte has one.
-    #[serde(rename = "byte_fallback")]
-    _fallback: Option<bool>,
-    pub(super) ignore_merges: Option<bool>,
-    #[serde(borrow)]
-    pub(super) vocab: Entries<'a>,
-    /// Pairs of tokens, in the order in which they merge.
-    #[serde(borrow)]
-    pub(super) merges: Vec<Merge<'a>>,
-}
+/// The most tokens and the most merges: the engine stores their numbers in 20 bits.
+const MOST: usize = (1 << 20) - 1;
 
-/// A token that is found in a text before the text is split.
-#[derive(Deserialize)]
-pub(super) struct AddedToken {
-    #[serde(rename = "id")]
-    _id: u32,
-    pub(super) content: String,
-    pub(super) single_word: bool,
-    pub(super) lstrip: bool,
-    pub(super) rstrip: bool,
-    pub(super) normalized: bool,
-    pub(super) special: bool,
-}
+/// The longest token, in bytes. The time to find its pair is quadratic.
+const LONGEST: usize = 1024;
 
-/// The tokens of a vocabulary with their ids, in the order of the file.
-pub(super) struct Entries<'a>(pub(super) Vec<(Cow<'a, str>, u32)>);
+const NOT_EVERY_BYTE: Unsupported = "not every byte is a token";
 
-/// A string that is borrowed from the file if it contains no escape.
-#[derive(Deserialize)]
-struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Map;
-        impl<'de> Visitor<'de> for Map {
-            type Value = Entries<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a vocabulary")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<'de>, A::Error> {
-                let mut entries = Vec::with_capacity(1 << 16);
-                while let Some((Borrowed(token), id)) = map.next_entry()? {
-                    entries.push((token, id));
-                }
-                Ok(Entries(entries))
-            }
-        }
-        deserializer.deserialize_map(Map)
-    }
-}
-
-/// A merge: `"a b"` or (`listed`) `["a", "b"]`.
-pub(super) struct Merge<'a> {
-    parts: (Cow<'a, str>, Cow<'a, str>),
-    pub(super) listed: bool,
-}
-
-/// The two parts of `"a b"`.
-fn merge_parts<E: Error>(text: &str) -> Result<(&str, &str), E> {
-    let parts = text.split_once(' ').filter(|(_, right)| !right.contains(' ') && !text.starts_with("#version"));
-    parts.ok_or_else(|| E::custom("a merge has two parts"))
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Merge<'a> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = Merge<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a merge")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Merge<'de>, E> {
-                let (left, right) = merge_parts(text)?;
-                Ok(Merge { parts: (left.into(), right.into()), listed: false })
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Merge<'de>, E> {
-                let (left, right) = merge_parts(text)?;
-                Ok(Merge { parts: (left.to_owned().into(), right.to_owned().into()), listed: false })
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Merge<'de>, A::Error> {
-                let parts = (list.next_element()?, list.next_element()?, list.next_element::<Borrowed<'de>>()?);
-                match parts {
-                    (Some(Borrowed(left)), Some(Borrowed(right)), None) => {
-                        Ok(Merge { parts: (left, right), listed: true })
-                    }
-                    _ => Err(A::Error::custom("a merge has two parts")),
-                }
-            }
-        }
-        deserializer.deserialize_any(Either)
-    }
-}
-
-// The tables of a model.
-
-/// The most tokens: the engine stores ids in steps of 1,024 in a byte, and one value of that byte has another meaning.
-const MAX_TOKENS: usize = 255 << 10;
-
-/// The tables of a model. They are kept until the program ends.
-pub(super) fn vocabulary(model: &Model<'_>) -> Result<&'static Vocabulary, Unsupported> {
+/// The tables of a model. They are kept until the program ends. `space` is the character that is a space in texts.
+///
+/// # Errors
+/// Why the engine cannot count with the model.
+pub(super) fn vocabulary(
+    model: &Model<'_>,
+    alphabet: Alphabet,
+    space: Option<char>,
+) -> Result<&'static Vocabulary, Unsupported> {
     let is_empty = |affix: &Option<String>| affix.as_ref().is_none_or(String::is_empty);
     if model.kind != "BPE" || model.dropout.is_some() {
         return Err("its model is not plain byte pair encoding");
@@ -169,13 +50,31 @@ pub(super) fn vocabulary(model: &Model<'_>) -> Result<&'static Vocabulary, Unsup
     if !is_empty(&model.continuing_subword_prefix) || !is_empty(&model.end_of_word_suffix) {
         return Err("its tokens have prefixes or suffixes");
     }
-    let entries = EntryTable::read(model)?;
-    let (pairs, made) = entries.learn()?;
-    let bytes: Vec<u8> = (0..=u8::MAX).collect();
-    let tokens = Tokens::from_pairs(&bytes, pairs);
+    if alphabet == Alphabet::Characters && model.byte_fallback != Some(true) {
+        return Err("a character without a token is not encoded as bytes");
+    }
+    if model.vocab.0.len() + BYTES > MOST || model.merges.len() > MOST {
+        return Err("it has more tokens than the engine can number");
+    }
+    check_ids(model)?;
+    let entries = EntryTable::read(model, alphabet, space)?;
+    let merges = Merges::read(model, &entries)?;
+    let made = merges.made(&entries);
     let whole = if model.ignore_merges == Some(true) { entries.unmade(&made) } else { Vec::new() };
+    let tokens = entries.numbered(&merges, &made);
     Ok(Box::leak(Box::new(Vocabulary::from_tokens(&tokens, whole))))
 }
+
+/// Checks that no two tokens have the same id. Ids may have gaps.
+fn check_ids(model: &Model<'_>) -> Result<(), Unsupported> {
+    let mut ids: Vec<u32> = model.vocab.0.iter().map(|(_, id)| *id).collect();
+    ids.sort_unstable();
+    let highest = ids.last().copied().unwrap_or(0);
+    let twice = ids.array_windows().any(|[one, next]| one == next);
+    if twice || highest > HIGHEST_ID { Err("ids of tokens are too high or not unique") } else { Ok(()) }
+}
+
+// The entries of the vocabulary.
 
 /// The byte that a character of a byte-level token stands for, by its code point.
 static BYTE_OF: LazyLock<[Option<u8>; 0x144]> = LazyLock::new(|| {
@@ -189,162 +88,231 @@ static BYTE_OF: LazyLock<[Option<u8>; 0x144]> = LazyLock::new(|| {
     bytes
 });
 
-/// The token of an entry in the vocabulary.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Token {
-    /// It has this new number.
-    Numbered(u32),
-    /// It has no number, because no merge makes it.
-    Unmade,
-    /// It does not consist of byte-level characters, so that it can be in no piece.
-    NotBytes,
-}
-
-/// The entries of a vocabulary, and the tokens that merges make.
-struct EntryTable {
-    /// The bytes of all entries, one after another.
+/// The entries of a vocabulary, by their index in the file.
+struct EntryTable<'a> {
+    known: HashMap<&'a str, u32, RandomState>,
+    /// The texts of all entries as they are in a text that is counted, one after another. An entry that is in no such
+    /// text is empty.
     text: Vec<u8>,
-    /// Where the bytes of each entry end in `text`.
+    /// Where the text of each entry ends.
     ends: Vec<usize>,
-    tokens: Vec<Token>,
-    /// The tokens that merges make, in the order of the merges.
-    groups: Vec<TokenPairs>,
-    /// The pairs of all groups, as entries.
-    pairs: Vec<[usize; 2]>,
+    /// The entry from which merging starts for each byte that is a character, or that belongs to a character without
+    /// an entry.
+    bytes: [u32; BYTES],
+    /// The same for other characters; none in an alphabet of bytes.
+    characters: HashMap<char, u32, RandomState>,
+    /// Whether an entry stands for a byte of characters without an entry; empty in an alphabet of bytes.
+    is_fallback: Vec<bool>,
 }
 
-/// A token, and the pairs that the file lists for it.
-struct TokenPairs {
-    entry: usize,
-    /// Where its pairs start in the list of all pairs.
-    start: usize,
-}
-
-impl EntryTable {
-    fn read(model: &Model<'_>) -> Result<Self, Unsupported> {
+impl<'a> EntryTable<'a> {
+    fn read(model: &'a Model<'_>, alphabet: Alphabet, space: Option<char>) -> Result<Self, Unsupported> {
         let count = model.vocab.0.len();
         let mut entries = Self {
+            known: HashMap::with_capacity_and_hasher(count, RandomState::default()),
             text: Vec::with_capacity(count * 8),
             ends: Vec::with_capacity(count),
-            tokens: Vec::with_capacity(count),
-            groups: Vec::with_capacity(count),
-            pairs: Vec::with_capacity(model.merges.len()),
+            bytes: [0; BYTES],
+            characters: HashMap::default(),
+            is_fallback: Vec::new(),
         };
-        let mut known = HashMap::with_capacity_and_hasher(count, RandomState::default());
-        for (at, (token, _)) in model.vocab.0.iter().enumerate() {
-            entries.add(token);
-            if known.insert(&**token, at).is_some() {
+        for ((token, _), at) in model.vocab.0.iter().zip(0..) {
+            match alphabet {
+                Alphabet::Bytes => entries.add_bytes(token),
+                Alphabet::Characters => entries.add_characters(token, space),
+            }
+            if entries.known.insert(token, at).is_some() {
                 return Err("a token is in its vocabulary twice");
             }
+            if entries.bytes(at).len() > LONGEST {
+                return Err("a token is longer than the engine allows");
+            }
         }
-        let bytes = entries.tokens.iter().filter(|token| matches!(token, Token::Numbered(_))).count();
-        if bytes != BYTES {
-            return Err("not every byte is a token");
+        match alphabet {
+            Alphabet::Bytes => entries.find_bytes()?,
+            Alphabet::Characters => entries.find_characters()?,
         }
-        check_ids(model)?;
-        entries.number(model, &known)?;
-        Ok(entries)
+        match space {
+            Some(space) if alphabet == Alphabet::Characters && !entries.known.contains_key(&*space.to_string()) => {
+                Err("it has no token for a space")
+            }
+            _ => Ok(entries),
+        }
     }
 
-    /// Adds the bytes of a token.
-    fn add(&mut self, token: &str) {
+    /// Adds a token of bytes, unless a character of it stands for none.
+    fn add_bytes(&mut self, token: &str) {
         let start = self.text.len();
-        let bytes = token.chars().map(|character| BYTE_OF.get(character as usize).copied().flatten());
-        let mut is_foreign = false;
-        self.text.extend(bytes.map_while(|byte| {
-            is_foreign |= byte.is_none();
-            byte
-        }));
-        if is_foreign {
-            self.text.truncate(start);
+        for character in token.chars() {
+            match BYTE_OF.get(character as usize).copied().flatten() {
+                Some(byte) => self.text.push(byte),
+                None => {
+                    self.text.truncate(start);
+                    break;
+                }
+            }
         }
-        self.tokens.push(match self.text[start..] {
-            [] => Token::NotBytes,
-            [byte] => Token::Numbered(u32::from(byte)),
-            _ => Token::Unmade,
-        });
         self.ends.push(self.text.len());
     }
 
-    /// Numbers the tokens that merges make. `known` is the index of each entry.
-    fn number(&mut self, model: &Model<'_>, known: &HashMap<&str, usize, RandomState>) -> Result<(), Unsupported> {
-        let mut joined = String::new();
-        for Merge { parts: (left, right), .. } in &model.merges {
-            joined.clear();
-            joined.push_str(left);
-            joined.push_str(right);
-            let found = [left, right, joined.as_str()].map(|token| known.get(token).copied());
-            let [Some(left), Some(right), Some(merged)] = found else {
-                return Err("a merge is of tokens that it does not have");
-            };
-            if [left, right].iter().any(|part| self.tokens[*part] == Token::NotBytes) {
-                continue;
-            }
-            match self.tokens[merged] {
-                Token::Unmade => {
-                    self.tokens[merged] = Token::Numbered(u32::try_from(BYTES + self.groups.len()).unwrap_or(u32::MAX));
-                    self.groups.push(TokenPairs { entry: merged, start: self.pairs.len() });
-                }
-                Token::Numbered(_) if self.groups.last().is_some_and(|last| last.entry == merged) => {}
-                _ => return Err("merges that make one token are not neighbors"),
-            }
-            self.pairs.push([left, right]);
+    /// Adds a token of characters, unless it contains a space that was replaced in texts.
+    fn add_characters(&mut self, token: &str, space: Option<char>) {
+        match space {
+            Some(_) if token.contains(' ') => {}
+            Some(space) if token.contains(space) => self.text.extend_from_slice(token.replace(space, " ").as_bytes()),
+            _ => self.text.extend_from_slice(token.as_bytes()),
         }
-        if BYTES + self.groups.len() > MAX_TOKENS {
-            return Err("it has more tokens than the engine can number");
-        }
-        Ok(())
+        self.ends.push(self.text.len());
     }
 
-    fn bytes(&self, entry: usize) -> &[u8] {
+    /// The text of an entry.
+    fn bytes(&self, entry: u32) -> &[u8] {
+        let entry = entry as usize;
         let start = entry.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[entry]]
     }
 
-    /// For each number, the pair that makes its token; for each group, whether there is such a pair.
-    fn learn(&self) -> Result<(Vec<[u32; 2]>, Vec<bool>), Unsupported> {
-        let ids = std::array::from_fn(|byte| u32::try_from(byte).unwrap_or(0));
-        let count = BYTES + self.groups.len();
-        let mut table = MergeTable::new(count, &ids);
-        let mut pairs = vec![NO_PAIR; count];
-        let mut made = vec![false; self.groups.len()];
-        for (at, id) in (0..self.groups.len()).zip(256..) {
-            if let Some(pair) = self.pair(at, &table) {
-                table.insert(pair, id);
-                (pairs[BYTES + at], made[at]) = (pair, true);
+    fn all(&self) -> Range<u32> {
+        0..u32::try_from(self.ends.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Finds the entry of each byte.
+    fn find_bytes(&mut self) -> Result<(), Unsupported> {
+        let mut found = 0;
+        for entry in self.all() {
+            if let [byte] = *self.bytes(entry) {
+                self.bytes[usize::from(byte)] = entry;
+                found += 1;
             }
         }
-        // A token that cannot be made of tokens with lower numbers might be made of higher ones.
-        let late = (0..made.len()).any(|at| !made[at] && self.pair(at, &table).is_some());
-        if late { Err("a merge comes before those that it needs") } else { Ok((pairs, made)) }
+        if found == BYTES { Ok(()) } else { Err(NOT_EVERY_BYTE) }
     }
 
-    /// The pair into which the bytes of a group's token merge, if the file lists it.
-    fn pair(&self, at: usize, table: &MergeTable) -> Option<[u32; 2]> {
-        let parts = table.merge(self.bytes(self.groups[at].entry));
-        let pair = <[u32; 2]>::try_from(parts).ok()?;
-        let end = self.groups.get(at + 1).map_or(self.pairs.len(), |next| next.start);
-        let mut listed = self.pairs[self.groups[at].start..end].iter();
-        let is = |entry: usize, id: u32| self.tokens[entry] == Token::Numbered(id);
-        listed.any(|[left, right]| is(*left, pair[0]) && is(*right, pair[1])).then_some(pair)
+    /// Finds the entry of each character, and of each byte for those without one.
+    fn find_characters(&mut self) -> Result<(), Unsupported> {
+        let fallbacks = (0..=u8::MAX).map(|byte| self.known.get(&*format!("<0x{byte:02X}>")).copied());
+        let mut bytes: Vec<Option<u32>> = fallbacks.collect();
+        self.is_fallback = vec![false; self.ends.len()];
+        bytes.iter().flatten().for_each(|entry| self.is_fallback[*entry as usize] = true);
+        for entry in self.all() {
+            let text = str::from_utf8(self.bytes(entry)).unwrap_or_default();
+            let mut characters = text.chars();
+            match (characters.next(), characters.next()) {
+                (Some(only), None) if only.is_ascii() => bytes[only as usize] = Some(entry),
+                (Some(only), None) => drop(self.characters.insert(only, entry)),
+                _ => {}
+            }
+        }
+        for (unit, found) in self.bytes.iter_mut().zip(bytes) {
+            *unit = found.ok_or(NOT_EVERY_BYTE)?;
+        }
+        Ok(())
     }
 
-    /// The tokens that no merge makes.
-    fn unmade(&self, made: &[bool]) -> Vec<Box<[u8]>> {
-        let unmade = (0..self.tokens.len()).filter(|entry| match self.tokens[*entry] {
-            Token::Numbered(id) => (id as usize).checked_sub(BYTES).is_some_and(|at| !made[at]),
-            Token::Unmade => true,
-            Token::NotBytes => false,
-        });
+    /// Replaces `units` by those of an entry.
+    fn units(&self, entry: u32, units: &mut Vec<u32>) {
+        let text = self.bytes(entry);
+        units.clear();
+        match str::from_utf8(text) {
+            Ok(text) if !self.characters.is_empty() => {
+                for character in text.chars() {
+                    match self.characters.get(&character) {
+                        Some(unit) => units.push(*unit),
+                        None => units.extend(character.encode_utf8(&mut [0; 4]).bytes().map(|byte| self.of_byte(byte))),
+                    }
+                }
+            }
+            _ => units.extend(text.iter().map(|byte| self.of_byte(*byte))),
+        }
+    }
+
+    fn of_byte(&self, byte: u8) -> u32 {
+        self.bytes[usize::from(byte)]
+    }
+
+    /// The tokens with their new numbers.
+    fn numbered(&self, merges: &Merges, made: &[(u32, u32)]) -> Tokens {
+        let bytes: Vec<u8> = (0..=u8::MAX).collect();
+        let mut characters: Vec<u32> = self.characters.values().copied().collect();
+        characters.sort_unstable();
+        let mut numbers = vec![0; self.ends.len()];
+        let entries = self.bytes.iter().chain(&characters).chain(made.iter().map(|(_, entry)| entry));
+        for (entry, number) in entries.zip(0..) {
+            numbers[*entry as usize] = number;
+        }
+        let units = bytes.chunks(1).chain(characters.iter().map(|entry| self.bytes(*entry)));
+        let pair = |rank: u32| merges.pairs[rank as usize].map(|part| numbers[part as usize]);
+        let made = made.iter().map(|(rank, entry)| (pair(*rank), self.bytes(*entry)));
+        Tokens::new(units.map(|unit| (NO_PAIR, unit)).chain(made))
+    }
+
+    /// The texts of the entries that no merge makes.
+    fn unmade(&self, made: &[(u32, u32)]) -> Vec<Box<[u8]>> {
+        let mut is_made = vec![false; self.ends.len()];
+        made.iter().for_each(|(_, entry)| is_made[*entry as usize] = true);
+        let is_unit = |entry: u32| match str::from_utf8(self.bytes(entry)) {
+            Ok(text) if !self.characters.is_empty() => text.chars().count() < 2,
+            _ => self.bytes(entry).len() < 2,
+        };
+        let unmade = self.all().filter(|entry| !is_made[*entry as usize] && !is_unit(*entry));
         unmade.map(|entry| self.bytes(entry).into()).collect()
     }
 }
 
-/// Checks that no two tokens have the same id. Ids may have gaps.
-fn check_ids(model: &Model<'_>) -> Result<(), Unsupported> {
-    let mut ids: Vec<u32> = model.vocab.0.iter().map(|(_, id)| *id).collect();
-    ids.sort_unstable();
-    let highest = ids.last().copied().unwrap_or(0);
-    let twice = ids.array_windows().any(|[one, next]| one == next);
-    if twice || highest > HIGHEST_ID { Err("ids of tokens are too high or not unique") } else { Ok(()) }
+// The merges, which are known by their ranks: their places in the list, from 1.
+
+struct Merges {
+    /// The two entries that each merge joins.
+    pairs: Vec<[u32; 2]>,
+    /// The entry that it makes.
+    results: Vec<u32>,
+    ranks: MergeTable,
+}
+
+impl Merges {
+    fn read(model: &Model<'_>, entries: &EntryTable<'_>) -> Result<Self, Unsupported> {
+        let count = model.merges.len();
+        let mut merges = Self { pairs: vec![[0; 2]], results: vec![0], ranks: MergeTable::new(count) };
+        let mut joined = String::new();
+        for merge in &model.merges {
+            let (left, right) = &merge.parts;
+            joined.clear();
+            joined.push_str(left);
+            joined.push_str(right);
+            let found = [left, right, joined.as_str()].map(|token| entries.known.get(token).copied());
+            let [Some(left), Some(right), Some(result)] = found else {
+                return Err("a merge is of tokens that it does not have");
+            };
+            if [left, right, result].iter().any(|entry| entries.is_fallback.get(*entry as usize) == Some(&true)) {
+                return Err("a merge is of bytes that stand for other characters");
+            }
+            merges.pairs.push([left, right]);
+            merges.results.push(result);
+        }
+        // Of pairs that are listed twice, the library merges the last one.
+        for rank in (1..=u32::try_from(count).unwrap_or(u32::MAX)).rev() {
+            let [left, right] = merges.pairs[rank as usize];
+            if merges.ranks.merged(left, right) == 0 {
+                merges.ranks.insert([left, right], rank);
+            }
+        }
+        Ok(merges)
+    }
+
+    /// The tokens that merges make, in the order of the merges, each with the rank of its last merge.
+    fn made(&self, entries: &EntryTable<'_>) -> Vec<(u32, u32)> {
+        let mut is_result = vec![false; entries.ends.len()];
+        self.results.iter().skip(1).for_each(|entry| is_result[*entry as usize] = true);
+        let mut units = Vec::new();
+        let mut made = Vec::new();
+        for entry in entries.all().filter(|entry| is_result[*entry as usize]) {
+            entries.units(entry, &mut units);
+            let last = self.ranks.merge(&mut units, |rank| self.results[rank as usize]);
+            if last != 0 && units == [entry] {
+                made.push((last, entry));
+            }
+        }
+        made.sort_unstable();
+        made
+    }
 }

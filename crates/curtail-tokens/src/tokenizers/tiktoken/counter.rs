@@ -97,6 +97,19 @@ impl Counter {
         Reached { at: text.len(), ..reached }
     }
 
+    /// As [`Self::walk`], for a text that is one piece. It is cut where no token can be.
+    pub(crate) fn walk_cuts(&mut self, text: &[u8], budget: usize) -> Reached {
+        let mut reached = Reached { at: 0, tokens: 0 };
+        for cut in Cuts::new(self.vocabulary, text).chain([text.len()]) {
+            let tokens = reached.tokens + self.piece(text, reached.at, cut, budget - reached.tokens);
+            if tokens > budget {
+                return reached;
+            }
+            reached = Reached { at: cut, tokens };
+        }
+        reached
+    }
+
     /// Counts the pieces of the next window whose ends are known.
     #[inline(always)]
     fn window<S: Simd>(&mut self, simd: S, rules: SplitRules, text: &[u8], reached: &mut Reached) {

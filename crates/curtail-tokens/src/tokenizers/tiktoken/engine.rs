@@ -8,6 +8,7 @@ use fancy_regex::Regex;
 use serde::Deserialize;
 
 use super::counter::{Counter, Reached, Walker};
+use super::merge::Cuts;
 use super::vocabulary::Vocabulary;
 
 thread_local! {
@@ -20,7 +21,8 @@ thread_local! {
 #[derive(Clone, Copy)]
 pub(crate) struct Engine<'a> {
     pub(crate) vocabulary: &'static Vocabulary,
-    /// The steps in which a text is split into pieces: each splits the pieces of the previous one.
+    /// The steps in which a text is split into pieces: each splits the pieces of the previous one. Without any, the text
+    /// is one piece.
     pub(crate) splits: &'a [SplitStep],
 }
 
@@ -64,6 +66,9 @@ impl Engine<'_> {
     fn walk(self, text: &str, budget: usize) -> Reached {
         match self.splits {
             [SplitStep::Known(walker)] => self.with_counter(|counter| (walker.walk)(counter, text.as_bytes(), budget)),
+            [] if self.vocabulary.makes_all() => {
+                self.with_counter(|counter| counter.walk_cuts(text.as_bytes(), budget))
+            }
             steps => {
                 let pieces = pieces(steps, text);
                 self.with_counter(|counter| counter.walk_pieces(text.as_bytes(), &pieces, budget))
@@ -78,6 +83,10 @@ impl Engine<'_> {
         }
         let piece = match self.splits {
             [SplitStep::Known(walker)] => Some(at..(walker.end)(text.as_bytes(), at)),
+            [] if self.vocabulary.makes_all() => {
+                let rest = &text.as_bytes()[at..];
+                Some(at..at + Cuts::new(self.vocabulary, rest).next().unwrap_or(rest.len()))
+            }
             steps => pieces(steps, text).into_iter().find(|piece| piece.start >= at),
         };
         piece.map_or_else(Vec::new, |piece| self.with_counter(|counter| counter.piece_ends(text.as_bytes(), piece)))
@@ -122,6 +131,10 @@ pub(crate) enum Keep {
     Contiguous,
     /// Matches are removed.
     Removed,
+    /// Each match ends the piece before it, unless that is a match.
+    MergedWithPrevious,
+    /// Each match begins the piece after it, unless that is a match.
+    MergedWithNext,
 }
 
 impl SplitStep {
@@ -185,7 +198,13 @@ fn keep(matches: impl Iterator<Item = (Range<usize>, bool)>, keep: Keep, start: 
     let mut last = false;
     let first = pieces.len();
     for (range, matched) in matches {
-        let joins = keep == Keep::Contiguous && matched == last && pieces.len() > first;
+        let joins = match keep {
+            Keep::Contiguous => matched == last,
+            Keep::MergedWithPrevious => matched && !last,
+            Keep::MergedWithNext => !matched && last,
+            Keep::Isolated | Keep::Removed => false,
+        };
+        let joins = joins && pieces.len() > first;
         last = matched;
         if keep == Keep::Removed && matched {
             continue;

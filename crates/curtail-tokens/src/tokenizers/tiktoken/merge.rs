@@ -385,18 +385,29 @@ fn character(vocabulary: &Vocabulary, piece: &[u8], at: usize) -> Option<(u32, u
     (!split).then_some((id, character.width))
 }
 
-/// The offsets in a piece between two characters that no token joins: each side can be merged alone.
+/// The offsets in a text between two characters that no token joins: each side can be merged alone.
 pub(crate) struct Cuts<'a> {
     vocabulary: &'a Vocabulary,
-    piece: &'a [u8],
+    text: &'a [u8],
+    /// The end of the last character that was seen.
     at: usize,
-    /// The code point of the character before `at`; 0 if it is ASCII or there is none.
-    left: u32,
+    /// Its code point.
+    left: Option<u32>,
 }
 
 impl<'a> Cuts<'a> {
-    pub(crate) const fn new(vocabulary: &'a Vocabulary, piece: &'a [u8]) -> Self {
-        Self { vocabulary, piece, at: 0, left: 0 }
+    pub(crate) const fn new(vocabulary: &'a Vocabulary, text: &'a [u8]) -> Self {
+        Self { vocabulary, text, at: 0, left: None }
+    }
+
+    /// Whether no token joins the last character and the next one, which begins at `at`.
+    #[inline]
+    fn separates(&self, left: u32, right: u32, at: usize) -> bool {
+        let [before, after] = [self.text[at - 1], self.text[at]];
+        if before.is_ascii() && after.is_ascii() {
+            return self.vocabulary.separates_ascii(before, after);
+        }
+        self.vocabulary.separates(left, before, right, after)
     }
 }
 
@@ -405,12 +416,11 @@ impl Iterator for Cuts<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
-        while let Some(right) = characters::whole(self.piece, self.at) {
+        while let Some(right) = characters::whole(self.text, self.at) {
             let at = self.at;
-            let left = self.left;
+            let left = self.left.replace(right.code);
             self.at += right.width;
-            self.left = if right.width > 1 { right.code } else { 0 };
-            if left > 0 && self.vocabulary.separates(left, self.piece[at - 1], right.code, self.piece[at]) {
+            if left.is_some_and(|left| self.separates(left, right.code, at)) {
                 return Some(at);
             }
         }

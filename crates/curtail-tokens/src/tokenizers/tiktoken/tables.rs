@@ -1,7 +1,7 @@
 //! The tables of an encoding: their layout, and how they are made from its merges. For most models, this happens when
 //! `curtail` is built, so that it starts at once, and for older models at their first use, which keeps the binary small.
 //! So the build script and the counter both include this file. It reads no file and knows no text.
-#![expect(clippy::cast_possible_truncation, reason = "few top bits, blocks are at most 17,408, and ids have 18 bits")]
+#![expect(clippy::cast_possible_truncation, reason = "few top bits, blocks are at most 17,408, and ids have 20 bits")]
 
 /// The tables of one encoding, as little-endian numbers.
 pub(crate) struct Tables {
@@ -21,8 +21,10 @@ pub(crate) struct Tables {
     pub(crate) units: Vec<u8>,
     /// For any two bytes, the lowest token that splits a character between them.
     pub(crate) boundaries: Vec<u8>,
-    /// A bit for any two characters that are adjacent in a token.
+    /// A bit for any two characters that are adjacent in a token, unless both are ASCII.
     pub(crate) neighbors: Vec<u8>,
+    /// For each ASCII character, a bit for each one that follows it in a token.
+    pub(crate) following: Vec<u8>,
     /// The most frequent tokens that may be a whole piece.
     pub(crate) words: Vec<u8>,
 }
@@ -41,6 +43,7 @@ impl Tables {
             units: little_endian(&units, |id| id.to_le_bytes()),
             boundaries: boundaries(tokens),
             neighbors: adjacent(tokens),
+            following: little_endian(&following(tokens), |row| row.to_le_bytes()),
             words: little_endian(frequent(tokens).as_flattened(), |number| number.to_le_bytes()),
         }
     }
@@ -62,9 +65,10 @@ pub(crate) const BYTES: usize = 256;
 /// The entry of a byte or an unused id in place of a pair: no id is that large.
 pub(crate) const NO_PAIR: [u32; 2] = [0xFF_FFFF; 2];
 
-/// The tokens by their ids. A token of more than one byte is a pair of tokens with lower ids.
+/// The tokens by their ids. A token is a unit, from which merging starts, or a pair of tokens, usually with lower ids. The
+/// first 256 units are the bytes; a vocabulary of characters has more.
 pub(crate) struct Tokens {
-    /// The two parts of each token; [`NO_PAIR`] for a byte or an unused id.
+    /// The two parts of each token; [`NO_PAIR`] for a unit or an unused id.
     pairs: Vec<[u32; 2]>,
     /// The bytes of all tokens, one after another.
     text: Vec<u8>,
@@ -73,7 +77,19 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Tokens from the bytes in the order of their ids, and from the pair of each id.
+    /// Tokens from the pair and the bytes of each id.
+    #[allow(dead_code, reason = "the build script knows only pairs")]
+    pub(crate) fn new<'a>(tokens: impl Iterator<Item = ([u32; 2], &'a [u8])>) -> Self {
+        let mut all = Self { pairs: Vec::new(), text: Vec::new(), ends: Vec::new() };
+        for (pair, token) in tokens {
+            all.pairs.push(pair);
+            all.text.extend_from_slice(token);
+            all.ends.push(all.text.len());
+        }
+        all
+    }
+
+    /// Tokens from the bytes in the order of their ids, and from the pair of each id, whose parts have lower ids.
     pub(crate) fn from_pairs(bytes: &[u8], pairs: Vec<[u32; 2]>) -> Self {
         let mut tokens = Self { text: bytes.to_vec(), ends: (1..=bytes.len()).collect(), pairs };
         for id in BYTES..tokens.pairs.len() {
@@ -126,6 +142,22 @@ impl Tokens {
         ids
     }
 
+    /// For each token, whether its parts and theirs have lower ids, and all tokens of which it is a part have higher ones.
+    /// Then it is made before it merges with anything.
+    fn settled(&self) -> Vec<bool> {
+        let mut settled = vec![true; self.pairs.len()];
+        for ([left, right], id) in self.merges() {
+            let is_late = |part: u32| part > id || !settled[part as usize];
+            settled[id as usize] = !is_late(left) && !is_late(right);
+        }
+        for (pair, id) in self.merges() {
+            for part in pair.into_iter().filter(|part| *part > id) {
+                settled[part as usize] = false;
+            }
+        }
+        settled
+    }
+
     fn range(&self, id: u32) -> std::ops::Range<usize> {
         let id = id as usize;
         let start = if id == 0 { 0 } else { self.ends[id - 1] };
@@ -133,29 +165,26 @@ impl Tokens {
     }
 }
 
-// Which two tokens merge into which third. Every token except the bytes comes from exactly one pair, whose tokens have
-// lower ids. So the id of the merged token is the rank of the merge, and counting does not need the bytes of tokens.
+// Which two tokens merge into which third. Every token except the units comes from exactly one pair. So the id of the
+// merged token is the rank of the merge, and counting does not need the bytes of tokens.
 
 /// An open-addressing table of merges, with a filter that most pairs that do not merge fail.
 pub(crate) struct MergeTable {
     slots: Vec<u64>,
     filter: Vec<u64>,
-    /// The token of each byte.
-    bytes: [u32; 256],
 }
 
 impl MergeTable {
-    /// An empty table with space for `count` tokens. `bytes` is the token of each byte.
-    pub(crate) fn new(count: usize, bytes: &[u32; 256]) -> Self {
+    /// An empty table with space for `count` merges.
+    pub(crate) fn new(count: usize) -> Self {
         Self {
-            slots: vec![0; (count * 5 / 4).next_power_of_two()],
+            slots: vec![0; (count * 5 / 4 + 1).next_power_of_two()],
             filter: vec![0; (count * 8 / 64).next_power_of_two()],
-            bytes: *bytes,
         }
     }
 
     fn from_tokens(tokens: &Tokens) -> Self {
-        let mut table = Self::new(tokens.iter().count(), &tokens.byte_ids());
+        let mut table = Self::new(tokens.iter().count());
         for (parts, id) in tokens.merges() {
             table.insert(parts, id);
         }
@@ -168,7 +197,7 @@ impl MergeTable {
     }
 
     /// The token that two adjacent tokens merge into, or `NONE`.
-    fn merged(&self, left: u32, right: u32) -> u32 {
+    pub(crate) fn merged(&self, left: u32, right: u32) -> u32 {
         let key = pair(left, right);
         let bit = self.bit(key);
         if self.filter[bit / 64] >> (bit % 64) & 1 == 0 {
@@ -196,23 +225,25 @@ impl MergeTable {
         self.filter[bit / 64] |= 1 << (bit % 64);
     }
 
-    /// The tokens of `bytes`, by the merges that are in the table so far.
-    pub(crate) fn merge(&self, bytes: &[u8]) -> Vec<u32> {
-        let mut parts: Vec<u32> = bytes.iter().map(|&byte| self.bytes[usize::from(byte)]).collect();
-        let mut merged: Vec<u32> = parts.windows(2).map(|two| self.merged(two[0], two[1])).collect();
+    /// Merges tokens, the pair with the lowest rank first, and returns the rank of the last merge, or `NONE`. `token` is
+    /// the token that the merge of a rank makes.
+    pub(crate) fn merge(&self, tokens: &mut Vec<u32>, token: impl Fn(u32) -> u32) -> u32 {
+        let mut ranks: Vec<u32> = tokens.array_windows().map(|[left, right]| self.merged(*left, *right)).collect();
+        let mut last = NONE;
         loop {
-            let candidates = merged.iter().copied().enumerate().filter(|(_, id)| *id != NONE);
-            let Some((at, id)) = candidates.min_by_key(|(at, id)| (*id, *at)) else {
-                return parts;
+            let candidates = ranks.iter().copied().enumerate().filter(|(_, rank)| *rank != NONE);
+            let Some((at, rank)) = candidates.min_by_key(|(at, rank)| (*rank, *at)) else {
+                return last;
             };
-            parts[at] = id;
-            parts.remove(at + 1);
-            merged.remove(at);
+            last = rank;
+            tokens[at] = token(rank);
+            tokens.remove(at + 1);
+            ranks.remove(at);
             if at > 0 {
-                merged[at - 1] = self.merged(parts[at - 1], id);
+                ranks[at - 1] = self.merged(tokens[at - 1], tokens[at]);
             }
-            if let Some(after) = merged.get_mut(at) {
-                *after = self.merged(id, parts[at + 1]);
+            if let Some(after) = ranks.get_mut(at) {
+                *after = self.merged(tokens[at], tokens[at + 1]);
             }
         }
     }
@@ -234,7 +265,9 @@ impl MergeTable {
 fn whole_characters(tokens: &Tokens) -> (Vec<u16>, Vec<u32>) {
     let mut numbers = vec![0_u16; 0x11_0000 / UNIT_BLOCK];
     let mut units = vec![NONE; UNIT_BLOCK];
-    for (character, id) in tokens.iter().filter_map(|(id, token)| Some((whole_character(token)?, id))) {
+    let settled = tokens.settled();
+    let characters = tokens.iter().filter(|(id, _)| settled[*id as usize]);
+    for (character, id) in characters.filter_map(|(id, token)| Some((whole_character(token)?, id))) {
         let block = character as usize / UNIT_BLOCK;
         if numbers[block] == 0 {
             numbers[block] = (units.len() / UNIT_BLOCK) as u16;
@@ -253,11 +286,11 @@ fn whole_character(token: &[u8]) -> Option<char> {
     characters.next().filter(|_| characters.next().is_none())
 }
 
-/// A bit for every two characters that are complete and adjacent in a token.
+/// A bit for every two characters that are complete and adjacent in a token, unless both are ASCII.
 fn adjacent(tokens: &Tokens) -> Vec<u8> {
     let mut filter = vec![0; 1 << (NEIGHBOR_BITS - 3)];
     for text in beyond_ascii(tokens).flat_map(|(_, token)| token.utf8_chunks()).map(|chunk| chunk.valid()) {
-        for (left, right) in text.chars().zip(text.chars().skip(1)).filter(|(left, _)| !left.is_ascii()) {
+        for (left, right) in text.chars().zip(text.chars().skip(1)) {
             let bit = neighbors(u32::from(left), u32::from(right));
             filter[bit / 8] |= 1 << (bit % 8);
         }
@@ -265,12 +298,23 @@ fn adjacent(tokens: &Tokens) -> Vec<u8> {
     filter
 }
 
+/// For each ASCII character, a bit for each one that follows it in a token.
+fn following(tokens: &Tokens) -> [u128; 128] {
+    let mut following = [0; 128];
+    for [left, right] in tokens.iter().flat_map(|(_, token)| token.array_windows()) {
+        if left.is_ascii() && right.is_ascii() {
+            following[usize::from(*left)] |= 1 << right;
+        }
+    }
+    following
+}
+
 /// For each boundary between two bytes, the lowest id, in steps, of a token that crosses it and contains only a part of
 /// one of the characters there.
 fn boundaries(tokens: &Tokens) -> Vec<u8> {
     let mut boundaries = vec![WHOLE; 1 << 16];
     for (id, token) in beyond_ascii(tokens) {
-        let step = (id >> BOUNDARY_STEP) as u8;
+        let step = boundary_step(id);
         for at in split_characters(token) {
             let boundary = usize::from(token[at - 1]) << 8 | usize::from(token[at]);
             boundaries[boundary] = boundaries[boundary].min(step);
@@ -319,8 +363,8 @@ fn frequent(tokens: &Tokens) -> Vec<[u64; 2]> {
 
 // The layout of the tables, which the counter reads.
 
-/// The number of bits of a token id: the largest is 199,997.
-pub(crate) const ID_BITS: u32 = 18;
+/// The number of bits of a token id: three ids fit into a number of 64 bits.
+pub(crate) const ID_BITS: u32 = 20;
 /// The entry if two tokens do not merge, or a character is not a token. It is the id of a byte, which no merge makes.
 pub(crate) const NONE: u32 = 0;
 
@@ -351,10 +395,14 @@ pub(crate) const fn merged(slot: u64) -> u32 {
     (slot & ((1 << ID_BITS) - 1)) as u32
 }
 
-/// The number of low bits of an id that the table of boundaries drops: ids in steps of 1,024 fit into a byte.
-pub(crate) const BOUNDARY_STEP: u32 = 10;
 /// The entry of a boundary that no token crosses.
 pub(crate) const WHOLE: u8 = u8::MAX;
+
+/// An id as in the table of boundaries: in steps of 1,024, so that most ids fit into a byte. Higher ones are one step.
+#[inline]
+pub(crate) fn boundary_step(id: u32) -> u8 {
+    (id >> 10).min(u32::from(WHOLE) - 1) as u8
+}
 
 /// The binary logarithm of the number of bits in the filter of neighbors: 32 KB.
 pub(crate) const NEIGHBOR_BITS: u32 = 18;

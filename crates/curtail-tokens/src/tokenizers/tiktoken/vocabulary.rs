@@ -3,7 +3,7 @@
 //! fifteen milliseconds. It knows ids and bytes, not how a text is split.
 
 use super::tables::{
-    BOUNDARY_STEP, CLASS_BLOCK, ID_BITS, NONE, Tables, Tokens, UNIT_BLOCK, WHOLE, merged, neighbors, pair, spread,
+    CLASS_BLOCK, ID_BITS, NONE, Tables, Tokens, UNIT_BLOCK, WHOLE, boundary_step, merged, neighbors, pair, spread,
     spread_word, top,
 };
 
@@ -19,6 +19,7 @@ pub(crate) struct Vocabulary {
     units: &'static [[u8; 4]],
     boundaries: &'static [[u8; 1]],
     neighbors: &'static [[u8; 1]],
+    following: &'static [[u8; 16]],
     words: &'static [[u8; 8]],
     /// Tokens that no merges make, sorted: a piece is looked up among them before it is merged.
     whole: &'static [Box<[u8]>],
@@ -92,6 +93,7 @@ impl Vocabulary {
             units: keep(tables.units),
             boundaries: keep(tables.boundaries),
             neighbors: keep(tables.neighbors),
+            following: keep(tables.following),
             words: keep(tables.words),
             whole: whole.leak(),
         }
@@ -101,6 +103,11 @@ impl Vocabulary {
     #[inline]
     pub(crate) fn takes_whole(&self, piece: &[u8]) -> bool {
         !self.whole.is_empty() && self.whole.binary_search_by(|token| (**token).cmp(piece)).is_ok()
+    }
+
+    /// Whether merges make all tokens, so that it does not matter which text is a whole piece.
+    pub(crate) const fn makes_all(&self) -> bool {
+        self.whole.is_empty()
     }
 
     /// The token that two adjacent tokens merge into, or `NONE`.
@@ -167,8 +174,14 @@ impl Vocabulary {
         u32::from_le_bytes(self.units[usize::from(block) * UNIT_BLOCK + character as usize % UNIT_BLOCK])
     }
 
-    /// Whether no token contains bytes of both characters. `left` ends with the byte `before`, and `right` begins with
-    /// `after`. The left one is not ASCII.
+    /// Whether no token contains both of two ASCII characters, one after the other.
+    #[inline]
+    pub(crate) fn separates_ascii(&self, left: u8, right: u8) -> bool {
+        u128::from_le_bytes(self.following[usize::from(left)]) >> right & 1 == 0
+    }
+
+    /// Whether no token contains bytes of both characters, of which at least one is not ASCII. `left` ends with the byte
+    /// `before`, and `right` begins with `after`.
     #[inline]
     pub(crate) fn separates(&self, left: u32, before: u8, right: u32, after: u8) -> bool {
         let bit = neighbors(left, right);
@@ -179,6 +192,6 @@ impl Vocabulary {
     /// Whether the bytes on both sides of a boundary can merge before the token `id` is made.
     #[inline]
     pub(crate) fn splits(&self, before: u8, after: u8, id: u32) -> bool {
-        id >> BOUNDARY_STEP >= u32::from(self.boundaries[usize::from(before) << 8 | usize::from(after)][0])
+        boundary_step(id) >= self.boundaries[usize::from(before) << 8 | usize::from(after)][0]
     }
 }
