@@ -143,6 +143,23 @@ pub(crate) fn err_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
+/// The columns of the terminal that standard output is; `None` for a file or a pipe.
+pub(crate) fn out_width() -> Option<usize> {
+    static WIDTH: LazyLock<Option<usize>> = LazyLock::new(|| columns(terminal_size::terminal_size_of(io::stdout())));
+    *WIDTH
+}
+
+/// The columns of the terminal that standard error is; `None` for a file or a pipe.
+pub(crate) fn err_width() -> Option<usize> {
+    static WIDTH: LazyLock<Option<usize>> = LazyLock::new(|| columns(terminal_size::terminal_size_of(io::stderr())));
+    *WIDTH
+}
+
+/// The width of a terminal that has one.
+fn columns(size: Option<(terminal_size::Width, terminal_size::Height)>) -> Option<usize> {
+    size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
+}
+
 /// Sets whether colors are used, independently of the streams.
 pub(crate) fn use_colors(colors: bool) {
     let choice = if colors { anstream::ColorChoice::Always } else { anstream::ColorChoice::Never };

@@ -14,8 +14,8 @@ use crate::console;
 use crate::options::choices::{TextOrJson, text_or_json};
 use crate::options::configuration_schema;
 use crate::options::global::Global;
-use crate::reports::table::table;
-use crate::reports::table::{Columns, trimmed};
+use crate::reports::screen::Screen;
+use crate::reports::table::{Kind, Table};
 use curtail_core::checks::{self, Rule, rule_named};
 use curtail_core::suggest::unknown;
 use curtail_io::{FileSink, Packing, Replace, Scratch, refuse_file_as_directory};
@@ -32,14 +32,17 @@ pub(super) struct RuleArgs {
 impl RuleArgs {
     /// Prints the page of the rule: what it detects, and why that matters. Without a rule, prints the list.
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
-        let line =
-            |rule: &Rule| format!("{}  {:<22}  {:<5}  {}\n", rule.code, rule.name, rule.level.name(), rule.summary);
         console::out(&match &self.rule {
             Some(key) => rule_named(key)?.page(),
-            None => checks::ALL.iter().map(|rule| line(rule)).collect(),
+            None => rule_list(checks::ALL).text(Screen::of_stdout()),
         })?;
         Ok(())
     }
+}
+
+fn rule_list(rules: &[&Rule]) -> Table {
+    let columns = [("", Kind::Name), ("", Kind::Name), ("", Kind::Text), ("", Kind::Prose)];
+    Table::new(columns).with(rules.iter().map(|rule| [rule.code, rule.name, rule.level.name(), rule.summary]))
 }
 
 /// List the tokenizers and their models
@@ -59,20 +62,21 @@ impl TokenizersArgs {
     /// Lists every tokenizer, and the calibration with the provider's usage.
     pub(super) fn run(&self, _: &Global) -> anyhow::Result<()> {
         let text = match self.output_format {
-            TextOrJson::Text => tokenizer_table(),
-            TextOrJson::Json => tokenizer_array().to_string(),
+            TextOrJson::Text => tokenizer_table().text(Screen::of_stdout()),
+            TextOrJson::Json => format!("{}\n", tokenizer_array()),
         };
-        Ok(console::out(&(text + "\n"))?)
+        Ok(console::out(&text)?)
     }
 }
 
-fn tokenizer_table() -> String {
+fn tokenizer_table() -> Table {
     let rows = tokenizers::all().into_iter().map(|listed| {
         let counts = if listed.exact { "exactly" } else { "an estimate" };
         [listed.name, counts, &listed.models.join(", ")].map(String::from)
     });
     let by_usage = ["usage[:NAME]", "an estimate", "those whose logs contain the provider's usage"].map(String::from);
-    trimmed(&table(["name", "counts", "models"], rows.chain([by_usage]), Columns::Texts)).join("\n")
+    let columns = [("name", Kind::Name), ("counts", Kind::Text), ("models", Kind::Prose)];
+    Table::new(columns).with(rows.chain([by_usage]))
 }
 
 fn tokenizer_array() -> Value {
@@ -123,12 +127,13 @@ impl SchemaArgs {
 
 /// The outputs, each with the description in its schema.
 fn schema_list() -> anyhow::Result<String> {
-    let mut list = format!("{:<14} A `curtail.toml`.\n", "configuration");
+    let mut list = Table::new([("", Kind::Name), ("", Kind::Prose)]);
+    list.add(["configuration", "A `curtail.toml`."]);
     for (name, schema) in SCHEMAS {
         let schema: Value = serde_json::from_str(schema)?;
-        list += &format!("{name:<14} {}\n", schema["description"].as_str().unwrap_or_default());
+        list.add([*name, schema["description"].as_str().unwrap_or_default()]);
     }
-    Ok(list)
+    Ok(list.text(Screen::of_stdout()))
 }
 
 // `curtail completions` and `curtail man`: what is made from the same definitions as the help.

@@ -1,6 +1,7 @@
 //! `curtail check`: what is wrong with transcripts, where, and what the provider would answer.
 
 use std::io::Read as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use crate::console;
 use crate::options::check::{PathOptions, RuleOptions};
 use crate::options::choices::one_of;
-use crate::options::config::{Config, ConfigFlags};
+use crate::options::config::{Config, ConfigFlags, FileConfigs};
 use crate::options::counting::{CountingOptions, TemplateOptions};
 use crate::options::global::Global;
 use crate::options::input::Input;
@@ -18,19 +19,21 @@ use crate::options::numbers::Tokens;
 use crate::options::repair::{REPAIR_MODES, profile_named};
 use crate::process::Interrupt;
 use crate::reports::answer::{AnswerReporter, tell_about};
+use crate::reports::baseline::KnownFindings;
 use crate::reports::check::{CheckReport, CheckReporter};
 use crate::reports::findings::{CheckOutcome, FORMATS, Format, Silenced};
 use crate::reports::progress::{Progress, Show};
 use crate::reports::remarks;
+use crate::reports::screen::Screen;
 use crate::works::answer::Diagnosing;
-use crate::works::check::{Checking, TextRepair};
+use crate::works::check::{Checking, CheckingByFile, TextRepair};
 use curtail_core::checks::{Answer, Budget, Inspection, Levels, PathTable, Profile, Table, first_that_needs_budget};
 use curtail_core::processors::{Repair, RepairMode};
 use curtail_core::transcript::PairingRules;
 use curtail_io::Source;
 use curtail_io::batch::{Batch, Damage};
 
-/// Report broken tool pairs and other faults; exit with 1 if any is denied
+/// Report broken tool pairs and other faults; exit with 1 if denied
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
     #[command(flatten)]
@@ -94,6 +97,14 @@ pub(super) struct CheckArgs {
     #[arg(long, conflicts_with = "max_findings", hide_short_help = true, help_heading = "Report")]
     statistics: bool,
 
+    /// Report only findings that FILE does not list, and those of FILE that are gone
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["error", "diff"], hide_short_help = true, help_heading = "Report")]
+    baseline: Option<PathBuf>,
+
+    /// Write the findings to FILE, for --baseline, and report none
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "error", "diff", "fix"], hide_short_help = true, help_heading = "Report")]
+    write_baseline: Option<PathBuf>,
+
     /// Exit with 0 even if findings are denied
     #[arg(long, hide_short_help = true, help_heading = "Report")]
     exit_zero: bool,
@@ -142,6 +153,26 @@ fn skips(levels: &Levels, source: &Source, global: &Global) -> bool {
     skipped
 }
 
+/// Drops the inputs that configurations skip, and returns what they silence.
+fn silence(checking: &CheckingByFile, configs: &FileConfigs, sources: &mut Vec<Source>, global: &Global) -> Silenced {
+    let mut silenced = Silenced::default();
+    let mut names = Vec::new();
+    sources.retain(|source| {
+        let nth = checking.index.of(source.path.as_deref());
+        let levels = &checking.each[nth].levels;
+        let is_skipped = skips(levels, source, global);
+        let is_lowered = !is_skipped && levels.lowers(&source.name);
+        silenced.skipped += usize::from(is_skipped);
+        silenced.lowered |= is_lowered;
+        let config = configs.each[nth].as_ref().filter(|_| is_skipped || is_lowered);
+        let name = config.map(|config| config.file.clone()).filter(|name| !names.contains(name));
+        names.extend(name);
+        !is_skipped
+    });
+    silenced.config = names.join(", ");
+    silenced
+}
+
 impl CheckArgs {
     /// Checks the input and reports the findings.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
@@ -158,30 +189,25 @@ impl CheckArgs {
         if self.writes() && sources.iter().any(|source| source.path.is_none()) {
             bail!("standard input cannot be repaired in place; name files, or use `curtail repair` in the pipe");
         }
-        let table = config.as_ref().map(|config| config.table(&RuleOptions::TABLE)).transpose()?.flatten();
-        let rules = self.rules.or(table.as_ref());
-        let levels = self.levels(config.as_ref(), table.as_ref(), rules.max_tokens)?;
-        let checking = self.checking(&rules, levels, global.verbose)?;
-        if let Some(budget) = &checking.inspection.budget {
+        let configs = self.config.for_files(config, sources.iter().filter_map(|source| source.path.as_deref()))?;
+        let each = configs.each.iter().map(|config| self.checking_by(config.as_ref(), global.verbose));
+        let checking = CheckingByFile { each: each.collect::<Result<_, _>>()?, index: configs.index.clone() };
+        if let Some(budget) = checking.each.iter().find_map(|checking| checking.inspection.budget.as_ref()) {
             remarks::counted(&budget.counting, global);
         }
-        let found = sources.len();
-        sources.retain(|source| !skips(&checking.levels, source, global));
-        let silenced = config.map(|config| Silenced {
-            config: config.file,
-            lowered: sources.iter().any(|source| checking.levels.lowers(&source.name)),
-            skipped: found - sources.len(),
-        });
+        let silenced = silence(&checking, &configs, &mut sources, global);
         let interrupt = Interrupt::watch(self.writes())?;
         // A terminal shows findings at the end: until then it is free for progress, unless differences are shown.
         let progress = Arc::new(Progress::new(Show::chosen(global, self.diff), &sources));
         let mut outcome = CheckOutcome::default();
-        outcome.silenced = silenced.filter(Silenced::is_something);
+        outcome.silenced = Some(silenced).filter(Silenced::is_something);
         outcome.limit = self.max_findings;
         outcome.only_counts = self.statistics;
         outcome.colors = console::out_has_colors();
+        outcome.screen = Screen::of_stdout();
         outcome.is_quiet = global.quiet && self.output_format.name == FORMATS[0].name;
-        let mut reporter = CheckReporter::new(self.report(), global, outcome, Arc::clone(&progress));
+        let known = KnownFindings::open(self.baseline.as_deref(), self.write_baseline.as_deref())?;
+        let mut reporter = CheckReporter::new(self.report(), global, outcome, known, Arc::clone(&progress));
         missing.iter().for_each(|error| reporter.miss(error));
         // What is damaged is a finding.
         let batch = Batch { stop: interrupt.flag(), progress: Some(progress), damage: Damage::Fail, ..batch };
@@ -220,6 +246,14 @@ impl CheckArgs {
     /// Whether files are repaired in place.
     const fn writes(&self) -> bool {
         self.fix.is_some() && !self.diff
+    }
+
+    /// What is checked by `config`, or without one.
+    fn checking_by(&self, config: Option<&Config>, verbose: bool) -> anyhow::Result<Checking> {
+        let table = config.map(|config| config.table(&RuleOptions::TABLE)).transpose()?.flatten();
+        let rules = self.rules.or(table.as_ref());
+        let levels = self.levels(config, table.as_ref(), rules.max_tokens)?;
+        self.checking(&rules, levels, verbose)
     }
 
     fn checking(&self, rules: &RuleOptions, levels: Levels, verbose: bool) -> anyhow::Result<Checking> {

@@ -40,6 +40,11 @@ pub(super) const MISSING: &[(&str, &[&str], &str)] = &[
     ("split", &["-n", "--size"], "`split` takes tokens, -t N; `curtail window -n N` keeps the newest N messages"),
     ("window", &["-t"], "`window` takes messages, -n N; `curtail limit -t N` keeps what fits into N tokens"),
     ("summarize", &["-t"], "`summarize` takes interactions, -n N; `curtail limit -t N` keeps what fits into N tokens"),
+    (
+        "filter",
+        &["--exclude"],
+        "-x GLOB (--exclude-tool) drops calls of tools, and --exclude-path GLOB passes over files",
+    ),
     ("filter", &["-n"], "`filter` takes no size; `curtail window -n N` and `curtail limit -t N` do"),
     ("export", &["--force"], "an export never overwrites a file; name another file, or delete the existing one first"),
     (

@@ -17,7 +17,7 @@ use crate::{console, cutting};
 use curtail_core::checks::{ALL, Budget, Inspection, Level, Levels, Table, first_that_needs_budget};
 use curtail_core::pipeline::{Chain, Processors};
 
-/// Drop tool calls with their results, strip parts, clear old results
+/// Drop tool calls with results, strip parts, clear old results
 ///
 /// Without a flag that chooses what to drop, clear, shorten or remove, the calls of all tools are dropped.
 #[derive(Debug, clap::Args)]

@@ -73,14 +73,14 @@ fn page(command: Command, parent: &str, global: &[Arg]) -> Command {
     command.args(shown).after_help(examples)
 }
 
-/// The command with `--exclude` for `--exclude-path`, unless `--exclude` is a flag of its own there.
+/// The command with `--exclude` for `--exclude-path`. In `filter`, it could be meant for tools, which it is as a key of a file, so
+/// that the command line has neither.
 fn with_exclude_alias(command: Command) -> Command {
-    let takes = |arg: &Arg| arg.get_all_aliases().is_some_and(|names| names.contains(&EXCLUDE));
-    let has_flag = command.get_arguments().any(|arg| arg.get_id() == "exclude_path");
-    if has_flag && !command.get_arguments().any(takes) {
-        command.mut_arg("exclude_path", |arg| arg.visible_alias(EXCLUDE))
-    } else {
-        command
+    let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
+    match (has("exclude_tool"), has("exclude_path")) {
+        (true, _) => command.mut_arg("exclude_tool", |arg| arg.visible_alias(None::<&str>)),
+        (false, true) => command.mut_arg("exclude_path", |arg| arg.visible_alias(EXCLUDE)),
+        (false, false) => command,
     }
 }
 
@@ -96,6 +96,7 @@ fn has_effect(path: &str, id: &str) -> bool {
 /// The flag without the values of environment variables, and hidden from `-h` if every command has it.
 fn concise(arg: Arg) -> Arg {
     let is_long = arg.is_hide_short_help_set() || arg.is_global_set();
+    let arg = if arg.get_id() == "output_format" { arg.alias("format") } else { arg };
     signed(arg.hide_env_values(true).hide_short_help(is_long))
 }
 
@@ -121,25 +122,28 @@ fn first_screen(root: &Command) -> StyledStr {
 
 // The examples at the end of each command's help.
 
+/// The columns that a terminal has at least.
+const SCREEN: usize = 80;
+
 /// A command, a command line of it, and what that does.
 type Example = (&'static str, &'static str, &'static str);
 
 /// The examples of each command: three if there is more than one way to use it.
 const EXAMPLES: &[Example] = &[
     ("window", "curtail window -n 40 chat.jsonl", "keep the last 40 items"),
-    ("window", "curtail window -n 8 --unit turns chat.jsonl -o short.jsonl", "keep the last 8 turns"),
+    ("window", "curtail window -n 8 --unit turns chat.jsonl -o short.jsonl", "keep 8 turns"),
     ("window", "curtail window -n 40 --dry-run data/", "list what would be dropped, and why"),
     ("limit", "curtail limit -t 8k chat.jsonl", "keep what fits into 8,000 tokens"),
     ("limit", "curtail limit -t 16k --model gpt-4o chat.jsonl", "count as gpt-4o does"),
     ("limit", "curtail limit -t 8k data/ -O cut/ --stats", "cut a folder, with totals"),
     ("split", "curtail split -t 8k data/ -O rows/", "split a folder into rows that fit"),
-    ("split", "curtail split -t 8k --overlap 1turn chat.jsonl -o rows.jsonl", "repeat a turn in each window"),
-    ("split", "curtail split -t 8k --mark targets chat.jsonl -o marked.jsonl", "list targets in each record"),
+    ("split", "curtail split -t 8k --overlap 1turn data/ -O more/", "repeat a turn"),
+    ("split", "curtail split -t 8k --mark targets data/ -O marked/", "list the targets"),
     ("filter", "curtail filter -x 'debug_*' chat.jsonl", "drop calls of some tools"),
     ("filter", "curtail filter --strip reasoning,media chat.jsonl", "drop reasoning and images"),
     ("filter", "curtail filter --supersede-reads --keep-last-results 5 chat.jsonl", "clear old results"),
-    ("summarize", "curtail summarize -n 20 chat.jsonl", "keep the last 20 interactions and summaries"),
-    ("summarize", "curtail summarize --handoff chat.jsonl > HANDOFF.md", "write a page for the next session"),
+    ("summarize", "curtail summarize -n 20 chat.jsonl", "keep 20 interactions, and summaries"),
+    ("summarize", "curtail summarize --handoff chat.jsonl > HANDOFF.md", "write a handoff page"),
     ("summarize", "curtail summarize --thread demo chat.jsonl", "continue a stored memory"),
     ("repair", "curtail repair chat.jsonl -o fixed.jsonl", "move results to their calls, drop the rest"),
     ("repair", "curtail repair --mode stub data/ --in-place=.bak", "answer calls, keep backups"),
@@ -159,7 +163,7 @@ const EXAMPLES: &[Example] = &[
     ("view", "curtail view chat.jsonl --text", "read it in the terminal"),
     ("sessions", "curtail sessions --since 7d", "list the sessions of the last week"),
     ("sessions", "curtail sessions --tokens --sort tokens -n 5", "list the five with the most tokens"),
-    ("sessions", "curtail sessions --project . --format paths", "print the paths of a project's"),
+    ("sessions", "curtail sessions --project . --output-format paths", "print the paths of a project's"),
     ("show", "curtail show chat.jsonl", "list messages, parts and pairs"),
     ("show", "curtail show --output-format json data/", "write one JSON object per transcript"),
     ("show", "curtail show --message 1 chat.jsonl", "print the message that a summary points to"),
@@ -253,11 +257,18 @@ fn examples_of(path: &str, styles: &Styles) -> StyledStr {
         return text;
     }
     let header = styles.get_header();
-    let width = examples.iter().map(|(_, line, _)| line.len()).max().unwrap_or_default();
+    let widest = examples.iter().map(|(_, line, _)| line.len()).max().unwrap_or_default();
+    let fits = |width: usize, purpose: &str| width + purpose.len() + "    # ".len() <= SCREEN;
+    let are_aligned = examples.iter().all(|(_, _, purpose)| fits(widest, purpose));
     // Writing to a styled string cannot fail.
     let _ = write!(text, "{header}Examples:{header:#}");
     for (_, line, purpose) in examples {
-        let _ = write!(text, "\n  {line:width$}  # {purpose}");
+        let width = if are_aligned { widest } else { line.len() };
+        let _ = match fits(width, purpose) {
+            true => write!(text, "\n  {line:width$}  # {purpose}"),
+            // A command that the terminal breaks cannot be pasted.
+            false => write!(text, "\n  # {purpose}\n  {line}"),
+        };
     }
     text
 }

@@ -25,7 +25,7 @@ use curtail_io::batch::{Batch, Event, Flow, Unit, Work};
 use curtail_lab::replay::{Apply, ModelPrice, Prices, Remembered, Replay, SessionReport};
 use curtail_view::ReplayColumn;
 
-/// Replay recorded sessions under other policies: tokens, cache, cost and lost references
+/// Replay sessions under other policies: tokens, cost, losses
 ///
 /// Before each reply of the model, there is one request. Every policy is applied at every request, and the result is measured:
 /// tokens sent, tokens that the provider would have read from its cache, the cost, and how many of the references that the reply

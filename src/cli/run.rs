@@ -13,11 +13,13 @@ use crate::options::global::Global;
 use crate::options::keys::Origin;
 use crate::options::policy;
 use crate::options::policy::PRESETS;
+use crate::reports::screen::Screen;
+use crate::reports::table::{Kind, Table};
 use crate::{console, cutting};
 use curtail_core::suggest::unknown;
 use curtail_core::visible::one_line;
 
-/// Run the processors of a configuration file, in the order history, network, agent
+/// Run the processors of a configuration file or a preset
 ///
 /// The output of each processor is the input of the next; a transcript is read once and written once. The configuration is
 /// the file that -c names, or the closest `curtail.toml` in the working directory and its parents.
@@ -60,7 +62,8 @@ impl RunArgs {
     /// Runs the chain, or prints it.
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<ExitCode> {
         if self.list_presets {
-            console::out(&policy::list())?;
+            let columns = [("", Kind::Name), ("", Kind::Prose), ("", Kind::Prose)];
+            console::out(&Table::new(columns).with(policy::list()).text(Screen::of_stdout()))?;
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(name) = &self.preset {

@@ -13,6 +13,7 @@ use crate::options::counting::CountingOptions;
 use crate::options::global::Global;
 use crate::options::numbers::time_span;
 use crate::reports::remarks;
+use crate::reports::screen::Screen;
 use crate::reports::session_list::{self, ListedSession};
 use crate::sessions::content::{SessionHead, SessionSums};
 use crate::sessions::found::{FoundSessions, KeptSession, find_sessions};
@@ -22,7 +23,7 @@ use curtail_core::suggest::unknown;
 use curtail_core::visible::one_line;
 use curtail_lab::calibration::SeenRequests;
 
-/// List the sessions that coding agents keep on this machine, newest first
+/// List the sessions of coding agents on this machine, newest first
 ///
 /// Other commands take a session by its name instead of a path: `@last` is the newest one, `@codex` the newest of Codex, and
 /// `@claude:2` the second newest of Claude Code. Only the beginnings of sessions are read, and nothing is written.
@@ -49,13 +50,17 @@ pub(super) struct SessionsArgs {
     #[arg(long, value_enum, value_name = "KEY", default_value = "time")]
     sort: Sort,
 
+    /// Show the path of each session below it
+    #[arg(long)]
+    paths: bool,
+
     /// Count messages and tokens, for which whole sessions are read
     #[arg(long)]
     tokens: bool,
 
     /// Format of the list
-    #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT", default_value = "table")]
-    format: SessionsFormat,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    output_format: SessionsFormat,
 
     #[command(flatten)]
     counting: CountingOptions,
@@ -76,7 +81,7 @@ enum Sort {
     Size,
 }
 
-/// `--format`
+/// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SessionsFormat {
     /// A table
@@ -122,7 +127,7 @@ impl SessionsArgs {
             });
         }
         self.drop_stored(&mut listed, global);
-        let limit = self.count.unwrap_or(if self.format == SessionsFormat::Table { 20 } else { 0 });
+        let limit = self.count.unwrap_or(if self.output_format == SessionsFormat::Table { 20 } else { 0 });
         if self.sort == Sort::Size {
             listed.sort_by_key(|one| std::cmp::Reverse(one.session.size));
         }
@@ -138,15 +143,15 @@ impl SessionsArgs {
             listed.truncate(if limit > 0 { limit } else { total });
         }
         self.print(&listed, now)?;
-        if listed.is_empty() && self.format == SessionsFormat::Table && !global.quiet {
+        if listed.is_empty() && self.output_format == SessionsFormat::Table && !global.quiet {
             agents.iter().filter_map(|agent| agent.unread).for_each(|unread| console::note(&unread));
         }
         let shared: usize = listed.iter().filter_map(|one| one.sums.as_ref()).map(|sums| sums.shared).sum();
-        if shared > 0 && self.format == SessionsFormat::Table && !global.quiet {
+        if shared > 0 && self.output_format == SessionsFormat::Table && !global.quiet {
             let shared = number_of(shared, "request");
             console::note(&format!("shared: {shared} repeated from older sessions, whose messages count once"));
         }
-        if listed.len() < total && self.format == SessionsFormat::Table && !global.quiet {
+        if listed.len() < total && self.output_format == SessionsFormat::Table && !global.quiet {
             console::note(&format!("{} of {total} sessions; -n 0 lists all", listed.len()));
         }
         Ok(())
@@ -161,7 +166,7 @@ impl SessionsArgs {
     }
 
     fn lists_paths(&self) -> bool {
-        matches!(self.format, SessionsFormat::Paths | SessionsFormat::Paths0)
+        matches!(self.output_format, SessionsFormat::Paths | SessionsFormat::Paths0)
     }
 
     /// Drops stored sessions from a list of paths, because they have none.
@@ -174,7 +179,7 @@ impl SessionsArgs {
         if listed.len() < all && !global.quiet {
             let dropped = all - listed.len();
             console::note(&format!(
-                "{dropped} without a file left out; `curtail sessions` shows the command that writes each to one"
+                "{dropped} without a file left out; `curtail sessions --paths` shows the command that writes each to one"
             ));
         }
     }
@@ -216,14 +221,14 @@ impl SessionsArgs {
     }
 
     fn print(&self, listed: &[ListedSession], now: SystemTime) -> anyhow::Result<()> {
-        match self.format {
-            SessionsFormat::Table => console::out(&session_list::table(listed, now))?,
+        match self.output_format {
+            SessionsFormat::Table => console::out(&session_list::table(listed, now, self.paths, Screen::of_stdout()))?,
             SessionsFormat::Json => {
                 let sessions: Vec<_> = listed.iter().map(ListedSession::entry).collect();
                 console::out_json(&format!("{}\n", json!({"version": 1, "sessions": sessions})))?;
             }
             SessionsFormat::Paths | SessionsFormat::Paths0 => {
-                let end = if self.format == SessionsFormat::Paths { '\n' } else { '\0' };
+                let end = if self.output_format == SessionsFormat::Paths { '\n' } else { '\0' };
                 let path = |one: &ListedSession| match console::out_is_terminal() {
                     true => format!("{}\n", one_line(&one.session.path.to_string_lossy())),
                     false => format!("{}{end}", one.session.path.display()),

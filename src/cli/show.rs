@@ -10,6 +10,7 @@ use crate::options::choices::{TextOrJson, text_or_json};
 use crate::options::global::Global;
 use crate::options::input::Input;
 use crate::reports::remarks;
+use crate::reports::screen::{DIM, Screen, painted};
 use curtail_core::dialects::{Dialect, ReadError, mark};
 use curtail_core::numbers::number_of;
 use curtail_core::transcript::{
@@ -19,7 +20,7 @@ use curtail_core::visible::one_line;
 use curtail_io::FileError;
 use curtail_io::batch::{Event, Flow, Opened, Unit, Work};
 
-/// Show how a transcript is read: framing, dialect, messages, parts and pairs
+/// Show how a transcript is read: dialect, messages, parts, pairs
 ///
 /// Use it to find the reason for a cut, byte by byte. `curtail view` shows the conversation itself.
 #[derive(Debug, clap::Args)]
@@ -144,13 +145,16 @@ fn print_outlines(format: TextOrJson, opened: &Opened, outlined: Vec<Outlined>) 
 }
 
 fn text(shown: &ShownTranscript<'_>) -> String {
-    let head = format!("{}\n   #  line  turn  seg  role       parts\n", one_line(&headline(shown)));
+    let screen = Screen::of_stdout();
+    let titles = painted(DIM, "   #  line  turn  seg  role       parts");
+    let head = format!("{}\n{titles}\n", screen.wrapped(&one_line(&headline(shown)), 2));
     let items = shown.outline.items.iter().map(|item| match &item.kind {
         OutlineKind::Message(message) => message_lines(message, item.line),
         OutlineKind::With(index) => metadata(item, &format!("belongs to message {index}")),
         OutlineKind::Pinned(_) => metadata(item, "stays"),
     });
-    head + &items.collect::<String>()
+    let rows: String = items.collect();
+    head + &rows.lines().map(|row| format!("{}\n", screen.cut(row, 0))).collect::<String>()
 }
 
 fn metadata(item: &OutlineItem, text: &str) -> String {

@@ -20,7 +20,7 @@ use curtail_facts::verify::give_back;
 use curtail_io::batch::InputOptions;
 use curtail_io::{FileError, Source};
 
-/// Show what a cut lost: rules, to-dos, files, checks, errors, decisions; exit with 1 if it lost too much
+/// Show what a cut lost: rules, to-dos, files, checks, decisions
 ///
 /// With two files, BEFORE and AFTER are compared; AFTER may be a transcript of any dialect, or a text such as a summary. With two
 /// directories, files of the same name are. With one file, what the model read before and after each compaction of its log is

@@ -24,7 +24,7 @@ use curtail_io::batch::{Event, Flow, Unit, Work};
 use curtail_lab::replay::Prices;
 use curtail_view::{Conversation, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, render};
 
-/// Write a page that shows a transcript, or what a policy would do to it
+/// Show a transcript, or the effect of a policy, as a page
 ///
 /// The page is one HTML file that needs no network: the conversation as a strip, the context at each request, tokens by role
 /// and by tool, the findings of `check`, and all messages, with tool results inside their calls. The page of two transcripts

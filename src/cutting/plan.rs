@@ -147,6 +147,8 @@ fn identity(flags: &CutFlags, chain: &str, reads: &[PathBuf]) -> String {
         live,
         max_record: _,
         stdin_filename: _,
+        no_ignore: _,
+        hidden: _,
     } = input;
     let Output {
         output: _,

@@ -2,6 +2,7 @@
 //! of those of other commands, are read in `keys.rs`.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::io::Read as _;
 use std::ops::Range;
@@ -296,6 +297,28 @@ impl ConfigFlags {
         Ok(Some(Config::load(&path, choice, &variables)?))
     }
 
+    /// The configurations that apply to `files`: for each, the closest one in its folder or above it, up to the root of its
+    /// repository, and `fallback` where there is none. A configuration that was named applies to all.
+    pub(crate) fn for_files<'p>(
+        &self,
+        fallback: Option<Config>,
+        files: impl Iterator<Item = &'p Path>,
+    ) -> anyhow::Result<FileConfigs> {
+        let mut configs = FileConfigs { each: vec![fallback], index: ConfigIndex::default() };
+        if self.no_config || self.config.is_some() {
+            return Ok(configs);
+        }
+        let here = std::env::current_dir().context("the working directory")?;
+        let variables = Variables::of_process();
+        for folder in files.map(folder_of) {
+            if !configs.index.of_folder.contains_key(folder) {
+                let nth = configs.closest(&here.join(folder), &here, &variables)?;
+                configs.index.of_folder.insert(folder.to_owned(), nth);
+            }
+        }
+        Ok(configs)
+    }
+
     /// The configuration; an error if there is none.
     pub(crate) fn required(&self) -> anyhow::Result<Config> {
         if self.no_config {
@@ -305,6 +328,47 @@ impl ConfigFlags {
             "no `curtail.toml` in the working directory or its parents; name one with -c, or write one with `curtail init`",
         )
     }
+}
+
+/// The configurations of a run, and which of them applies to each file.
+pub(crate) struct FileConfigs {
+    /// The configurations. The first applies to what has no closer one.
+    pub(crate) each: Vec<Option<Config>>,
+    /// Which of them applies to which file.
+    pub(crate) index: ConfigIndex,
+}
+
+/// Which of several configurations applies to each file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ConfigIndex {
+    /// The index of the configuration of the files in each folder.
+    of_folder: HashMap<PathBuf, usize>,
+}
+
+impl ConfigIndex {
+    /// The index of the configuration of the file at `path`, or of standard input.
+    pub(crate) fn of(&self, path: Option<&Path>) -> usize {
+        path.and_then(|path| self.of_folder.get(folder_of(path)).copied()).unwrap_or_default()
+    }
+}
+
+impl FileConfigs {
+    /// The index of the configuration that applies to `folder`, which is read if it is new.
+    fn closest(&mut self, folder: &Path, here: &Path, variables: &Variables) -> anyhow::Result<usize> {
+        let Some(path) = Config::discover(folder) else { return Ok(0) };
+        let path = path.strip_prefix(here).map_or(path.clone(), PathBuf::from);
+        let name = path.display().to_string();
+        let known = self.each.iter().position(|config| config.as_ref().is_some_and(|config| config.file == name));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        self.each.push(Some(Config::load(&path, ConfigChoice::Found, variables)?));
+        Ok(self.each.len() - 1)
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
 }
 
 /// The closest configuration, by its path relative to the working directory if it is inside.

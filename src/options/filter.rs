@@ -42,7 +42,7 @@ const STRIP_KINDS: &[Choice<StripKind>] = &[
 const CAP_KEEPS: &[Choice<CapKeep>] =
     &[Choice::plain("head", CapKeep::Head), Choice::plain("tail", CapKeep::Tail), Choice::plain("both", CapKeep::Both)];
 
-/// Drop tool calls with their results, strip parts, clear old results
+/// Drop tool calls with results, strip parts, clear old results
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct FilterOptions {
     /// Drop only calls of tools that match GLOB

@@ -16,7 +16,7 @@ use curtail_core::error::system_message;
 use curtail_core::numbers::number_of;
 use curtail_core::small::{SMALL, read_small_text};
 use curtail_io::batch::{Batch, Damage, InputOptions, OnError};
-use curtail_io::{ErrorKind, FileError, Inputs, OpenTable, Source, Wanted};
+use curtail_io::{Beside, ErrorKind, FileError, Inputs, OpenTable, Source, Wanted};
 
 /// What opens tables, in a build that can.
 #[cfg(feature = "parquet")]
@@ -60,6 +60,17 @@ pub(crate) struct Input {
     /// GLOB applies as that of --glob does.
     #[arg(long, value_name = "GLOB", hide_short_help = true)]
     pub(crate) exclude_path: Vec<String>,
+
+    /// Find ignored files in directories as well
+    ///
+    /// A `.gitignore` in a repository, an `.ignore`, and git's own lists name ignored files. Files and globs that you name are
+    /// always read.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) no_ignore: bool,
+
+    /// Find hidden files and folders in directories as well
+    #[arg(long, hide_short_help = true)]
+    pub(crate) hidden: bool,
 
     /// How a file contains its transcripts
     #[arg(long, value_parser = one_of(FRAMINGS), default_value = "auto", hide_short_help = true)]
@@ -149,7 +160,8 @@ impl Input {
         let stdin_name = self.stdin_filename.as_deref();
         let globs = &self.glob;
         let excludes = &self.exclude_path;
-        Wanted { paths: &self.paths, stdin_name, except, globs, excludes, skips_links: false }
+        let beside = Beside { ignored: self.no_ignore, hidden: self.hidden };
+        Wanted { paths: &self.paths, stdin_name, except, globs, excludes, skips_links: false, beside }
     }
 
     /// The inputs that the paths name and an error for each one not found; nothing below `except`.
@@ -203,6 +215,17 @@ impl Input {
                 true => format!("no file in a directory matches `{glob}`"),
                 false => format!("`{glob}` applies to files in directories, and no directory is named"),
             });
+        }
+        let flags = [(self.no_ignore, "--no-ignore"), (self.hidden, "--hidden")];
+        for (_, flag) in flags.iter().filter(|(given, _)| *given && !found.has_walked) {
+            console::warning(&format!("{flag} applies to files in directories, and no directory is named"));
+        }
+        if found.passed_over > 0 {
+            let files = number_of(found.passed_over, "transcript");
+            let verb = if found.passed_over == 1 { "is" } else { "are" };
+            console::warning(&format!(
+                "{files} {verb} ignored (`.gitignore`) or hidden; pass --no-ignore or --hidden, or name the files"
+            ));
         }
         let reads_stdin = found.sources.iter().any(|source| source.path.is_none());
         if let Some(name) = self.stdin_filename.as_ref().filter(|_| !reads_stdin) {

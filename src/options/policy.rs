@@ -1,7 +1,6 @@
 //! `--policy`: processors written as on a command line, with `|` between them.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 
 use anyhow::{Context as _, anyhow, bail};
 
@@ -247,17 +246,9 @@ pub(crate) fn preset_named(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
 
-/// A line for each preset: its name, what it does, and the command.
-pub(crate) fn list() -> String {
-    let width = |column: fn(&Preset) -> &str| PRESETS.iter().map(|preset| column(preset).len()).max().unwrap_or(0);
-    let names = width(|preset| preset.name);
-    let commands = width(|preset| preset.command);
-    let mut text = String::new();
-    for preset in PRESETS {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{:names$}  {:commands$}  {}", preset.name, preset.command, preset.about);
-    }
-    text
+/// A row for each preset: its name, its command, and what it does.
+pub(crate) fn list() -> Vec<[&'static str; 3]> {
+    PRESETS.iter().map(|preset| [preset.name, preset.command, preset.about]).collect()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use curtail_core::transcript::Role;
 use curtail_memory::rolling::{Counted, LeastKept, Rolling, RollingSummary};
 use curtail_memory::summarizers::Summarizer;
 
-/// Keep the newest interactions verbatim and summaries of the older ones
+/// Keep the newest interactions, and summaries of the older ones
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct SummarizeOptions {
     /// Number of newest interactions to keep verbatim

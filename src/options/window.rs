@@ -24,7 +24,7 @@ const UNITS: &[Choice<WindowUnit>] = &[
     ),
 ];
 
-/// Keep the last N items, with at least one user/assistant exchange and no orphaned tool results
+/// Keep the last N items, a complete exchange and complete pairs
 ///
 /// `history` keeps the last N items, reaches further back until the window contains a user and an assistant message, and adds
 /// the in-flight round on top. `sliding` keeps at most N messages, including system messages.

@@ -6,9 +6,10 @@ use crate::console;
 use crate::options::global::Global;
 use crate::reports::findings::text_of;
 use crate::reports::remarks;
+use crate::reports::screen::Screen;
 use curtail_core::checks::{Constraint, Diagnosis, Finding};
 use curtail_core::numbers::number_of;
-use curtail_core::visible::{one_line, printed};
+use curtail_core::visible::one_line;
 use curtail_io::FileError;
 use curtail_io::batch::{Event, Flow};
 
@@ -97,7 +98,7 @@ pub(crate) fn tell_about(diagnosis: &Diagnosis) -> bool {
 
 fn print(text: &str) {
     // A closed pipe is not an error.
-    drop(console::out_json(&printed(text)));
+    drop(console::out(&Screen::of_stdout().wrapped(text, 2)));
 }
 
 fn rule_of(row: &Constraint) -> &'static str {
@@ -121,7 +122,7 @@ fn places(file: &str, findings: &[Finding], is_named: bool) -> String {
         text += &format!("the answer names no place; {} fit it:\n\n", number_of(findings.len(), "place"));
     }
     for finding in findings.iter().take(SHOWN) {
-        text += &text_of(&name, finding, console::out_has_colors());
+        text += &text_of(&name, finding, console::out_has_colors(), Screen::of_stdout());
     }
     if findings.len() > SHOWN {
         text += &format!("… and {} more\n\n", findings.len() - SHOWN);

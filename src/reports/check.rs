@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::console;
 use crate::options::global::Global;
+use crate::reports::baseline::KnownFindings;
 use crate::reports::findings::{CheckOutcome, FORMATS, Format};
 use crate::reports::progress::Progress;
 use crate::reports::remarks;
@@ -48,6 +49,8 @@ pub(crate) struct CheckReporter<'a> {
     scratch: Scratch,
     /// Whether differences of any file were printed.
     differs: bool,
+    /// The findings of a baseline.
+    known: Option<KnownFindings>,
 }
 
 /// The state of the current file.
@@ -69,7 +72,13 @@ struct CheckedFile {
 }
 
 impl<'a> CheckReporter<'a> {
-    pub(crate) fn new(how: CheckReport, global: &'a Global, outcome: CheckOutcome, progress: Arc<Progress>) -> Self {
+    pub(crate) fn new(
+        how: CheckReport,
+        global: &'a Global,
+        outcome: CheckOutcome,
+        known: Option<KnownFindings>,
+        progress: Arc<Progress>,
+    ) -> Self {
         let gradual = how.format.is_gradual() && !how.diff && !console::out_is_terminal();
         Self {
             how,
@@ -81,6 +90,7 @@ impl<'a> CheckReporter<'a> {
             file: CheckedFile::default(),
             scratch: Scratch::default(),
             differs: false,
+            known,
         }
     }
 
@@ -89,6 +99,9 @@ impl<'a> CheckReporter<'a> {
         match event {
             Event::Opened(opened) => {
                 self.outcome.files.push(opened.source.name.clone());
+                if let Some(known) = &mut self.known {
+                    known.begin(&opened.source.name);
+                }
                 let described = !self.global.verbose;
                 self.file = CheckedFile { described, failed: Some(false), ..CheckedFile::default() };
                 Flow::Continue
@@ -132,7 +145,7 @@ impl<'a> CheckReporter<'a> {
         self.outcome.transcripts += checked.transcripts;
         self.outcome.repaired += checked.repaired;
         for finding in checked.findings.drain(..) {
-            self.outcome.add(file, finding.moved(0, grown));
+            self.add(file, finding.moved(0, grown));
         }
         for (print, finding) in checked.fingerprints.drain(..) {
             self.compare_with_earlier(print, file, finding.moved(0, grown));
@@ -149,6 +162,14 @@ impl<'a> CheckReporter<'a> {
         let here = self.outcome.file(file);
         if (first, line) != (here, finding.at.line) {
             finding.message = format!("the transcript has the same messages as {first}:{line}");
+            self.add(file, finding);
+        }
+    }
+
+    /// Adds a finding, unless a baseline lists it.
+    fn add(&mut self, file: usize, finding: Finding) {
+        let name = self.outcome.file(file);
+        if !self.known.as_mut().is_some_and(|known| known.knows(name, &finding)) {
             self.outcome.add(file, finding);
         }
     }
@@ -248,6 +269,10 @@ impl<'a> CheckReporter<'a> {
         self.progress.finish();
         for error in self.scratch.settle() {
             self.fail(&error);
+        }
+        match self.known.as_ref().map(|known| known.finish(self.global.quiet)).transpose() {
+            Ok(known) => self.outcome.known = known,
+            Err(error) => self.fail(&error),
         }
         let is_text = self.how.format.name == FORMATS[0].name;
         if !self.how.diff {

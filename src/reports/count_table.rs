@@ -4,8 +4,8 @@ use clap::ValueEnum;
 
 use crate::console;
 use crate::reports::counts::{By, CountRow, Counts};
-use crate::reports::table;
-use crate::reports::table::{Columns, csv_field, trimmed};
+use crate::reports::screen::Screen;
+use crate::reports::table::{Kind, Table, csv_field};
 use curtail_core::numbers::number_of;
 use curtail_core::visible::one_line;
 use curtail_io::FileError;
@@ -35,7 +35,7 @@ pub(crate) fn flush(counts: &mut Counts) -> Result<(), FileError> {
 /// Writes the counts, without the rows that were written while the input was read.
 pub(crate) fn write_counts(counts: &Counts, format: CountFormat) -> anyhow::Result<()> {
     match format {
-        CountFormat::Table => console::out(&table(counts))?,
+        CountFormat::Table => console::out(&table(counts, Screen::of_stdout()))?,
         CountFormat::Json => console::out_json(&format!("{}\n", json(counts)))?,
         CountFormat::Csv if counts.gradual => {}
         CountFormat::Csv => console::out(&(csv_header(counts) + &csv_rows(counts)))?,
@@ -119,7 +119,24 @@ fn titles(counts: &Counts, columns: &[CountColumn]) -> Vec<&'static str> {
     columns.iter().map(|column| column.title).chain(share).collect()
 }
 
-fn table(counts: &Counts) -> String {
+/// The name of what is neither a call nor a result, in a table of tools.
+const OUTSIDE_TOOLS: &str = "(no tool)";
+
+/// What the rows of tools leave of the total; nothing for rows of another kind.
+fn outside_tools(counts: &Counts) -> Option<CountRow> {
+    let total = counts.sums.total;
+    let (_, left_out) = &counts.left_out;
+    let mut tools = *left_out;
+    counts.rows().iter().for_each(|(_, row)| tools.add(*row));
+    (counts.by == By::Tool).then(|| CountRow {
+        tokens: total.tokens.saturating_sub(tools.tokens),
+        live: total.live.saturating_sub(tools.live),
+        estimated: total.estimated.saturating_sub(tools.estimated),
+        ..CountRow::default()
+    })
+}
+
+fn table(counts: &Counts, screen: Screen) -> String {
     let columns = table_columns(counts);
     let row = |name: &str, amount: &CountRow| {
         let mark = |title: &str| {
@@ -135,12 +152,14 @@ fn table(counts: &Counts) -> String {
     if *left_out > 0 {
         rows.push(row(&format!("{left_out} more"), sum));
     }
-    // Tools account for only part of the tokens: a total below them would not be their sum.
-    if counts.rows().len() + left_out != 1 && counts.by != By::Tool {
+    rows.extend(outside_tools(counts).map(|rest| row(OUTSIDE_TOOLS, &rest)));
+    if rows.len() != 1 {
         rows.push(row("total", &counts.sums.total));
     }
-    let header = std::iter::once(title(counts.by)).chain(titles(counts, &columns));
-    format!("{}\n{}\n", trimmed(&table::table(header, rows, Columns::Numbers)).join("\n"), footer(counts))
+    let first = if matches!(counts.by, By::Role | By::Tool) { Kind::Name } else { Kind::Path };
+    let numbers = titles(counts, &columns).into_iter().map(|title| (title, Kind::Count));
+    let table = Table::new(std::iter::once((title(counts.by), first)).chain(numbers)).with(rows);
+    format!("{}{}\n", table.text(screen), screen.note(&footer(counts)))
 }
 
 fn footer(counts: &Counts) -> String {

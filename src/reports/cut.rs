@@ -10,11 +10,13 @@ use crate::console;
 use crate::options::choices::TextOrJson;
 use crate::options::cut::CutFlags;
 use crate::options::global::Global;
+use crate::reports::explained::DecisionReporter;
 use crate::reports::lines::{LineFile, Reject};
 use crate::reports::new_session::NewSessionWriter;
 use crate::reports::notes::Notes;
 use crate::reports::progress::Progress;
 use crate::reports::remarks;
+use crate::reports::screen::Screen;
 use crate::reports::split_map::SplitMap;
 use crate::reports::stdout::Stdout;
 use crate::reports::totals::Sums;
@@ -37,6 +39,7 @@ pub(crate) struct CutReporter<'f> {
     beside: SideOutputs<'f>,
     file: CurrentFile,
     notes: Notes,
+    decisions: DecisionReporter,
     /// Outputs that already exist and are not of this batch.
     existing: usize,
     /// Files in directories that are not transcripts.
@@ -106,6 +109,7 @@ impl<'f> CutReporter<'f> {
             beside,
             file: CurrentFile::default(),
             notes: Notes::default(),
+            decisions: DecisionReporter::default(),
             existing: 0,
             passed_over: 0,
             failed: false,
@@ -233,6 +237,8 @@ impl<'f> CutReporter<'f> {
         if reading.is_empty() && shown.is_empty() && output.explained.is_empty() {
             return;
         }
+        let format = self.cutting.explain.unwrap_or(TextOrJson::Text);
+        let explained = self.decisions.block(&opened.source.name, &output.explained, format);
         self.progress.aside(|| {
             if !reading.is_empty() {
                 console::note(&reading);
@@ -240,7 +246,7 @@ impl<'f> CutReporter<'f> {
             for note in &shown {
                 console::warning(note);
             }
-            console::err(&output.explained);
+            console::err(&explained);
         });
     }
 
@@ -336,6 +342,7 @@ impl<'f> CutReporter<'f> {
             let files = number_of(self.sums.files, "file");
             console::warning(&format!("interrupted after {files}; every written file is complete"));
         }
+        console::err(&self.decisions.sum());
         self.report_held_back();
         self.finish_files();
         self.report_remarks();
@@ -412,7 +419,7 @@ impl<'f> CutReporter<'f> {
         let text = match self.flags.stats {
             None => return,
             Some(TextOrJson::Json) => self.sums.json(chain, &tokenizer, start.elapsed()),
-            Some(TextOrJson::Text) => self.sums.table(chain, &tokenizer, start.elapsed()),
+            Some(TextOrJson::Text) => self.sums.table(chain, &tokenizer, start.elapsed(), Screen::of_stderr()),
         };
         console::err(&format!("{text}\n"));
     }

@@ -12,6 +12,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use crate::reports::screen::{COUNT, NAME, Screen};
 use curtail_core::checks::{ALL, Finding, FindingPlace, Level, Rule};
 use curtail_core::digest::fnv1a_128;
 use curtail_core::numbers::number_of;
@@ -36,6 +37,8 @@ pub(crate) struct CheckOutcome {
     pub(crate) changed: Vec<String>,
     /// What a configuration silenced, if anything.
     pub(crate) silenced: Option<Silenced>,
+    /// What a baseline lists, if there is one.
+    pub(crate) known: Option<Known>,
     /// Maximum number of findings to show; all by default.
     pub(crate) limit: Option<usize>,
     /// Whether findings are counted and not shown.
@@ -44,6 +47,8 @@ pub(crate) struct CheckOutcome {
     pub(crate) is_quiet: bool,
     /// Whether the report may contain colors.
     pub(crate) colors: bool,
+    /// What a report for people is written to.
+    pub(crate) screen: Screen,
     /// The findings that are shown and not yet written, in order.
     unwritten: Vec<FileFinding>,
     /// How many findings are written.
@@ -52,10 +57,31 @@ pub(crate) struct CheckOutcome {
     counts: BTreeMap<&'static str, Count>,
 }
 
-/// What a configuration removes from a report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Silenced {
+/// What a baseline removes from a report.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Known {
     /// The name of the file.
+    pub(crate) baseline: String,
+    /// The number of findings that it lists.
+    pub(crate) findings: usize,
+    /// The number of findings that it lists and that are gone.
+    pub(crate) stale: usize,
+}
+
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} known by {}", self.findings, self.baseline)?;
+        if self.stale > 0 {
+            write!(f, ", and {} gone", self.stale)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a configuration removes from a report.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Silenced {
+    /// The name of the file, or the names of several.
     pub(crate) config: String,
     /// Whether it lowers the level of a rule for a file that was checked.
     pub(crate) lowered: bool,
@@ -203,6 +229,8 @@ struct Styles {
     warning: Style,
     frame: Style,
     message: Style,
+    name: Style,
+    count: Style,
 }
 
 impl Styles {
@@ -212,7 +240,7 @@ impl Styles {
         }
         let [error, warning, frame] =
             [AnsiColor::Red, AnsiColor::Yellow, AnsiColor::Blue].map(|color| color.on_default().bold());
-        Self { error, warning, frame, message: Style::new().bold() }
+        Self { error, warning, frame, message: Style::new().bold(), name: NAME, count: COUNT }
     }
 }
 
@@ -226,12 +254,12 @@ fn write_text(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "… and {hidden} more, not shown (--max-findings)\n")?;
     }
     if outcome.only_counts || outcome.found() > 0 {
-        write_counts(&outcome.by_rule(), out)?;
+        write_counts(&outcome.by_rule(), &Styles::new(outcome.colors), out)?;
     }
     for file in &outcome.changed {
         writeln!(out, "changed: {}", one_line(file))?;
     }
-    writeln!(out, "{}", summary(outcome))
+    writeln!(out, "{}", outcome.screen.wrapped(&summary(outcome), 2))
 }
 
 fn write_finding(
@@ -239,17 +267,13 @@ fn write_finding(
     FileFinding { file, finding }: &FileFinding,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let text = finding_text(&one_line(outcome.file(*file)), finding, &Styles::new(outcome.colors));
+    let text = text_of(&one_line(outcome.file(*file)), finding, outcome.colors, outcome.screen);
     out.write_all(printed(&text).as_bytes())
 }
 
 /// A finding as people read it.
-pub(super) fn text_of(file: &str, finding: &Finding, colors: bool) -> String {
-    finding_text(file, finding, &Styles::new(colors))
-}
-
-fn finding_text(file: &str, finding: &Finding, styles: &Styles) -> String {
-    let Styles { error, warning, frame, message: bold } = styles;
+pub(super) fn text_of(file: &str, finding: &Finding, colors: bool, screen: Screen) -> String {
+    let Styles { error, warning, frame, message: bold, .. } = &Styles::new(colors);
     let (label, style) = match finding.level {
         Level::Deny => ("error", error),
         Level::Warn | Level::Allow => ("warning", warning),
@@ -257,7 +281,8 @@ fn finding_text(file: &str, finding: &Finding, styles: &Styles) -> String {
     let rule = finding.rule;
     let at = &finding.at;
     let message = one_line(&finding.message);
-    let mut out = format!("{style}{label}[{}]{style:#}{bold}: {message}{bold:#} ({})\n", rule.code, rule.name);
+    let head = format!("{style}{label}[{}]{style:#}{bold}: {message}{bold:#} ({})\n", rule.code, rule.name);
+    let mut out = screen.wrapped(&head, 2);
     let number = at.line.to_string();
     let gutter = " ".repeat(number.len());
     let path = at.pointer.as_deref().filter(|pointer| !pointer.is_empty());
@@ -265,25 +290,31 @@ fn finding_text(file: &str, finding: &Finding, styles: &Styles) -> String {
     let message = at.message.map_or_else(String::new, |message| format!(" (message {message})"));
     out += &format!("{gutter}{frame}-->{frame:#} {file}:{}:{}{message}{path}\n", at.line, at.column);
     let excerpt = &finding.excerpt;
-    out += &format!("{gutter} {frame}|{frame:#}\n{frame}{number} |{frame:#} {}\n", one_line(&excerpt.text));
+    let before = number.len() + 3;
+    let shown = one_line(&excerpt.text);
+    out += &format!("{gutter} {frame}|{frame:#}\n{frame}{number} |{frame:#} {}\n", screen.cut(&shown, before));
     let pad = " ".repeat(excerpt.before);
-    let carets = "^".repeat(excerpt.width);
+    let most = screen.room(before + excerpt.before).unwrap_or(usize::MAX);
+    let carets = "^".repeat(excerpt.width.min(most));
     out += &format!("{gutter} {frame}|{frame:#} {pad}{style}{carets}{style:#}\n");
-    if let Some(other) = &finding.other {
-        out += &format!("{gutter} {frame}={frame:#} its counterpart: {file}:{}:{}\n", other.line, other.column);
+    let other = finding.other.as_ref().map(|other| format!("its counterpart: {file}:{}:{}", other.line, other.column));
+    let answer = finding.answer.map(|answer| format!("the provider answers: {answer}"));
+    for about in other.into_iter().chain(answer).chain([format!("help: {}", finding.help)]) {
+        out += &screen.wrapped(&format!("{gutter} {frame}={frame:#} {about}\n"), 2);
     }
-    if let Some(answer) = finding.answer {
-        out += &format!("{gutter} {frame}={frame:#} the provider answers: {answer}\n");
-    }
-    out + &format!("{gutter} {frame}={frame:#} help: {}\n\n", finding.help)
+    out + "\n"
 }
 
-fn write_counts(counts: &[Count], out: &mut dyn Write) -> io::Result<()> {
+fn write_counts(counts: &[Count], Styles { name, count: figures, .. }: &Styles, out: &mut dyn Write) -> io::Result<()> {
     let width = counts.iter().map(|count| count.rule.name.len()).max().unwrap_or_default();
     for Count { rule, denied, warned } in counts {
         let levels = [(*denied, "denied"), (*warned, "warned")];
-        let levels = levels.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count:>6} {word}"));
-        writeln!(out, "{} {:width$} {}", rule.code, rule.name, levels.collect::<Vec<_>>().join(", "))?;
+        let levels = levels
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{figures}{count:>6}{figures:#} {word}"));
+        let levels = levels.collect::<Vec<_>>().join(", ");
+        writeln!(out, "{} {name}{:width$}{name:#} {levels}", rule.code, rule.name)?;
     }
     Ok(())
 }
@@ -313,6 +344,9 @@ fn summary(outcome: &CheckOutcome) -> String {
     }
     if let Some(silenced) = &outcome.silenced {
         line += &format!("; {}", one_line(&silenced.to_string()));
+    }
+    if let Some(known) = &outcome.known {
+        line += &format!("; {}", one_line(&known.to_string()));
     }
     line
 }
@@ -373,6 +407,9 @@ fn write_json(outcome: &CheckOutcome, out: &mut dyn Write) -> io::Result<()> {
     });
     if let Some(silenced) = &outcome.silenced {
         summary["silenced"] = json!(silenced);
+    }
+    if let Some(known) = &outcome.known {
+        summary["known"] = json!(known);
     }
     summary["rules"] = counts.collect();
     let document = Document { version: VERSION, findings: findings.collect(), summary };

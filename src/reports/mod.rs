@@ -1,10 +1,12 @@
 //! What is printed or written about a run: findings, cuts, counts, replays, pages, remarks and progress.
 
 pub(crate) mod answer;
+pub(crate) mod baseline;
 pub(crate) mod check;
 pub(crate) mod count_table;
 pub(crate) mod counts;
 pub(crate) mod cut;
+pub(crate) mod explained;
 pub(crate) mod findings;
 pub(crate) mod lines;
 pub(crate) mod new_session;
@@ -14,6 +16,7 @@ pub(crate) mod pages;
 pub(crate) mod progress;
 pub(crate) mod remarks;
 pub(crate) mod replay;
+pub(crate) mod screen;
 pub(crate) mod session_list;
 pub(crate) mod split_map;
 pub(crate) mod state;

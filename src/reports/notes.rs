@@ -24,7 +24,7 @@ struct NoteKind {
 }
 
 /// What notes of one kind have in common: their text without numbers and without what is quoted.
-fn kind_of(note: &str) -> String {
+pub(super) fn kind_of(note: &str) -> String {
     let mut kind = String::new();
     let mut quote = None;
     for c in note.chars() {

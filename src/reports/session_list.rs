@@ -6,9 +6,12 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use crate::options::global::iso_time;
+use crate::reports::screen::{PATH, Screen, painted, without_end};
+use crate::reports::table::{Kind, Table};
 use crate::sessions::content::{SessionHead, SessionSums};
 use crate::sessions::found::KeptSession;
 use curtail_core::dialects::media;
+use curtail_core::numbers::figure;
 use curtail_core::visible::one_line;
 
 /// A session, and what was read of it.
@@ -64,54 +67,43 @@ impl ListedSession {
     }
 }
 
-/// The sessions as a table; `now` is compared with when each was used.
-pub(crate) fn table(listed: &[ListedSession], now: SystemTime) -> String {
+/// The sessions as a table, a line for each; `now` is compared with when each was used. With `paths`, the path of each follows on
+/// a line of its own, which is not shortened.
+pub(crate) fn table(listed: &[ListedSession], now: SystemTime, paths: bool, screen: Screen) -> String {
     if listed.is_empty() {
         return String::from("no sessions\n");
     }
     let has_sums = listed.iter().any(|one| one.sums.is_some());
-    let mut rows: Vec<Vec<String>> = vec![["name", "used", "size"].map(String::from).to_vec()];
-    if has_sums {
-        rows[0].extend(["messages", "tokens"].map(String::from));
-    }
-    rows[0].extend(["project", "first prompt", "path"].map(String::from));
-    for one in listed {
-        let bytes = one.session.size.map_or_else(String::new, size);
-        let mut row = vec![one.name.clone(), age(now, one.session.modified), bytes];
-        if has_sums {
-            let shown = |number: fn(&SessionSums) -> usize| {
-                one.sums.as_ref().map_or_else(String::new, |sums| number(sums).to_string())
-            };
-            row.extend([shown(|sums| sums.messages), shown(|sums| sums.tokens)]);
+    let counts: &[&str] = if has_sums { &["used", "size", "messages", "tokens"] } else { &["used", "size"] };
+    let counts = counts.iter().map(|title| (*title, Kind::Count));
+    let columns = std::iter::once(("name", Kind::Name)).chain(counts);
+    let columns = columns.chain([("project", Kind::Text), ("first prompt", Kind::Text)]);
+    let table = Table::new(columns).with(listed.iter().map(|one| row(one, now, has_sums, screen)));
+    let mut lines = table.lines(screen).into_iter();
+    let mut text: String = lines.next().into_iter().map(|title| title + "\n").collect();
+    for (line, one) in lines.zip(listed) {
+        text += &format!("{line}\n");
+        if paths {
+            text += &format!("    {}\n", painted(PATH, &one.place()));
         }
-        let project = one.head.project.as_deref().unwrap_or_default();
-        let project = project.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
-        row.push(clipped(&one_line(project), 20));
-        row.push(clipped(&one_line(one.subject()), 48));
-        row.push(one.place());
-        rows.push(row);
     }
-    let widths: Vec<usize> =
-        (0..rows[0].len()).map(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
-    let last = widths.len() - 1;
-    let numbers = 1..if has_sums { 5 } else { 3 };
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().enumerate().map(|(at, cell)| match at {
-            at if at == last => cell.clone(),
-            at if numbers.contains(&at) => format!("{cell:>width$}", width = widths[at]),
-            at => format!("{cell:<width$}", width = widths[at]),
-        });
-        cells.collect::<Vec<_>>().join("  ") + "\n"
-    };
-    rows.iter().map(line).collect()
+    text
 }
 
-/// A text that is cut to `limit` characters.
-fn clipped(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some(_) => text.chars().take(limit - 1).chain(['…']).collect(),
-        None => text.to_owned(),
+fn row(one: &ListedSession, now: SystemTime, has_sums: bool, screen: Screen) -> Vec<String> {
+    let bytes = one.session.size.map_or_else(String::new, size);
+    let mut row = vec![one.name.clone(), age(now, one.session.modified), bytes];
+    if has_sums {
+        let shown =
+            |number: fn(&SessionSums) -> usize| one.sums.as_ref().map_or_else(String::new, |sums| figure(number(sums)));
+        row.extend([shown(|sums| sums.messages), shown(|sums| sums.tokens)]);
     }
+    let project = one.head.project.as_deref().unwrap_or_default();
+    let project = project.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
+    let subject = one_line(one.subject());
+    row.push(without_end(&one_line(project), 20).into_owned());
+    row.push(without_end(&subject, screen.width.unwrap_or(48)).into_owned());
+    row
 }
 
 /// How long ago something was, such as `3 h ago`.
@@ -134,7 +126,7 @@ fn size(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{age, clipped, size};
+    use super::{age, size};
     use std::time::{Duration, SystemTime};
 
     #[test]
@@ -144,6 +136,5 @@ mod tests {
         assert_eq!([ago(5), ago(3_599), ago(7_300), ago(200_000)], ["now", "59 min ago", "2 h ago", "2 d ago"]);
         assert_eq!(age(now, now + Duration::from_secs(9)), "now");
         assert_eq!([size(12), size(1_001), size(2_340_000)], ["12 B", "2 KB", "2.3 MB"]);
-        assert_eq!((clipped("short", 5), clipped("longer", 5)), (String::from("short"), String::from("long…")));
     }
 }

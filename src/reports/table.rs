@@ -1,34 +1,202 @@
 //! Rows with aligned columns for people, and CSV as RFC 4180 defines it.
 
-use comfy_table::{CellAlignment, Row, Table, presets};
+use std::borrow::Cow;
 
+use anstyle::Style;
+
+use crate::reports::screen::{COUNT, DIM, NAME, PATH, Screen, columns, painted, without_end, without_middle};
 use curtail_core::visible::one_line;
 
-/// What the columns of a table after the first contain.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Columns {
-    Texts,
-    /// Numbers, which are aligned at their ends.
-    Numbers,
+/// What a column contains, and so what becomes of a cell that does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Names, which lose their ends.
+    Name,
+    /// Paths, which lose their middles.
+    Path,
+    /// Numbers, which are aligned at their ends and always shown whole.
+    Count,
+    /// Texts, which lose their ends.
+    Text,
+    /// Texts of the last column, which are continued below their beginning.
+    Prose,
 }
 
-/// A table of `rows` below `header`.
-pub(crate) fn table<R: Into<Row>>(
-    header: impl Into<Row>,
-    rows: impl IntoIterator<Item = R>,
-    columns: Columns,
-) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
-    for column in table.column_iter_mut().skip(1).filter(|_| columns == Columns::Numbers) {
-        column.set_cell_alignment(CellAlignment::Right);
+impl Kind {
+    const fn style(self) -> Style {
+        match self {
+            Self::Name => NAME,
+            Self::Path => PATH,
+            Self::Count => COUNT,
+            Self::Text | Self::Prose => Style::new(),
+        }
     }
-    table
 }
 
-/// The lines of a table, without white space around them.
-pub(crate) fn trimmed(table: &Table) -> Vec<String> {
-    table.lines().map(|line| line.trim().to_owned()).collect()
+/// Blanks between two columns.
+const GAP: usize = 2;
+
+/// The fewest columns of a cell that is shortened.
+const NARROWEST: usize = 8;
+
+/// Rows below titles.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    titles: Vec<String>,
+    kinds: Vec<Kind>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub(crate) fn new<T: Into<String>>(columns: impl IntoIterator<Item = (T, Kind)>) -> Self {
+        let (titles, kinds) = columns.into_iter().map(|(title, kind)| (title.into(), kind)).unzip();
+        Self { titles, kinds, rows: Vec::new() }
+    }
+
+    /// Adds a row, one cell for each column.
+    pub(crate) fn add<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// The table with these rows.
+    pub(crate) fn with<C: Into<String>, R: IntoIterator<Item = C>>(
+        mut self,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Self {
+        rows.into_iter().for_each(|row| self.add(row));
+        self
+    }
+
+    /// Its lines, which fit on `screen`; titles that are all empty take none. Counts that do not fit beside each other follow in a
+    /// table of their own, with the first column again.
+    pub(crate) fn lines(&self, screen: Screen) -> Vec<String> {
+        let widths = self.widths(screen);
+        let mut lines = Vec::new();
+        for part in parts(&widths, screen) {
+            if !lines.is_empty() {
+                lines.push(String::new());
+            }
+            if !self.titles.iter().all(String::is_empty) {
+                lines.extend(self.title_lines(&part, &widths));
+            }
+            lines.extend(self.rows.iter().flat_map(|row| self.row_lines(row, &part, &widths)));
+        }
+        lines
+    }
+
+    /// Its text, with a line break after each line.
+    pub(crate) fn text(&self, screen: Screen) -> String {
+        self.lines(screen).into_iter().map(|line| line + "\n").collect()
+    }
+
+    /// The width of each column: that of its widest cell, or less if the table does not fit.
+    fn widths(&self, screen: Screen) -> Vec<usize> {
+        let cells = |at: usize| self.rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0);
+        let cells: Vec<usize> = (0..self.kinds.len()).map(cells).collect();
+        let natural: Vec<usize> =
+            cells.iter().zip(&self.titles).map(|(cell, title)| columns(title).max(*cell)).collect();
+        let Some(room) = screen.width.filter(|room| total(&natural) > *room) else { return natural };
+        // Titles of several words are continued first, which loses nothing.
+        let word = |title: &String| title.split(' ').map(columns).max().unwrap_or(0);
+        let least: Vec<usize> = cells.iter().zip(&self.titles).map(|(cell, title)| word(title).max(*cell)).collect();
+        let mut widths = least.clone();
+        while total(&widths) > room {
+            let shrinks = |at: &usize| self.kinds[*at] != Kind::Count && widths[*at] > NARROWEST;
+            let Some(widest) = (0..widths.len()).filter(shrinks).max_by_key(|at| widths[*at]) else {
+                // It is printed in parts, so names need not be that short.
+                return least.iter().map(|width| (*width).min(room / 2)).collect();
+            };
+            widths[widest] -= 1;
+        }
+        widths
+    }
+
+    fn title_lines(&self, part: &[usize], widths: &[usize]) -> Vec<String> {
+        let titles: Vec<Vec<String>> = part.iter().map(|at| broken(&self.titles[*at], widths[*at])).collect();
+        let height = titles.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |nth: usize| {
+            // Short titles stand directly above their columns.
+            let cell =
+                |title: &Vec<String>| (nth + title.len()).checked_sub(height).and_then(|at| title.get(at).cloned());
+            let cells: Vec<String> = titles.iter().map(|title| cell(title).unwrap_or_default()).collect();
+            self.line(&cells, part, widths, |_| DIM)
+        };
+        (0..height).map(line).collect()
+    }
+
+    fn row_lines(&self, row: &[String], part: &[usize], widths: &[usize]) -> Vec<String> {
+        let cell = |at: &usize| match self.kinds[*at] {
+            Kind::Prose => broken(&row[*at], widths[*at]),
+            Kind::Path => vec![without_middle(&row[*at], widths[*at]).into_owned()],
+            Kind::Count => vec![row[*at].clone()],
+            Kind::Name | Kind::Text => vec![without_end(&row[*at], widths[*at]).into_owned()],
+        };
+        let cells: Vec<Vec<String>> = part.iter().map(cell).collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |nth: usize| {
+            let cells: Vec<String> = cells.iter().map(|cell| cell.get(nth).cloned().unwrap_or_default()).collect();
+            self.line(&cells, part, widths, Kind::style)
+        };
+        (0..height).map(line).collect()
+    }
+
+    /// A line of cells of the columns in `part`, each filled to the width of its column.
+    fn line(&self, cells: &[String], part: &[usize], widths: &[usize], style: impl Fn(Kind) -> Style) -> String {
+        let mut line = String::new();
+        let mut blanks = 0;
+        for (cell, &at) in cells.iter().zip(part) {
+            let kind = self.kinds[at];
+            let fill = widths[at].saturating_sub(columns(cell));
+            let (before, after) = if kind == Kind::Count { (fill, 0) } else { (0, fill) };
+            blanks += before;
+            if !cell.is_empty() {
+                line.push_str(&" ".repeat(blanks));
+                line.push_str(&painted(style(kind), cell));
+                blanks = 0;
+            }
+            blanks += after + GAP;
+        }
+        line
+    }
+}
+
+/// The columns of a table with columns of these widths.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+/// The columns that are printed together: as many as fit beside the first one.
+fn parts(widths: &[usize], screen: Screen) -> Vec<Vec<usize>> {
+    let room = screen.width.unwrap_or(usize::MAX);
+    let mut parts: Vec<Vec<usize>> = vec![vec![0]];
+    let mut used = widths.first().copied().unwrap_or(0);
+    for (at, width) in widths.iter().enumerate().skip(1) {
+        if used + GAP + width > room && parts.last().is_some_and(|part| part.len() > 1) {
+            parts.push(vec![0]);
+            used = widths[0];
+        }
+        used += GAP + width;
+        if let Some(part) = parts.last_mut() {
+            part.push(at);
+        }
+    }
+    parts
+}
+
+/// The lines of a text with at most `width` columns, broken between words.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if columns(line) + 1 + columns(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// A field on one line, in quotation marks if it needs them. A text that a spreadsheet would run as a formula gets an
@@ -37,16 +205,43 @@ pub(crate) fn csv_field(text: &str) -> String {
     let field = one_line(text);
     let number = || text.parse::<f64>().is_ok_and(f64::is_finite);
     let formula = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) && !number();
-    let field = if formula { format!("'{field}") } else { field.into_owned() };
+    let field = if formula { Cow::Owned(format!("'{field}")) } else { field };
     match field.contains(['"', ',', '\n', '\r']) {
         true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field,
+        false => field.into_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::csv_field;
+    use super::{Kind, Table, csv_field};
+    use crate::reports::screen::{Screen, columns};
+
+    fn table() -> Table {
+        let kinds = [("file", Kind::Path), ("tokens sent", Kind::Count), ("note", Kind::Prose)];
+        Table::new(kinds).with([
+            ["projects/one/chats/2026/january.jsonl", "1,234", "counted with an estimate of the provider"],
+            ["b.jsonl", "5", "exact"],
+        ])
+    }
+
+    #[test]
+    fn a_table_fits_and_loses_no_number() {
+        for width in 30..140 {
+            let lines = table().lines(Screen { width: Some(width) });
+            assert!(lines.iter().all(|line| columns(line) <= width), "{width}: {lines:#?}");
+            let text = lines.join(" ");
+            let words = ["1,234", "january.jsonl", "exact", "provider"];
+            assert!(words.iter().filter(|word| text.contains(*word)).count() >= 3, "{width}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_gets_whole_cells() {
+        let lines = table().lines(Screen::default());
+        assert!(lines[1].contains("projects/one/chats/2026/january.jsonl"));
+        assert_eq!(lines.len(), 3);
+    }
 
     #[test]
     fn formulas_are_texts() {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::reports::table;
-use crate::reports::table::Columns;
+use crate::reports::screen::Screen;
+use crate::reports::table::{Kind, Table};
 use crate::works::output::CutOutput;
 use curtail_core::numbers::figure;
 use curtail_core::pipeline::{Chain, StageCount, Totals};
@@ -80,7 +80,7 @@ impl Sums {
     }
 
     /// A table for people.
-    pub(crate) fn table(&self, chain: &Chain, tokenizer: &str, took: Duration) -> String {
+    pub(crate) fn table(&self, chain: &Chain, tokenizer: &str, took: Duration, screen: Screen) -> String {
         let totals = self.totals;
         let changed = format!("{} changed", figure(totals.changed));
         let mut rows = vec![
@@ -105,9 +105,10 @@ impl Sums {
             }
         }
         rows.push(row("pairing faults", totals.faults, totals.faults_after));
-        let table = table::table(["", "before", "after"], rows, Columns::Numbers);
+        let columns = [("", Kind::Name), ("before", Kind::Count), ("after", Kind::Count)];
+        let table = Table::new(columns).with(rows).text(screen);
         let rate = self.rate(took) / 1e6;
-        let mut text = format!("{table}\n{:.2} s, {rate:.1} MB/s", took.as_secs_f64());
+        let mut text = format!("{:.2} s, {rate:.1} MB/s", took.as_secs_f64());
         for (count, one, more) in [
             (self.failed_files, "file failed", "files failed"),
             (self.failed_records, "record failed", "records failed"),
@@ -119,7 +120,7 @@ impl Sums {
                 text.push_str(&format!(", {count} {}", if count == 1 { one } else { more }));
             }
         }
-        text
+        table + &screen.note(&text)
     }
 
     fn after<'c>(&self, chain: &'c Chain) -> impl Iterator<Item = StageRow<'c>> {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::options::verify::VerifyOptions;
 use crate::reports::findings::{data, property};
-use crate::reports::table::{Columns, table};
+use crate::reports::screen::Screen;
+use crate::reports::table::{Kind as Cells, Table};
 use crate::works::verify::Verified;
 use curtail_core::numbers::{counted, figure};
 use curtail_core::visible::one_line;
@@ -81,17 +82,18 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// The screen of one comparison.
 pub(crate) fn screen(verified: &Verified, options: &VerifyOptions) -> String {
-    let mut text = heading(verified);
-    let _ = writeln!(text, "sound   {}", sound(verified));
+    let screen = Screen::of_stdout();
+    let mut head = heading(verified);
+    let _ = writeln!(head, "sound   {}", sound(verified));
     let share = of_all(verified.unchanged, verified.before.tokens);
-    let _ = writeln!(text, "cache   AFTER begins with {share} of BEFORE's tokens");
-    text += &kinds(verified);
-    text += &losses(verified);
+    let _ = writeln!(head, "cache   AFTER begins with {share} of BEFORE's tokens");
+    let mut rest = losses(verified);
     for claim in verified.comparison.claims.iter().take(3) {
         let _ =
-            writeln!(text, "claim   {} was only read; AFTER says: {}", shortened(&claim.about), quoted(&claim.text));
+            writeln!(rest, "claim   {} was only read; AFTER says: {}", shortened(&claim.about), quoted(&claim.text));
     }
-    text + &format!("\nverdict: {}\n", verdict(verified, options))
+    let _ = writeln!(rest, "\nverdict: {}", verdict(verified, options));
+    screen.wrapped(&head, 8) + &kinds(verified, screen) + &screen.wrapped(&rest, 4)
 }
 
 fn heading(verified: &Verified) -> String {
@@ -134,7 +136,7 @@ fn of_all(part: usize, all: usize) -> String {
 }
 
 /// The table of the kinds.
-fn kinds(verified: &Verified) -> String {
+fn kinds(verified: &Verified, screen: Screen) -> String {
     let comparison = &verified.comparison;
     let row = |name: &str, share: Share| {
         let kept = kept(share);
@@ -153,17 +155,16 @@ fn kinds(verified: &Verified) -> String {
         [name, kept, share].into_iter().chain(more.map(|(_, cell)| cell)).collect::<Vec<String>>()
     };
     let head = pick(["facts", "kept", "share", "reworded", "unknown"].map(String::from));
-    let table = table(head, rows.into_iter().map(pick), Columns::Numbers);
-    let lines: Vec<String> =
-        table.lines().map(|line| line.trim_end().strip_prefix(' ').unwrap_or_default().to_owned()).collect();
+    let kinds = std::iter::once(Cells::Name).chain(std::iter::repeat(Cells::Count));
+    let table = Table::new(head.into_iter().zip(kinds)).with(rows.into_iter().map(pick)).text(screen);
     let apart = comparison.unimportant();
     let note = format!(
-        "not important: {} of {} kept; {} printed and not used\n",
+        "not important: {} of {} kept; {} printed and not used",
         apart.kept,
         apart.total(),
         counted(comparison.printed, "name")
     );
-    format!("\n{}\n{note}", lines.join("\n"))
+    format!("\n{table}{}\n", screen.note(&note))
 }
 
 /// The worst losses, with their places and words.
@@ -256,21 +257,12 @@ pub(crate) fn rows(all: &[Verified], options: &VerifyOptions) -> String {
             one_line(&worst).into_owned(),
         ]);
     }
-    let head = ["file", "before", "after", "kept", "share", "", "worst loss"];
-    let mut shown = table(head, rows, Columns::Numbers);
-    if let Some(last) = shown.column_mut(6) {
-        last.set_cell_alignment(comfy_table::CellAlignment::Left);
-    }
-    let lines: Vec<String> =
-        shown.lines().map(|line| line.trim_end().strip_prefix(' ').unwrap_or_default().to_owned()).collect();
+    let counts = ["before", "after", "kept", "share"].map(|title| (title, Cells::Count));
+    let columns = std::iter::once(("file", Cells::Path)).chain(counts);
+    let columns = columns.chain([("", Cells::Text), ("worst loss", Cells::Text)]);
+    let table = Table::new(columns).with(rows).text(Screen::of_stdout());
     let what = counted(all.len(), if all.iter().all(|one| one.compaction.is_some()) { "compaction" } else { "pair" });
-    format!(
-        "{}\n\nverdict: {what}, kept {} of {} ({})\n",
-        lines.join("\n"),
-        sum.kept,
-        counted(sum.all(), "fact"),
-        kept(sum)
-    )
+    format!("{table}\nverdict: {what}, kept {} of {} ({})\n", sum.kept, counted(sum.all(), "fact"), kept(sum))
 }
 
 fn kept(share: Share) -> String {

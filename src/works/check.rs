@@ -1,6 +1,9 @@
 //! Checks transcripts: texts in, findings out. Repairs them first if that was requested.
 
+use std::path::Path;
+
 use super::mark_of;
+use crate::options::config::ConfigIndex;
 use curtail_core::checks::{
     ALL, Examination, Finding, Fix, INVALID_JSON, Inspection, Level, Levels, REBUILT, Verdicts, rule_named,
 };
@@ -62,6 +65,33 @@ pub(crate) struct Checked {
     pub(crate) grown: isize,
     /// The levels for the current file, with its number.
     verdicts: Option<(usize, Verdicts)>,
+}
+
+/// Checks each file by the configuration that applies to it.
+pub(crate) struct CheckingByFile {
+    /// What is done by each configuration.
+    pub(crate) each: Vec<Checking>,
+    /// Which of these applies to each file.
+    pub(crate) index: ConfigIndex,
+}
+
+impl CheckingByFile {
+    /// What is done to the file at `path`, or to standard input.
+    pub(crate) fn of(&self, path: Option<&Path>) -> &Checking {
+        &self.each[self.index.of(path)]
+    }
+}
+
+impl Work for CheckingByFile {
+    type Out = Checked;
+
+    fn unit(&self, unit: &Unit<'_>, out: &mut Checked) -> Result<(), ReadError> {
+        self.of(unit.opened.source.path.as_deref()).unit(unit, out)
+    }
+
+    fn garbled(&self, unit: &Unit<'_>, read_error: ReadError, out: &mut Checked) -> Result<(), ReadError> {
+        self.of(unit.opened.source.path.as_deref()).garbled(unit, read_error, out)
+    }
 }
 
 impl Work for Checking {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::options::choices::TextOrJson;
 use crate::works::check::Checking;
 use crate::works::copies::{DropRecords, Held};
-use crate::works::explained::{report, write_explained};
+use crate::works::explained::{report, with_lines};
 use crate::works::mark_of;
 use crate::works::output::{CutOutput, OutputSink, WindowPlace};
 use curtail_core::dialects::{ReadError, project};
@@ -93,8 +93,8 @@ impl Work for Cutting {
         }
         let mut places = unit.locator();
         out.notes.extend(cut.notes.into_iter().map(|(offset, note)| (places.place(offset), note)));
-        if let Some(format) = self.explain.filter(|_| !cut.explained.is_empty()) {
-            write_explained(unit, format, &cut.explained, &mut out.explained);
+        if !cut.explained.is_empty() && self.explain.is_some() {
+            out.explained.extend(with_lines(unit, cut.explained));
         }
         Ok(())
     }

@@ -1,43 +1,29 @@
-//! How decisions and failures are written: for people, for programs, and in place of a record.
+//! Decisions with their lines, and what is written in place of a record that failed.
 
-use crate::options::choices::TextOrJson;
 use curtail_core::checks::LineIndex;
 use curtail_core::error::TextPlace;
 use curtail_core::explain::Explained;
 use curtail_core::pipeline::Decider;
-use curtail_core::visible::{self, one_line};
 use curtail_io::batch::Unit;
 
-/// Writes the decisions about `unit` to `out`.
-pub(super) fn write_explained(
-    unit: &Unit<'_>,
-    format: TextOrJson,
-    explained: &[(Decider, Explained)],
-    out: &mut String,
-) {
-    let lines = LineIndex::new(unit.text);
-    for (decider, decision) in explained {
-        let line = decision.offset.map_or(unit.line, |offset| unit.line - 1 + lines.line(offset));
-        match format {
-            TextOrJson::Text => write_text(unit, decider, line, decision, out),
-            TextOrJson::Json => write_json(unit, decider, line, decision, out),
-        }
-    }
+/// A decision about a message.
+#[derive(Debug)]
+pub(crate) struct DecisionAt {
+    /// The line of the input on which the message is, from 1.
+    pub(crate) line: usize,
+    /// The processor that decided.
+    pub(crate) decider: Decider,
+    pub(crate) decision: Explained,
 }
 
-/// `chat.jsonl:41: message 3 (tool result of "search"): dropped: outside the last 40 items | 12 results`
-fn write_text(unit: &Unit<'_>, decider: &Decider, line: usize, decision: &Explained, out: &mut String) {
-    let name = &unit.opened.source.name;
-    let subject = decision.subject();
-    let mut text = format!("{name}:{line}: {subject}: {}", decision.outcome());
-    if !decider.level.is_empty() {
-        text += &format!(" [{} at {}]", decider.processor, decider.level);
-    }
-    if let Some(begins) = decision.subject.as_ref().map(|subject| &subject.begins).filter(|begins| !begins.is_empty()) {
-        text += &format!(" | {begins}");
-    }
-    out.push_str(&one_line(&text));
-    out.push('\n');
+/// The decisions about `unit`, each with its line.
+pub(super) fn with_lines(unit: &Unit<'_>, explained: Vec<(Decider, Explained)>) -> impl Iterator<Item = DecisionAt> {
+    let lines = LineIndex::new(unit.text);
+    let first = unit.line;
+    explained.into_iter().map(move |(decider, decision)| {
+        let line = decision.offset.map_or(first, |offset| first - 1 + lines.line(offset));
+        DecisionAt { line, decider, decision }
+    })
 }
 
 /// The line that is written in place of a record that failed.
@@ -53,21 +39,4 @@ struct Reported<'e> {
     line: Option<usize>,
     column: Option<usize>,
     reason: &'e str,
-}
-
-#[derive(serde::Serialize)]
-struct DecisionLine<'t> {
-    file: &'t str,
-    line: usize,
-    #[serde(flatten)]
-    decision: &'t Explained,
-    #[serde(flatten)]
-    decider: &'t Decider,
-}
-
-fn write_json(unit: &Unit<'_>, decider: &Decider, line: usize, decision: &Explained, out: &mut String) {
-    let described = DecisionLine { file: &unit.opened.source.name, line, decision, decider };
-    // Strings and numbers cannot fail to be written as JSON.
-    out.push_str(&visible::json(&serde_json::to_string(&described).unwrap_or_default()));
-    out.push('\n');
 }

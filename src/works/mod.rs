@@ -4,7 +4,7 @@ pub(crate) mod answer;
 pub(crate) mod check;
 pub(crate) mod copies;
 pub(crate) mod cut;
-mod explained;
+pub(crate) mod explained;
 pub(crate) mod output;
 mod rows;
 pub(crate) mod verify;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::works::copies::{DropRecords, DroppedRecord, Held, Lengths, Replacements};
+use crate::works::explained::DecisionAt;
 use curtail_core::checks::{Finding, Verdicts};
 use curtail_core::error::TextPlace;
 use curtail_core::pipeline::{StageCount, Totals, Window};
@@ -21,7 +22,7 @@ pub(crate) struct CutOutput {
     /// Whether anything changed.
     pub(crate) changed: bool,
     /// The explained decisions.
-    pub(crate) explained: String,
+    pub(crate) explained: Vec<DecisionAt>,
     /// Notes for the user, each with its place.
     pub(crate) notes: Vec<(TextPlace, String)>,
     /// Counts before and after.

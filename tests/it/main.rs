@@ -24,6 +24,7 @@ mod memory;
 mod memory_cli;
 mod new_session;
 mod packaging;
+mod pictures;
 mod program;
 #[path = "../../crates/curtail-core/tests/core/properties.rs"]
 mod properties;
@@ -42,6 +43,7 @@ mod summarizers;
 mod tables;
 #[cfg(all(feature = "parquet", target_os = "linux"))]
 mod tables_damaged;
+mod terminal;
 mod tokens;
 mod trust;
 mod verify;

@@ -192,8 +192,8 @@ fn look_at_a_database(place: &Place) {
     assert_eq!((&one["project"], &one["messages"]), (&"/work/loom".into(), &2.into()));
     assert!(one["tokens"].as_u64() > Some(8) && one["path"].is_null() && one["bytes"].is_null(), "{one}");
     assert_eq!(one["export"], "opencode export ses_1");
-    let table = printed(place, &["sessions"]);
-    assert!(table.contains("  Warp the loom  ") && table.contains("  opencode export ses_1\n"), "{table}");
+    let table = printed(place, &["sessions", "--paths"]);
+    assert!(table.contains("  Warp the loom\n    opencode export ses_1\n"), "{table}");
     let output = run(place, &["sessions", "--format", "paths", "-n", "1"]);
     assert!(text(&output.stdout).contains("projects"), "{}", text(&output.stdout));
     assert!(text(&output.stderr).contains("2 without a file left out"), "{}", text(&output.stderr));

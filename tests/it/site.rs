@@ -19,6 +19,18 @@ fn other_pages() -> Vec<PathBuf> {
     files.map(|file| Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).into()
 }
 
+/// The page that `.ci/site` makes of a fixture.
+const EXAMPLE: &str = "example.html";
+
+#[test]
+fn the_site_makes_its_live_page() {
+    let script = std::fs::read_to_string(docs().join("../.ci/site")).expect(".ci/site");
+    let line = script.lines().find(|line| line.contains(EXAMPLE)).expect("a line that makes the page");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let fixture = words.iter().find(|word| word.starts_with("fixtures/")).expect("a fixture");
+    assert!(docs().join("..").join(fixture).is_file(), "{fixture}");
+}
+
 /// The targets of the links of a page.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let prose = text.split("```").step_by(2);
@@ -79,7 +91,8 @@ fn links_lead_to_files_and_headings() {
     let mut dead = Vec::new();
     for (page, text) in &texts {
         let folder = page.parent().expect("a folder");
-        for link in links(text).filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
+        let is_here = |link: &&str| !link.contains("://") && !link.starts_with("mailto:") && *link != EXAMPLE;
+        for link in links(text).filter(is_here) {
             let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
             let target = if file.is_empty() { page.clone() } else { folder.join(file) };
             let found = target.canonicalize().ok().filter(|found| {

@@ -30,7 +30,7 @@ pub use metadata::{Stamp, options_of_copy};
 pub use replace::Backup;
 pub use scratch::{Scratch, sweep};
 pub use sink::{CompleteFile, FileSink, Put, Replace};
-pub use source::{Inputs, Source, Wanted, find_sources, input, is_like_suffix, note_closed_input};
+pub use source::{Beside, Inputs, Source, Wanted, find_sources, input, is_like_suffix, note_closed_input};
 pub use stream::{Buffer, Follow, Growth, Unread};
 pub use tables::{OpenTable, Rows, Table, TableSink, WantedColumn};
 pub use target::{

@@ -76,6 +76,22 @@ pub struct Wanted<'w> {
     pub excludes: &'w [String],
     /// Whether a walk skips symbolic links, because the files that it finds are changed in place.
     pub skips_links: bool,
+    /// What a walk finds beside the files that git would show.
+    pub beside: Beside,
+}
+
+/// What a walk of a directory finds beside the files that git would show. Paths and globs that the user names find all of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Files that a `.gitignore`, an `.ignore` or git's other lists exclude.
+    pub ignored: bool,
+    /// Files and directories whose names begin with a dot.
+    pub hidden: bool,
+}
+
+impl Beside {
+    /// Everything.
+    const ALL: Self = Self { ignored: true, hidden: true };
 }
 
 /// The inputs that were found.
@@ -92,6 +108,8 @@ pub struct Inputs {
     pub unmatched: Vec<String>,
     /// Whether a directory was walked.
     pub has_walked: bool,
+    /// Number of transcripts that are ignored or hidden in directories in which nothing else was found.
+    pub passed_over: usize,
 }
 
 /// Finds the inputs.
@@ -107,6 +125,7 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
         globs: (!wanted.globs.is_empty()).then(|| WalkGlobs::compile(wanted.globs)).transpose()?,
         excludes: Arc::new(WalkGlobs::compile(wanted.excludes)?),
         skips_links: wanted.skips_links,
+        beside: wanted.beside,
         ..Finder::default()
     };
     for path in wanted.paths {
@@ -121,8 +140,8 @@ pub fn find_sources(wanted: &Wanted<'_>) -> Result<Inputs, FileError> {
     }
     finder.reject_event_folders();
     let unmatched = finder.globs.iter().chain([&*finder.excludes]).flat_map(WalkGlobs::unmatched).collect();
-    let Finder { sources, errors, links, has_walked, .. } = finder;
-    Ok(Inputs { sources, errors, links, unmatched, has_walked })
+    let Finder { sources, errors, links, has_walked, passed_over, .. } = finder;
+    Ok(Inputs { sources, errors, links, unmatched, has_walked, passed_over })
 }
 
 /// Globs of paths below a walked directory, each with whether it has matched.
@@ -159,6 +178,8 @@ struct Finder {
     excludes: Arc<WalkGlobs>,
     has_walked: bool,
     skips_links: bool,
+    beside: Beside,
+    passed_over: usize,
     links: Vec<PathBuf>,
     seen: HashSet<PathBuf>,
 }
@@ -167,7 +188,7 @@ impl Finder {
     /// Adds the inputs that `path` names.
     fn add(&mut self, path: &Path) {
         match std::fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => self.walk(path, None),
+            Ok(metadata) if metadata.is_dir() => self.add_directory(path),
             Ok(_) => self.push(Source::file(path.to_owned(), below(path))),
             Err(error) => match split_glob(path) {
                 Some((base, pattern)) => self.add_glob(path, &base, &pattern),
@@ -176,11 +197,26 @@ impl Finder {
         }
     }
 
+    fn add_directory(&mut self, path: &Path) {
+        let before = self.sources.len() + self.errors.len() + self.links.len();
+        self.walk(path, None, self.beside);
+        if before == self.sources.len() + self.errors.len() + self.links.len() && self.beside != Beside::ALL {
+            self.passed_over += self.transcripts_in(path);
+        }
+    }
+
+    /// The number of transcripts below `path`, ignored and hidden ones included.
+    fn transcripts_in(&self, path: &Path) -> usize {
+        let mut all = Self { except: self.except.clone(), excludes: Arc::clone(&self.excludes), ..Self::default() };
+        all.walk(path, None, Beside::ALL);
+        all.sources.iter().filter(|source| !source.doubtful).count()
+    }
+
     fn add_glob(&mut self, path: &Path, base: &Path, pattern: &str) {
         match globs::compile([pattern], Stars::OneComponent) {
             Ok(glob) => {
                 let before = self.sources.len() + self.errors.len();
-                self.walk(base, Some(&glob));
+                self.walk(base, Some(&glob), Beside::ALL);
                 if before == self.sources.len() + self.errors.len() {
                     self.fail(path, "no file matches");
                 }
@@ -194,12 +230,13 @@ impl Finder {
     }
 
     /// Adds all transcripts below `root`, or the files that match a glob. Symlink loops are errors.
-    fn walk(&mut self, root: &Path, glob: Option<&GlobSet>) {
+    fn walk(&mut self, root: &Path, glob: Option<&GlobSet>, beside: Beside) {
         self.has_walked |= glob.is_none();
         // The walk of an empty root starts at `.`.
         let walked = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let mut walk = WalkBuilder::new(walked);
-        walk.standard_filters(false).follow_links(!self.skips_links).sort_by_file_name(Ord::cmp);
+        walk.standard_filters(!beside.ignored).hidden(!beside.hidden);
+        walk.follow_links(!self.skips_links).sort_by_file_name(Ord::cmp);
         let except = self.except.clone();
         let excludes = Arc::clone(&self.excludes);
         let base = walked.to_owned();

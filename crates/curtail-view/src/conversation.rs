@@ -8,7 +8,7 @@ use super::visible::{Moment, line};
 use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
 use curtail_core::dialects::Dialect;
 use curtail_core::processors::{Counting, ProcessorError, View};
-use curtail_core::transcript::{Content, Layout, Message, Pairs, Part, PartRef, Transcript, turn_starts};
+use curtail_core::transcript::{Content, Layout, Message, Pairs, Part, PartRef, Transcript, turn_starts, writer_named};
 use curtail_lab::replay::Prices;
 
 /// Where a transcript is in its file.
@@ -186,12 +186,7 @@ impl<'a> Conversation<'a> {
 
 /// Who wrote a message: a person, the model, a tool or a program.
 pub(super) fn writer(message: &Message<'_>) -> &'static str {
-    match message.writer() {
-        "user" => "person",
-        "assistant" => "model",
-        "tool" => "tool",
-        _ => "program",
-    }
+    writer_named(message.writer())
 }
 
 /// Whether each message is the summary of a compaction.

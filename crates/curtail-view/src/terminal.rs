@@ -10,7 +10,7 @@ use super::effect::{Drafted, Fate, PartFate, State, texts};
 use super::visible::{line, size};
 use curtail_core::json::Text;
 use curtail_core::numbers::{counted, figure};
-use curtail_core::transcript::{Content, PartRef, Role, ToolResult};
+use curtail_core::transcript::{Content, PartRef, Role, ToolResult, writer_named};
 use curtail_core::visible::{self, one_line};
 
 /// How much of a conversation is printed.
@@ -100,7 +100,8 @@ impl TerminalChat<'_, '_> {
         let style = color(message.role).on_default().bold();
         let tokens = counted(self.conversation.costs[at].tokens, "token");
         let thread = if message.thread > 0 { format!(" thread {}", message.thread) } else { String::new() };
-        let mut heading = format!("\n{style}{} {at}{style:#}{thread} {QUIET}{tokens}{QUIET:#}", message.role.name());
+        let mut heading =
+            format!("\n{style}{} {at}{style:#}{thread} {QUIET}{tokens}{QUIET:#}", self.conversation.writer(at));
         for reason in fate.into_iter().flat_map(|fate| &fate.reasons) {
             let style = AnsiColor::Red.on_default();
             // Writing to a String cannot fail.
@@ -154,9 +155,9 @@ impl TerminalChat<'_, '_> {
 
     fn draft(&mut self, draft: &Drafted<'_>) {
         let style = AnsiColor::Magenta.on_default().bold();
-        let role = draft.message.role.name();
+        let writer = writer_named(draft.message.role.name());
         let tokens = counted(draft.tokens, "token");
-        self.push(&format!("\n{style}{role} added{style:#} {QUIET}{tokens}{QUIET:#}"));
+        self.push(&format!("\n{style}{writer} added{style:#} {QUIET}{tokens}{QUIET:#}"));
         for text in draft.message.parts.iter().flat_map(|part| texts(&part.content)) {
             self.text(&text, "", usize::MAX);
         }

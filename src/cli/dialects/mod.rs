@@ -13,10 +13,12 @@ use crate::console;
 use crate::options::choices::{TextOrJson, text_or_json};
 use crate::options::global::Global;
 use crate::options::input::description_in;
+use crate::reports::screen::Screen;
+use crate::reports::table::{Kind, Table};
 use curtail_core::dialects::{self, Dialect, Framing, Reading, description_of, dialect_named};
 use curtail_core::suggest::unknown;
 
-/// List the dialects, print the description of one, or try one on samples
+/// List the dialects, print one, or try one on samples
 ///
 /// A description says in a short file how a format is read and written, and --dialect-file reads one. The page
 /// docs/dialects/own.md explains the language.
@@ -50,32 +52,32 @@ impl DialectsArgs {
             return Ok(if tried.passed { ExitCode::SUCCESS } else { ExitCode::from(1) });
         }
         match self.names.as_slice() {
-            [] => console::out(&self.list())?,
+            [] if self.output_format == TextOrJson::Json => console::out(&json_list())?,
+            [] => console::out(&text_list().text(Screen::of_stdout()))?,
             [name] => console::out(&described(&name.to_string_lossy())?)?,
             [_, second, ..] => bail!("{}: name one dialect; --test takes samples", second.display()),
         }
         Ok(ExitCode::SUCCESS)
     }
+}
 
-    fn list(&self) -> String {
-        let width = dialects::ALL.iter().map(|dialect| dialect.name().len()).max().unwrap_or(0);
-        let line = |dialect: &&dyn Dialect| {
-            let name = dialect.name();
-            let signature = dialect.signature();
-            let only_read = dialect.writer().is_none();
-            let mut listed = json!({"name": name, "signature": signature});
-            if only_read {
-                listed["only_read"] = json!(true);
-            }
-            match self.output_format {
-                TextOrJson::Text => {
-                    format!("{name:width$}  {signature}{}\n", if only_read { " (read-only)" } else { "" })
-                }
-                TextOrJson::Json => format!("{listed}\n"),
-            }
-        };
-        dialects::ALL.iter().map(line).collect()
-    }
+fn text_list() -> Table {
+    let row = |dialect: &&dyn Dialect| {
+        let only_read = if dialect.writer().is_none() { " (read-only)" } else { "" };
+        [dialect.name().to_owned(), format!("{}{only_read}", dialect.signature())]
+    };
+    Table::new([("", Kind::Name), ("", Kind::Prose)]).with(dialects::ALL.iter().map(row))
+}
+
+fn json_list() -> String {
+    let line = |dialect: &&dyn Dialect| {
+        let mut listed = json!({"name": dialect.name(), "signature": dialect.signature()});
+        if dialect.writer().is_none() {
+            listed["only_read"] = json!(true);
+        }
+        format!("{listed}\n")
+    };
+    dialects::ALL.iter().map(line).collect()
 }
 
 /// The description of the dialect called `name`, or what is known of one that is code.

@@ -9,8 +9,8 @@ use crate::options::choices::{TextOrJson, one_of, text_or_json};
 use crate::options::memory::SCOPES;
 use crate::options::numbers::time_span;
 use crate::options::store::StoreFlag;
-use crate::reports::table;
-use crate::reports::table::{Columns, trimmed};
+use crate::reports::screen::Screen;
+use crate::reports::table::{Kind, Table};
 use curtail_core::visible::one_line;
 use curtail_memory::store::{Filter, Scope, Shelf, StoreEntry};
 
@@ -116,8 +116,10 @@ fn table(entries: &[StoreEntry]) -> String {
         let id = shown_id(&entry.id);
         [scope, id, bytes, updates, set_aside, entry.updated.clone()]
     });
-    let header = ["scope", "id", "bytes", "updates", "set aside", "changed"];
-    trimmed(&table::table(header, rows, Columns::Texts)).join("\n") + "\n"
+    let numbers = ["bytes", "updates", "set aside"].map(|title| (title, Kind::Count));
+    let columns =
+        [("scope", Kind::Text), ("id", Kind::Name)].into_iter().chain(numbers).chain([("changed", Kind::Text)]);
+    Table::new(columns).with(rows).text(Screen::of_stdout())
 }
 
 fn json_line(entry: &StoreEntry) -> String {

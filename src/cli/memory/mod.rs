@@ -15,7 +15,7 @@ use crate::options::memory::read_schema;
 use crate::{console, cutting};
 use curtail_memory::memory::{NAMES, Shape, definition};
 
-/// Store what a model notes with the memory tool, and insert it into later requests
+/// Store what a model notes, and insert it into later requests
 #[derive(Debug, clap::Args)]
 pub(super) struct MemoryArgs {
     #[command(subcommand)]

@@ -18,7 +18,7 @@ use curtail_io::batch::OnError;
 use curtail_memory::rolling::{RollingSummary, Shown, SummaryInput, state};
 use curtail_memory::summarizers::{Budget, Failure, Request, Speaker, Utterance};
 
-/// Keep the newest interactions verbatim and summaries of the older ones
+/// Keep the newest interactions, and summaries of the older ones
 ///
 /// The first summary is made when interaction N+1 arrives, and covers interactions 2 to N+1; another one follows after every N
 /// further interactions, of the newest N. Only the newest summaries are kept.

@@ -2,8 +2,8 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::reports::table;
-use crate::reports::table::{Columns, trimmed};
+use crate::reports::screen::Screen;
+use crate::reports::table::{Kind, Table};
 use curtail_core::numbers::figure;
 use curtail_lab::replay::{NamedTotal, PolicyTotal, TotalReport};
 use curtail_view::ReplayColumn;
@@ -138,7 +138,7 @@ pub(crate) const COLUMNS: &[ReplayColumn] = &[
 ];
 
 /// The policies of `total`, with the columns that `asked` names, or the default ones.
-pub(crate) fn policy_table(total: &TotalReport, asked: Asked<'_>) -> Vec<String> {
+pub(crate) fn policy_table(total: &TotalReport, asked: Asked<'_>, screen: Screen) -> Vec<String> {
     let Some(recorded) = total.policies.first().map(|policy| &policy.total) else { return Vec::new() };
     let columns = shown(asked);
     let rows = total.policies.iter().map(|policy| {
@@ -149,8 +149,8 @@ pub(crate) fn policy_table(total: &TotalReport, asked: Asked<'_>) -> Vec<String>
         });
         std::iter::once(format!("{}{mark}", policy.name)).chain(cells)
     });
-    let header = std::iter::once("policy").chain(columns.iter().map(|column| column.title));
-    trimmed(&table::table(header, rows, Columns::Numbers))
+    let counts = columns.iter().map(|column| (column.title, Kind::Count));
+    Table::new(std::iter::once(("policy", Kind::Name)).chain(counts)).with(rows).lines(screen)
 }
 
 /// A line for each column whose title does not explain it, if it says something about these policies.

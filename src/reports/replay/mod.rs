@@ -11,6 +11,7 @@ use clap::ValueEnum;
 
 use crate::console;
 use crate::options::replay::budgets;
+use crate::reports::screen::Screen;
 use columns::policy_table;
 use columns::{Asked, COLUMNS, legend, percent, shown};
 use csv::{CSV, csv};
@@ -231,7 +232,7 @@ impl<'r> ReplayReporter<'r> {
     }
 
     /// A table for each outcome, if the sessions have several.
-    fn by_outcome(&self) -> String {
+    fn by_outcome(&self, screen: Screen) -> String {
         let outcomes = self.groups.iter().filter(|group| group.outcome.is_some()).count();
         if outcomes < 2 {
             return String::new();
@@ -240,7 +241,7 @@ impl<'r> ReplayReporter<'r> {
             return format!("\noutcomes: {outcomes}, too many for a table each; JSON has all of them\n");
         }
         let part = |group: &SessionGroup| {
-            format!("\n{}\n{}\n", heading(group), policy_table(&group.total, self.columns).join("\n"))
+            format!("\n{}\n{}\n", heading(group), policy_table(&group.total, self.columns, screen).join("\n"))
         };
         self.groups.iter().map(part).collect()
     }
@@ -270,21 +271,24 @@ impl<'r> ReplayReporter<'r> {
             ReplayFormat::Text if self.total.sessions == 0 => {
                 console::out("no requests: no message of a model was found\n")?;
             }
-            ReplayFormat::Text => console::out(&self.page(&verdicts))?,
+            ReplayFormat::Text => console::out(&self.page(&verdicts, Screen::of_stdout()))?,
         }
         Ok(())
     }
 
     /// The report as text.
-    fn page(&self, verdicts: &[String]) -> String {
-        let mut lines = policy_table(&self.total, self.columns);
-        lines.extend(sweep_note(&self.total).map(str::to_owned));
-        lines.extend(legend(&self.total, self.columns));
+    fn page(&self, verdicts: &[String], screen: Screen) -> String {
+        let mut lines = policy_table(&self.total, self.columns, screen);
+        lines.extend(sweep_note(&self.total).map(|note| screen.note(note)));
+        lines.extend(legend(&self.total, self.columns).iter().map(|line| screen.note(line)));
         if !verdicts.is_empty() {
             lines.push(String::new());
-            lines.extend_from_slice(verdicts);
+            lines.extend(verdicts.iter().map(|line| screen.wrapped(line, 2)));
         }
-        format!("{}\n{}{}{}", lines.join("\n"), self.by_outcome(), self.notes(), self.notes.missing)
+        let notes = self.notes();
+        let notes = screen.note(notes.trim_end());
+        let missing = screen.wrapped(&self.notes.missing, 2);
+        format!("{}\n{}{notes}\n{missing}", lines.join("\n"), self.by_outcome(screen))
     }
 
     /// How well tokens and cost are predicted where the logs have the provider's counts.

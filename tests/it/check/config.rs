@@ -225,3 +225,37 @@ fn an_excerpt_of_a_log_shows_what_is_wrong() {
     let shown = out.lines().find(|line| line.starts_with("2 | ")).unwrap();
     assert!(shown.contains("\"call_id\":\"call_of_the_ferry\""), "{out}");
 }
+
+/// As in a monorepo: each file is checked by the configuration that is closest to it.
+#[test]
+fn the_closest_configuration_applies_to_each_file() {
+    let place = project("[check]\nallow = [\"all\"]\n");
+    let broken = lines(&[ASK, RESULT, SAY]);
+    for (name, config) in [
+        ("p/one/curtail.toml", Some("[check]\nwarn = [\"orphan-result\"]\n")),
+        ("p/two/curtail.toml", Some("")),
+        ("p/two/inner/.curtail.toml", Some("[[check.paths]]\npath = \"chats\"\nskip = true\n")),
+        ("p/one/a.jsonl", None),
+        ("p/one/deep/er/a.jsonl", None),
+        ("p/two/b.jsonl", None),
+        ("p/two/inner/chats/c.jsonl", None),
+        ("p/three/d.jsonl", None),
+    ] {
+        place.write(name, config.unwrap_or(&broken).as_bytes());
+    }
+    let (status, out, stderr) = run(&place, "p", &["check", "one", "two", "three"]);
+    assert_eq!(status, 1, "{out}{stderr}");
+    let summary = out.lines().last().unwrap();
+    assert!(summary.starts_with("1 error, 2 warnings in 4 transcripts of 4 files"), "{out}");
+    for (file, found) in [("two/b.jsonl", true), ("one/a.jsonl", true), ("three/d.jsonl", false), ("c.jsonl", false)] {
+        assert_eq!(out.contains(&format!("{file}:2")), found, "{file}: {out}");
+    }
+    for silencing in ["one/curtail.toml", "two/inner/.curtail.toml"] {
+        assert!(summary.contains(silencing), "{silencing}: {summary}");
+    }
+    // A configuration that is named applies to all, and so does none.
+    let (status, out, _) = run(&place, "p", &["check", "one", "two", "three", "-c", "two/curtail.toml"]);
+    assert!(status == 1 && out.contains("5 errors in 5 transcripts of 5 files"), "{out}");
+    let (_, out, _) = run(&place, "p", &["check", "one", "two", "three", "--no-config"]);
+    assert!(out.contains("5 errors in 5 transcripts of 5 files"), "{out}");
+}

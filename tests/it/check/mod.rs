@@ -1,6 +1,7 @@
 //! `curtail check` from outside: its report in every format, the places of findings, and its exit status.
 
 mod answer;
+mod baseline;
 mod config;
 mod faults;
 mod fix;

@@ -22,15 +22,19 @@ fn a_decision_names_role_tool_and_first_words() {
     let place = one();
     let (_, _, stderr) = run(&place, &["filter", "-x", "look", "--explain", "a.jsonl"]);
     let lines: Vec<&str> = stderr.lines().collect();
+    assert_eq!(lines[0], "a.jsonl", "one header: {stderr}");
+    assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["line", "#", "message", "decision"]);
     assert_eq!(
-        lines[..2],
+        lines[2..4],
         [
-            r#"a.jsonl:1: message 2 (assistant, tool call of "look"): dropped: calls tool "look""#,
-            r#"a.jsonl:1: message 3 (tool result of "look"): dropped with its call | found "1""#,
+            r#"   1  2  model, tool call of "look"        dropped: calls tool "look""#,
+            r#"   1  3  tool result of "look": found "1"  dropped with its call"#,
         ]
     );
+    let sum = lines.iter().position(|line| *line == "4 decisions:").expect("a sum of reasons");
+    assert_eq!(lines[sum + 1..], ["2  dropped with its call", r#"2  dropped: calls tool "look""#]);
     let (_, _, stderr) = run(&place, &["window", "-n", "2", "--explain", "a.jsonl"]);
-    assert!(stderr.contains("message 1 (user): dropped: outside the last 2 items | question 1 of a"), "{stderr}");
+    assert!(stderr.contains("person: question 1 of a"), "{stderr}");
 }
 
 #[test]
@@ -48,17 +52,22 @@ fn what_is_kept_although_it_was_to_go_is_explained() {
     let place = one();
     let (_, _, stderr) = run(&place, &["window", "-n", "2", "--explain", "a.jsonl"]);
     assert!(
-        stderr.contains("message 0 (system): kept: system and developer messages are preserved | be brief"),
+        stderr.lines().any(|line| {
+            line.contains("program: be brief") && line.contains("kept: system and developer messages are preserved")
+        }),
         "{stderr}"
     );
     let (_, _, stderr) = run(&place, &["limit", "-t", "20", "--explain", "a.jsonl"]);
-    assert!(stderr.contains("message 0 (system): kept: system and developer messages are preserved"), "{stderr}");
+    assert!(stderr.contains("  kept: system and developer messages are preserved\n"), "{stderr}");
     let long = ["--placeholder", "a placeholder that is longer than what any of the tools has found"];
     let (_, out, stderr) =
         run(&place, &[&["filter", "--keep-last-results", "0", "--explain", "a.jsonl"][..], &long].concat());
     assert_eq!(out, chat("a", 2));
     assert!(
-        stderr.contains(r#"(tool result of "look"): kept: the placeholder would be longer than the result"#),
+        stderr.lines().any(|line| {
+            line.contains(r#"tool result of "look""#)
+                && line.contains("kept: the placeholder would be longer than the result")
+        }),
         "{stderr}"
     );
     let thinking = concat!(

@@ -60,7 +60,8 @@ fn all() -> Vec<String> {
 /// The command lines below `Examples:`.
 fn examples(page: &str) -> Vec<String> {
     let lines = page.lines().skip_while(|line| *line != "Examples:").skip(1);
-    lines.map(|line| line.split("  # ").next().unwrap_or_default().trim().to_owned()).collect()
+    let commands = lines.filter(|line| !line.starts_with("  # "));
+    commands.map(|line| line.split("  # ").next().unwrap_or_default().trim().to_owned()).collect()
 }
 
 #[test]

@@ -124,9 +124,11 @@ fn globs_narrow_a_walk() {
     assert_eq!(counted(&["p/old/b.jsonl", "--exclude", "old", "--glob", "x"]), ["p/old/b.jsonl"], "it was named");
     let (status, _, stderr) = run(&place, &["count", "p", "--glob", "a[b"]);
     assert!(status == 2 && stderr.contains("a[b"), "{stderr}");
-    // `filter` has an `--exclude` of its own: the tools to drop.
-    let (status, out, _) = run(&place, &["filter", "--exclude", "look", "--exclude-path", "[od]*", "p"]);
+    let (status, out, _) = run(&place, &["filter", "-x", "look", "--exclude-path", "[od]*", "p"]);
     assert!(status == 0 && !out.contains("look") && out.lines().count() == 1, "{out}");
+    // Tools or paths could be meant.
+    let (status, _, stderr) = run(&place, &["filter", "--exclude", "look", "p"]);
+    assert!(status == 2 && stderr.contains("-x GLOB (--exclude-tool)"), "{stderr}");
 }
 
 #[test]
@@ -228,4 +230,52 @@ fn links_to_devices_and_proc_are_not_followed() {
         assert!(!stdout.contains("process") && !stdout.contains("kernel"), "{stdout}");
     }
     assert_eq!(run(&place, &["check", "d"]).1, "no findings in 2 transcripts of 2 files\n");
+}
+
+/// A repository with transcripts that git ignores, hidden ones, and one in sight.
+fn repository() -> Place {
+    let place = Place::new();
+    for name in ["p/a.jsonl", "p/build/b.jsonl", "p/.cache/c.jsonl", "p/raw/d.jsonl", "p/raw/.e.jsonl"] {
+        place.write(name, chat("a", 1).as_bytes());
+    }
+    place.write("p/.git/HEAD", b"ref: refs/heads/main\n");
+    place.write("p/.gitignore", b"/build/\n");
+    place.write("p/raw/.ignore", b"d.jsonl\n");
+    place
+}
+
+fn counted(place: &Place, arguments: &[&str]) -> Vec<String> {
+    let (_, out, _) = run(place, &[&["count", "--output-format", "csv"][..], arguments].concat());
+    out.lines().skip(1).map(|line| line.split(',').next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn a_walk_leaves_out_what_git_ignores_and_what_is_hidden() {
+    let place = repository();
+    assert_eq!(counted(&place, &["p"]), ["p/a.jsonl"]);
+    assert_eq!(counted(&place, &["--no-ignore", "p"]), ["p/a.jsonl", "p/build/b.jsonl", "p/raw/d.jsonl"]);
+    assert_eq!(counted(&place, &["--hidden", "p"]), ["p/.cache/c.jsonl", "p/a.jsonl", "p/raw/.e.jsonl"]);
+    let all = ["p/.cache/c.jsonl", "p/a.jsonl", "p/build/b.jsonl", "p/raw/.e.jsonl", "p/raw/d.jsonl"];
+    assert_eq!(counted(&place, &["--hidden", "--no-ignore", "p"]), all);
+    assert_eq!(counted(&place, &["--hidden", "--no-ignore", "--exclude", "raw", "p"]), all[..3]);
+}
+
+#[test]
+fn what_is_named_is_read_although_it_is_ignored_or_hidden() {
+    let place = repository();
+    for named in [&["p/build/b.jsonl"][..], &["p/.cache/c.jsonl"], &["p/build/*.jsonl"], &["p/build"], &["p/.cache"]] {
+        assert_eq!(counted(&place, named).len(), 1, "{named:?}");
+    }
+}
+
+/// Otherwise, a repository whose transcripts are all ignored would pass its check in silence.
+#[test]
+fn transcripts_that_are_passed_over_are_said_where_nothing_else_is_found() {
+    let place = repository();
+    let (status, _, stderr) = run(&place, &["check", "p/raw"]);
+    assert!(status == 2 && stderr.contains("2 transcripts are ignored (`.gitignore`) or hidden"), "{stderr}");
+    let (status, _, stderr) = run(&place, &["check", "p"]);
+    assert_eq!((status, stderr.as_str()), (0, ""));
+    let (_, _, stderr) = run(&place, &["count", "--no-ignore", "p/a.jsonl"]);
+    assert!(stderr.contains("--no-ignore applies to files in directories"), "{stderr}");
 }

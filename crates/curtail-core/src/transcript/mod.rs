@@ -25,7 +25,9 @@ pub use faults::{Fault, FaultKind, Placement, last_round};
 pub use message::{
     Anchor, Binding, CallRules, Closes, Message, MessageKind, MessageSource, Origin, ReplyKey, Role, Standing,
 };
-pub use outline::{Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning};
+pub use outline::{
+    Outline, OutlineItem, OutlineKind, OutlineMessage, OutlineOrigin, OutlinePart, Subject, beginning, writer_named,
+};
 pub use pairing::{Mismatch, Pairs, PartRef};
 pub(crate) use part::SIGNATURES;
 pub use part::{

@@ -265,12 +265,15 @@ pub fn beginning(text: &str) -> String {
     line.chars().take(MOST - 1).chain(['…']).collect()
 }
 
-/// A message in words. Written as text, it is its role and tools: `user`, `assistant, tool call of "timetable"`,
+/// A message in words. Written as text, it is who wrote it, and its tools: `person`, `model, tool call of "timetable"`,
 /// `tool result of "timetable"`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Subject {
     /// The role of the message.
     pub role: &'static str,
+    /// Who wrote it, whatever role carries it: a person, the model, a tool or a program.
+    #[serde(skip)]
+    pub writer: &'static str,
     /// The tools that it calls, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<String>,
@@ -287,7 +290,8 @@ impl Subject {
     #[must_use]
     pub fn of_message(messages: &[Message<'_>], pairs: &Pairs, at: usize) -> Self {
         let message = &messages[at];
-        let mut subject = Self::of_draft(message.role.name(), &first_text(message));
+        let drafted = Self::of_draft(message.role.name(), &first_text(message));
+        let mut subject = Self { writer: writer_named(message.writer()), ..drafted };
         for (nth, part) in message.parts.iter().enumerate() {
             let names = match &part.content {
                 Content::ToolCall(_) => &mut subject.calls,
@@ -305,7 +309,7 @@ impl Subject {
     /// The words for a message of this role that is not in the transcript and begins with `text`.
     #[must_use]
     pub fn of_draft(role: &'static str, text: &str) -> Self {
-        Self { role, calls: Vec::new(), results: Vec::new(), begins: beginning(text) }
+        Self { role, writer: writer_named(role), calls: Vec::new(), results: Vec::new(), begins: beginning(text) }
     }
 }
 
@@ -316,10 +320,21 @@ impl fmt::Display for Subject {
             [name] => Some(format!("{kind} of \"{name}\"")),
             names => Some(format!("{kind}s of \"{}\"", names.join("\", \""))),
         };
-        // The role `tool` is left out beside a result, which implies it.
-        let role = (self.role != "tool" || self.results.is_empty()).then(|| self.role.to_owned());
-        let words = [role, named("tool call", &self.calls), named("tool result", &self.results)];
+        // A tool is left out beside a result, which implies it.
+        let writer = (self.writer != "tool" || self.results.is_empty()).then(|| self.writer.to_owned());
+        let words = [writer, named("tool call", &self.calls), named("tool result", &self.results)];
         f.write_str(&words.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Who writes messages of a role, or what [`Message::writer`] names: a person, the model, a tool or a program.
+#[must_use]
+pub fn writer_named(role: &str) -> &'static str {
+    match role {
+        "user" => "person",
+        "assistant" => "model",
+        "tool" => "tool",
+        _ => "program",
     }
 }
 
