@@ -63,9 +63,8 @@ pub(super) fn hold(name: &str, samples: &[String]) -> Result<String, String> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for made in 0..MADE {
         let items = shuffled(&pools[made % pools.len()], &mut random);
-        let text = format!("[{}]", items.join(", "));
         for cut in CUTS {
-            hold_one(name, cut, &text)?;
+            hold_one(name, cut, &items).map_err(|broken| smallest(name, cut, items.clone()).unwrap_or(broken))?;
         }
     }
     let cuts: Vec<&str> = CUTS.iter().map(|(name, _)| *name).collect();
@@ -103,8 +102,27 @@ fn shuffled(pool: &[String], random: &mut Random) -> Vec<String> {
     items
 }
 
+/// The law that is broken without the items that do not matter for it; `None` if it holds.
+fn smallest(name: &str, cut: Cut, mut items: Vec<String>) -> Option<String> {
+    let mut broken = None;
+    let mut at = 0;
+    while at < items.len() {
+        let item = items.remove(at);
+        match hold_one(name, cut, &items) {
+            Err(found) => broken = Some(found),
+            Ok(()) => {
+                items.insert(at, item);
+                at += 1;
+            }
+        }
+    }
+    broken
+}
+
 /// Holds the laws for one cut of one transcript.
-fn hold_one(name: &str, (cut, chain): Cut, text: &str) -> Result<(), String> {
+fn hold_one(name: &str, (cut, chain): Cut, items: &[String]) -> Result<(), String> {
+    let text = format!("[{}]", items.join(", "));
+    let text = text.as_str();
     let reading = reading_of(name, Framing::Document);
     let broken = |law: &str, out: &str| format!("{cut} breaks a law: {law}\n    in:  {text}\n    out: {out}");
     let Some(out) = apply(&reading, chain(), text).map_err(|error| broken(&error, ""))? else { return Ok(()) };

@@ -20,6 +20,8 @@ pub(super) struct Tried {
     pub(super) text: String,
     /// Whether nothing is left to do.
     pub(super) passed: bool,
+    /// What the description names and no sample so far has; `None` before the first one.
+    unmatched: Option<Vec<String>>,
 }
 
 /// How many unread texts a report shows.
@@ -30,7 +32,7 @@ pub(super) fn run(description: Description, files: &[PathBuf]) -> Result<Tried, 
     register(&[description]);
     let dialect = description.dialect();
     let does = if dialect.writer().is_some() { "reads and writes" } else { "reads, and writes nothing" };
-    let mut tried = Tried { text: format!("dialect {}: {does}\n", dialect.name()), passed: true };
+    let mut tried = Tried { text: format!("dialect {}: {does}\n", dialect.name()), passed: true, unmatched: None };
     let mut texts = Vec::new();
     for (nth, sample) in description.samples().iter().enumerate() {
         tried.sample(description, &format!("sample {}", nth + 1), sample);
@@ -42,6 +44,9 @@ pub(super) fn run(description: Description, files: &[PathBuf]) -> Result<Tried, 
         let text = read.map_err(|error| FileError::new(ErrorKind::System, &name, system_message(&error)))?;
         tried.sample(description, &name, &text);
         texts.push(text);
+    }
+    for unmatched in tried.unmatched.take().unwrap_or_default() {
+        tried.says(&format!("? in no sample: {unmatched}"));
     }
     if texts.is_empty() {
         tried.fails("no sample: name files, or give the description `samples`");
@@ -80,6 +85,11 @@ impl Tried {
             }
             first += piece.matches('\n').count();
         }
+        let missing = |unmatched: &String| counts.unmatched.as_ref().is_none_or(|here| here.contains(unmatched));
+        match &mut self.unmatched {
+            Some(unmatched) => unmatched.retain(missing),
+            None => self.unmatched.clone_from(&counts.unmatched),
+        }
         self.says(&counts.read());
         for (label, value) in counts.unread.iter().take(SHOWN) {
             self.fails(&format!("not read: {label}: {}", one_line(value)));
@@ -99,8 +109,12 @@ impl Tried {
             number_of(counts.open, "call"),
             number_of(counts.orphans, "result")
         ));
-        if counts.orphans > 0 {
-            self.fails("results belong to no call: see `id` of calls and results, and `results`, where they must be");
+        if let Some(orphan) = counts.orphan {
+            self.fails(&format!(
+                "the result {} belongs to no call: see `id` of calls and results, and `results`, where they must be; `curtail show` \
+                 prints what is read",
+                one_line(&orphan)
+            ));
         }
         match counts.detected.as_slice() {
             [] => self.fails("it is not detected: `fits` names what only this format has"),
@@ -136,6 +150,10 @@ struct Counts {
     pairs: usize,
     open: usize,
     orphans: usize,
+    /// The first result without a call: where, and what.
+    orphan: Option<String>,
+    /// What the description names that is in no text so far; `None` before the first one.
+    unmatched: Option<Vec<String>>,
     /// Texts that are in no part: where, and what.
     unread: Vec<(String, String)>,
     /// Items that are no message although nothing says so.
@@ -176,6 +194,17 @@ impl Counts {
         self.pairs += pairs.pairs().count();
         self.open += alone(pairs.calls());
         self.orphans += alone(pairs.results());
+        if let Some(orphan) = pairs.results().iter().find(|at| pairs.counterpart(**at).is_none()) {
+            let message = &transcript.messages[orphan.message];
+            let place = message.parts[orphan.part].place().map(|place| place.element);
+            let shown = place.map(|value| format!("of message {}, {}", orphan.message, beginning(value.raw())));
+            self.orphan = self.orphan.take().or(shown);
+        }
+        let unmatched = description.unmatched(&transcript.layout.elements);
+        match &mut self.unmatched {
+            Some(known) => known.retain(|known| unmatched.contains(known)),
+            None => self.unmatched = Some(unmatched),
+        }
         for item in &transcript.layout.elements {
             let unread = description.unaccounted(*item);
             self.unread.extend(unread.iter().map(|value| (value.pointer(), beginning(value.raw()))));

@@ -86,6 +86,118 @@ fn a_trial_fails_until_everything_is_read() {
     assert!(status == Some(2) && stderr.contains("did you mean `strands`?"), "{stderr}");
 }
 
+/// Calls that have their results in their own element.
+const SHIP: &str = r#"name = "ship"
+fits = { who = true, used = true }
+[role]
+at = "who"
+user = "skipper"
+assistant = "engine"
+[[part]]
+is = "call"
+at = "used[]"
+name = "tool"
+arguments = "with"
+result = "saw"
+[[part]]
+is = "text"
+at = "say"
+[write]
+message = '{"who": $role, "say": $text, "used": []}'
+"#;
+
+const BRIDGE: &str = r#"{"who":"skipper","say":"Is there wind?","used":[]}
+{"who":"engine","say":"There is some.","used":[{"tool":"vane","with":{"mast":1},"saw":"north, 3 knots"}]}
+{"who":"skipper","say":"And fog?","used":[]}
+{"who":"engine","say":"None.","used":[{"tool":"horn","with":{"mast":2},"saw":"no answer"}]}
+"#;
+
+#[test]
+fn calls_without_ids_hold_their_results() {
+    let place = Place::new();
+    place.write("bridge.jsonl", BRIDGE.as_bytes());
+    for results in ["", "results = \"same-message\"\n"] {
+        place.write("ship.toml", format!("{results}{SHIP}").as_bytes());
+        let (status, out, stderr) = ran(&place, &["dialects", "--test", "ship.toml", "bridge.jsonl"]);
+        assert!(status == Some(0) && out.contains("2 pairs; 0 calls open"), "{out}{stderr}");
+        let (_, out, _) = ran(&place, &["repair", "--dialect-file", "ship.toml", "bridge.jsonl"]);
+        assert_eq!(out, BRIDGE);
+    }
+    place.write("ship.toml", SHIP.replace("\"with\"", "\"wiht\"").as_bytes());
+    let (_, out, _) = ran(&place, &["dialects", "--test", "ship.toml", "bridge.jsonl"]);
+    assert!(out.contains("? in no sample: no `arguments` of a call at `wiht`"), "{out}");
+    place.write("ship.toml", SHIP.replace("\"used[]\"", "\"tools[]\"").as_bytes());
+    let (_, out, _) = ran(&place, &["dialects", "--test", "ship.toml", "bridge.jsonl"]);
+    assert!(out.contains("? in no sample: no call at `tools[]`"), "{out}");
+}
+
+/// The first part that fits has the bytes, however the place of the message itself is written.
+#[test]
+fn the_first_part_has_its_element() {
+    let place = Place::new();
+    place.write(
+        "tug.toml",
+        br#"name = "tug"
+fits = { who = true, "asks[].tool" = true }
+[[role]]
+when = { ref = true }
+is = "tool"
+[[role]]
+at = "who"
+user = "skipper"
+assistant = "engine"
+[[part]]
+is = "result"
+at = "."
+when = { ref = true }
+id = "ref"
+text = "fault"
+[[part]]
+is = "result"
+at = "."
+when = { ref = true, fault = false }
+id = "ref"
+text = "say"
+[[part]]
+is = "text"
+at = "say"
+[[part]]
+is = "call"
+at = "asks[]"
+id = "id"
+name = "tool"
+[write]
+message = '{"who": $role, "say": $text}'
+result-message = '{"ref": $id, "fault": $text}'
+"#,
+    );
+    let log = r#"{"who":"skipper","say":"Is there wind?"}
+{"who":"engine","say":"I look.","asks":[{"id":"a","tool":"vane"}]}
+{"ref":"a","fault":"no mast","say":"It failed."}
+{"who":"engine","say":"I do not know."}
+"#;
+    place.write("log.jsonl", log.as_bytes());
+    let (_, out, stderr) = ran(&place, &["dialects", "--test", "tug.toml", "log.jsonl"]);
+    assert!(out.contains("1 pair; 0 calls open") && out.contains("the laws hold"), "{out}{stderr}");
+    let (_, out, _) = ran(&place, &["filter", "-x", "vane", "--dialect-file", "tug.toml", "log.jsonl"]);
+    assert!(!out.contains("fault") && !out.contains("asks"), "{out}");
+}
+
+/// A chat whose calls are where its dialect does not look has results without calls: no command drops or parts them.
+#[test]
+fn calls_in_unknown_members_are_not_parted_from_their_results() {
+    let place = Place::new();
+    let chat = r#"{"messages":[{"role":"user","content":"Is there wind?"},{"role":"assistant","content":"I look.","plugins":[{"id":"a","api":"vane","with":"{}"}]},{"role":"tool","tool_call_id":"a","content":"north, 3 knots"},{"role":"assistant","content":"Some."}]}"#;
+    place.write("chat.json", chat.as_bytes());
+    for command in [&["repair"][..], &["window", "-n", "2"], &["filter", "-x", "vane"], &["limit", "-t", "30"]] {
+        let (status, out, stderr) = ran(&place, &[command, &["chat.json"]].concat());
+        assert!(status == Some(2) && out.is_empty(), "{out}{stderr}");
+        assert!(stderr.contains("names a call in `plugins`, which the dialect `openai` does not read"), "{stderr}");
+    }
+    let (status, _, stderr) = ran(&place, &["repair", "--dialect", "openai", "chat.json"]);
+    assert_eq!(status, Some(2), "{stderr}");
+}
+
 #[test]
 fn an_export_is_looked_at_and_not_cut() {
     let place = Place::new();

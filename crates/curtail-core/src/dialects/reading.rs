@@ -6,8 +6,8 @@ use super::framing::{Framing, names_messages, rows};
 use super::read_error::{ReadError, UnknownDialect, refuse_to_write};
 use super::row::Row;
 use super::{ALL, CODE, Dialect, Fit, dialect_named};
-use crate::json::{Document, ParseErrorKind, Value};
-use crate::transcript::Transcript;
+use crate::json::{Document, ParseErrorKind, Value, quote};
+use crate::transcript::{Message, Role, Transcript};
 
 /// How the texts of a file are read.
 ///
@@ -100,6 +100,7 @@ impl Reading {
         let transcripts = self.transcripts(document)?;
         for (dialect, transcript) in &transcripts {
             refuse_to_write(*dialect, transcript.layout.record.start as usize)?;
+            refuse_hidden_calls(*dialect, &transcript.messages)?;
         }
         Ok(transcripts)
     }
@@ -263,4 +264,34 @@ fn nothing_read(dialect: &dyn Dialect, transcript: &Transcript<'_>) -> Option<Re
             keys_of(first)
         ),
     })
+}
+
+/// Refuses to cut a transcript without a call whose results name calls that are in members the dialect does not know: each half of
+/// such a pair would be kept or dropped without the other.
+fn refuse_hidden_calls(dialect: &dyn Dialect, messages: &[Message<'_>]) -> Result<(), ReadError> {
+    if messages.iter().any(|message| message.calls().next().is_some()) {
+        return Ok(());
+    }
+    let mut asking = None;
+    for message in messages {
+        if message.role == Role::Assistant {
+            asking = message.value();
+        }
+        let ids = message.results().filter_map(|(_, result)| result.id.as_ref());
+        let quoted: Vec<String> = ids.map(|id| quote(&id.decode())).collect();
+        let has_id = |value: Value<'_>| quoted.iter().any(|id| value.raw().contains(id.as_str()));
+        let Some(member) = asking.and_then(|asking| asking.members().find(|member| has_id(member.value))) else {
+            continue;
+        };
+        return Err(ReadError {
+            offset: member.value.span().start as usize,
+            what: format!(
+                "the result after it names a call in `{}`, which the dialect `{}` does not read, so a cut would part them; describe \
+                 the format: --dialect-file",
+                member.key.decode(),
+                dialect.name()
+            ),
+        });
+    }
+    Ok(())
 }

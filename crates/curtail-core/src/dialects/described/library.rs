@@ -129,6 +129,12 @@ impl Description {
         self.dialect.rules.unaccounted(item)
     }
 
+    /// What the description names that none of these items has: `no arguments of a call at with`.
+    #[must_use]
+    pub fn unmatched(&self, items: &[Value<'_>]) -> Vec<String> {
+        self.dialect.rules.unmatched(items)
+    }
+
     /// The dialect that it describes.
     #[must_use]
     pub fn dialect(&self) -> &'static dyn Dialect {

@@ -3,6 +3,7 @@
 //! One interpreter reads and writes all of them. A description is compiled once, and what it writes is read again then: one
 //! whose templates do not say what was meant is refused.
 
+mod coverage;
 mod library;
 mod marks;
 mod paths;
@@ -145,6 +146,11 @@ mod tests {
             (
                 "name = \"x\"\nresults = \"rigth-after\"\n",
                 "2:11: results are not `rigth-after`; did you mean `right-after`?",
+            ),
+            ("name = \"x\"\n[role]\nis = \"user\"\nassistant = \"bot\"\n", "2:1: `is` gives all messages one role"),
+            (
+                "name = \"x\"\n[role]\nat = \"who\"\nuser = \"bot\"\nassistant = \"bot\"\n",
+                "2:1: `bot` is the name of two roles",
             ),
             ("name = \"x\"\n[[part]]\nis = \"call\"\nat = \"calls[]\"\n", "2:1: a call needs `name`"),
             ("name = \"x\"\nlist = \"a..b\"\n", "2:8: `a..b` is no path"),

@@ -46,7 +46,7 @@ impl Rules {
     }
 
     /// Who speaks, or why that is unknown.
-    fn speaker(&self, item: Value<'_>, said: Value<'_>) -> Result<Speaker, Unknown> {
+    pub(super) fn speaker(&self, item: Value<'_>, said: Value<'_>) -> Result<Speaker, Unknown> {
         let mut unknown = Unknown::NoRole;
         for rule in self.roles.iter().filter(|rule| all_hold(&rule.when, said, Some(item))) {
             match rule.speaker(said) {
@@ -159,7 +159,8 @@ pub(super) fn all_hold(conditions: &[Condition], value: Value<'_>, outer: Option
 /// calls are kept or dropped together.
 fn answer_in_order(message: &mut Message<'_>) {
     let is_nameless = |part: &Part<'_>| part.content.result().is_some_and(|result| result.id.is_none());
-    if !message.parts.iter().any(is_nameless) {
+    // Calls without ids have their results by order as well.
+    if !message.parts.iter().any(is_nameless) || message.calls().all(|(_, call)| call.id.is_none()) {
         return;
     }
     let answered: Vec<Text<'_>> = message.results().filter_map(|(_, result)| result.id.clone()).collect();
@@ -267,9 +268,10 @@ impl<'r, 'a> Reading<'r, 'a> {
         }
     }
 
-    /// Whether a value is a part already, or repeats one.
+    /// Whether a value is a part already, repeats one, or is inside the element of one.
     fn is_accounted(&self, value: Value<'_>) -> bool {
-        self.accounted.contains(&value.span()) || self.taken.contains(&value.span())
+        let span = value.span();
+        self.accounted.contains(&span) || self.taken.iter().any(|taken| contains(*taken, span))
     }
 
     /// One element of a list of parts.
@@ -454,7 +456,7 @@ impl Kind {
         self.is_of(role) && all_hold(&self.when, said, Some(item)) && self.has_its_value(inner)
     }
 
-    fn is_of(&self, role: Role) -> bool {
+    pub(super) fn is_of(&self, role: Role) -> bool {
         self.roles.is_empty() || self.roles.contains(&role)
     }
 

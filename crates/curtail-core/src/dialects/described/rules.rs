@@ -147,7 +147,7 @@ pub(super) enum Is {
     Mark,
 }
 
-const KINDS: [(&str, Is); 6] = [
+pub(super) const KINDS: [(&str, Is); 6] = [
     ("text", Is::Text),
     ("call", Is::Call),
     ("result", Is::Result),
@@ -342,7 +342,8 @@ impl Rules {
     fn add_part(&mut self, table: Table<'_>) -> Result<(), Fault> {
         let is = required(&table, "is")?;
         let is = named(&is, "a part is", &KINDS)?;
-        let at = table.path("at")?;
+        // The message itself is a part like one without a place.
+        let at = table.path("at")?.filter(|at| !at.is_here());
         let of_item = at.as_ref().is_some_and(Path::is_outer);
         let roles = table.texts("roles")?;
         let roles = roles.iter().map(role_named).collect::<Result<Vec<_>, _>>()?;
@@ -390,19 +391,28 @@ impl Rules {
         if self.groups.is_empty() && self.whole.is_empty() {
             return fault("no `[[part]]` says where texts are, and `extends` names no dialect that does");
         }
-        let answers = |kind: &Kind| kind.is == Is::Result;
         if let Some(writing) = &self.writing
-            && self.results != ResultPlace::SameMessage
-            && self.kinds().any(answers)
-            && !writing.has_results()
+            && self.answers_apart()
+            && !writing.has_results(self.results)
         {
+            let missing = match self.results {
+                ResultPlace::SameMessage => "no `result`, a part,",
+                _ => "neither `result`, a part, nor `result-message`,",
+            };
             return Err(Fault::new(
                 write,
-                "`[write]` has neither `result`, a part, nor `result-message`, although there are results; without `[write]` a \
-                 dialect is read-only",
+                format!("`[write]` has {missing} although there are results; without `[write]` a dialect is read-only"),
             ));
         }
         Ok(())
+    }
+
+    /// Whether results are messages, or parts of a list. One that is a member of its message cannot be added.
+    fn answers_apart(&self) -> bool {
+        let is_result = |kind: &Kind| kind.is == Is::Result;
+        let is_inside = self.results == ResultPlace::SameMessage;
+        self.kinds().any(is_result) && !is_inside
+            || self.groups.iter().any(|group| group.list.is_some() && group.kinds.iter().any(is_result))
     }
 
     /// All kinds of parts.
@@ -492,6 +502,18 @@ fn role_rule(table: Table<'_>) -> Result<RoleRule, Fault> {
     }
     let span = table.span.clone();
     table.finish()?;
+    if constant.is_some() && !names.is_empty() {
+        return Err(Fault::new(
+            &span,
+            "`is` gives all messages one role, so a name beside it never counts; write one of them",
+        ));
+    }
+    let repeated = names.iter().enumerate().find(|(nth, (name, speaker))| {
+        names[..*nth].iter().any(|(other, another)| other == name && another != speaker)
+    });
+    if let Some((_, (name, _))) = repeated {
+        return Err(Fault::new(&span, format!("`{name}` is the name of two roles, and only the first would count")));
+    }
     if at.is_none() && constant.is_none() {
         return Err(Fault::new(&span, "`role` needs `at`, where the role is, or `is`, the same role for all"));
     }

@@ -2,7 +2,7 @@
 
 use super::source::{At, Fault, Table};
 use crate::json::{Document, Value, quote};
-use crate::transcript::Role;
+use crate::transcript::{ResultPlace, Role};
 
 /// The templates of a description.
 #[derive(Debug, Clone, Default)]
@@ -130,9 +130,9 @@ impl Writing {
         self.message(Role::User)
     }
 
-    /// Whether a result can be written.
-    pub(super) const fn has_results(&self) -> bool {
-        self.result.is_some() || self.result_message.is_some()
+    /// Whether a result can be written where results are.
+    pub(super) fn has_results(&self, results: ResultPlace) -> bool {
+        self.result.is_some() || self.result_message.is_some() && results != ResultPlace::SameMessage
     }
 
     /// Gives keys other names.

@@ -103,9 +103,14 @@ impl DialectWriter for Wire {
         if let Some(base) = self.base() {
             return base.write_result(result);
         }
-        match self.rules.writing.as_ref().and_then(|writing| writing.result.as_ref()) {
+        let writing = self.rules.writing.as_ref();
+        match writing.and_then(|writing| writing.result.as_ref()) {
             Some(template) => self.result(template, result, None),
-            None => self.write_message(&Draft::part(Role::Tool, DraftPart::ToolResult(result.clone())), None),
+            None if writing.is_some_and(|writing| writing.result_message.is_some()) => {
+                self.write_message(&Draft::part(Role::Tool, DraftPart::ToolResult(result.clone())), None)
+            }
+            // Where the element of the call has room for its result, that is a text.
+            None => quote(&result.text),
         }
     }
 
