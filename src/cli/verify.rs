@@ -15,6 +15,7 @@ use crate::options::input::Input;
 use crate::options::verify::{GivenForm, VerifyFormat, VerifyOptions};
 use crate::reports::remarks;
 use crate::reports::verify::{Failing, document, rows, screen, workflow_commands};
+use crate::reports::verify_page::VerifyPage;
 use crate::works::verify::{Verified, Verifying, WholeFile, counterpart};
 use curtail_facts::verify::give_back;
 use curtail_io::batch::InputOptions;
@@ -66,9 +67,9 @@ impl VerifyArgs {
         let results: Vec<Result<Vec<Verified>, FileError>> =
             threads.install(|| jobs.par_iter().map(|job| job.run(&verifying, &input_options)).collect());
         let mut verified = Vec::new();
-        for result in results {
+        for (job, result) in (0..).zip(results) {
             match result {
-                Ok(found) => verified.extend(found),
+                Ok(found) => verified.extend(found.into_iter().map(|one| Verified { job, ..one })),
                 Err(error) => {
                     console::error(&error);
                     failed = true;
@@ -78,7 +79,9 @@ impl VerifyArgs {
         if verified.is_empty() && !failed && !global.quiet {
             console::warning(&"no compaction found; pass BEFORE and AFTER to compare two files");
         }
-        if let Some(budget) = self.options.give_back {
+        if self.options.output_format == VerifyFormat::Html {
+            self.write_page(&jobs, &verified, &input_options)?;
+        } else if let Some(budget) = self.options.give_back {
             self.give_back(&verified, budget.0, jobs.last(), &input_options)?;
         } else {
             self.print(&verified)?;
@@ -99,6 +102,9 @@ impl VerifyArgs {
         }
         if is_standard(after) && self.options.form == GivenForm::Message {
             bail!("--as message reads AFTER twice, and standard input can be read once; name a file");
+        }
+        if self.input.paths.iter().any(|path| is_standard(path)) && self.options.output_format == VerifyFormat::Html {
+            bail!("--output-format html reads the files twice, and standard input can be read once; name a file");
         }
         if is_standard(before) && is_standard(after) {
             bail!("standard input can be BEFORE or AFTER, not both; name a file for one of them");
@@ -176,6 +182,26 @@ impl VerifyArgs {
         Ok(())
     }
 
+    /// Writes one page with every comparison, and the transcripts that were compared.
+    fn write_page(&self, jobs: &[Job], verified: &[Verified], options: &InputOptions) -> anyhow::Result<()> {
+        let page = VerifyPage { options: &self.options, counting: self.counting.counting()? };
+        let mut sections = String::new();
+        for (number, job) in jobs.iter().enumerate() {
+            let own: Vec<&Verified> = verified.iter().filter(|one| one.job == number).collect();
+            match job {
+                _ if own.is_empty() => {}
+                Job::Pair(before, after) => {
+                    let after = WholeFile::read(after, options)?;
+                    sections += &page.sections(&own, &WholeFile::read(before, options)?, Some(&after), number)?;
+                }
+                Job::Log(log) => sections += &page.sections(&own, &WholeFile::read(log, options)?, None, number)?,
+            }
+        }
+        let title = verified.first().map_or("verify", |one| &one.before.file);
+        let (opening, closing) = curtail_view::page(title, None, false);
+        Ok(console::data(&format!("{opening}{sections}{closing}"))?)
+    }
+
     fn print(&self, verified: &[Verified]) -> anyhow::Result<()> {
         let text = match (self.options.output_format, verified) {
             (VerifyFormat::Json, _) => return Ok(console::out_json(&document(verified, &self.options))?),
@@ -184,6 +210,7 @@ impl VerifyArgs {
                 out.write_all(workflow_commands(verified, &self.options).as_bytes())?;
                 return Ok(out.flush()?);
             }
+            (VerifyFormat::Html, _) => return Ok(()),
             (VerifyFormat::Text, [one]) if !self.options.all => screen(one, &self.options),
             (VerifyFormat::Text, []) => String::new(),
             (VerifyFormat::Text, [.., last]) if !self.options.all && last.compaction.is_some() => {

@@ -50,6 +50,8 @@ pub(crate) enum VerifyFormat {
     Text,
     /// One JSON document
     Json,
+    /// A page: the transcript with what was lost, and what is left of it
+    Html,
     /// Workflow commands: GitHub shows them beside the lines of a change
     Github,
 }

@@ -25,6 +25,7 @@ pub(crate) mod table;
 pub(crate) mod texts;
 mod totals;
 pub(crate) mod verify;
+pub(crate) mod verify_page;
 
 #[doc(hidden)]
 pub use findings::FORMATS;

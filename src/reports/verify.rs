@@ -135,6 +135,15 @@ fn of_all(part: usize, all: usize) -> String {
     if all == 0 { String::from("0 %") } else { percent(part as f64 / all as f64) }
 }
 
+/// How many facts of each kind were kept, and the share.
+pub(super) fn shares(verified: &Verified) -> Vec<[String; 3]> {
+    let comparison = &verified.comparison;
+    let cells = |name: &str, share: Share| [name.to_owned(), format!("{} of {}", share.kept, share.all()), kept(share)];
+    let of_kinds = Kind::ALL.iter().map(|kind| (kind.plural(), comparison.of_kind(*kind)));
+    let found = of_kinds.filter(|(_, share)| share.total() > 0).map(|(name, share)| cells(name, share));
+    found.chain([cells("all", comparison.all())]).collect()
+}
+
 /// The table of the kinds.
 fn kinds(verified: &Verified, screen: Screen) -> String {
     let comparison = &verified.comparison;
@@ -187,7 +196,7 @@ fn losses(verified: &Verified) -> String {
 }
 
 /// The words of a fact, with its state.
-fn described(judged: &JudgedFact) -> String {
+pub(super) fn described(judged: &JudgedFact) -> String {
     shortened(&judged.fact.described())
 }
 
@@ -215,7 +224,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The sentence that decides.
-fn verdict(verified: &Verified, options: &VerifyOptions) -> String {
+pub(super) fn verdict(verified: &Verified, options: &VerifyOptions) -> String {
     let failing = Failing::all(verified, options);
     if !failing.is_empty() {
         return format!("failed: {}", failing.iter().map(Failing::sentence).collect::<Vec<_>>().join("; "));

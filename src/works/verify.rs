@@ -1,6 +1,7 @@
 //! Compares transcripts before and after a cut: whether what is left is sound, how much of the prefix is unchanged, and which facts
 //! were lost.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -52,8 +53,18 @@ impl WholeFile {
         Ok(Self { name, text, reading: Some(reading) })
     }
 
+    /// Its text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it is a text, and no transcript.
+    pub(crate) const fn is_text(&self) -> bool {
+        self.reading.is_none()
+    }
+
     /// The transcripts of `document`, which is the text as JSON.
-    fn transcripts<'a>(
+    pub(crate) fn transcripts<'a>(
         &self,
         reading: &Reading,
         document: &'a Document<'a>,
@@ -61,12 +72,13 @@ impl WholeFile {
         reading.transcripts(document).map_err(|error| located(&self.name, &self.text, &error))
     }
 
-    fn parse<'t>(&'t self, reading: &Reading) -> Result<Document<'t>, FileError> {
+    /// The text as JSON.
+    pub(crate) fn parse<'t>(&'t self, reading: &Reading) -> Result<Document<'t>, FileError> {
         reading.parse(&self.text).map_err(|error| located(&self.name, &self.text, &error))
     }
 
     /// How the file is read as transcripts, which a text is not.
-    fn reading(&self) -> Result<&Reading, FileError> {
+    pub(crate) fn reading(&self) -> Result<&Reading, FileError> {
         let what = "no transcript; BEFORE is JSON or JSON Lines, and only AFTER may be a text";
         self.reading.as_ref().ok_or_else(|| FileError::new(ErrorKind::Content, &self.name, what))
     }
@@ -154,6 +166,8 @@ pub(crate) struct SideInfo {
 pub(crate) struct Verified {
     pub(crate) before: SideInfo,
     pub(crate) after: SideInfo,
+    /// The number of the job that compared it.
+    pub(crate) job: usize,
     /// The number of the compaction in its log, from 1, if it is one.
     pub(crate) compaction: Option<usize>,
     /// Findings that only the side after the cut has; `None` if it is a text, or a part of a log.
@@ -163,6 +177,10 @@ pub(crate) struct Verified {
     pub(crate) comparison: Comparison,
     /// The line of each message before the cut.
     pub(crate) lines: Vec<usize>,
+    /// The transcript in its file, from 0.
+    pub(crate) transcript: usize,
+    /// The index of each message before the cut in its transcript; `None` for one that only a compaction contains.
+    pub(crate) places: Vec<Option<usize>>,
     /// For each fact, whether the next replies used it; empty if that is not known.
     pub(crate) used: Vec<bool>,
 }
@@ -182,7 +200,7 @@ impl Verifying {
         let all = before.transcripts(reading, &document)?;
         let Some(after_reading) = &after.reading else {
             let [(dialect, transcript)] = all.as_slice() else { return Err(uneven(after, all.len(), 1)) };
-            return Ok(vec![self.with_text(&Read { file: before, dialect: *dialect, transcript }, after)]);
+            return Ok(vec![self.with_text(&Read { file: before, nth: 0, dialect: *dialect, transcript }, after)]);
         };
         let after_document = after.parse(after_reading)?;
         let others = after.transcripts(after_reading, &after_document)?;
@@ -190,10 +208,11 @@ impl Verifying {
             return Err(uneven(after, all.len(), others.len()));
         }
         let findings = new_findings(before, reading, after, after_reading)?;
-        let pairs = all.iter().zip(&others).map(|((dialect, transcript), (after_dialect, after_transcript))| {
-            let one = Read { file: before, dialect: *dialect, transcript };
-            self.transcripts(&one, &Read { file: after, dialect: *after_dialect, transcript: after_transcript })
-        });
+        let pairs =
+            all.iter().zip(&others).enumerate().map(|(nth, ((dialect, transcript), (other, after_transcript)))| {
+                let one = Read { file: before, nth, dialect: *dialect, transcript };
+                self.transcripts(&one, &Read { file: after, nth, dialect: *other, transcript: after_transcript })
+            });
         let mut verified: Vec<Verified> = pairs.collect();
         if let Some(first) = verified.first_mut() {
             first.findings = Some(findings);
@@ -221,15 +240,21 @@ impl Verifying {
         let pairs = Pairs::from_messages(before);
         let outside = outside(read.transcript);
         let lines = LineIndex::new(&read.file.text);
+        let start = |message: &Message<'_>| message.value().map(|value| value.span().start);
+        let all = read.transcript.messages.iter().enumerate();
+        let places: HashMap<u32, usize> = all.filter_map(|(at, message)| Some((start(message)?, at))).collect();
         let line = |message: &Message<'_>| message.value().map_or(1, |value| lines.line(value.span().start as usize));
         Verified {
             before: self.info(read, before),
             after,
+            job: 0,
             compaction: None,
             findings: None,
             unchanged: self.unchanged(before, side.messages),
             comparison: compare(&Side { messages: before, pairs: &pairs, outside: &outside }, side),
             lines: before.iter().map(line).collect(),
+            transcript: read.nth,
+            places: before.iter().map(|message| start(message).and_then(|start| places.get(&start)).copied()).collect(),
             used: Vec::new(),
         }
     }
@@ -252,23 +277,25 @@ impl Verifying {
         let reading = file.reading()?;
         let document = file.parse(reading)?;
         let mut verified = Vec::new();
-        for (dialect, transcript) in file.transcripts(reading, &document)? {
-            let read = Read { file, dialect, transcript: &transcript };
+        for (nth, (dialect, transcript)) in file.transcripts(reading, &document)?.into_iter().enumerate() {
+            let read = Read { file, nth, dialect, transcript: &transcript };
             for session in sessions(dialect, &transcript).iter().filter(|session| session.thread == 0) {
-                for (nth, compaction) in session.compactions.iter().enumerate() {
-                    verified
-                        .push(Verified { compaction: Some(nth + 1), ..self.compaction(&read, session, compaction) });
-                }
+                let found = replacements(session).into_iter().filter_map(|one| self.compaction(&read, session, &one));
+                verified.extend((1..).zip(found).map(|(nth, one)| Verified { compaction: Some(nth), ..one }));
             }
         }
         Ok(verified)
     }
 
-    fn compaction(&self, read: &Read<'_, '_>, session: &Session, compaction: &Compaction) -> Verified {
+    /// Compares what the model read before a compaction with what it read after it; `None` if that is the same.
+    fn compaction(&self, read: &Read<'_, '_>, session: &Session, compaction: &Compaction) -> Option<Verified> {
         let before = read.messages_at(session, &compaction.before);
         let mut after = read.messages_at(session, &compaction.after);
         if after.is_empty() {
             after = read.replacement(compaction);
+        }
+        if before.is_empty() || digests(&before) == digests(&after) {
+            return None;
         }
         let pairs = Pairs::from_messages(&after);
         let outside = outside(read.transcript);
@@ -281,8 +308,28 @@ impl Verifying {
                 sides.each_ref().map(|(messages, pairs)| Side { messages, pairs, outside: &outside[..0] });
             verified.used = used(&Side { outside: &outside, ..before }, &later);
         }
-        verified
+        Some(verified)
     }
+}
+
+/// The digests of messages, in their order as numbers: a history that is written again may move a result.
+fn digests(messages: &[Message<'_>]) -> Vec<u64> {
+    let mut digests: Vec<u64> = messages.iter().map(digest).collect();
+    digests.sort_unstable();
+    digests
+}
+
+/// The compactions of a session; those between which the model was not asked are one.
+fn replacements(session: &Session) -> Vec<Compaction> {
+    let mut found: Vec<Compaction> = Vec::new();
+    for next in &session.compactions {
+        let is_asked = |last: &Compaction| session.requests.iter().any(|one| one.at > last.at && one.at <= next.at);
+        match found.last_mut().filter(|last| !is_asked(last)) {
+            Some(last) => *last = Compaction { before: last.before.clone(), ..next.clone() },
+            None => found.push(next.clone()),
+        }
+    }
+    found
 }
 
 /// The requests after a compaction whose replies show what was needed.
@@ -296,6 +343,8 @@ fn uneven(after: &WholeFile, before: usize, count: usize) -> FileError {
 /// A transcript, and where it was read.
 struct Read<'r, 'a> {
     file: &'r WholeFile,
+    /// Its number in the file.
+    nth: usize,
     dialect: &'static dyn Dialect,
     transcript: &'r Transcript<'a>,
 }
@@ -309,8 +358,9 @@ impl<'a> Read<'_, 'a> {
             // The list of a compaction that a later one superseded is read in its place.
             let replaced: Vec<Message<'a>> =
                 message.value().into_iter().flat_map(|item| self.dialect.log().replacement(item)).collect();
-            let own = Message { standing: Standing::Live, ..message.clone() };
-            messages.push(own);
+            if replaced.is_empty() {
+                messages.push(Message { standing: Standing::Live, ..message.clone() });
+            }
             messages.extend(replaced);
         }
         messages

@@ -13,6 +13,7 @@
 mod architecture;
 mod check;
 mod cli;
+mod compactions;
 mod corpus;
 mod designs;
 mod docs;

@@ -137,6 +137,23 @@ fn encrypted_compactions_are_unknown() {
 }
 
 #[test]
+fn the_page_marks_what_was_lost_in_the_transcript() {
+    let page = |words: &[&str]| text(&run(&[&["verify", "--output-format", "html"], words].concat(), "").stdout);
+    let pair = page(&[BEFORE, "fixtures/verify/after.md"]);
+    for expected in
+        ["Never push to main", "href=\"#b0-0-m0\"", "content:\"lost: rule\"", "id=\"b0-0-m0\"", "All tests pass."]
+    {
+        assert!(pair.contains(expected), "{expected}");
+    }
+    let log = page(&["fixtures/verify/session.jsonl"]);
+    assert!(log.contains("What compaction 1 lost") && log.contains("content:\"lost: file\""));
+    let same = page(&[BEFORE, BEFORE]);
+    assert!(same.contains("kept all") && !same.contains("content:\"lost"));
+    assert!(same.contains("id=\"a0-0-m0\"") && same.contains("Where they differ"));
+    assert_eq!(status(&["verify", "--output-format", "html", "-", BEFORE], ""), 2);
+}
+
+#[test]
 fn escapes_and_workflow_commands_in_facts_are_shown_and_not_obeyed() {
     let place = Place::new();
     let rule = "Never push \u{1b}[2J\u{1b}]0;owned\u{7} to main.\n::error::fake";

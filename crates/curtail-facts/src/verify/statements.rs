@@ -33,6 +33,8 @@ pub(super) struct Statements {
     commands: Vec<Fact>,
     /// What a person said, without rules, each with its message.
     asked: Vec<Asked>,
+    /// Whether a summary comes before the first of them: the task is in it.
+    is_summarized: bool,
     /// Sentences that replace something by something else, each with its message.
     replacing: Vec<(String, Option<usize>)>,
     /// Sentences of a person that lift a rule, each with its message.
@@ -53,6 +55,7 @@ impl Statements {
         if matches!(spoken.voice, Voice::Arguments | Voice::Result | Voice::Program) {
             return;
         }
+        self.is_summarized |= spoken.voice == Voice::Summary && self.asked.is_empty();
         let text = without_quotes(&spoken.text);
         let document = if spoken.voice == Voice::Person { document_in(&text) } else { text.len() };
         let mut rest: Vec<&str> = Vec::new();
@@ -175,11 +178,12 @@ impl Statements {
         let mut facts = Vec::new();
         for asked in &self.asked {
             let text = main_words(&asked.text, asked.is_new_plan);
-            if std::ptr::eq(asked, task) {
+            let follows_summary = self.is_summarized && !asked.is_new_plan;
+            if std::ptr::eq(asked, task) && !follows_summary {
                 facts.push(Fact::new(Kind::Task, text, asked.message));
             } else if std::ptr::eq(asked, last) {
                 facts.push(Fact::new(Kind::Instruction, text, asked.message));
-            } else if std::ptr::eq(asked, first) || asked.is_new_plan {
+            } else if std::ptr::eq(asked, first) && !follows_summary || asked.is_new_plan {
                 facts.push(Fact::new(Kind::Task, text, asked.message).overtaken());
             } else {
                 facts.push(Fact::new(Kind::Instruction, text, asked.message).overtaken());

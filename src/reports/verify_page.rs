@@ -1,0 +1,99 @@
+//! The page of `verify`: what was lost, above the transcript that was cut and what is left of it.
+
+use curtail_core::checks::{Levels, LineIndex, Table};
+use curtail_core::pipeline::calibrated;
+use curtail_core::processors::Counting;
+use curtail_io::{ErrorKind, FileError};
+use curtail_view::{
+    Conversation, Limits, Loss, Losses, Place, Rendered, Sources, comparison, losses, remaining, render,
+};
+
+use crate::options::verify::VerifyOptions;
+use crate::reports::verify::{described, shares, verdict};
+use crate::works::verify::{Verified, WholeFile};
+
+/// How the page is drawn.
+pub(crate) struct VerifyPage<'o> {
+    pub(crate) options: &'o VerifyOptions,
+    pub(crate) counting: Counting,
+}
+
+impl VerifyPage<'_> {
+    /// The sections of the comparisons of one job: of a file, or of two.
+    pub(crate) fn sections(
+        &self,
+        verified: &[&Verified],
+        before: &WholeFile,
+        after: Option<&WholeFile>,
+        number: usize,
+    ) -> Result<String, FileError> {
+        let drawn = self.drawn(before, &format!("b{number}-"))?;
+        let left = match after {
+            Some(after) if !after.is_text() => self.drawn(after, &format!("a{number}-"))?,
+            _ => Vec::new(),
+        };
+        let mut html = String::new();
+        for (nth, one) in drawn.iter().enumerate() {
+            let own: Vec<&&Verified> = verified.iter().filter(|verified| verified.transcript == nth).collect();
+            for verified in &own {
+                html += &losses(&self.losses(verified), &format!("b{number}-{nth}-"));
+            }
+            if own.is_empty() {
+                continue;
+            }
+            let other = left.get(nth);
+            if let Some((one, other)) = one.compared.as_ref().zip(other.and_then(|other| other.compared.as_ref())) {
+                html += &comparison(one, other);
+            }
+            if let Some(text) = after.filter(|after| after.is_text()) {
+                html += &remaining(&text.name, text.text());
+            }
+            html += &one.html;
+            html += other.map_or("", |other| &other.html);
+        }
+        Ok(html)
+    }
+
+    fn losses(&self, verified: &Verified) -> Losses {
+        let lost = verified.comparison.losses();
+        let place = |at: usize| verified.places.get(at).copied().flatten();
+        Losses {
+            title: match verified.compaction {
+                Some(number) => format!("What compaction {number} lost"),
+                None => format!("What {} lost", verified.after.file),
+            },
+            verdict: verdict(verified, self.options),
+            kinds: shares(verified),
+            lost: lost
+                .into_iter()
+                .map(|judged| Loss {
+                    kind: judged.fact.kind.name(),
+                    words: described(judged),
+                    near: judged.near.clone(),
+                    message: judged.fact.message.and_then(place),
+                })
+                .collect(),
+        }
+    }
+
+    /// The transcripts of a file, drawn as sections of a page.
+    fn drawn(&self, file: &WholeFile, anchor: &str) -> Result<Vec<Rendered>, FileError> {
+        let reading = file.reading()?;
+        let document = file.parse(reading)?;
+        let failure = |error: &dyn std::fmt::Display| FileError::new(ErrorKind::Content, &file.name, error.to_string());
+        let levels = Levels::new(&Table::default(), &Table::default()).map_err(|error| failure(&error))?;
+        let verdicts = levels.for_path(&file.name);
+        let lines = LineIndex::new(file.text());
+        let mut drawn = Vec::new();
+        for (nth, (dialect, transcript)) in file.transcripts(reading, &document)?.into_iter().enumerate() {
+            let counting = calibrated(&self.counting, dialect, &transcript).map_err(|error| failure(&error.what))?;
+            let sources =
+                Sources { counting: &counting, verdicts: &verdicts, lines: &lines, policy: None, prices: None };
+            let place = Place { name: file.name.clone(), line: 1, offset: 0, anchor: format!("{anchor}{nth}-") };
+            let conversation =
+                Conversation::from_transcript(place, dialect, transcript, &sources).map_err(|error| failure(&error))?;
+            drawn.push(render(&conversation, Limits::default(), true));
+        }
+        Ok(drawn)
+    }
+}
