@@ -1,5 +1,6 @@
 //! `curtail view`: transcripts as an HTML page, or as text for a terminal.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,14 +16,18 @@ use crate::options::policy;
 use crate::reports::pager;
 use crate::reports::pages::Pages;
 use crate::reports::remarks;
-use curtail_core::checks::{Levels, LineIndex, Table};
-use curtail_core::dialects::{Framing, ReadError};
+use crate::works::agents::AgentLog;
+use curtail_core::checks::{Levels, LineIndex, Table, Verdicts};
+use curtail_core::dialects::{Dialect, Framing, ReadError, Reading};
 use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
+use curtail_core::transcript::Transcript;
 use curtail_io::FileUses;
 use curtail_io::batch::{Event, Flow, Unit, Work};
 use curtail_lab::replay::Prices;
-use curtail_view::{Conversation, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, render};
+use curtail_view::{
+    Conversation, Exposure, Limits, Listed, Place, Policy, Rendered, Sources, Terminal, chat, masked, render,
+};
 
 /// Show a transcript, or the effect of a policy, as a page
 ///
@@ -53,6 +58,10 @@ pub(super) struct ViewArgs {
     /// Print whole arguments, results and reasoning
     #[arg(long, help_heading = "View")]
     full: bool,
+
+    /// Blank what looks like a key, and the names of home folders
+    #[arg(long, help_heading = "View")]
+    mask: bool,
 
     /// Cut each text after N characters (20k = 20,000), with a note
     #[arg(long, value_name = "N", default_value = "20k", hide_short_help = true, help_heading = "View")]
@@ -87,27 +96,35 @@ impl Work for Viewer<'_> {
     type Out = Vec<Rendered>;
 
     fn unit(&self, unit: &Unit<'_>, out: &mut Vec<Rendered>) -> Result<(), ReadError> {
-        let document = unit.parse()?;
+        let text = self.masked(unit.text);
+        let document = unit.opened.reading.parse(&text)?;
         let transcripts = unit.transcripts(&document)?;
-        let lines = LineIndex::new(unit.text);
         let verdicts = self.levels.for_path(&unit.opened.source.name);
+        let lines = LineIndex::new(&text);
+        let exposure = Exposure::of_text(&text);
+        let input = UnitFacts { lines: &lines, verdicts: &verdicts, exposure: &exposure };
         let count = transcripts.len();
+        let logs = self.agent_logs(unit, count);
+        let reading = Reading { framing: Framing::Lines, ..unit.opened.reading.clone() };
+        let agents: Vec<_> = logs.iter().filter_map(|log| Some((log, reading.parse(&log.text).ok()?))).collect();
         let mut drawn = Vec::new();
         for (nth, (dialect, transcript)) in transcripts.into_iter().enumerate() {
-            let offset = transcript.layout.span.start as usize;
             if transcript.messages.is_empty() && unit.opened.reading.framing == Framing::Lines {
                 continue;
             }
             let place = self.place(unit, nth, count);
-            let counting = calibrated(&self.counting, dialect, &transcript)?;
-            let chain = self.policy.as_ref().map(|policy| policy.chain.calibrated(dialect, &transcript)).transpose()?;
-            let recalibrated = self.policy.as_ref().zip(chain.flatten());
-            let recalibrated = recalibrated.map(|(policy, chain)| Policy { chain, label: policy.label.clone() });
-            let policy = recalibrated.as_ref().or(self.policy.as_ref());
-            let sources =
-                Sources { counting: &counting, verdicts: &verdicts, lines: &lines, policy, prices: Some(&self.prices) };
-            let conversation = Conversation::from_transcript(place, dialect, transcript, &sources)
-                .map_err(|error| ReadError { offset, what: error.to_string() })?;
+            let anchor = place.anchor.clone();
+            let mut conversation = self.conversation(place, dialect, transcript, &input, self.policy.as_ref())?;
+            for (nth, (log, document)) in agents.iter().enumerate() {
+                let lines = LineIndex::new(&log.text);
+                let input = UnitFacts { lines: &lines, ..input };
+                for (dialect, transcript) in reading.transcripts(document)? {
+                    let place =
+                        Place { name: log.name.clone(), line: 1, offset: 0, anchor: format!("{anchor}a{nth}-") };
+                    let agent = self.conversation(place, dialect, transcript, &input, None)?;
+                    conversation.attach(agent, log.call.as_deref(), log.description.clone());
+                }
+            }
             drawn.push(self.draw(&conversation));
         }
         out.append(&mut drawn);
@@ -115,7 +132,58 @@ impl Work for Viewer<'_> {
     }
 }
 
+/// What is known of a text besides its transcripts.
+#[derive(Clone, Copy)]
+struct UnitFacts<'i> {
+    lines: &'i LineIndex<'i>,
+    verdicts: &'i Verdicts,
+    exposure: &'i Exposure,
+}
+
 impl Viewer<'_> {
+    /// The text that is shown: with `--mask`, as long and without what others should not see.
+    fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.args.mask { masked(text) } else { Cow::Borrowed(text) }
+    }
+
+    /// The logs of sub-agents beside the session that is this unit.
+    fn agent_logs(&self, unit: &Unit<'_>, transcripts: usize) -> Vec<AgentLog> {
+        let is_session = unit.opened.reading.framing == Framing::Lines && transcripts == 1 && !self.args.pages.text;
+        let Some(path) = unit.opened.source.path.as_deref().filter(|_| is_session) else { return Vec::new() };
+        let (mut logs, unread) = AgentLog::beside(path);
+        unread.iter().for_each(|problem| console::note(&format!("{problem}; this sub-agent is not on the page")));
+        for log in &mut logs {
+            log.text = self.masked(&log.text).into_owned();
+            log.name = self.masked(&log.name).into_owned();
+        }
+        logs
+    }
+
+    fn conversation<'a>(
+        &self,
+        place: Place,
+        dialect: &'static dyn Dialect,
+        transcript: Transcript<'a>,
+        input: &UnitFacts<'_>,
+        policy: Option<&Policy>,
+    ) -> Result<Conversation<'a>, ReadError> {
+        let offset = transcript.layout.span.start as usize;
+        let counting = calibrated(&self.counting, dialect, &transcript)?;
+        let chain = policy.map(|policy| policy.chain.calibrated(dialect, &transcript)).transpose()?;
+        let recalibrated = policy.zip(chain.flatten());
+        let recalibrated = recalibrated.map(|(policy, chain)| Policy { chain, label: policy.label.clone() });
+        let sources = Sources {
+            counting: &counting,
+            verdicts: input.verdicts,
+            lines: input.lines,
+            policy: recalibrated.as_ref().or(policy),
+            prices: Some(&self.prices),
+            exposure: input.exposure,
+        };
+        Conversation::from_transcript(place, dialect, transcript, &sources)
+            .map_err(|error| ReadError { offset, what: error.to_string() })
+    }
+
     fn place(&self, unit: &Unit<'_>, nth: usize, count: usize) -> Place {
         let file = &unit.opened.source.name;
         let line = unit.line;
@@ -125,6 +193,7 @@ impl Viewer<'_> {
             (false, 1) => file.clone(),
             (false, _) => format!("{file} [{nth}]"),
         };
+        let name = self.masked(&name).into_owned();
         // A transcript with its own page needs no prefix of its anchors.
         let alone = self.args.pages.output_dir.is_some() || self.files == 1 && !records && count == 1;
         let anchor = if alone { String::new() } else { format!("t{}-{line}-{nth}-", unit.opened.number) };
@@ -181,7 +250,7 @@ impl ViewArgs {
         });
         written?;
         let status = failures.status;
-        if pages.count == 0 {
+        if pages.sums.transcripts == 0 {
             remarks::warn_empty(status == ExitCode::SUCCESS, global);
         } else if self.pages.text {
             pager::print(&pages.into_text()?)?;

@@ -14,7 +14,7 @@ use curtail_io::{
     DIRECTORY_ADVICE, FileSink, FileUses, Packing, Replace, Scratch, Source, refuse_directory_as_file,
     refuse_file_as_directory,
 };
-use curtail_view::{Compared, LIST_END, Listed, Rendered, comparison, page};
+use curtail_view::{Compared, LIST_END, Listed, Rendered, Sums, comparison, page};
 
 /// Bytes of transcripts on one page. Further transcripts are listed without their messages.
 const PAGE_BYTES: usize = 100_000_000;
@@ -25,8 +25,8 @@ pub(crate) struct Pages<'a> {
     /// The file of the page; `None` for standard output.
     output: Option<&'a Path>,
     policy: bool,
-    /// Number of transcripts.
-    pub(crate) count: usize,
+    /// The sums of the transcripts.
+    pub(crate) sums: Sums,
     /// Their rows in the list of transcripts.
     rows: Spool,
     /// The sections of the page, if all transcripts are on one.
@@ -36,7 +36,7 @@ pub(crate) struct Pages<'a> {
     inputs: Vec<PathBuf>,
     /// What is compared if there are two transcripts.
     compared: Vec<Compared>,
-    /// The name of the first input.
+    /// What the page is called.
     title: Option<String>,
     /// The files of the run.
     uses: FileUses,
@@ -68,7 +68,7 @@ impl<'a> Pages<'a> {
             args,
             output,
             policy,
-            count: 0,
+            sums: Sums::default(),
             rows: Spool::default(),
             sections: Spool::default(),
             bytes: 0,
@@ -82,16 +82,11 @@ impl<'a> Pages<'a> {
 
     /// Adds the transcripts of `source`; writes them if each has a page of its own.
     pub(crate) fn add(&mut self, source: &Source, drawn: Vec<Rendered>) -> anyhow::Result<()> {
-        match &mut self.title {
-            None => self.title = Some(source.name.clone()),
-            Some(title) if *title == source.name => {}
-            Some(title) => *title = String::from("Transcripts"),
-        }
         for Rendered { mut listed, html, compared } in drawn {
-            self.compared.extend(compared.filter(|_| self.count < 2));
+            self.compared.extend(compared.filter(|_| self.sums.transcripts < 2));
             if let Some(directory) = &self.args.output_dir {
                 let name = Self::name(source, &listed);
-                let (before, after) = page(&listed.name, None, self.policy);
+                let (before, after) = page(listed.prompt.as_deref().unwrap_or(&listed.name), None, self.policy);
                 let path = directory.join(&name);
                 self.uses.output(&path, source)?;
                 write(&path, source.path.as_slice(), self.args.force, &self.scratch, |put| {
@@ -107,7 +102,11 @@ impl<'a> Pages<'a> {
             } else {
                 listed.link = None;
             }
-            self.count += 1;
+            self.title = Some(match self.title.take() {
+                None => listed.prompt.clone().unwrap_or_else(|| listed.name.clone()),
+                Some(_) => String::from("Transcripts"),
+            });
+            self.sums.add(&listed);
             self.rows.push(&listed.row(self.policy))?;
         }
         Ok(())
@@ -168,14 +167,15 @@ impl<'a> Pages<'a> {
     /// Writes the page in pieces.
     fn put(self, put: &mut dyn FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let title = self.title.as_deref().unwrap_or("Transcripts");
-        let listed = (self.count > 1 || self.args.output_dir.is_some()).then_some(self.count);
-        let (before, after) = page(title, listed, self.policy);
+        let has_list = self.sums.transcripts > 1 || self.args.output_dir.is_some();
+        let title = if has_list { "Transcripts" } else { title };
+        let (before, after) = page(title, has_list.then_some(&self.sums), self.policy);
         put(&before)?;
-        if listed.is_some() {
+        if has_list {
             self.rows.copy(&mut *put)?;
             put(LIST_END)?;
         }
-        if let ([one, other], 2) = (self.compared.as_slice(), self.count) {
+        if let ([one, other], 2) = (self.compared.as_slice(), self.sums.transcripts) {
             put(&comparison(one, other))?;
         }
         self.sections.copy(&mut *put)?;

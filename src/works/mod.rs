@@ -1,5 +1,6 @@
 //! What is done with each unit of a batch: it is cut, checked, searched, or compared.
 
+pub(crate) mod agents;
 pub(crate) mod answer;
 pub(crate) mod check;
 pub(crate) mod copies;

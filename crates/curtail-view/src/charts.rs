@@ -8,20 +8,13 @@ use super::conversation::Conversation;
 use super::effect::State;
 use super::requests::{Provided, Request};
 use super::totals::Share;
-use super::visible::{Shown, percent};
+use super::visible::{Shown, percent, short};
 use curtail_core::numbers::{counted, figure};
 
 /// Units across a strip.
 const WIDTH: usize = 100_000;
 /// Above this number of messages, neighbors that would be too thin to see are drawn as one.
 const MAX_SEPARATE: usize = 600;
-/// The patterns that the charts of a page share.
-pub(super) const PATTERNS: &str = concat!(
-    "<svg class=\"patterns\" aria-hidden=\"true\" focusable=\"false\"><defs>",
-    "<pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">",
-    "<path d=\"M0 0V6\"/></pattern></defs></svg>",
-);
-
 /// A run of messages that is drawn as one rectangle.
 struct Rectangle {
     first: usize,
@@ -34,10 +27,11 @@ struct Rectangle {
     tokens: usize,
 }
 
-/// The whole conversation: width is tokens, color is who wrote it, and what a policy drops is hatched.
+/// The whole conversation: width is tokens, color is who wrote it, failed calls are red, and what a policy drops is pale.
 pub(super) fn strip(conversation: &Conversation<'_>, label: &str) -> Markup {
     let blocks = blocks(conversation);
     let state = |block: &Rectangle| if conversation.effect.is_some() { block.state.name() } else { "" };
+    let failures = failures(conversation);
     html! {
         nav class="strip" aria-label=(Shown(label)) {
             svg viewBox=(format_args!("0 0 {WIDTH} 44")) preserveAspectRatio="none" {
@@ -45,16 +39,97 @@ pub(super) fn strip(conversation: &Conversation<'_>, label: &str) -> Markup {
                     // One stop of the Tab key; arrows move along the strip.
                     a href={ "#" (conversation.anchor(block.first)) } aria-label=(title(block, conversation))
                         tabindex=(if nth == 0 { "0" } else { "-1" }) {
-                        rect class={ (block.shade) " " (state(block)) } x=(block.x) width=(block.width) height="32" {
+                        rect class={ (block.shade) " " (state(block)) } x=(block.x) width=(block.width) height="36" {
                             title { (title(block, conversation)) }
-                        }
-                        @if block.state == State::Dropped {
-                            rect class="hatch" x=(block.x) width=(block.width) height="32" {}
                         }
                     }
                 }
+                @if !failures.is_empty() { path class="failures" d=(failures) {} }
                 (ticks(conversation))
             }
+            @if let Some(cut) = Cut::of_conversation(conversation) { (cut.draw(conversation)) }
+        }
+    }
+}
+
+/// The results that say that their tool failed, as rectangles that are wide enough to be seen.
+fn failures(conversation: &Conversation<'_>) -> String {
+    let mut failed: Vec<usize> = conversation.failures.iter().map(|result| result.message).collect();
+    failed.sort_unstable();
+    failed.dedup();
+    let edges = edges(conversation);
+    let mut path = String::new();
+    for at in failed {
+        let width = (edges[at + 1] - edges[at]).max(WIDTH / 500);
+        // Writing to a String cannot fail.
+        let _ = write!(path, "M{} 0h{width}v36h-{width}z", edges[at]);
+    }
+    path
+}
+
+/// The place where a policy that drops the beginning starts to keep.
+pub(super) struct Cut {
+    /// The first message that is kept after the dropped ones.
+    pub(super) message: usize,
+    /// Messages and tokens that are dropped before it.
+    pub(super) messages: usize,
+    pub(super) tokens: usize,
+}
+
+impl Cut {
+    /// The place, if nearly everything before it is dropped and nearly everything after it is not.
+    pub(super) fn of_conversation(conversation: &Conversation<'_>) -> Option<Self> {
+        let fates = &conversation.effect.as_ref()?.fates;
+        let is_dropped = |at: usize| fates[at].state == State::Dropped;
+        let dropped = (0..fates.len()).filter(|at| is_dropped(*at)).count();
+        let mut before = 0;
+        let mut best = (0, 0, 0);
+        for at in 0..fates.len() {
+            // Messages that are on the side where they belong, if the cut is before this one.
+            let fitting = before + (fates.len() - at) - (dropped - before);
+            if fitting > best.0 && !is_dropped(at) {
+                best = (fitting, at, before);
+            }
+            before += usize::from(is_dropped(at));
+        }
+        let (fitting, message, messages) = best;
+        let tokens = (0..message).filter(|at| is_dropped(*at)).map(|at| conversation.costs[at].tokens).sum();
+        (messages > 1 && fitting * 10 >= fates.len() * 9).then_some(Self { message, messages, tokens })
+    }
+
+    fn draw(&self, conversation: &Conversation<'_>) -> Markup {
+        let permille = edges(conversation)[self.message] * 1000 / WIDTH;
+        let kept = conversation.effect.as_ref().map_or(0, |effect| effect.tokens);
+        html! {
+            span class="cutline" style=(format_args!("left:{}.{}%", permille / 10, permille % 10)) {
+                span { "dropped " (short(self.tokens)) } span { "kept " (short(kept)) }
+            }
+        }
+    }
+}
+
+/// A conversation, or some of its messages, as a narrow strip without links.
+pub(super) fn small_strip(conversation: &Conversation<'_>, messages: &[usize]) -> Markup {
+    let total: usize = messages.iter().map(|at| conversation.costs[*at].tokens.max(1)).sum();
+    let mut runs: Vec<(&'static str, usize)> = Vec::new();
+    for &at in messages {
+        let tokens = conversation.costs[at].tokens.max(1);
+        match runs.last_mut().filter(|(writer, _)| *writer == conversation.writer(at)) {
+            Some((_, sum)) => *sum += tokens,
+            None => runs.push((conversation.writer(at), tokens)),
+        }
+    }
+    let mut left = 0;
+    let places = runs.iter().map(|(writer, tokens)| {
+        let width = tokens * WIDTH / total.max(1);
+        let x = left;
+        left += width;
+        (writer, x, width)
+    });
+    let places: Vec<_> = places.filter(|(_, _, width)| *width > WIDTH / 1000).collect();
+    html! {
+        svg class="small" viewBox=(format_args!("0 0 {WIDTH} 6")) preserveAspectRatio="none" aria-hidden="true" {
+            @for (writer, x, width) in places { rect class=(writer) x=(x) width=(width) height="6" {} }
         }
     }
 }
@@ -116,7 +191,7 @@ fn ticks(conversation: &Conversation<'_>) -> Markup {
     let mut boundaries = String::new();
     for &turn in &conversation.turns {
         // Writing to a String cannot fail.
-        let _ = write!(turns, "M{} 35V44", edges[turn]);
+        let _ = write!(turns, "M{} 38V44", edges[turn]);
     }
     let boundary_messages = conversation.messages.iter().enumerate().filter(|(_, message)| message.closes_calls());
     for (at, _) in boundary_messages {
@@ -248,7 +323,8 @@ pub(super) fn bars(shares: &[Share], unit: &str, total: usize, class: impl Fn(&S
     }
 }
 
-fn permille(part: usize, whole: usize) -> PreEscaped<String> {
+/// A share as a length in CSS.
+pub(super) fn permille(part: usize, whole: usize) -> PreEscaped<String> {
     let tenths = (part * 1000).checked_div(whole).unwrap_or(0);
     PreEscaped(format!("{}.{}%", tenths / 10, tenths % 10))
 }

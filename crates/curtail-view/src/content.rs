@@ -1,7 +1,9 @@
 //! Draws the content of messages: texts, folded if they are long and cut with a note if they are very long; diffs; images.
 
+use std::ops::Range;
+
 use maud::{Markup, Render, html};
-use similar::{ChangeTag, TextDiff};
+use similar::{ChangeTag, DiffTag, TextDiff};
 
 use super::visible::{Body, Shown};
 use curtail_core::json::{Document, Value};
@@ -129,6 +131,83 @@ const FOLDED_DIFF: usize = 40;
 struct Line {
     mark: char,
     text: String,
+    /// The words in which it differs from the line that it replaces, or that replaces it.
+    words: Vec<Range<usize>>,
+}
+
+impl Line {
+    fn new(mark: char, text: &str) -> Self {
+        Self { mark, text: text.trim_end_matches(['\n', '\r']).to_owned(), words: Vec::new() }
+    }
+
+    fn draw(&self) -> Markup {
+        let mut from = 0;
+        let pieces = self.words.iter().map(|word| {
+            let before = &self.text[std::mem::replace(&mut from, word.end)..word.start];
+            (before, &self.text[word.clone()])
+        });
+        let pieces: Vec<(&str, &str)> = pieces.collect();
+        html! { @for (before, word) in pieces { (Body(before)) u { (Body(word)) } } (Body(&self.text[from..])) }
+    }
+}
+
+/// Lines of these lengths, in bytes, are compared word by word.
+const WORD_DIFF: Range<usize> = 8..400;
+
+/// Marks the words in which the removed and the added lines of a replacement differ, for lines that are alike.
+fn mark_words(replaced: &mut [Line]) {
+    let removed = replaced.iter().take_while(|line| line.mark == '-').count();
+    let (old, new) = replaced.split_at_mut(removed);
+    for (old, new) in old.iter_mut().zip(new) {
+        if ![&old, &new].iter().all(|line| WORD_DIFF.contains(&line.text.len())) {
+            continue;
+        }
+        let words = [&old.text, &new.text].map(|text| words_of(text));
+        let diff = TextDiff::from_slices(&words[0], &words[1]);
+        let is_equal = |op: &&similar::DiffOp| op.tag() == DiffTag::Equal;
+        let letters = |word: &&&str| word.chars().any(char::is_alphanumeric);
+        let equal = diff.ops().iter().filter(is_equal).flat_map(|op| &words[0][op.old_range()]);
+        let equal: usize = equal.filter(letters).map(|word| word.len()).sum();
+        if equal * 3 < old.text.len().max(new.text.len()) {
+            continue;
+        }
+        for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {
+            old.words.extend(span_of(&words[0], op.old_range()));
+            new.words.extend(span_of(&words[1], op.new_range()));
+        }
+    }
+}
+
+/// The words of a line, and what is between them: each sign and each run of blanks.
+fn words_of(text: &str) -> Vec<&str> {
+    let kind = |c: char| {
+        if c.is_alphanumeric() || c == '_' {
+            1
+        } else if c.is_whitespace() {
+            2
+        } else {
+            0
+        }
+    };
+    let mut words = Vec::new();
+    let mut from = 0;
+    let mut last = 0;
+    for (at, c) in text.char_indices() {
+        if at > 0 && (kind(c) != last || last == 0) {
+            words.push(&text[from..at]);
+            from = at;
+        }
+        last = kind(c);
+    }
+    words.push(&text[from..]);
+    words
+}
+
+/// The bytes that some of the words of a line take.
+fn span_of(words: &[&str], range: Range<usize>) -> Option<Range<usize>> {
+    let length = |words: &[&str]| words.iter().map(|word| word.len()).sum::<usize>();
+    let start = length(&words[..range.start]);
+    (!range.is_empty()).then(|| start..start + length(&words[range]))
 }
 
 /// The diff of an edit, with the number of lines that it adds and removes.
@@ -145,21 +224,20 @@ impl Diff {
         let new = with_final_newline(new);
         let mut lines = Vec::new();
         if old.lines().count() + new.lines().count() > MAX_LINES {
-            lines.extend(old.lines().map(|text| Line { mark: '-', text: text.to_owned() }));
-            lines.extend(new.lines().map(|text| Line { mark: '+', text: text.to_owned() }));
+            lines.extend(old.lines().map(|text| Line::new('-', text)));
+            lines.extend(new.lines().map(|text| Line::new('+', text)));
         } else {
             let diff = TextDiff::from_lines(&old, &new);
             for group in diff.grouped_ops(3) {
                 if !lines.is_empty() {
-                    lines.push(Line { mark: '@', text: String::from("⋯") });
+                    lines.push(Line::new('@', "⋯"));
                 }
-                for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-                    let mark = match change.tag() {
-                        ChangeTag::Delete => '-',
-                        ChangeTag::Insert => '+',
-                        ChangeTag::Equal => ' ',
-                    };
-                    lines.push(Line { mark, text: change.value().trim_end_matches(['\n', '\r']).to_owned() });
+                for op in &group {
+                    let from = lines.len();
+                    lines.extend(diff.iter_changes(op).map(|change| Line::new(mark(change.tag()), change.value())));
+                    if op.tag() == DiffTag::Replace {
+                        mark_words(&mut lines[from..]);
+                    }
                 }
             }
         }
@@ -176,9 +254,13 @@ impl Diff {
                 _ => ' ',
             };
             let text = line.strip_prefix(mark).filter(|_| mark != '@').unwrap_or(line);
-            Line { mark, text: text.to_owned() }
+            Line::new(mark, text)
         };
-        Self::from_lines(patch.lines().map(line).collect())
+        let mut lines: Vec<Line> = patch.lines().map(line).collect();
+        for replaced in lines.chunk_by_mut(|one, next| one.mark == next.mark || one.mark == '-' && next.mark == '+') {
+            mark_words(replaced);
+        }
+        Self::from_lines(lines)
     }
 
     fn from_lines(lines: Vec<Line>) -> Self {
@@ -199,6 +281,14 @@ impl Diff {
     }
 }
 
+const fn mark(tag: ChangeTag) -> char {
+    match tag {
+        ChangeTag::Delete => '-',
+        ChangeTag::Insert => '+',
+        ChangeTag::Equal => ' ',
+    }
+}
+
 /// The text with a final line break, so that its last line equals the same line elsewhere.
 fn with_final_newline(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
@@ -210,8 +300,8 @@ fn draw_lines(lines: &[Line]) -> Markup {
         pre class="diff" {
             @for line in lines {
                 @match line.mark {
-                    '+' => { ins { "+" (Body(&line.text)) "\n" } },
-                    '-' => { del { "-" (Body(&line.text)) "\n" } },
+                    '+' => { ins { "+" (line.draw()) "\n" } },
+                    '-' => { del { "-" (line.draw()) "\n" } },
                     '@' => { b { (Body(&line.text)) "\n" } },
                     _ => { " " (Body(&line.text)) "\n" },
                 }
@@ -326,6 +416,19 @@ mod tests {
         let html = diff.draw().0;
         assert!(html.contains("<b>*** Update File: &lt;a&gt;\n</b>"), "{html}");
         assert!(html.contains("<del>-b⟨U+202E⟩\n</del><ins>+c&lt;/ins&gt;\n</ins> d\n"), "{html}");
+    }
+
+    #[test]
+    fn the_words_that_changed_are_marked() {
+        let html = Diff::between("let tide = level(3);\n", "let tide = level(<4>);\n").draw().0;
+        assert!(
+            html.contains("<del>-let tide = level(<u>3</u>);") && html.contains("level(<u>&lt;4&gt;</u>);"),
+            "{html}"
+        );
+        let patch = Diff::from_patch("@@\n-the old glaze is dry\n+the new glaze is dry\n").draw().0;
+        assert!(patch.contains("the <u>old</u> glaze") && patch.contains("the <u>new</u> glaze"), "{patch}");
+        assert!(!Diff::between("wholly different", "no word of that").draw().0.contains("<u>"));
+        assert!(!Diff::between("", "all of this is new").draw().0.contains("<u>"));
     }
 
     #[test]

@@ -1,14 +1,21 @@
 //! Everything about a transcript that is drawn: its messages with their tokens, pairs, turns and findings, the context at each
 //! request, and the effect of a policy.
 
+use std::collections::HashSet;
+
 use super::effect::{Drafted, Effect, Fate, Policy, Recorded};
+use super::keys::Exposure;
 use super::requests::{Cost, LoggedUsages, Provided, Request, requests};
-use super::story::Story;
+use super::sides::{Attached, Side, Starters, last_free, sides};
+use super::spending::Spending;
+use super::story::{Story, StorySources};
 use super::visible::{Moment, line};
 use curtail_core::checks::{Finding, Inspection, LineIndex, Verdicts};
 use curtail_core::dialects::Dialect;
+use curtail_core::json::Value;
 use curtail_core::processors::{Counting, ProcessorError, View};
 use curtail_core::transcript::{Content, Layout, Message, Pairs, Part, PartRef, Transcript, turn_starts, writer_named};
+use curtail_facts::failed;
 use curtail_lab::replay::Prices;
 
 /// Where a transcript is in its file.
@@ -36,6 +43,8 @@ pub struct Sources<'s> {
     pub policy: Option<&'s Policy>,
     /// What models cost, if that is known.
     pub prices: Option<&'s Prices>,
+    /// What the text that the transcripts were read from should not show to others.
+    pub exposure: &'s Exposure,
 }
 
 /// A transcript with everything that is drawn of it.
@@ -69,6 +78,43 @@ pub struct Conversation<'a> {
     pub(super) summaries: Vec<bool>,
     pub(super) story: Story,
     pub(super) effect: Option<Effect<'a>>,
+    pub(super) spending: Option<Spending>,
+    /// US dollars for a token of input that no cache has, if the price of the model is known.
+    pub(super) input_price: Option<f64>,
+    /// The results that say that their tool failed.
+    pub(super) failures: HashSet<PartRef>,
+    /// Conversations of sub-agents inside the log.
+    pub(super) sides: Vec<Side>,
+    /// Conversations of sub-agents in files of their own.
+    pub(super) attached: Vec<Attached<'a>>,
+    /// What should not be shown to others.
+    pub(super) exposed: Exposed,
+}
+
+/// What a page should not show to others.
+#[derive(Debug, Default)]
+pub(super) struct Exposed {
+    /// What each string looks like a key of, and the message that has it first.
+    pub(super) keys: Vec<(&'static str, Option<usize>)>,
+    /// Paths below home folders.
+    pub(super) homes: usize,
+    pub(super) home: Option<String>,
+}
+
+impl Exposed {
+    /// Those of `exposure` that are in this transcript.
+    fn new(exposure: &Exposure, layout: &Layout<'_>, messages: &[Message<'_>]) -> Self {
+        let is_inside = |at: usize| layout.span.start as usize <= at && at < layout.span.end as usize;
+        let keys = exposure.keys.iter().filter(|key| is_inside(key.place.start));
+        let message_at = |at: usize| {
+            let span = |message: &Message<'_>| message.value().map(Value::span);
+            messages.iter().position(|message| {
+                span(message).is_some_and(|span| span.start as usize <= at && at < span.end as usize)
+            })
+        };
+        let keys = keys.map(|key| (key.kind, message_at(key.place.start))).collect();
+        Self { keys, homes: exposure.homes, home: exposure.home.clone() }
+    }
 }
 
 impl<'a> Conversation<'a> {
@@ -95,8 +141,22 @@ impl<'a> Conversation<'a> {
         let moments = moments(dialect, &messages);
         let pairs = Pairs::from_messages(&messages);
         let summaries = summaries(dialect, &messages);
-        let story = Story::new(dialect, &layout.elements, &messages, &costs, &summaries, &pairs, &moments)
-            .priced(&usages, sources.prices);
+        let failures = failures(&messages, &pairs);
+        let spending = Spending::new(&layout.elements, &messages, &usages, sources.prices);
+        let story = Story::new(&StorySources {
+            dialect,
+            items: &layout.elements,
+            messages: &messages,
+            costs: &costs,
+            summaries: &summaries,
+            pairs: &pairs,
+            moments: &moments,
+            failures: &failures,
+            spending: spending.as_ref(),
+        });
+        let input_price = model.as_deref().and_then(|model| Some(sources.prices?.model(model)?.input / 1e6));
+        let exposed = Exposed::new(sources.exposure, &layout, &messages);
+        let sides = sides(&messages, &pairs);
         let recorded =
             Recorded { layout: &layout, messages: &messages, costs: &costs, requests: &requests, counting, outside };
         let effect = policy.map(|policy| recorded.effect(policy)).transpose()?;
@@ -110,6 +170,12 @@ impl<'a> Conversation<'a> {
             moments,
             summaries,
             story,
+            input_price,
+            spending,
+            failures,
+            sides,
+            attached: Vec::new(),
+            exposed,
             turns: turn_starts(&messages),
             costs,
             outside,
@@ -119,6 +185,31 @@ impl<'a> Conversation<'a> {
             messages,
             place,
         })
+    }
+
+    /// Adds the conversation of a sub-agent from a file of its own. `call` is the id of the call that started it, and
+    /// `description` what it is about, if its program tells.
+    pub fn attach(&mut self, conversation: Self, call: Option<&str>, description: Option<String>) {
+        let starters = Starters::new(&self.messages, &self.pairs);
+        let begun = conversation.moments.first().and_then(Option::as_ref).map(|moment| moment.seconds);
+        let is_before = |call: &PartRef| {
+            let called = self.moments[call.message].as_ref().map(|moment| moment.seconds);
+            called.zip(begun).is_none_or(|(called, begun)| called <= begun)
+        };
+        let taken: Vec<PartRef> = self.attached.iter().filter_map(|attached| attached.call).collect();
+        let call = conversation.messages.first().and_then(|first| starters.call_of(first, call));
+        let call = call.or_else(|| last_free(&starters.named, &taken, is_before));
+        self.attached.push(Attached { conversation, call, description });
+    }
+
+    /// Whether the result of a call says that its tool failed.
+    pub(super) fn is_failed(&self, call: PartRef) -> bool {
+        self.pairs.counterpart(call).is_some_and(|result| self.failures.contains(&result))
+    }
+
+    /// The number of calls whose result says that the tool failed.
+    pub(super) fn failed_calls(&self) -> usize {
+        self.pairs.calls().iter().filter(|call| self.is_failed(**call)).count()
     }
 
     /// Tokens of all messages and of what is outside them.
@@ -187,6 +278,11 @@ impl<'a> Conversation<'a> {
 /// Who wrote a message: a person, the model, a tool or a program.
 pub(super) fn writer(message: &Message<'_>) -> &'static str {
     writer_named(message.writer())
+}
+
+/// The results that say that their tool failed.
+fn failures(messages: &[Message<'_>], pairs: &Pairs) -> HashSet<PartRef> {
+    pairs.results().iter().copied().filter(|result| failed(result.part_in(messages))).collect()
 }
 
 /// Whether each message is the summary of a compaction.

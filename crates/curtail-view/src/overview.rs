@@ -1,13 +1,16 @@
 //! Draws what precedes the messages: the facts, the strip, the context at each request, the totals, and the findings.
 
+use std::collections::HashMap;
+
 use maud::{Markup, html};
 
-use super::charts;
+use super::charts::{self, permille};
 use super::conversation::Conversation;
 use super::effect::{Effect, State};
-use super::prompts::{byline, prompts_list};
+use super::prompts::byline;
+use super::spending::{CostSource, Spending, dollars};
 use super::totals::{costliest, tools, writers};
-use super::visible::{Shown, percent};
+use super::visible::{Moment, Shown, duration, line, percent, short};
 use curtail_core::numbers::{counted, figure};
 use curtail_core::transcript::Message;
 
@@ -22,26 +25,27 @@ const MAX_TOOLS: usize = 30;
 pub(super) fn opening(conversation: &Conversation<'_>) -> Markup {
     html! {
         header class="facts" {
-            (title(conversation))
             (byline(conversation))
-            (facts(conversation))
+            (title(conversation))
+            (answers(conversation))
         }
         @if let Some(effect) = &conversation.effect { (outcome(effect, conversation)) }
+        (warning(conversation))
+        (legend(conversation))
     }
 }
 
-/// The prompts, the strip and the numbers.
+/// What beside the strip, the prompts and the messages is on the page: figures, folded.
 pub(super) fn overview(conversation: &Conversation<'_>) -> Markup {
     let has_tools = !conversation.pairs.calls().is_empty() || !conversation.pairs.results().is_empty();
     let count = conversation.findings.len();
     html! {
-        (prompts_list(conversation))
-        (strip(conversation))
         details class="numbers" open[conversation.effect.is_some()] {
             summary {
-                "Context at each request, tokens by writer" @if has_tools { " and tool" } ", costliest messages, "
+                "Figures: context at each request, tokens by writer" @if has_tools { " and tool" } ", costliest messages, "
                 @if count > 0 { strong { (counted(count, "finding")) } } @else { "no findings" }
             }
+            (facts(conversation))
             div class="cards" {
                 @if conversation.requests.len() > 1 {
                     section class="card wide" { h2 { "Context at each request" } (charts::curve(conversation)) }
@@ -57,15 +61,88 @@ pub(super) fn overview(conversation: &Conversation<'_>) -> Markup {
     }
 }
 
-/// The first prompt, below the name of the file.
+/// The first prompt, or else the name of the file.
 fn title(conversation: &Conversation<'_>) -> Markup {
     let name = &conversation.place.name;
     let (folder, file) = name.split_at(name.rfind('/').map_or(0, |at| at + 1));
     html! {
         h1 {
             @match &conversation.story.title {
-                Some(title) => { span class="folder" { (Shown(name)) } (Shown(title)) },
+                Some(title) => { (Shown(title)) },
                 None => { @if !folder.is_empty() { span class="folder" { (Shown(folder)) } } (Shown(file)) },
+            }
+        }
+    }
+}
+
+/// How long it took, what was asked, called, failed and changed, how large it is, and what it cost.
+fn answers(conversation: &Conversation<'_>) -> Markup {
+    let story = &conversation.story;
+    let moment = |time: &String| Some(Moment::new(time.clone())?.seconds);
+    let length = conversation.times.as_ref().and_then(|(from, to)| Some(moment(to)? - moment(from)?));
+    let calls = conversation.pairs.calls().len();
+    let failed = conversation.failed_calls();
+    let agents = conversation.sides.len() + conversation.attached.len();
+    let live = conversation.live_tokens();
+    let now = if live == conversation.tokens() { "tokens" } else { "tokens now" };
+    let named = |count: usize, one: &'static str, several: &'static str| if count == 1 { one } else { several };
+    html! {
+        ul class="answers" {
+            @if let Some(length) = length.filter(|length| *length >= 1.0) {
+                li data-fact="duration" { b { (duration(length)) } }
+            }
+            (answer("prompts", story.prompts.len(), named(story.prompts.len(), "prompt", "prompts")))
+            (answer("called", calls, named(calls, "tool call", "tool calls")))
+            @if failed > 0 { li class="bad" data-fact="failed" { b { (figure(failed)) } " failed" } }
+            (answer("files", story.files.len(), named(story.files.len(), "file changed", "files changed")))
+            (answer("agents", agents, named(agents, "sub-agent", "sub-agents")))
+            li { b title={ (figure(live)) " tokens" } { (short(live)) } " " span { (now) } }
+            @if let Some(spending) = &conversation.spending { (price(spending)) }
+        }
+    }
+}
+
+fn answer(fact: &str, count: usize, what: &str) -> Markup {
+    html! { @if count > 0 { li data-fact=(fact) { b { (figure(count)) } " " span { (what) } } } }
+}
+
+fn price(spending: &Spending) -> Markup {
+    let amount = dollars(spending.dollars);
+    html! {
+        @match &spending.source {
+            CostSource::Log => { li data-fact="cost" title="The total that the log contains" { b { (amount) } " " span { "in all" } } },
+            CostSource::Estimate { date, with_output, counted: priced, requests } => {
+                li data-fact="cost" title={ "An estimate by the prices of " (date) @if !with_output { "; output is not included" } } {
+                    @if !with_output { span { "input " } } span { "about " } b { (amount) }
+                    @if priced < requests { " " span { "for " (figure(*priced)) " of " (counted(*requests, "request")) } }
+                }
+            },
+        }
+    }
+}
+
+/// How many strings that look like keys are listed with their messages.
+const MAX_KEYS: usize = 6;
+
+/// What on the page is not for everybody.
+fn warning(conversation: &Conversation<'_>) -> Markup {
+    let exposed = &conversation.exposed;
+    html! {
+        @if !exposed.keys.is_empty() {
+            aside class="warning" aria-label="Before you share" {
+                strong { "Before you share: " } "this page contains "
+                (counted(exposed.keys.len(), "string")) " that look" @if exposed.keys.len() == 1 { "s" } " like a key ("
+                @for (nth, (kind, message)) in exposed.keys.iter().take(MAX_KEYS).enumerate() {
+                    @if nth > 0 { ", " } (kind)
+                    @if let Some(at) = message { " in " a href={ "#" (conversation.anchor(*at)) } { "message " (at) } }
+                }
+                @if exposed.keys.len() > MAX_KEYS { ", and " (figure(exposed.keys.len() - MAX_KEYS)) " more" }
+                ")"
+                @if exposed.homes > 0 {
+                    " and " (counted(exposed.homes, "path")) " below "
+                    code { (Shown(exposed.home.as_deref().unwrap_or("a home folder"))) }
+                }
+                ". " code { "curtail view --mask" } " blanks them."
             }
         }
     }
@@ -75,7 +152,7 @@ fn facts(conversation: &Conversation<'_>) -> Markup {
     let tools = tools(conversation).len();
     let calls = conversation.pairs.calls().len();
     html! {
-        dl {
+        dl class="sums" {
             (fact("messages", "Messages", &figure(conversation.messages.len())))
             (fact("tokens", "Tokens", &figure(conversation.tokens())))
             (fact("turns", "Turns", &figure(conversation.turns.len())))
@@ -98,7 +175,7 @@ fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
     let after = effect.live_tokens(&conversation.messages, conversation.outside);
     html! {
         section class="outcome" aria-label="Effect of the policy" {
-            p class="policy" { code { (Shown(&effect.label)) } }
+            p class="policy" { code { (Shown(&effect.label)) } span { "Before and after" } }
             p class="change" {
                 span class="before" { (figure(before)) } " → " strong data-fact="after" { (figure(after)) } " tokens"
                 span class="of" { " (" (percent(after, before)) ")" @if unread > 0 { " of what the model still reads" } }
@@ -109,6 +186,11 @@ fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
                     " from the context; of those, the policy keeps " (counted(effect.tokens.saturating_sub(after), "token")) " in the file."
                 }
             }
+            @if let Some(next) = next_request(conversation, before, after) { p class="next" { (next) } }
+            div class="meter" role="img" aria-label={ (percent(after, before)) " of the tokens are kept" } {
+                span style={ "width:" (permille(after.min(before), before)) } {}
+            }
+            (reasons(effect, conversation))
             p class="states" {
                 span { (figure(conversation.messages.len())) " → " (figure(effect.messages)) " messages:" } " "
                 span class="state kept" { (figure(effect.count(State::Kept))) " kept" } " "
@@ -123,21 +205,113 @@ fn outcome(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
     }
 }
 
-fn strip(conversation: &Conversation<'_>) -> Markup {
+/// What the next request costs before and after the cut, if the price of the model is known.
+fn next_request(conversation: &Conversation<'_>, before: usize, after: usize) -> Option<String> {
+    let price = conversation.input_price?;
+    let cost = |tokens: usize| dollars(price * f64::from(u32::try_from(tokens).unwrap_or(u32::MAX)));
+    Some(format!("input of the next request {} → {}", cost(before), cost(after)))
+}
+
+/// What was decided about messages for the same reason.
+struct Decided<'e> {
+    state: State,
+    reason: &'e str,
+    messages: usize,
+    tokens: usize,
+    first: usize,
+}
+
+/// How many reasons are listed.
+const MAX_REASONS: usize = 6;
+
+/// The reasons of the policy with the messages and tokens that each took, and what is kept.
+fn reasons(effect: &Effect<'_>, conversation: &Conversation<'_>) -> Markup {
+    let mut groups: Vec<Decided<'_>> = Vec::new();
+    let mut places: HashMap<(&str, bool), usize> = HashMap::new();
+    for (at, fate) in effect.fates.iter().enumerate().filter(|(_, fate)| fate.state != State::Kept) {
+        let reason = fate.reasons.first().map_or("", String::as_str);
+        let place = *places.entry((reason, fate.state == State::Dropped)).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Decided { state: fate.state, reason, messages: 0, tokens: 0, first: at });
+        }
+        if let Some(group) = groups.get_mut(place) {
+            group.messages += 1;
+            group.tokens += conversation.costs[at].tokens.saturating_sub(fate.tokens);
+        }
+    }
+    groups.sort_by_key(|group| std::cmp::Reverse((group.tokens, group.messages)));
+    let (listed, others) = groups.split_at(groups.len().min(MAX_REASONS));
+    html! {
+        table class="reasons" {
+            thead class="hidden" { tr { th scope="col" { "Messages" } th scope="col" { "Reason" } th scope="col" { "Tokens" } } }
+            tbody {
+                @for group in listed {
+                    tr {
+                        th scope="row" class=(group.state.name()) { (figure(group.messages)) " " (group.state.name()) }
+                        td {
+                            (Shown(&line(without_action(group.reason), 160))) ", "
+                            @if group.messages > 1 { "first " }
+                            a href={ "#" (conversation.anchor(group.first)) } { "message " (group.first) }
+                        }
+                        td { (counted(group.tokens, "token")) }
+                    }
+                }
+                @if !others.is_empty() {
+                    tr {
+                        th scope="row" { (figure(others.iter().map(|group| group.messages).sum::<usize>())) " others" }
+                        td { "for " (counted(others.len(), "other reason")) }
+                        td { (counted(others.iter().map(|group| group.tokens).sum(), "token")) }
+                    }
+                }
+                tr {
+                    th scope="row" class="kept" { (figure(effect.count(State::Kept))) " kept" }
+                    td { (kept(effect, conversation)) }
+                    td { (counted(effect.tokens, "token")) }
+                }
+            }
+        }
+    }
+}
+
+/// A reason without the action that precedes it.
+fn without_action(reason: &str) -> &str {
+    let rest = ["dropped: ", "changed: ", "dropped ", "moved: "].iter().find_map(|action| reason.strip_prefix(action));
+    rest.unwrap_or(reason)
+}
+
+/// What is left of the prompts, the calls and the changed files.
+fn kept(effect: &Effect<'_>, conversation: &Conversation<'_>) -> String {
+    let story = &conversation.story;
+    let is_kept = |at: usize| effect.fates.get(at).is_some_and(|fate| fate.state != State::Dropped);
+    let prompts = story.prompts.iter().filter(|prompt| is_kept(prompt.message)).count();
+    let calls = conversation.pairs.calls().iter().filter(|call| is_kept(call.message)).count();
+    let mut words = vec![counted(prompts, "prompt")];
+    if !conversation.pairs.calls().is_empty() {
+        words.push(counted(calls, "call"));
+    }
+    if !story.files.is_empty() {
+        let files = story.files.iter().filter(|(_, at)| is_kept(*at)).count();
+        words.push(format!("{} of {} are still in view", figure(files), counted(story.files.len(), "changed file")));
+    }
+    words.join(", ")
+}
+
+/// The colors and marks of the strip.
+fn legend(conversation: &Conversation<'_>) -> Markup {
     let mut shades: Vec<&str> = (0..conversation.messages.len()).map(|at| conversation.writer(at)).collect();
     shades.sort_unstable();
     shades.dedup();
     let boundaries = conversation.messages.iter().any(Message::closes_calls);
     html! {
-        (charts::strip(conversation, "The conversation, message by message"))
         p class="legend" {
             @for shade in shades { span class={ "key " (shade) } { (shade) } " " }
+            @if !conversation.failures.is_empty() { span class="key failed" { "failed" } " " }
             @if conversation.effect.is_some() {
                 span class="key dropped" { "dropped" } " " span class="key changed" { "changed" } " "
             }
             span class="key turn" { "turn" } " "
             @if boundaries { span class="key boundary" { "boundary" } " " }
-            span class="hint" { "Width is tokens; click to jump." }
+            span class="hint" { "Width is tokens; a click jumps." }
         }
     }
 }

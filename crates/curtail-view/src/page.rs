@@ -2,20 +2,22 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::charts::PATTERNS;
+use super::charts;
 use super::comparison::Compared;
 use super::conversation::Conversation;
 use super::messages::{Chat, LATER_END, Limits};
 use super::overview::{opening as conversation_opening, overview};
+use super::prompts::rail;
+use super::spending::dollars;
 use super::visible::{Moment, Shown};
-use curtail_core::numbers::{counted, figure};
+use curtail_core::numbers::figure;
 
 const STYLE: &str = include_str!("view.css");
 /// The SHA-256 of the script, for the policy of the page, which allows no other script.
 const SCRIPT_DIGEST: &str = include_str!("view.js.sha256");
 
 /// A transcript in the list of transcripts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
     /// Its name.
     pub name: String,
@@ -27,6 +29,10 @@ pub struct Listed {
     pub tokens: usize,
     /// Tokens after the policy, if there is one.
     pub after: Option<usize>,
+    /// What it cost in US dollars, if that is known.
+    pub dollars: Option<f64>,
+    /// Number of calls that failed.
+    pub failed: usize,
     /// Number of findings.
     pub findings: usize,
     /// The beginning of the first prompt.
@@ -48,6 +54,8 @@ impl Listed {
             messages: conversation.messages.len(),
             tokens: conversation.tokens(),
             after: conversation.effect.as_ref().map(|effect| effect.tokens),
+            dollars: conversation.spending.as_ref().map(|spending| spending.dollars),
+            failed: conversation.failed_calls(),
             findings: conversation.findings.len(),
             prompt: conversation.story.title.clone(),
             agent: conversation.story.agent.clone(),
@@ -61,31 +69,80 @@ impl Listed {
         let words = self.prompt.as_deref().unwrap_or(&self.name);
         let folder = self.project.as_deref().unwrap_or_default();
         let project = folder.rsplit(['/', '\\']).find(|name| !name.is_empty()).unwrap_or_default();
-        let number = |number: usize| html! { td data-value=(number) { (figure(number)) } };
+        let begun = self.begun.as_deref().unwrap_or_default();
+        let moment = self.begun.clone().and_then(Moment::new);
         let row = html! {
-            tr {
-                td {
+            tr role="row" {
+                td role="cell" class="what" {
                     @match &self.link {
                         Some(link) => { a href=(Shown(link)) { (Shown(words)) } },
                         None => { (Shown(words)) " " span class="of" { "not on this page" } },
                     }
                     @if self.prompt.is_some() { span class="folder" { (Shown(&self.name)) } }
                 }
-                td { (Shown(&self.agent)) } td title=(Shown(folder)) { (Shown(project)) }
-                td data-value=(Shown(self.begun.as_deref().unwrap_or_default())) {
-                    @if let Some(begun) = self.begun.clone().and_then(Moment::new) { (begun.draw(true)) }
+                td role="cell" data-column="agent" { (Shown(&self.agent)) }
+                td role="cell" data-column="project" title=(Shown(folder)) { (Shown(project)) }
+                td role="cell" data-column="begun" data-value=(Shown(begun)) {
+                    @if let Some(moment) = moment { (moment.draw_day()) }
                 }
-                (number(self.messages)) (number(self.tokens))
-                @if policy { @match self.after { Some(after) => { (number(after)) }, None => { td {} } } }
-                (number(self.findings))
+                (number("tokens", "tokens", self.tokens))
+                @if policy { (number("after", "tokens after", self.after.unwrap_or_default())) }
+                td role="cell" data-column="cost" data-value=(self.dollars.unwrap_or_default()) {
+                    @if let Some(amount) = self.dollars { (dollars(amount)) }
+                }
+                (number("failed", "failed", self.failed))
+                (number("findings", if self.findings == 1 { "finding" } else { "findings" }, self.findings))
             }
         };
         row.0
     }
 }
 
+/// The cell of a number; a phone shows `unit` beside it.
+fn number(column: &str, unit: &str, number: usize) -> Markup {
+    html! { td role="cell" data-column=(column) data-unit=(unit) data-value=(number) { @if number > 0 { (figure(number)) } } }
+}
+
+/// The sums of a list of transcripts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sums {
+    /// Number of transcripts.
+    pub transcripts: usize,
+    tokens: usize,
+    after: usize,
+    dollars: f64,
+    failed: usize,
+    findings: usize,
+}
+
+impl Sums {
+    /// Adds a transcript.
+    pub fn add(&mut self, listed: &Listed) {
+        self.transcripts += 1;
+        self.tokens += listed.tokens;
+        self.after += listed.after.unwrap_or_default();
+        self.dollars += listed.dollars.unwrap_or_default();
+        self.failed += listed.failed;
+        self.findings += listed.findings;
+    }
+
+    fn draw(&self, policy: bool) -> Markup {
+        let sum = |column: &str, amount: String, unit: &str| html! { li data-sum=(column) { b { (amount) } " " span { (unit) } } };
+        html! {
+            ul class="answers" id="sums" {
+                (sum("transcripts", figure(self.transcripts), "transcripts"))
+                (sum("tokens", figure(self.tokens), "tokens"))
+                @if policy { (sum("after", figure(self.after), "after the policy")) }
+                @if self.dollars > 0.0 { (sum("cost", dollars(self.dollars), "in all")) }
+                (sum("failed", figure(self.failed), "failed calls"))
+                (sum("findings", figure(self.findings), "findings"))
+            }
+        }
+    }
+}
+
 /// The HTML after the rows of the list of transcripts.
-pub const LIST_END: &str = "</tbody></table></div></section>";
+pub const LIST_END: &str = "</tbody></table></section>";
 
 /// A transcript that was drawn.
 #[derive(Debug)]
@@ -101,48 +158,62 @@ pub struct Rendered {
 /// Draws a conversation as a section of a page. `compared` tells whether it is one of two transcripts.
 pub fn render(conversation: &Conversation<'_>, limits: Limits, compared: bool) -> Rendered {
     let id = format!("{}top", conversation.place.anchor);
-    let mut html = format!("<section class=\"session\" id=\"{id}\">");
     let shared = !conversation.place.anchor.is_empty();
+    let alone = if conversation.story.prompts.is_empty() { " alone" } else { "" };
+    let mut html = format!("<section class=\"session{alone}\" id=\"{id}\">");
+    // Names of landmarks are unique on a page.
+    let of = if shared { format!(" of {}", conversation.place.name) } else { String::new() };
+    let strip = charts::strip(conversation, &format!("Messages{of}"));
+    push_later(shared, &html! { (strip) (rail(conversation, &format!("Prompts{of}"))) }, &mut html);
+    html.push_str("<div class=\"content\">");
     html.push_str(&conversation_opening(conversation).0);
-    if shared {
-        html.push_str("<div class=\"later\" style=\"--rows:2\"><noscript>");
-    }
-    html.push_str(&overview(conversation).0);
-    if shared {
-        html.push_str(LATER_END);
-    }
-    html.push_str("<div class=\"chat\">");
-    Chat { conversation, limits }.draw(&mut html, shared);
-    html.push_str("</div></section>");
+    push_later(shared, &overview(conversation), &mut html);
+    html.push_str("<div class=\"chat\"><h2 class=\"hidden\">Conversation</h2>");
+    Chat::new(conversation, limits).draw(&mut html, shared);
+    html.push_str("</div></div></section>");
     let listed = Listed { link: Some(format!("#{id}")), ..Listed::from_conversation(conversation) };
     let compared = compared.then(|| Compared::from_conversation(conversation, id));
     Rendered { listed, html, compared }
+}
+
+/// Appends HTML that the script of a shared page builds when it comes into view.
+fn push_later(shared: bool, part: &Markup, out: &mut String) {
+    if shared {
+        out.push_str("<div class=\"later\" style=\"--rows:2\"><noscript>");
+    }
+    out.push_str(&part.0);
+    if shared {
+        out.push_str(LATER_END);
+    }
 }
 
 /// The HTML after the sections of every page.
 const CLOSING: &str = concat!(
     "</main><dialog id=\"help\" aria-labelledby=\"help-title\"><h2 id=\"help-title\">Keys</h2><dl>",
     "<div><dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous message</dd></div>",
+    "<div><dt><kbd>J</kbd> <kbd>K</kbd></dt><dd>next and previous prompt</dd></div>",
+    "<div><dt><kbd>e</kbd> <kbd>E</kbd></dt><dd>next and previous failed call</dd></div>",
+    "<div><dt><kbd>d</kbd> <kbd>D</kbd></dt><dd>next and previous edit; with a policy, what it drops or changes</dd></div>",
     "<div><dt><kbd>/</kbd></dt><dd>search</dd></div>",
     "<div><dt><kbd>n</kbd> <kbd>N</kbd></dt><dd>next and previous match</dd></div>",
-    "<div><dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>along the strip, <kbd>Enter</kbd> jumps</dd></div>",
     "<div><dt><kbd>o</kbd></dt><dd>unfold or fold the message</dd></div>",
+    "<div><dt><kbd>c</kbd></dt><dd>copy the link to the message</dd></div>",
+    "<div><dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>along the strip, <kbd>Enter</kbd> jumps</dd></div>",
     "<div><dt><kbd>?</kbd></dt><dd>this help</dd></div></dl>",
     "<form method=\"dialog\"><button>Close</button></form></dialog><script>",
     include_str!("view.js"),
     "</script></body></html>\n",
 );
 
-/// The text before and after the sections of a page called `title`. If it begins with a list of transcripts, `listed` is their
-/// number, and their rows and [`LIST_END`] come next. `policy` adds a filter for what a policy did.
-pub fn page(title: &str, listed: Option<usize>, policy: bool) -> (String, &'static str) {
+/// The text before and after the sections of a page called `title`. If it begins with a list of transcripts, `listed` are their
+/// sums, and their rows and [`LIST_END`] come next. `policy` adds what a policy did.
+pub fn page(title: &str, listed: Option<&Sums>, policy: bool) -> (String, &'static str) {
     let mut head = opening(title, &format!(" script-src 'sha256-{}';", SCRIPT_DIGEST.trim()));
     head.push_str("<a class=\"skip\" href=\"#conversation\">Skip to the conversation</a>");
-    head.push_str(PATTERNS);
-    head.push_str(&toolbar(policy).0);
+    head.push_str(&toolbar(policy, listed.is_some()).0);
     head.push_str("<main id=\"conversation\" tabindex=\"-1\">");
-    if let Some(listed) = listed {
-        head.push_str(&list(title, listed, policy));
+    if let Some(sums) = listed {
+        head.push_str(&list(title, sums, policy));
     }
     (head, CLOSING)
 }
@@ -173,43 +244,53 @@ fn opening(title: &str, scripts: &str) -> String {
 }
 
 /// Filters and search. They need the script, so they are hidden until it shows them.
-fn toolbar(policy: bool) -> Markup {
+fn toolbar(policy: bool, listed: bool) -> Markup {
+    let chip = |id: &str, name: &str| html! { button class="chip" id=(id) type="button" aria-pressed="false" hidden { (name) } };
+    let select = |id: &str, name: &str, all: &str| {
+        html! { label { span { (name) } select id=(id) { option value="" { (all) } } } }
+    };
     html! {
-        div id="tools" role="search" aria-label="Search and filter messages" hidden {
+        div id="tools" role="search" aria-label="Search and filter" hidden {
             label class="search" {
                 span class="hidden" { "Search" }
                 input id="query" type="search" placeholder="Search" autocomplete="off" spellcheck="false";
             }
             output id="matches" aria-live="polite" {}
-            label { span class="hidden" { "Writer" } select id="by" { option value="" { "all writers" } } }
-            label { span class="hidden" { "Tool" } select id="tool" { option value="" { "all tools" } } }
-            @if policy {
-                label { span class="hidden" { "State" } select id="state" { option value="" { "all states" } } }
+            div class="chips" role="group" aria-label="What is shown" {
+                button class="chip" id="everything" type="button" aria-pressed="true" { "Everything" }
+                (chip("prompts", "Prompts")) (chip("edits", "Edits")) (chip("failures", "Failures"))
+                @if policy { (chip("dropped", "Dropped")) }
+                @if listed { (chip("findings", "Findings")) }
             }
-            button id="prompts" type="button" aria-pressed="false" { "Only prompts" }
-            button id="source" type="button" aria-pressed="false" { "Source" }
-            button id="fold" type="button" { "Unfold all" }
-            button id="keys" type="button" aria-label="Keys" { "?" }
+            details id="menu" {
+                summary aria-label="Filters and settings" { "☰" }
+                div class="panel" {
+                    @if listed { (select("agent", "Agent", "all agents")) (select("project", "Project", "all projects")) }
+                    (select("by", "Writer", "all writers")) (select("tool", "Tool", "all tools"))
+                    @if policy { (select("state", "State", "all states")) }
+                    button id="fold" type="button" { "Unfold all" }
+                    button id="source" type="button" aria-pressed="false" { "Markdown source" }
+                    button id="keys" type="button" { "Keys" }
+                }
+            }
         }
     }
 }
 
 /// The list of transcripts up to its rows.
-fn list(title: &str, listed: usize, policy: bool) -> String {
+fn list(title: &str, sums: &Sums, policy: bool) -> String {
+    let head = |column: &str, name: &str| html! { th role="columnheader" scope="col" data-column=(column) { (name) } };
     let list = html! {
-        section class="list" {
+        section class={ "list" (if policy { " with-policy" } else { "" }) } {
             h1 { (Shown(title)) }
-            p class="hint" { (counted(listed, "transcript")) }
-            div class="scroll" tabindex="0" role="region" aria-label="Transcripts" {
-                table {
-                    thead { tr {
-                        th scope="col" { "Prompt" } th scope="col" { "Agent" } th scope="col" { "Project" } th scope="col" { "Begun" }
-                        th scope="col" { "Messages" } th scope="col" { "Tokens" }
-                        @if policy { th scope="col" { "After" } }
-                        th scope="col" { "Findings" }
-                    } }
-                    tbody {}
-                }
+            (sums.draw(policy))
+            table role="table" aria-label="Transcripts" {
+                thead role="rowgroup" { tr role="row" {
+                    (head("what", "Prompt")) (head("agent", "Agent")) (head("project", "Project")) (head("begun", "Day"))
+                    (head("tokens", "Tokens")) @if policy { (head("after", "After")) }
+                    (head("cost", "Cost")) (head("failed", "Failed")) (head("findings", "Findings"))
+                } }
+                tbody role="rowgroup" {}
             }
         }
     };

@@ -1,74 +1,63 @@
-//! Draws what precedes the messages of a session: who worked when at what price, and its prompts with the work that followed.
+//! Draws what precedes the messages of a session: who worked when, and its prompts with the work that followed.
 
 use maud::{Markup, html};
 
-use super::content::more;
 use super::conversation::Conversation;
-use super::story::{Prompt, SessionPrice, TurnEnd};
+use super::effect::State;
+use super::spending::dollars;
+use super::story::{Prompt, TurnEnd};
 use super::visible::{Moment, Shown, date, duration, line};
 use curtail_core::numbers::{counted, figure};
 
-/// How many prompts are listed; later ones are folded.
-const MAX_LISTED: usize = 12;
 /// Maximum number of tools that are listed for a prompt.
 const MAX_TOOLS: usize = 4;
 /// Maximum number of files that are listed for a prompt.
 const MAX_FILES: usize = 4;
 
-/// The agent, model, project, date, duration and cost.
+/// The agent, model, project, date and file.
 pub(super) fn byline(conversation: &Conversation<'_>) -> Markup {
     let story = &conversation.story;
-    let times = conversation.times.as_ref();
-    let first = times.and_then(|(from, _)| Moment::new(from.clone()));
-    let length =
-        times.and_then(|(from, to)| Some(Moment::new(to.clone())?.seconds - Moment::new(from.clone())?.seconds));
+    let moment = |time: &String| Moment::new(time.clone());
+    let first = conversation.times.as_ref().and_then(|(from, _)| moment(from));
+    let last = conversation.times.as_ref().and_then(|(_, to)| moment(to));
     html! {
         p class="byline" {
             span data-fact="agent" { (Shown(&story.agent)) }
             @if let Some(model) = &conversation.model { span data-fact="model" { (Shown(model)) } }
             @if let Some(project) = &story.project { span data-fact="project" { code { (Shown(project)) } } }
-            @if let Some(first) = first { span data-fact="date" { (first.draw(true)) } }
-            @if let Some(length) = length.filter(|length| *length >= 1.0) {
-                span data-fact="duration" { (duration(length)) }
-            }
-            @if let Some(price) = &story.price { (price_drawn(price)) }
+            @if let Some(first) = first { span data-fact="date" {
+                (first.draw(true))
+                @if let Some(last) = last.filter(|last| last.seconds - first.seconds >= 60.0) {
+                    "–" (last.draw(date(&last.written) != date(&first.written)))
+                }
+            } }
+            @if story.title.is_some() { span data-fact="file" { (Shown(&conversation.place.name)) } }
         }
     }
 }
 
-fn price_drawn(price: &SessionPrice) -> Markup {
-    let what = if price.with_output { "" } else { "input " };
-    let amount = match price.dollars {
-        ..0.01 => format!("{what}less than $0.01"),
-        dollars => format!("{what}about ${dollars:.2}"),
-    };
-    let excluded = if price.with_output { "" } else { "; output is not included" };
-    html! {
-        span data-fact="cost" title={ "An estimate by the prices of " (price.date) (excluded) } {
-            (amount)
-            @if price.counted < price.requests { " for " (price.counted) " of " (counted(price.requests, "request")) }
-        }
-    }
-}
-
-/// The list of prompts.
-pub(super) fn prompts_list(conversation: &Conversation<'_>) -> Markup {
+/// The prompts, beside the conversation. `label` is the name of their list.
+pub(super) fn rail(conversation: &Conversation<'_>, label: &str) -> Markup {
     let prompts = &conversation.story.prompts;
-    let (head, rest) = prompts.split_at(prompts.len().min(MAX_LISTED));
+    let is_dropped =
+        |prompt: &Prompt| conversation.fate(prompt.message).is_some_and(|fate| fate.state == State::Dropped);
+    let dropped = prompts.iter().filter(|prompt| is_dropped(prompt)).count();
     html! {
         @if !prompts.is_empty() {
-            section class="prompts" aria-label="Prompts" {
-                h2 { (counted(prompts.len(), "prompt")) }
-                ol { @for (nth, _) in head.iter().enumerate() { (prompt_item(conversation, nth)) } }
-                @if !rest.is_empty() {
-                    (more(rest.len(), "prompt", html! { ol { @for nth in head.len()..prompts.len() { (prompt_item(conversation, nth)) } } }))
+            nav class="prompts" aria-label=(Shown(label)) {
+                details open {
+                    summary {
+                        (counted(prompts.len(), "prompt"))
+                        @if dropped > 0 { span class="of" { " · " (figure(dropped)) " dropped by the policy" } }
+                    }
+                    ol { @for nth in 0..prompts.len() { (prompt_item(conversation, nth, is_dropped(&prompts[nth]))) } }
                 }
             }
         }
     }
 }
 
-fn prompt_item(conversation: &Conversation<'_>, nth: usize) -> Markup {
+fn prompt_item(conversation: &Conversation<'_>, nth: usize, is_dropped: bool) -> Markup {
     let prompts = &conversation.story.prompts;
     let moment = |prompt: &Prompt| conversation.moments[prompt.message].as_ref();
     let date_of = |prompt: &Prompt| moment(prompt).map(|moment| date(&moment.written));
@@ -76,20 +65,41 @@ fn prompt_item(conversation: &Conversation<'_>, nth: usize) -> Markup {
     let is_new_day = nth.checked_sub(1).is_some_and(|last| date_of(&prompts[last]) != date_of(prompt));
     let moment = moment(prompt);
     let words = if prompt.text.is_empty() { conversation.beginning(prompt.message) } else { prompt.text.clone() };
+    let mark = mark(prompt);
     html! {
-        li {
+        li class={ (mark.class) (if is_dropped { " dropped" } else { "" }) } {
             a href={ "#" (conversation.anchor(prompt.message)) } { (Shown(&line(&words, 160))) }
+            span class="mark" role="img" aria-label=(mark.meaning) title=(mark.meaning) { (mark.sign) }
             span class="did" {
                 @if let Some(moment) = moment { span { (moment.draw(is_new_day)) } }
                 @if let Some(seconds) = prompt.seconds.filter(|seconds| *seconds >= 1.0) { span { (duration(seconds)) } }
                 @if prompt.calls > 0 { span { (calls(prompt)) } }
                 @if prompt.failed > 0 { span class="failed" { (figure(prompt.failed)) " failed" } }
-                span { (counted(prompt.tokens, "token")) }
                 @if !prompt.files.is_empty() { span { (files(&prompt.files)) } }
                 @if prompt.commits > 0 { span { (counted(prompt.commits, "commit")) } }
+                @if let Some(amount) = prompt.dollars.filter(|amount| *amount > 0.0) { span { (dollars(amount)) } }
+                @else { span { (counted(prompt.tokens, "token")) } }
             }
             (ended(&prompt.end))
         }
+    }
+}
+
+/// The outcome of a prompt as a sign.
+struct Mark {
+    sign: &'static str,
+    class: &'static str,
+    meaning: &'static str,
+}
+
+const fn mark(prompt: &Prompt) -> Mark {
+    match &prompt.end {
+        TurnEnd::Stopped | TurnEnd::Pending(_) | TurnEnd::Result | TurnEnd::Unanswered => {
+            Mark { sign: "■", class: "stopped", meaning: "ended without a reply" }
+        }
+        _ if prompt.failed > 0 => Mark { sign: "▲", class: "failing", meaning: "calls failed" },
+        _ if prompt.files.is_empty() => Mark { sign: "○", class: "answered", meaning: "answered" },
+        _ => Mark { sign: "●", class: "worked", meaning: "files changed" },
     }
 }
 
@@ -97,24 +107,30 @@ fn prompt_item(conversation: &Conversation<'_>, nth: usize) -> Markup {
 fn calls(prompt: &Prompt) -> Markup {
     let named = prompt.tools.len().min(if prompt.tools.len() > MAX_TOOLS { MAX_TOOLS - 1 } else { MAX_TOOLS });
     let others: usize = prompt.tools[named..].iter().map(|(_, count)| count).sum();
-    if let [(name, count)] = prompt.tools.as_slice() {
-        return html! { (counted(*count, "call")) " of " code { (Shown(&line(name, 30))) } };
-    }
     html! {
-        (counted(prompt.calls, "call")) ": "
-        @for (nth, (name, count)) in prompt.tools[..named].iter().enumerate() {
-            @if nth > 0 { ", " } (figure(*count)) " " code { (Shown(&line(name, 30))) }
+        (counted(prompt.calls, "call"))
+        span class="full" {
+            @if let [(name, _)] = prompt.tools.as_slice() { " of " code { (Shown(&line(name, 30))) } }
+            @else {
+                ": "
+                @for (nth, (name, count)) in prompt.tools[..named].iter().enumerate() {
+                    @if nth > 0 { ", " } (figure(*count)) " " code { (Shown(&line(name, 30))) }
+                }
+                @if others > 0 { ", " (counted(others, "other")) }
+            }
         }
-        @if others > 0 { ", " (counted(others, "other")) }
     }
 }
 
 fn files(paths: &[String]) -> Markup {
     html! {
-        "changed " @for (nth, path) in paths.iter().take(MAX_FILES).enumerate() {
-            @if nth > 0 { ", " } code title=(Shown(path)) { (Shown(&file_name(path))) }
+        span class="brief" { (counted(paths.len(), "file")) }
+        span class="full" {
+            "changed " @for (nth, path) in paths.iter().take(MAX_FILES).enumerate() {
+                @if nth > 0 { ", " } code title=(Shown(path)) { (Shown(&file_name(path))) }
+            }
+            @if paths.len() > MAX_FILES { " and " (figure(paths.len() - MAX_FILES)) " more" }
         }
-        @if paths.len() > MAX_FILES { " and " (figure(paths.len() - MAX_FILES)) " more" }
     }
 }
 
@@ -129,6 +145,7 @@ fn ended(end: &TurnEnd) -> Markup {
             TurnEnd::Unanswered => { span class="ended" { "no reply" } },
             TurnEnd::Text(words) => { span class="ended" { "→ " (Shown(words)) } },
             TurnEnd::Question(words) => { span class="ended" { "→ asks: " (Shown(words)) } },
+            TurnEnd::Submitted(words) => { span class="ended" { "→ submitted" @if !words.is_empty() { ": " (Shown(words)) } } },
             TurnEnd::Pending(name) => { span class="ended stopped" { "ended with a call of " (Shown(name)) ", which has no result" } },
             TurnEnd::Result => { span class="ended stopped" { "ended with a result, without a reply" } },
             TurnEnd::Stopped => { span class="ended stopped" { "stopped by the person" } },

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::charts;
 use super::page::without_script;
+use super::spending::dollars;
 use super::visible::Shown;
 use curtail_core::numbers::{counted, figure};
 use curtail_core::visible::one_line;
@@ -16,7 +17,7 @@ const COLORS: usize = 6;
 pub fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn]) -> String {
     let rows: Vec<PolicyRow<'_>> = session.policies.iter().map(PolicyRow::from_session).collect();
     let section = html! {
-        section class="session" {
+        section class="replayed" {
             h2 { (Shown(&session.name)) }
             p class="hint" {
                 (counted(session.requests, "request")) ", " (session.dialect)
@@ -33,17 +34,43 @@ pub fn replayed_session(session: &SessionReport, columns: &[&ReplayColumn]) -> S
     section.0
 }
 
-/// A page with the totals of all sessions, `notes` about them, and `sections`, which [`replayed_session`] drew.
-pub fn replayed_page(total: &TotalReport, notes: &[&str], sections: &[String], columns: &[&ReplayColumn]) -> String {
+/// What is said of a group of sessions.
+#[derive(Debug)]
+pub struct ReplayVerdict {
+    /// What its sessions have in common.
+    pub heading: String,
+    /// The verdict as a sentence.
+    pub sentence: String,
+    /// The command of the policy, if one is worth it.
+    pub command: Option<String>,
+}
+
+/// The verdicts of a replay.
+#[derive(Debug)]
+pub struct ReplayVerdicts {
+    /// What a verdict is.
+    pub rule: String,
+    /// One for each group of sessions.
+    pub groups: Vec<ReplayVerdict>,
+}
+
+/// A page with the verdicts, the totals of all sessions, `notes` about them, and `sections`, which [`replayed_session`] drew.
+pub fn replayed_page(
+    total: &TotalReport,
+    verdicts: &ReplayVerdicts,
+    notes: &[&str],
+    sections: &[String],
+    columns: &[&ReplayColumn],
+) -> String {
     let rows: Vec<PolicyRow<'_>> = total.policies.iter().map(PolicyRow::from_total).collect();
     let title = format!("Replay of {}", counted(total.sessions, "session"));
     let (mut page, closing) = without_script(&title);
     let head = html! {
-        header class="facts" { h1 { (title) } p class="hint" { (counted(total.requests, "request")) } }
+        (verdict(total, verdicts, &title))
         (cost_chart(total))
         (table(&rows, columns))
         ul class="notes" { @for note in notes { li { (Shown(note)) } } }
-        details class="numbers" {
+        details class="meaning" {
             summary { "What the columns mean" }
             dl class="meanings" {
                 @for column in columns { @if !column.meaning.is_empty() { div { dt { (column.title) } dd { (column.meaning) } } } }
@@ -56,13 +83,46 @@ pub fn replayed_page(total: &TotalReport, notes: &[&str], sections: &[String], c
     page
 }
 
+/// The verdicts: that of a single group as the heading.
+fn verdict(total: &TotalReport, verdicts: &ReplayVerdicts, title: &str) -> Markup {
+    let worth = verdicts.groups.iter().filter(|group| group.command.is_some()).count();
+    html! {
+        header class="facts" {
+            p class="byline" { span { (title) } span { (counted(total.requests, "request")) } }
+            @match verdicts.groups.as_slice() {
+                [] => { h1 { (title) } },
+                [group] => { h1 { (Shown(&sentence(&group.sentence))) } (command(group)) },
+                groups => {
+                    h1 { "A policy is worth it for " (worth) " of " (groups.len()) " kinds of sessions" }
+                    ul class="verdicts" {
+                        @for group in groups { li { b { (Shown(&group.heading)) } ": " (Shown(&group.sentence)) "." (command(group)) } }
+                    }
+                },
+            }
+            @if !verdicts.groups.is_empty() { p class="hint" { (verdicts.rule) } }
+        }
+    }
+}
+
+fn command(group: &ReplayVerdict) -> Markup {
+    html! { @if let Some(command) = &group.command { pre class="command" { span class="sign" aria-hidden="true" { "$ " } (Shown(command)) } } }
+}
+
+/// A verdict as a sentence of its own.
+fn sentence(verdict: &str) -> String {
+    let is_name = verdict.split(' ').next().is_some_and(|word| word.contains(['-', '%']));
+    let mut letters = verdict.chars();
+    let first = letters.next().map(|first| if is_name { first.to_string() } else { first.to_uppercase().to_string() });
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
 /// The references that each policy keeps against its cost: a point for each policy with comparable totals.
 fn cost_chart(total: &TotalReport) -> Markup {
     let policies: Vec<(usize, &NamedTotal)> =
         total.policies.iter().enumerate().filter(|(_, policy)| policy.failed_sessions == 0).collect();
     let is_priced = policies.iter().all(|(_, policy)| policy.total.cost.is_some());
     let scale = Scale::new(&policies, is_priced);
-    let most = if is_priced { format!("${:.2}", scale.most) } else { format!("{:.0} tokens", scale.most) };
+    let most = if is_priced { dollars(scale.most) } else { format!("{} tokens", figure(rounded(scale.most))) };
     html! {
         section class="card trade" {
             h2 { (if is_priced { "Cost" } else { "Tokens sent" }) " and references kept" }
@@ -103,7 +163,7 @@ impl Scale {
 
     fn amount(&self, total: &PolicyTotal) -> String {
         match self.is_priced {
-            true => format!("${:.2}", self.price(total)),
+            true => dollars(self.price(total)),
             false => counted(whole(total.tokens_sent), "token"),
         }
     }
@@ -268,13 +328,21 @@ fn table(rows: &[PolicyRow<'_>], columns: &[&ReplayColumn]) -> Markup {
                     th scope="col" { "Policy" }
                     @for column in columns { th scope="col" title=[Some(column.meaning).filter(|meaning| !meaning.is_empty())] { (column.title) } }
                 } }
-                tbody { @for row in rows { tr {
-                    th scope="row" { (Shown(row.name)) @if row.pareto == Some(true) { " *" } }
+                tbody { @for (nth, row) in rows.iter().enumerate() { tr {
+                    th scope="row" {
+                        (Shown(row.name)) @if row.pareto == Some(true) { " *" }
+                        @if nth == 0 { span class="of" { "what was really sent" } }
+                    }
                     @for column in columns { td data-name=(column.title) { (cell(column, row)) } }
                 } } }
             }
         }
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "tokens are far below 2^52")]
+fn rounded(tokens: f64) -> u64 {
+    tokens.max(0.0).round() as u64
 }
 
 fn whole(tokens: u64) -> usize {

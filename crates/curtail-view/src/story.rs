@@ -1,17 +1,17 @@
 //! Summarizes a session: its first prompt as a title, the agent, project and times, and the outcome of each prompt.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::markdown::plain;
-use super::requests::{Cost, LoggedUsages, Provided};
+use super::requests::Cost;
+use super::spending::Spending;
 use super::visible::{Moment, line};
 use curtail_core::dialects::{Dialect, agent_of, project};
 use curtail_core::json::Value;
 use curtail_core::steps;
-use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Role, turn_starts};
-use curtail_facts::{Facts, failed, is_typed, without_tag};
-use curtail_lab::replay::Prices;
+use curtail_core::transcript::{Content, Message, Pairs, Part, PartRef, Role, ToolCall, turn_starts};
+use curtail_facts::{Facts, is_typed, without_tag};
 
 /// Maximum characters of a title.
 const MAX_TITLE: usize = 90;
@@ -25,23 +25,23 @@ pub(super) struct Story {
     pub(super) agent: String,
     /// The folder that the agent worked in.
     pub(super) project: Option<String>,
-    /// The price of all requests.
-    pub(super) price: Option<SessionPrice>,
+    /// The files that were changed, each with the message that changed it last.
+    pub(super) files: Vec<(String, usize)>,
     pub(super) prompts: Vec<Prompt>,
 }
 
-/// The price of the requests whose tokens the log has.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct SessionPrice {
-    /// In US dollars.
-    pub(super) dollars: f64,
-    /// The date of the prices.
-    pub(super) date: String,
-    /// Whether it includes the replies.
-    pub(super) with_output: bool,
-    /// The number of requests whose tokens the log has, and of all requests.
-    pub(super) counted: usize,
-    pub(super) requests: usize,
+/// What is known of a conversation when its story is collected.
+pub(super) struct StorySources<'s, 'a> {
+    pub(super) dialect: &'static dyn Dialect,
+    /// The items of its log.
+    pub(super) items: &'s [Value<'a>],
+    pub(super) messages: &'s [Message<'a>],
+    pub(super) costs: &'s [Cost],
+    pub(super) summaries: &'s [bool],
+    pub(super) pairs: &'s Pairs,
+    pub(super) moments: &'s [Option<Moment>],
+    pub(super) failures: &'s HashSet<PartRef>,
+    pub(super) spending: Option<&'s Spending>,
 }
 
 /// A prompt of a person, and the work that followed.
@@ -60,6 +60,8 @@ pub(super) struct Prompt {
     pub(super) commits: usize,
     /// The number of calls whose result says that the tool failed.
     pub(super) failed: usize,
+    /// What its requests cost, in US dollars.
+    pub(super) dollars: Option<f64>,
     pub(super) end: TurnEnd,
 }
 
@@ -73,6 +75,8 @@ pub(super) enum TurnEnd {
     Text(String),
     /// With a question of the model.
     Question(String),
+    /// With a call that hands in the work, and the model's words before it.
+    Submitted(String),
     /// With a call that has no result.
     Pending(String),
     /// With a result that the model did not reply to.
@@ -82,62 +86,69 @@ pub(super) enum TurnEnd {
 }
 
 impl Story {
-    /// Collects the facts of a conversation. `items` are the items of its log.
-    pub(super) fn new(
-        dialect: &dyn Dialect,
-        items: &[Value<'_>],
-        messages: &[Message<'_>],
-        costs: &[Cost],
-        summaries: &[bool],
-        pairs: &Pairs,
-        moments: &[Option<Moment>],
-    ) -> Self {
-        let turns: Vec<usize> = prompts(messages, summaries);
+    /// Collects the facts of a conversation.
+    pub(super) fn new(sources: &StorySources<'_, '_>) -> Self {
+        let &StorySources { dialect, items, messages, .. } = sources;
+        let turns: Vec<usize> = prompts(messages, sources.summaries);
         let ends = turns.iter().skip(1).copied().chain([messages.len()]);
-        let prompts = turns.iter().copied().zip(ends).map(|(from, to)| Prompt {
-            message: from,
-            text: prompt_text(&messages[from]),
-            tokens: costs[from..to].iter().map(|cost| cost.tokens).sum(),
-            seconds: seconds(&moments[from..to]),
-            ..Prompt::from_work(messages, pairs, from, to)
-        });
-        let prompts: Vec<Prompt> = prompts.collect();
+        let prompts: Vec<Prompt> = turns.iter().copied().zip(ends).map(|(from, to)| sources.prompt(from, to)).collect();
         let title = prompts.iter().map(|prompt| &prompt.text).find(|text| !text.is_empty());
+        let mut facts = Facts::default();
+        facts.read_range(messages, sources.pairs, 0..messages.len());
+        let changed = facts.changed.iter().filter(|change| !change.is_script());
         Self {
             title: title.map(|text| line(text, MAX_TITLE)),
             agent: agent_of(dialect).map_or_else(|| dialect.name(), |agent| agent.name).to_owned(),
             project: items.iter().find_map(|item| project(*item)).map(|text| text.decode().into_owned()),
-            price: None,
+            files: changed.filter_map(|change| Some((change.path.clone(), change.at.message?))).collect(),
             prompts,
         }
     }
 
-    /// Whether message `at` is a prompt.
-    pub(super) fn is_prompt(&self, at: usize) -> bool {
+    /// The number of a prompt, from 0, if message `at` is one.
+    pub(super) fn prompt_number(&self, at: usize) -> Option<usize> {
         let compared = |prompt: &Prompt| {
             steps::count(1);
             prompt.message.cmp(&at)
         };
-        self.prompts.binary_search_by(compared).is_ok()
+        self.prompts.binary_search_by(compared).ok()
     }
 
-    /// Adds the price of the requests whose tokens the log has, if all of them can be priced.
-    pub(super) fn priced(mut self, usages: &LoggedUsages, prices: Option<&Prices>) -> Self {
-        let cost = |request: &Provided| prices?.of_usage(request.model.as_deref()?, request.usage);
-        let has_output = |request: &Provided| {
-            let price = prices.and_then(|prices| prices.model(request.model.as_deref()?));
-            request.usage.output > 0 && price.is_some_and(|price| price.output.is_some())
-        };
-        let dollars: Option<f64> = usages.provided.iter().map(cost).sum();
-        let dollars = dollars.filter(|_| !usages.provided.is_empty());
-        self.price = dollars.zip(prices).map(|(dollars, prices)| SessionPrice {
+    /// Whether message `at` is a prompt.
+    pub(super) fn is_prompt(&self, at: usize) -> bool {
+        self.prompt_number(at).is_some()
+    }
+}
+
+impl StorySources<'_, '_> {
+    /// A prompt, and the work from message `from` up to message `to`, which is excluded.
+    fn prompt(&self, from: usize, to: usize) -> Prompt {
+        let Self { messages, pairs, .. } = *self;
+        let mut facts = Facts::default();
+        facts.read_range(messages, pairs, from..to);
+        let tools = tools(messages[from..to].iter());
+        let files = facts.changed.iter().filter(|change| !change.is_script());
+        let dollars = self.spending.and_then(|spending| Some(spending.messages.get(from..to)?.iter().sum()));
+        Prompt {
+            message: from,
+            text: prompt_text(&messages[from]),
+            calls: tools.iter().map(|(_, count)| count).sum(),
+            tools,
+            tokens: self.costs[from..to].iter().map(|cost| cost.tokens).sum(),
+            seconds: seconds(&self.moments[from..to]),
+            files: files.map(|change| change.path.clone()).collect(),
+            commits: facts.commits.len(),
+            failed: self.failed_calls(from..to),
             dollars,
-            date: prices.date.clone(),
-            with_output: usages.provided.iter().any(has_output),
-            counted: usages.provided.len(),
-            requests: usages.requests,
-        });
-        self
+            end: TurnEnd::of_turn(&messages[from..to]),
+        }
+    }
+
+    /// The number of calls in `range` whose result says that the tool failed.
+    fn failed_calls(&self, range: Range<usize>) -> usize {
+        let calls = range.flat_map(|at| self.messages[at].calls().map(move |(part, _)| PartRef { message: at, part }));
+        let results = calls.filter_map(|call| self.pairs.counterpart(call));
+        results.filter(|result| self.failures.contains(result)).count()
     }
 }
 
@@ -184,25 +195,6 @@ fn seconds(moments: &[Option<Moment>]) -> Option<f64> {
     Some(last.seconds - first.seconds).filter(|seconds| *seconds >= 0.0)
 }
 
-impl Prompt {
-    /// The work from message `from` up to message `to`, which is excluded.
-    fn from_work(messages: &[Message<'_>], pairs: &Pairs, from: usize, to: usize) -> Self {
-        let mut facts = Facts::default();
-        facts.read_range(messages, pairs, from..to);
-        let tools = tools(messages[from..to].iter());
-        let files = facts.changed.iter().filter(|change| !change.is_script());
-        Self {
-            calls: tools.iter().map(|(_, count)| count).sum(),
-            failed: failed_calls(messages, pairs, from..to),
-            tools,
-            files: files.map(|change| change.path.clone()).collect(),
-            commits: facts.commits.len(),
-            end: TurnEnd::of_turn(&messages[from..to]),
-            ..Self::default()
-        }
-    }
-}
-
 impl TurnEnd {
     fn of_turn(messages: &[Message<'_>]) -> Self {
         let shown = |message: &&Message<'_>| {
@@ -230,17 +222,32 @@ impl TurnEnd {
                 let is_question = last.trim_end_matches(['*', '_', ' ']).ends_with(['?', '？']);
                 Some(if is_question { Self::Question(plain(last, 160)) } else { Self::Text(plain(&text, 160)) })
             }
+            Content::ToolCall(call) if hands_in(call) => Some(Self::Submitted(words_of(message))),
             Content::ToolCall(call) if !call.hosted => Some(Self::Pending(line(&call.name.decode(), 60))),
             _ => None,
         })
     }
 }
 
-/// The number of calls in `range` whose result says that the tool failed.
-fn failed_calls(messages: &[Message<'_>], pairs: &Pairs, range: Range<usize>) -> usize {
-    let calls = range.flat_map(|at| messages[at].calls().map(move |(part, _)| PartRef { message: at, part }));
-    let results = calls.filter_map(|call| pairs.counterpart(call));
-    results.filter(|result| failed(&messages[result.message].parts[result.part])).count()
+/// Names of tools that end a run, in which the model hands in its work; no result follows.
+const ENDS: &[&str] = &["submit", "finish", "complete", "completion", "done", "terminate", "exit", "final"];
+
+/// Whether a call hands in the work of the model: its tool does, or the command that it runs says so.
+fn hands_in(call: &ToolCall<'_>) -> bool {
+    let words =
+        |text: &str| text.to_ascii_lowercase().split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect();
+    let name: Vec<String> = words(&call.name.decode());
+    let arguments: Vec<String> = words(&line(&call.arguments.decode(), 400));
+    name.iter().any(|word| ENDS.contains(&word.as_str())) || arguments.iter().any(|word| word == "submit")
+}
+
+/// The first text of a message, without its markup.
+fn words_of(message: &Message<'_>) -> String {
+    let text = message.parts.iter().find_map(|part| match &part.content {
+        Content::Text(text) if !text.is_blank() => Some(plain(&text.decode(), 160)),
+        _ => None,
+    });
+    text.unwrap_or_default()
 }
 
 /// The tools that messages call, the most frequent first.

@@ -1,6 +1,8 @@
 //! Draws tool calls in the form that people know: commands, edits, to-do lists, and what is read or searched. The kind of a call
 //! follows from the names of its arguments and of its tool.
 
+use std::cell::OnceCell;
+
 use maud::{Markup, html};
 
 use super::content::{Diff, Passage, code, passage};
@@ -17,15 +19,68 @@ pub(super) enum CallKind {
     /// It runs a command.
     Shell { command: String, folder: Option<String> },
     /// It changes a file.
-    Edit { path: String, diffs: Vec<Diff> },
+    Edit { path: String, diffs: Vec<Edit> },
     /// It writes a plan or a list: the text of each item, and whether it is done (`x`), in progress (`>`) or neither.
     List(Vec<(char, String)>),
     /// It writes a text for people.
     Prose(String),
+    /// It asks a person.
+    Ask(Vec<Question>),
     /// It reads or searches something.
-    Lookup(String),
+    Lookup { look: Look, target: String },
     /// Something else.
     Other,
+}
+
+/// A change of a file, which is compared when it is drawn.
+pub(super) struct Edit {
+    old: String,
+    /// The text that replaces it; `None` if the first is a patch.
+    new: Option<String>,
+    diff: OnceCell<Diff>,
+}
+
+impl Edit {
+    const fn new(old: String, new: Option<String>) -> Self {
+        Self { old, new, diff: OnceCell::new() }
+    }
+
+    fn diff(&self) -> &Diff {
+        self.diff.get_or_init(|| match &self.new {
+            Some(new) => Diff::between(&self.old, new),
+            None => Diff::from_patch(&self.old),
+        })
+    }
+}
+
+/// A question to a person, with the answers that it offers: each with its description.
+pub(super) struct Question {
+    text: String,
+    answers: Vec<(String, String)>,
+}
+
+/// What a call that changes nothing does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    Read,
+    Search,
+    List,
+    Fetch,
+    Command,
+}
+
+impl Look {
+    /// `count` of them in words.
+    pub(super) fn counted(self, count: usize) -> String {
+        let (one, several) = match self {
+            Self::Read => ("read", "reads"),
+            Self::Search => ("search", "searches"),
+            Self::List => ("listing", "listings"),
+            Self::Fetch => ("fetch", "fetches"),
+            Self::Command => ("command", "commands"),
+        };
+        format!("{count} {}", if count == 1 { one } else { several })
+    }
 }
 
 impl CallKind {
@@ -41,6 +96,7 @@ impl CallKind {
         let root = document.as_ref().and_then(|document| document.roots().next()).filter(|root| root.is_object());
         match root {
             Some(root) => edit(root)
+                .or_else(|| ask(name, root))
                 .or_else(|| shell(name, root))
                 .or_else(|| list(root))
                 .or_else(|| prose(name, root))
@@ -63,7 +119,7 @@ impl CallKind {
             [file] => (*file).to_owned(),
             [file, rest @ ..] => format!("{file} and {}", counted(rest.len(), "other file")),
         };
-        Self::Edit { path, diffs: vec![Diff::from_patch(text)] }
+        Self::Edit { path, diffs: vec![Edit::new(text.to_owned(), None)] }
     }
 
     /// The class for the style of the call.
@@ -73,14 +129,29 @@ impl CallKind {
             Self::Edit { .. } => "edit",
             Self::List(_) => "todo",
             Self::Prose(_) => "plan",
-            Self::Lookup(_) => "look",
+            Self::Ask(_) => "ask",
+            Self::Lookup { .. } => "look",
             Self::Other => "other",
         }
     }
 
     /// Whether it is shown without being unfolded.
     pub(super) const fn is_open(&self) -> bool {
-        matches!(self, Self::Shell { .. } | Self::Edit { .. } | Self::List(_) | Self::Prose(_))
+        matches!(self, Self::Shell { .. } | Self::Edit { .. } | Self::List(_) | Self::Prose(_) | Self::Ask(_))
+    }
+
+    /// What it looks at, if it changes nothing: a short name of it.
+    pub(super) fn look(&self) -> Option<(Look, String)> {
+        match self {
+            Self::Lookup { look, target } => {
+                let target = target.split(", ").next().unwrap_or(target);
+                let path =
+                    if target.contains(' ') { target } else { target.rsplit(['/', '\\']).next().unwrap_or(target) };
+                Some((*look, line(path, 40)))
+            }
+            Self::Shell { command, .. } if only_looks(command) => Some((Look::Command, line(command, 40))),
+            _ => None,
+        }
     }
 
     /// Whether its result adds little to the call, so that it is folded.
@@ -95,7 +166,8 @@ impl CallKind {
             Self::Edit { .. } => &[PATHS, PATCHES, OLD_TEXTS, NEW_TEXTS, CONTENTS, &["command", "edits"]],
             Self::List(_) => &[LISTS],
             Self::Prose(_) => &[PLANS, WORDS],
-            Self::Lookup(_) | Self::Other => &[],
+            Self::Ask(_) => &[&["questions", "question", "follow_up", "options"]],
+            Self::Lookup { .. } | Self::Other => &[],
         }
     }
 
@@ -104,8 +176,10 @@ impl CallKind {
         match self {
             Self::Shell { command, .. } => html! { span class="preview" { (Shown(&line(command, 90))) } },
             Self::Edit { path, diffs } => {
-                let (added, removed) =
-                    diffs.iter().fold((0, 0), |sums, diff| (sums.0 + diff.added, sums.1 + diff.removed));
+                let (added, removed) = diffs
+                    .iter()
+                    .map(Edit::diff)
+                    .fold((0, 0), |sums, diff| (sums.0 + diff.added, sums.1 + diff.removed));
                 html! {
                     code { (Shown(&line(path, 120))) } " "
                     span class="tally" { ins { "+" (added) } " " del { "−" (removed) } }
@@ -115,18 +189,18 @@ impl CallKind {
                 let done = items.iter().filter(|(state, _)| *state == 'x').count();
                 html! { span class="tokens" { (done) " of " (items.len()) " done" } }
             }
-            Self::Prose(_) | Self::Other => html! {},
-            Self::Lookup(target) => html! { code { (Shown(&line(target, 140))) } },
+            Self::Prose(_) | Self::Ask(_) | Self::Other => html! {},
+            Self::Lookup { target, .. } => html! { code { (Shown(&line(target, 140))) } },
         }
     }
 
-    /// The call in a form that people know; `None` to show only the arguments.
-    pub(super) fn draw(&self, byte: usize, max_chars: usize) -> Option<Markup> {
+    /// The call in a form that people know; `None` to show only the arguments. `answer` is its result, if it asks.
+    pub(super) fn draw(&self, byte: usize, max_chars: usize, answer: &str) -> Option<Markup> {
         Some(match self {
             Self::Shell { command, folder } => html! {
                 pre class="command" { @if let Some(folder) = folder { span class="of" { (Shown(folder)) " " } } span class="sign" aria-hidden="true" { "$ " } (Body(command)) }
             },
-            Self::Edit { diffs, .. } => html! { @for diff in diffs { (diff.draw()) } },
+            Self::Edit { diffs, .. } => html! { @for edit in diffs { (edit.diff().draw()) } },
             Self::List(items) => html! {
                 ul class="todos" {
                     @for (state, words) in items {
@@ -140,7 +214,8 @@ impl CallKind {
             Self::Prose(text) => {
                 markdown(text).unwrap_or_else(|| passage(Passage { text, byte, max_chars, mono: false }))
             }
-            Self::Lookup(_) | Self::Other => return None,
+            Self::Ask(questions) => html! { @for question in questions { (question.draw(answer)) } },
+            Self::Lookup { .. } | Self::Other => return None,
         })
     }
 }
@@ -159,7 +234,7 @@ const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory"];
 const PATCHES: &[&str] = &["input", "patch", "patchText", "diff"];
 const OLD_TEXTS: &[&str] = &["old_string", "old_str", "oldText", "old_text", "oldString", "search"];
 const NEW_TEXTS: &[&str] = &["new_string", "new_str", "newText", "new_text", "newString", "replace"];
-const CONTENTS: &[&str] = &["content", "contents", "file_text", "new_source", "CodeContent"];
+const CONTENTS: &[&str] = &["content", "contents", "file_text", "new_source", "CodeContent", "insert_text"];
 const LISTS: &[&str] = &["todos", "plan", "items", "todo_list"];
 const PLANS: &[&str] = &["plan"];
 const WORDS: &[&str] = &["thought", "result", "message"];
@@ -172,21 +247,25 @@ fn edit(object: Value<'_>) -> Option<CallKind> {
     let replaced = |object: Value<'_>| {
         let old = member_text(object, OLD_TEXTS)?;
         let new = member_text(object, NEW_TEXTS)?;
-        Some(Diff::between(&old, &new))
+        Some(Edit::new(old, Some(new)))
     };
     if let Some(diff) = replaced(object) {
         return Some(CallKind::Edit { path, diffs: vec![diff] });
     }
-    let several: Vec<Diff> = object.some("edits").into_iter().flat_map(Value::items).filter_map(replaced).collect();
+    let several: Vec<Edit> = object.some("edits").into_iter().flat_map(Value::items).filter_map(replaced).collect();
     if !several.is_empty() {
         return Some(CallKind::Edit { path, diffs: several });
     }
     let whole = member_text(object, CONTENTS)?;
-    Some(CallKind::Edit { path, diffs: vec![Diff::between("", &whole)] })
+    Some(CallKind::Edit { path, diffs: vec![Edit::new(String::new(), Some(whole))] })
 }
 
+/// Whether a tool of this name runs commands. An editor that a server executes does not.
 fn is_shell(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
+    if name.contains("edit") {
+        return false;
+    }
     ["bash", "shell", "exec", "terminal", "command", "execute", "run_in", "powershell"]
         .iter()
         .any(|part| name.contains(part))
@@ -215,7 +294,9 @@ fn shell(name: &str, object: Value<'_>) -> Option<CallKind> {
         return Some(CallKind::patch(&patch[patch.find("*** Begin Patch").unwrap_or(0)..]));
     }
     // An editor may name what it does to a file `command`.
-    let is_command = is_shell(name) || member_text(object, PATHS).is_none();
+    let is_verb =
+        || !command.contains(' ') && object.members().count() > 1 || name.to_ascii_lowercase().contains("edit");
+    let is_command = is_shell(name) || member_text(object, PATHS).is_none() && !is_verb();
     is_command.then(|| CallKind::Shell { command, folder: member_text(object, FOLDERS) })
 }
 
@@ -247,17 +328,132 @@ fn prose(name: &str, object: Value<'_>) -> Option<CallKind> {
     member_text(object, keys).map(CallKind::Prose)
 }
 
+/// Names of tools that look, and what each does.
+const LOOKS: &[(&str, Look)] = &[
+    ("grep", Look::Search),
+    ("search", Look::Search),
+    ("find", Look::Search),
+    ("glob", Look::Search),
+    ("list", Look::List),
+    ("ls", Look::List),
+    ("listdir", Look::List),
+    ("fetch", Look::Fetch),
+    ("browse", Look::Fetch),
+    ("get", Look::Fetch),
+    ("read", Look::Read),
+    ("readfile", Look::Read),
+    ("view", Look::Read),
+    ("cat", Look::Read),
+    ("open", Look::Read),
+];
+
+/// The words of a name such as `read_file`, `ReadFile` or `web-search`, in lower case.
+pub(super) fn words_of_name(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() && was_lower {
+            words.push(String::new());
+        }
+        was_lower = c.is_lowercase();
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// What a tool called `name` looks at, if it does.
+fn look_of_name(name: &str) -> Option<Look> {
+    let words = words_of_name(name);
+    let is_named = |verb: &str| words.iter().any(|word| word == verb || verb.len() > 3 && word.ends_with(verb));
+    LOOKS.iter().find(|(verb, _)| is_named(verb)).map(|(_, look)| *look)
+}
+
+/// Programs that only show something.
+const VIEWERS: &[&str] = &[
+    "cat", "ls", "head", "tail", "grep", "rg", "egrep", "find", "fd", "wc", "pwd", "which", "tree", "file", "stat",
+    "du", "sort", "uniq", "cut", "nl", "less", "more", "awk", "jq", "diff", "echo", "cd", "type", "whoami", "date",
+    "test", "true", "basename", "dirname", "column", "tr",
+];
+/// Commands of git that only show something.
+const GIT_VIEWERS: &[&str] =
+    &["status", "diff", "log", "show", "blame", "grep", "ls-files", "rev-parse", "remote", "shortlog"];
+
+/// Whether a command line only shows something.
+fn only_looks(command: &str) -> bool {
+    let writes = |part: &str| part.contains("-exec") || part.contains("-delete") || part.contains(" -i");
+    let shows = |part: &str| {
+        let mut words = part.split_whitespace();
+        match words.next() {
+            None => true,
+            Some("git") => words.find(|word| !word.starts_with('-')).is_some_and(|word| GIT_VIEWERS.contains(&word)),
+            Some("sed") => words.next() == Some("-n"),
+            Some("find") => !writes(part),
+            Some(program) => VIEWERS.contains(&program),
+        }
+    };
+    let quiet = command.replace("2>/dev/null", "").replace("2>&1", "").replace(">/dev/null", "");
+    command.len() < 2_000 && !quiet.contains(['>', '`']) && !quiet.contains("$(") && {
+        let parts = quiet.split(['\n', ';', '|', '&']).map(str::trim);
+        parts.clone().any(|part| !part.is_empty()) && parts.into_iter().all(shows)
+    }
+}
+
+/// Questions to a person: one, or a list of them.
+fn ask(name: &str, object: Value<'_>) -> Option<CallKind> {
+    let answer = |answer: Value<'_>| match answer.text() {
+        Some(text) => Some((text.decode().into_owned(), String::new())),
+        None => Some((
+            member_text(answer, &["label", "text", "title", "value", "option"])?,
+            member_text(answer, &["description", "detail"]).unwrap_or_default(),
+        )),
+    };
+    let question = |object: Value<'_>| {
+        let text = member_text(object, &["question", "prompt", "text"])?;
+        let offered = ["options", "choices", "follow_up", "answers"].iter().find_map(|key| object.some(key));
+        Some(Question { text, answers: offered.into_iter().flat_map(Value::items).filter_map(answer).collect() })
+    };
+    let several: Vec<Question> =
+        object.some("questions").into_iter().flat_map(Value::items).filter_map(question).collect();
+    if !several.is_empty() {
+        return Some(CallKind::Ask(several));
+    }
+    let asks = words_of_name(name).iter().any(|word| word == "ask" || word.starts_with("question"));
+    let one = object.some("question").filter(|_| asks).and_then(|_| question(object))?;
+    Some(CallKind::Ask(vec![one]))
+}
+
+impl Question {
+    /// The question with the answers that it offers; one that `answer` repeats was chosen.
+    fn draw(&self, answer: &str) -> Markup {
+        html! {
+            div class="question" {
+                (markdown(&self.text).unwrap_or_else(|| html! { p { (Shown(&self.text)) } }))
+                @if !self.answers.is_empty() {
+                    ul {
+                        @for (label, description) in &self.answers {
+                            @let is_chosen = !label.is_empty() && answer.contains(label.as_str());
+                            li class=[is_chosen.then_some("chosen")] {
+                                b { (if is_chosen { "● " } else { "○ " }) (Shown(label)) }
+                                @if is_chosen { span class="hidden" { " (chosen)" } }
+                                @if !description.is_empty() { span class="of" { (Shown(description)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
     // An editor may name what it does to a file `command`.
     let verb = member_text(object, &["command"]).filter(|verb| verb.len() < 20).unwrap_or_default();
-    let lower = format!("{name} {verb}").to_ascii_lowercase();
-    let is_look =
-        ["read", "view", "grep", "glob", "search", "find", "list", "ls", "fetch", "cat", "open", "browse", "get"]
-            .iter()
-            .any(|part| lower.contains(part));
-    if !is_look {
-        return None;
-    }
+    let look = look_of_name(&format!("{verb} {name}"))?;
     let pattern = member_text(object, &["pattern", "query", "regex", "q", "glob", "url", "search_term", "keyword"]);
     let path = member_text(object, PATHS).or_else(|| member_text(object, &["directory", "dir", "dir_path", "include"]));
     let target = match (pattern, path) {
@@ -271,10 +467,10 @@ fn lookup(name: &str, object: Value<'_>) -> Option<CallKind> {
     let range = match (from, count) {
         (Some(from), Some(count)) => format!(", lines {from} to {}", (from + count).saturating_sub(1)),
         (Some(from), None) => format!(", from line {from}"),
-        (None, Some(count)) if lower.contains("read") || lower.contains("view") => format!(", {count} lines"),
+        (None, Some(count)) if look == Look::Read => format!(", {count} lines"),
         _ => String::new(),
     };
-    Some(CallKind::Lookup(target + &range))
+    Some(CallKind::Lookup { look, target: target + &range })
 }
 
 // The arguments of a tool call in a readable form: a name and a value per line, and texts with their line breaks.
@@ -367,7 +563,7 @@ mod tests {
 
     fn drawn(name: &str, raw: &str) -> String {
         let call = CallKind::from_call(name, raw);
-        let body = call.draw(0, 1_000).map(|body| body.0).unwrap_or_default();
+        let body = call.draw(0, 1_000, "").map(|body| body.0).unwrap_or_default();
         format!("{}: {} {body}", call.class(), call.target().0)
     }
 
@@ -396,6 +592,22 @@ mod tests {
             &["edit: <code>m</code>"],
         ),
         ("str_replace_editor", r#"{"command":"view","path":"src"}"#, &["look: <code>src</code>"]),
+        ("text_editor_execution", r#"{"command":"view","path":"src"}"#, &["look: <code>src</code>"]),
+        ("text_editor_execution", r#"{"command":"undo_edit","document":"src"}"#, &["other: "]),
+        ("runEditorCommand", r#"{"command":"format","note":"n"}"#, &["other: "]),
+        ("toolbox", r#"{"command":"list"}"#, &["shell:"]),
+        ("web-search", r#"{"query":"tides"}"#, &["look: <code>tides</code>"]),
+        ("allocate", r#"{"path":"a"}"#, &["other: "]),
+        (
+            "AskUserQuestion",
+            r#"{"questions":[{"question":"Glaze <it>?","options":[{"label":"Yes","description":"twice"},{"label":"No"}]}]}"#,
+            &["ask:", "Glaze &lt;it&gt;?", "○ Yes", "twice", "○ No"],
+        ),
+        (
+            "ask_followup_question",
+            r#"{"question":"Which kiln?","follow_up":["The old one"]}"#,
+            &["ask:", "○ The old one"],
+        ),
         (
             "TodoWrite",
             r#"{"todos":[{"content":"<a>","status":"completed"},{"content":"b","status":"in_progress"}]}"#,
@@ -416,6 +628,24 @@ mod tests {
             for part in *parts {
                 assert!(html.contains(part), "{name} {part}: {html}");
             }
+        }
+    }
+
+    #[test]
+    fn commands_that_only_show_are_looks() {
+        for command in [
+            "ls -la",
+            "cd src && cat a.rs | head -n 5",
+            "git -C . log 2>/dev/null",
+            "sed -n 1,20p a",
+            "grep -rn x . || true",
+        ] {
+            assert!(super::only_looks(command), "{command}");
+        }
+        for command in
+            ["rm a", "cat a > b", "sed -i s/a/b/ c", "find . -delete", "git push", "ls; make", "cat $(rm x)", ""]
+        {
+            assert!(!super::only_looks(command), "{command}");
         }
     }
 

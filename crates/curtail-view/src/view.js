@@ -1,32 +1,25 @@
 "use strict";
 (() => {
-  const tools = document.getElementById("tools");
-  const query = document.getElementById("query");
-  const matches = document.getElementById("matches");
-  const help = document.getElementById("help");
-  const fold = document.getElementById("fold");
-  const filters = ["by", "tool", "state"].map((name) => document.getElementById(name)).filter(Boolean);
-  let known = null;
-  const articles = () => (known ??= Array.from(document.querySelectorAll("article")));
-  const shown = () => articles().filter((article) => !article.hidden);
-  const lines = (text) => (text ?? "").split("\n").filter(Boolean);
+  const byId = (id) => document.getElementById(id);
+  const [tools, query, matches, help, fold, source, menu] = ["tools", "query", "matches", "help", "fold", "source", "menu"].map(byId);
   const main = document.querySelector("main");
-  const only = document.getElementById("prompts");
-  const source = document.getElementById("source");
-  let here = null;
-  let found = [];
-  let match = -1;
-  // The places of the words in the message of the match, and the current one.
-  let ranges = [];
-  let place = -1;
+  const lines = (text) => (text ?? "").split("\n").filter(Boolean);
+  const isPressed = (button) => button.getAttribute("aria-pressed") === "true";
+  const say = (words) => { matches.textContent = words; };
+
+  // Rows are messages of the conversation and sub-agents that no call shows; what is inside of them is part of them.
+  const isTop = (one) => !one.parentElement.closest("article, .agent");
+  let known = null;
+  const rows = () => (known ??= Array.from(document.querySelectorAll("article, .agent")).filter(isTop));
 
   // Times in the zone of the reader, and a button to copy code.
   const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-  const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const dayAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
   function dress(root) {
     for (const time of root.querySelectorAll("time")) {
       const at = new Date(time.dateTime);
-      if (!Number.isNaN(at.getTime())) time.textContent = (time.dataset.day === undefined ? clock : day).format(at);
+      if (!Number.isNaN(at.getTime())) time.textContent = ({ alone: day, "": dayAndTime }[time.dataset.day] ?? clock).format(at);
     }
     for (const pre of navigator.clipboard ? root.querySelectorAll(".chat pre, .part pre") : []) {
       if (pre.querySelector(".copy")) continue;
@@ -50,87 +43,87 @@
 
   // Later rows of a long page are built when they come into sight, or when something in them is needed.
   const later = new Set(document.querySelectorAll(".later"));
-  const textOf = (rows) => rows.firstElementChild.textContent;
-  function build(rows) {
-    if (!later.delete(rows)) return;
-    sight?.unobserve(rows);
-    rows.innerHTML = textOf(rows);
-    rows.classList.remove("later");
-    rows.hidden = false;
+  const textOf = (part) => part.firstElementChild.textContent;
+  function build(part) {
+    if (!later.delete(part)) return;
+    sight?.unobserve(part);
+    part.innerHTML = textOf(part);
+    part.classList.replace("later", "built");
+    part.hidden = false;
     known = null;
-    dress(rows);
-    for (const article of rows.querySelectorAll("article")) article.hidden = isFiltered(article);
-    if (fold.textContent === "Fold all") for (const box of rows.querySelectorAll("article details:not(.raw)")) box.open = true;
+    dress(part);
+    filterRows(part);
+    if (fold.textContent === "Fold all") for (const box of part.querySelectorAll("article details:not(.raw)")) box.open = true;
+    settleRail(part);
+    follow();
   }
   const buildAll = () => later.forEach(build);
   const sight = globalThis.IntersectionObserver && new IntersectionObserver(
     (seen) => seen.filter((one) => one.isIntersecting).forEach((one) => build(one.target)), { rootMargin: "1500px" });
-  later.forEach((rows) => (sight ? sight.observe(rows) : build(rows)));
   // The element of an id such as m12, which may be among rows that are not built yet.
   function find(id) {
-    const known = document.getElementById(id);
+    const known = byId(id);
     if (known) return known;
-    for (const rows of later) if (textOf(rows).includes(` id="${id}"`)) build(rows);
-    return document.getElementById(id);
+    for (const part of later) if (textOf(part).includes(` id="${id}"`)) build(part);
+    return byId(id);
   }
 
-  // Filters
-  const listed = (name) => Array.from(later).flatMap((rows) => lines(rows.dataset[name]));
-  const states = (article) => [article, ...article.querySelectorAll("[data-state]")].map((one) => one.dataset.state);
-  const values = {
-    by: new Set(articles().flatMap((article) => lines(article.dataset.by)).concat(listed("by"))),
-    tool: new Set(articles().flatMap((article) => lines(article.dataset.tools)).concat(listed("tools"))),
-    state: new Set(articles().flatMap(states).concat(listed("states"))),
+  // Filters: a chip for what is asked for most, and lists for the rest
+  const filters = ["by", "tool", "state"].map(byId).filter(Boolean);
+  const listed = (name) => Array.from(later).flatMap((part) => lines(part.dataset[name]));
+  const states = (row) => [row, ...row.querySelectorAll("[data-state]")].map((one) => one.dataset.state);
+  const chips = ["prompts", "edits", "failures", "dropped"].map(byId).filter(Boolean);
+  const everything = byId("everything");
+  const chosen = () => chips.find(isPressed)?.id;
+  const shows = {
+    prompts: (row) => row.dataset.prompt !== undefined,
+    edits: (row) => Boolean(row.dataset.edits),
+    failures: (row) => Boolean(row.dataset.failures),
+    dropped: (row) => states(row).includes("dropped"),
   };
-  for (const select of filters) {
-    for (const value of [...values[select.id]].sort()) select.add(new Option(value, value));
-    select.parentElement.hidden = values[select.id].size < 2;
-    select.addEventListener("change", () => { filter(); search(); });
+  const isFiltering = () => Boolean(chosen()) || filters.some((select) => select.value);
+  function isFiltered(row) {
+    const { by, tool, state } = Object.fromEntries(filters.map((select) => [select.id, select.value]));
+    const chip = chosen();
+    return Boolean((chip && !shows[chip](row)) || (by && !lines(row.dataset.by).includes(by)) ||
+      (state && !states(row).includes(state)) || (tool && !lines(row.dataset.tools).includes(tool)));
   }
-  only.hidden = values.by.size < 2;
-  source.hidden = !document.querySelector(".raw") && !later.size;
-  const isPressed = (button) => button.getAttribute("aria-pressed") === "true";
-  const press = (button) => button.setAttribute("aria-pressed", String(!isPressed(button)));
-  only.addEventListener("click", () => { press(only); filter(); search(); });
-  source.addEventListener("click", () => {
-    press(source);
-    document.body.classList.toggle("source", isPressed(source));
-    for (const box of document.querySelectorAll(".raw")) box.open = isPressed(source);
-  });
-  function isFiltered(article) {
-    const chosen = Object.fromEntries(filters.map((select) => [select.id, select.value]));
-    return (isPressed(only) && article.dataset.prompt === undefined) ||
-      (chosen.by && !lines(article.dataset.by).includes(chosen.by)) ||
-      (chosen.state && !states(article).includes(chosen.state)) ||
-      (chosen.tool && !lines(article.dataset.tools).includes(chosen.tool)) || false;
+  function filterRows(root) {
+    const state = byId("state")?.value || (chosen() === "dropped" ? "dropped" : "");
+    for (const row of rows()) {
+      if (root && !root.contains(row)) continue;
+      row.hidden = isFiltered(row);
+      if (row.hidden) continue;
+      // What is looked for may be folded.
+      if (state) for (const result of row.querySelectorAll(`.result[data-state="${state}"]`)) unfold(result);
+      if (chosen() === "failures") for (const call of row.querySelectorAll(".call.failed")) unfold(call);
+    }
+    for (const box of (root ?? document).querySelectorAll(".looks")) {
+      box.hidden = Array.from(box.children).every((one) => one.localName === "summary" || one.hidden);
+    }
   }
-  // Rows that are not built are hidden if no message in them is shown; the others are built in sight, and take less room.
-  function filterLater(rows) {
-    const chosen = filters.filter((select) => select.value);
+  // Rows that are not built are hidden if nothing in them is shown; the others are built in sight, and take less room.
+  function filterLater(part) {
+    if (!part.dataset.rows) return;
     const lists = { by: "by", tool: "tools", state: "states" };
-    const prompts = Number(rows.dataset.prompts);
-    rows.hidden = (isPressed(only) && !prompts) ||
-      chosen.some((select) => !lines(rows.dataset[lists[select.id]]).includes(select.value));
-    rows.style.setProperty("--rows", isPressed(only) ? prompts : rows.dataset.rows);
+    const chip = chosen();
+    part.hidden = (chip && !Number(part.dataset[chip])) || filters.some((select) =>
+      select.value && !lines(part.dataset[lists[select.id]]).includes(select.value));
+    part.style.setProperty("--rows", chip ? Math.min(part.dataset[chip], part.dataset.rows) : part.dataset.rows);
   }
   function filter() {
     later.forEach(filterLater);
-    const { by, state } = Object.fromEntries(filters.map((select) => [select.id, select.value]));
-    main.dataset.by = by;
-    for (const article of articles()) {
-      article.hidden = isFiltered(article);
-      // What is looked for may be the result of a call that is folded.
-      if (!article.hidden && state) {
-        for (const result of article.querySelectorAll(`.result[data-state="${state}"]`)) unfold(result);
-      }
-    }
+    main.dataset.by = byId("by").value;
+    filterRows();
     headings();
+    follow();
   }
   // Without messages a turn has no heading, and without the next message there is no gap before it.
   function headings() {
     let turn = null;
     let gaps = [];
     for (const row of document.querySelectorAll(".chat :is(h2.turn, .gap, article)")) {
+      if (row.localName === "article" ? !isTop(row) : row.closest(".agent")) continue;
       if (row.localName === "article") {
         for (const gap of gaps) gap.hidden = row.hidden;
         gaps = [];
@@ -139,53 +132,159 @@
         gaps.push(row);
       } else {
         turn = row;
-        turn.hidden = filters.some((select) => select.value) || isPressed(only);
+        turn.hidden = isFiltering();
       }
     }
   }
-
-  // The list of transcripts: a click on the name of a column sorts it, and the search of an index leaves out rows.
-  const table = document.querySelector(".list table");
-  const isIndex = table && !document.querySelector("section.session");
-  fold.hidden = Boolean(isIndex);
-  const valueOf = (row, at) => row.cells[at].dataset.value ?? row.cells[at].textContent.trim();
-  function sortBy(head, at) {
-    const falls = head.getAttribute("aria-sort") === "descending" ? 1 : -1;
-    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", falls < 0 ? "descending" : "ascending");
-    const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
-    const rows = Array.from(table.tBodies[0].rows);
-    rows.sort((one, other) => falls * order.compare(valueOf(one, at), valueOf(other, at)));
-    table.tBodies[0].append(...rows);
+  function choose(chip) {
+    const isOn = chip && !isPressed(chip);
+    for (const other of [everything, ...chips, byId("findings")]) other?.setAttribute("aria-pressed", "false");
+    (isOn ? chip : everything).setAttribute("aria-pressed", "true");
+    if (table) return searchRows();
+    filter();
+    search();
   }
-  for (const [at, head] of Array.from(table?.tHead.rows[0].cells ?? []).entries()) {
+  for (const chip of [everything, ...chips]) chip.addEventListener("click", () => choose(chip === everything ? null : chip));
+
+  // The list of transcripts: a click on the name of a column sorts it; the search and the filters of an index leave out rows.
+  const list = document.querySelector(".list table");
+  const table = list && !document.querySelector("section.session") ? list : null;
+  const cellOf = (row, column) => row.querySelector(`[data-column="${column}"]`) ?? row.cells[0];
+  const valueOf = (row, column) => cellOf(row, column).dataset.value ?? cellOf(row, column).textContent.trim();
+  const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+  function sortBy(head) {
+    const column = head.dataset.column;
+    const falls = head.getAttribute("aria-sort") === "descending" ? 1 : -1;
+    for (const other of list.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", falls < 0 ? "descending" : "ascending");
+    const keyed = Array.from(list.tBodies[0].rows, (row) => [valueOf(row, column), row]);
+    const isNumber = keyed.every(([value]) => value === "" || !Number.isNaN(Number(value)));
+    const compare = isNumber ? (one, other) => one - other : order.compare;
+    keyed.sort(([one], [other]) => falls * compare(one, other));
+    list.tBodies[0].append(...keyed.map(([, row]) => row));
+  }
+  for (const head of Array.from(list?.tHead.rows[0].cells ?? [])) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = head.textContent;
-    button.addEventListener("click", () => sortBy(head, at));
+    button.addEventListener("click", () => sortBy(head));
     head.replaceChildren(button);
   }
-  function searchRows(words) {
-    const rows = Array.from(table.tBodies[0].rows);
-    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(words);
-    const left = rows.filter((row) => !row.hidden).length;
-    matches.textContent = words ? `${left} of ${rows.length}` : "";
+  const sums = Array.from(document.querySelectorAll("#sums [data-sum]"));
+  const figure = new Intl.NumberFormat("en-US");
+  const texts = new WeakMap();
+  function searchRows() {
+    const words = query.value.trim().toLowerCase();
+    const all = Array.from(list.tBodies[0].rows);
+    const needs = ["agent", "project"].map((name) => [name, byId(name)?.value]).filter(([, value]) => value);
+    const chip = ["failures", "findings"].find((id) => isPressed(byId(id)));
+    for (const row of all) {
+      if (!texts.has(row)) texts.set(row, row.textContent.toLowerCase());
+      row.hidden = !texts.get(row).includes(words) || needs.some(([name, value]) => valueOf(row, name) !== value) ||
+        Boolean(chip && !Number(valueOf(row, chip === "failures" ? "failed" : chip)));
+    }
+    const left = all.filter((row) => !row.hidden);
+    say(left.length < all.length ? `${left.length} of ${all.length}` : "");
+    for (const sum of sums) {
+      const name = sum.dataset.sum;
+      const total = name === "transcripts" ? left.length : left.reduce((total, row) => total + Number(valueOf(row, name)), 0);
+      sum.querySelector("b").textContent = name === "cost" ? `$${total.toFixed(2)}` : figure.format(total);
+    }
+  }
+
+  // The strip and the prompts tell where the reader is.
+  const placesOf = new WeakMap();
+  function places(section) {
+    const strip = section.querySelector(".strip");
+    if (!strip) return null;
+    if (!placesOf.has(section)) {
+      const frame = document.createElement("span");
+      frame.className = "frame";
+      strip.append(frame);
+      const number = (link) => Number(link.getAttribute("href").match(/m(\d+)$/)?.[1]);
+      const blocks = Array.from(strip.querySelectorAll("a"), (link) => {
+        const rect = link.firstElementChild;
+        return { message: number(link), left: Number(rect.getAttribute("x")), width: Number(rect.getAttribute("width")) };
+      });
+      const prompts = Array.from(section.querySelectorAll(".prompts li"), (item) => ({ message: number(item.querySelector("a")), item }));
+      placesOf.set(section, { frame, blocks, prompts, now: null });
+    }
+    return placesOf.get(section);
+  }
+  const lastUntil = (all, message) => {
+    let [from, to] = [0, all.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (all[middle].message <= message) from = middle + 1; else to = middle;
+    }
+    return all[from - 1];
+  };
+  const top = (section) => tools.offsetHeight * (getComputedStyle(tools).position === "sticky") + (section?.querySelector(".strip")?.offsetHeight ?? 0);
+  // The first or last message that is in sight, from the top or the bottom of the window.
+  function inSight(section, from, by) {
+    const x = section.querySelector(".chat").getBoundingClientRect().left + 40;
+    for (let y = from; y > 0 && y < innerHeight; y += by) {
+      const one = document.elementFromPoint(x, y)?.closest(".chat :is(article[data-message], .looks, .later)");
+      if (!one) continue;
+      const row = one.matches(".looks") ? one.querySelector("article") : one.parentElement.closest("article[data-message]") ?? one;
+      return { message: Number(row.dataset.message ?? row.dataset.first), section: row.closest("section.session") };
+    }
+    return null;
+  }
+  let following = 0;
+  function follow() {
+    following ||= requestAnimationFrame(() => {
+      following = 0;
+      const sections = Array.from(document.querySelectorAll("section.session"));
+      const section = sections.findLast((one) => one.getBoundingClientRect().top < innerHeight / 2) ?? sections[0];
+      const place = section && places(section);
+      if (!place) return;
+      const first = inSight(section, top(section) + 12, 24);
+      const last = first && inSight(section, innerHeight - 12, -24);
+      place.frame.hidden = !first;
+      if (!first) return;
+      const [from, to] = [lastUntil(place.blocks, first.message), lastUntil(place.blocks, (last ?? first).message)];
+      if (from && to) {
+        const width = Math.max(0.8, (to.left + to.width - from.left) / 1000);
+        place.frame.style.left = `${Math.min(from.left / 1000, 100 - width)}%`;
+        place.frame.style.width = `${width}%`;
+      }
+      const now = lastUntil(place.prompts, first.message)?.item ?? null;
+      if (now === place.now) return;
+      place.now?.classList.remove("now");
+      place.now?.querySelector("a").removeAttribute("aria-current");
+      place.now = now;
+      now?.classList.add("now");
+      now?.querySelector("a").setAttribute("aria-current", "true");
+      const rail = now?.closest(".prompts");
+      if (!rail || rail.scrollHeight <= rail.clientHeight) return;
+      const [box, around] = [now.getBoundingClientRect(), rail.getBoundingClientRect()];
+      if (box.top < around.top || box.bottom > around.bottom) rail.scrollTop += box.top - around.top - rail.clientHeight / 3;
+    });
+  }
+  addEventListener("scroll", follow, { passive: true });
+  addEventListener("resize", follow, { passive: true });
+  // Where the prompts are above the conversation, many of them are folded.
+  function settleRail(root) {
+    if (!matchMedia("(max-width: 62rem)").matches) return;
+    for (const box of root.querySelectorAll(".prompts > details")) box.open = box.querySelectorAll("li").length <= 8;
   }
 
   // Moving
-  function go(article, target = article) {
-    if (!article) return;
+  let here = null;
+  function go(row, target = row) {
+    if (!row) return;
     here?.classList.remove("here");
-    here = article;
-    article.classList.add("here");
-    settle(target, target === article || target instanceof Element ? "start" : "center");
+    here = row;
+    row.classList.add("here");
+    settle(target, target instanceof Element ? "start" : "center");
   }
   // What comes into sight takes its real height, which moves everything below: scroll until nothing moves any more.
   let settling = 0;
   function settle(target, block) {
     const turn = (settling += 1);
-    // Below the controls, which stay in sight.
-    const bar = (getComputedStyle(tools).position === "sticky" ? tools.offsetHeight : 0) + 6;
+    const node = target instanceof Element ? target : target.startContainer.parentElement;
+    const bar = top(node.closest("section.session")) + 8;
     let left = 90;
     let still = 0;
     const scroll = () => {
@@ -202,28 +301,53 @@
   }
   // A reader who scrolls decides.
   for (const kind of ["wheel", "touchmove", "pointerdown"]) addEventListener(kind, () => { settling += 1; }, { passive: true });
-  function step(by) {
-    let all = Array.from(document.querySelectorAll("article, .later"));
-    let at = here ? all.indexOf(here) : -1;
+  // Where j and k stop: a line that stands for several messages is one place while it is folded.
+  function stops() {
+    const isStop = (one) => (one.matches(".looks") ? !one.open : !one.parentElement.matches(".looks:not([open])")) && isTop(one);
+    return Array.from(document.querySelectorAll("article, .agent, .later[data-rows], .looks")).filter(isStop);
+  }
+  // To the next row that is `wanted`; `count` is the name of their number among rows that are not built. Returns the row.
+  function step(by, wanted = () => true, count = "rows") {
+    let all = stops();
+    let at = here ? all.indexOf(here.closest(".looks:not([open])") ?? here) : -1;
     if (at < 0) {
-      const line = tools.offsetHeight + 8;
-      at = all.findIndex((article) => !article.hidden && article.getBoundingClientRect().bottom > line) - (by > 0 ? 1 : 0);
+      const line = top(document.querySelector("section.session")) + 8;
+      at = all.findIndex((row) => !row.hidden && row.getBoundingClientRect().bottom > line) - (by > 0 ? 1 : 0);
     }
     for (at += by; at >= 0 && at < all.length; at += by) {
-      if (later.has(all[at]) && !all[at].hidden) {
-        const count = all.length;
+      if (later.has(all[at])) {
+        if (all[at].hidden || !Number(all[at].dataset[count])) continue;
+        const length = all.length;
         build(all[at]);
-        all = Array.from(document.querySelectorAll("article, .later"));
-        if (by < 0) at += all.length - count;
+        all = stops();
+        if (by < 0) at += all.length - length;
+        if (later.has(all[at]) || !all[at]) continue;
       }
-      if (!all[at].hidden) {
+      if (!all[at].hidden && wanted(all[at])) {
         go(all[at]);
         // Tab goes on from here.
         here.tabIndex = -1;
         here.focus({ preventScroll: true });
-        return;
+        return all[at];
       }
     }
+    return null;
+  }
+  // Along what is inside of messages: first in this one, then in the next one that has any.
+  let spot = -1;
+  function along(by, inside, count, words) {
+    const spots = here ? Array.from(here.querySelectorAll(inside)) : [];
+    const at = spots.findIndex((one) => one.classList.contains("spot"));
+    const next = at < 0 && here ? null : spots[at + by];
+    document.querySelector(".spot")?.classList.remove("spot");
+    const row = next ? here : step(by, (row) => row.querySelector(inside) !== null, count);
+    if (!row) return say(by > 0 ? `no ${words} below` : `no ${words} above`);
+    const all = Array.from(row.querySelectorAll(inside));
+    const target = next ?? all.at(by > 0 ? 0 : -1);
+    target.classList.add("spot");
+    unfold(target);
+    go(row, target);
+    say("");
   }
   // The strip is one stop of the Tab key: arrows move along it, and Enter follows the link.
   document.addEventListener("keydown", (event) => {
@@ -244,7 +368,8 @@
     const target = find(decodeURIComponent(location.hash.slice(1)));
     const article = target?.closest("article");
     if (article) {
-      article.hidden = false;
+      const row = rows().find((one) => one.contains(article)) ?? article;
+      row.hidden = false;
       unfold(target);
       go(article, target);
       article.tabIndex = -1;
@@ -253,23 +378,31 @@
       settle(target, "start");
     }
   });
-  if (location.hash) dispatchEvent(new HashChangeEvent("hashchange"));
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href^='#']");
     // A second click on the same link has no new hash.
     const id = link && (link.getAttribute("href") ?? "").slice(1);
     if (id && id === decodeURIComponent(location.hash.slice(1))) dispatchEvent(new HashChangeEvent("hashchange"));
   });
+  async function copyLink() {
+    const article = here?.closest("article") ?? here?.querySelector("article");
+    if (!article?.id || !navigator.clipboard) return;
+    const link = new URL(location.href);
+    link.hash = article.id;
+    await navigator.clipboard.writeText(link.href);
+    say("link copied");
+  }
 
-  // Searching
+  // Searching: messages that are built by what they show, and the others by their HTML.
+  const unseen = () => (isPressed(source) ? ".md, .copy" : ".raw, .copy");
   function textNodes(article, words) {
-    // Of a Markdown text and its source, one is shown.
-    const unseen = isPressed(source) ? ".md, .copy" : ".raw, .copy";
     const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
     const nodes = [];
+    const skipped = unseen();
     while (walker.nextNode()) {
       const node = walker.currentNode;
-      if (node.data.toLowerCase().includes(words) && !node.parentElement.closest(unseen)) nodes.push(node);
+      const parent = node.parentElement;
+      if (node.data.toLowerCase().includes(words) && !parent.closest(skipped) && parent.closest("article") === article) nodes.push(node);
     }
     return nodes;
   }
@@ -287,30 +420,90 @@
     }
     return all;
   }
+  const lowered = new WeakMap();
+  function lowerOf(part) {
+    if (!lowered.has(part)) lowered.set(part, textOf(part).toLowerCase());
+    return lowered.get(part);
+  }
+  // The messages in HTML, each without those inside of it.
+  function messagesIn(html) {
+    const all = [];
+    const open = [];
+    let from = 0;
+    for (const tag of html.matchAll(/<(?:\/article>|article )/g)) {
+      if (open.length) open.at(-1).html += html.slice(from, tag.index);
+      if (tag[0].startsWith("</")) open.pop();
+      else { open.push({ html: "", top: open[0] }); all.push(open.at(-1)); }
+      from = tag.index;
+    }
+    return all;
+  }
+  const template = document.createElement("template");
+  function isShown(message) {
+    template.innerHTML = `${(message.top ?? message).html.match(/^<\w+ [^>]*>/)?.[0] ?? ""}</article>`;
+    const row = template.content.firstElementChild;
+    return row && !isFiltered(row);
+  }
+  function foundIn(part, spelt, words) {
+    const html = lowerOf(part);
+    if (part.hidden || !spelt.some((one) => html.includes(one))) return [];
+    const hidden = isPressed(source) ? /<div class="md"[^]*?<details class="raw">/g : /<details class="raw">[^]*?<\/details>/g;
+    const has = (message) => {
+      const html = message.html.toLowerCase();
+      if (!spelt.some((one) => html.includes(one))) return false;
+      const text = html.replace(hidden, " ").replace(/<[^>]*>/g, "\n");
+      return spelt.some((one) => text.includes(one));
+    };
+    const isAny = isFiltering();
+    return messagesIn(textOf(part)).filter((one) => has(one) && (!isAny || isShown(one))).map((one) => ({ id: one.html.match(/ id="([^"]+)"/)?.[1] }));
+  }
+  let found = [];
+  let match = -1;
+  // The places of the words in the message of the match, and the current one.
+  let ranges = [];
+  let place = -1;
+  let searching = 0;
+  let waiting = 0;
+  const SLICE = 40;
   function search() {
+    if (table) return searchRows();
     const words = query.value.trim().toLowerCase();
-    if (isIndex) return searchRows(words);
     const escaped = words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
     const spelt = [escaped, escaped.replaceAll('"', "&quot;")];
-    if (words) for (const rows of later) {
-      if (rows.hidden) continue;
-      const text = textOf(rows).toLowerCase();
-      if (spelt.some((one) => text.includes(one))) build(rows);
-    }
-    found = words ? shown().filter((article) => article.textContent.toLowerCase().includes(words)) : [];
-    match = -1;
-    ranges = [];
-    place = -1;
-    matches.textContent = words ? (found.length === 1 ? "1 message" : `${found.length} messages`) : "";
+    const turn = (searching += 1);
+    [found, match, ranges, place, waiting] = [[], -1, [], -1, 0];
     for (const name of ["found", "match"]) globalThis.CSS?.highlights?.delete(name);
+    if (!words) return say("");
+    const all = Array.from(document.querySelectorAll("article, .later[data-rows]"));
+    let at = 0;
+    // What takes long is done piece by piece, so that the page answers meanwhile.
+    const scan = () => {
+      if (turn !== searching) return;
+      const begun = performance.now();
+      for (; at < all.length && performance.now() - begun < SLICE; at += 1) {
+        const one = all[at];
+        if (later.has(one)) found.push(...foundIn(one, spelt, words));
+        else if (one.localName !== "article") continue;
+        else if (one.textContent.toLowerCase().includes(words) && !one.closest("[hidden]") && textNodes(one, words).length) found.push({ article: one });
+      }
+      const isDone = at >= all.length;
+      if (waiting && found.length) { const by = waiting; waiting = 0; jump(by); }
+      else if (match < 0) say(`${found.length === 1 ? "1 message" : `${found.length} messages`}${isDone ? "" : " …"}`);
+      else if (isDone) tell();
+      if (!isDone) setTimeout(scan);
+    };
+    scan();
   }
+  const tell = () => say(`${match + 1} of ${found.length}` + (ranges.length > 1 ? `, ${place + 1} of ${ranges.length} here` : ""));
   // To the next place of the words: in this message, or else in the next one that has them.
   function jump(by) {
-    if (!found.length) return;
+    if (!found.length) { waiting = by; return; }
     place += by;
     if (place < 0 || place >= ranges.length) {
       match = match < 0 && by < 0 ? found.length - 1 : (match + by + found.length) % found.length;
-      ranges = rangesOf(found[match], query.value.trim().toLowerCase());
+      const one = found[match];
+      one.article ??= find(one.id);
+      ranges = one.article ? rangesOf(one.article, query.value.trim().toLowerCase()) : [];
       place = by < 0 ? ranges.length - 1 : 0;
       for (const range of ranges.slice(0, 50)) unfold(range.startContainer.parentElement);
       highlight("found", ranges);
@@ -318,8 +511,8 @@
     const range = ranges[place];
     if (range) unfold(range.startContainer.parentElement);
     highlight("match", range ? [range] : []);
-    go(found[match], range);
-    matches.textContent = `${match + 1} of ${found.length}` + (ranges.length > 1 ? `, ${place + 1} of ${ranges.length} here` : "");
+    go(found[match].article, range);
+    tell();
   }
   function highlight(name, all) {
     if (globalThis.CSS?.highlights && typeof Highlight === "function") CSS.highlights.set(name, new Highlight(...all));
@@ -328,29 +521,53 @@
   const searchNow = () => { clearTimeout(timer); timer = 0; search(); };
   query.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(searchNow, 120); });
   query.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") {
+    if (event.key === "Enter" && !table) {
       event.preventDefault();
-      if (timer || match < 0) searchNow();
+      if (timer || match < 0 && !waiting) searchNow();
       jump(event.shiftKey ? -1 : 1);
     }
     if (event.key === "Escape") { query.value = ""; searchNow(); query.blur(); }
   });
 
-  // Folding and keys
+  // Folding, settings and keys
   fold.addEventListener("click", () => {
     const open = fold.textContent === "Unfold all";
-    for (const box of document.querySelectorAll("article details:not(.raw)")) box.open = open;
+    for (const box of document.querySelectorAll(".chat details:not(.raw)")) box.open = open;
     fold.textContent = open ? "Fold all" : "Unfold all";
   });
-  document.getElementById("keys").addEventListener("click", () => help.showModal());
+  source.addEventListener("click", () => {
+    source.setAttribute("aria-pressed", String(!isPressed(source)));
+    document.body.classList.toggle("source", isPressed(source));
+    for (const box of document.querySelectorAll(".raw")) box.open = isPressed(source);
+  });
+  byId("keys").addEventListener("click", () => help.showModal());
+  document.addEventListener("click", (event) => {
+    if (menu.open && !menu.contains(event.target) && !event.target.closest?.(".chips, #help")) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") { menu.open = false; menu.firstElementChild.focus(); }
+  });
+  const isPrompt = (row) => row.dataset.prompt !== undefined;
+  const hasPolicy = byId("dropped") !== null;
+  function different(by) {
+    if (!hasPolicy) return along(by, ".call.edit:not(.failed)", "edits", "edit");
+    if (!step(by, (row) => states(row).some((state) => state && state !== "kept"), "rows")) say("nothing dropped or changed");
+  }
   const keys = {
     j: () => step(1),
     k: () => step(-1),
+    J: () => step(1, isPrompt, "prompts"),
+    K: () => step(-1, isPrompt, "prompts"),
+    e: () => along(1, ".call.failed", "failures", "failed call"),
+    E: () => along(-1, ".call.failed", "failures", "failed call"),
+    d: () => different(1),
+    D: () => different(-1),
+    c: copyLink,
     n: () => jump(1),
     N: () => jump(-1),
     o: () => {
-      const boxes = here?.querySelectorAll("details:not(.raw)") ?? [];
-      const open = Array.from(boxes).some((box) => !box.open);
+      const boxes = here ? [here, ...here.querySelectorAll("details:not(.raw)")].filter((box) => box.localName === "details") : [];
+      const open = boxes.some((box) => !box.open);
       for (const box of boxes) box.open = open;
     },
     "/": () => { query.focus(); query.select(); },
@@ -360,18 +577,69 @@
     if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
     if (event.target.closest?.("input, select, textarea")) return;
     const key = keys[event.key];
-    if (key) { event.preventDefault(); key(); }
+    if (key && (!table || "/?".includes(event.key))) { event.preventDefault(); key(); }
   });
   // On paper nothing folds; afterwards the page is as it was.
   let opened = [];
   addEventListener("beforeprint", () => {
     buildAll();
-    opened = Array.from(document.querySelectorAll("article details:not(.raw, [open]), .prompts details:not([open])"));
+    opened = Array.from(document.querySelectorAll(".chat details:not(.raw, [open]), .prompts details:not([open])"));
     for (const box of opened) box.open = true;
   });
   addEventListener("afterprint", () => {
     for (const box of opened) box.open = false;
     opened = [];
   });
+
+  // What is offered depends on what there is.
+  const values = {
+    by: new Set(rows().flatMap((row) => lines(row.dataset.by)).concat(listed("by"))),
+    tool: new Set(rows().flatMap((row) => lines(row.dataset.tools)).concat(listed("tools"))),
+    state: new Set(rows().flatMap(states).filter(Boolean).concat(listed("states"))),
+  };
+  for (const name of ["agent", "project"]) {
+    if (table) values[name] = new Set(Array.from(table.tBodies[0].rows, (row) => valueOf(row, name)).filter(Boolean));
+  }
+  for (const select of [...filters, byId("agent"), byId("project")].filter(Boolean)) {
+    const offered = values[select.id] ?? new Set();
+    for (const value of [...offered].sort()) select.add(new Option(value, value));
+    select.parentElement.hidden = offered.size < 2;
+    select.addEventListener("change", () => { if (table) return searchRows(); filter(); search(); });
+  }
+  const sum = (count, ofRow) => rows().reduce((sum, row) => sum + ofRow(row), 0) +
+    Array.from(later).reduce((sum, part) => sum + Number(part.dataset[count] ?? 0), 0);
+  const numbers = table ? {} : {
+    prompts: sum("prompts", (row) => Number(row.dataset.prompt !== undefined)),
+    edits: sum("edits", (row) => Number(row.dataset.edits ?? 0)),
+    failures: sum("failures", (row) => Number(row.dataset.failures ?? 0)),
+    dropped: sum("dropped", (row) => states(row).filter((state) => state === "dropped").length),
+  };
+  for (const chip of chips) {
+    chip.append(` ${figure.format(numbers[chip.id] ?? 0)}`);
+    chip.hidden = !numbers[chip.id];
+  }
+  if (table) {
+    for (const id of ["failures", "findings"]) {
+      const chip = byId(id);
+      const column = id === "failures" ? "failed" : id;
+      chip.textContent = id === "failures" ? "With failures" : "With findings";
+      chip.hidden = !Array.from(table.tBodies[0].rows).some((row) => Number(valueOf(row, column)));
+      if (id === "findings") chip.addEventListener("click", () => choose(chip));
+    }
+  }
+  everything.hidden = chips.concat(byId("findings") ?? []).every((chip) => chip.hidden);
+  fold.hidden = source.hidden = byId("keys").hidden = Boolean(table);
+  if (!document.querySelector(".raw") && !later.size) source.hidden = true;
+  menu.hidden = Boolean(table) && everything.hidden && [byId("agent"), byId("project")].every((select) => select.parentElement.hidden);
+  // A phone has no room for the chips beside the search.
+  const narrow = matchMedia("(max-width: 62rem)");
+  const group = tools.querySelector(".chips");
+  const fit = () => (narrow.matches ? menu.querySelector(".panel").prepend(group) : menu.before(group));
+  narrow.addEventListener("change", fit);
+  fit();
   tools.hidden = false;
+  settleRail(document);
+  later.forEach((part) => (sight ? sight.observe(part) : build(part)));
+  if (location.hash) dispatchEvent(new HashChangeEvent("hashchange"));
+  follow();
 })();

@@ -4,7 +4,7 @@
 use maud::{Markup, Render, html};
 
 use curtail_core::dialects::media;
-use curtail_core::numbers::counted;
+use curtail_core::numbers::{counted, figure};
 use curtail_core::visible::{is_suspect, obeyed_at, shown};
 
 /// A text inside an HTML element or attribute. Markup is escaped; control characters and characters that reorder text are
@@ -76,6 +76,15 @@ pub(super) fn size(bytes: usize) -> String {
     if bytes == 1 { counted(1, "byte") } else { media::size(bytes as u64) }
 }
 
+/// A number that is read at a glance: `812`, `9,412`, `137k`, `2.4M`.
+pub(super) fn short(number: usize) -> String {
+    match number {
+        0..10_000 => figure(number),
+        10_000..1_000_000 => format!("{}k", (number + 500) / 1_000),
+        _ => format!("{}.{}M", number / 1_000_000, number / 100_000 % 10),
+    }
+}
+
 /// `part` of `whole` in percent, with one decimal below ten.
 pub(super) fn percent(part: usize, whole: usize) -> String {
     let of =
@@ -113,6 +122,15 @@ impl Moment {
                 @if day { (Shown(&date(&self.written))) " " }
                 (Shown(clock))
             }
+        }
+    }
+}
+
+impl Moment {
+    /// The day, which the script shows in the reader's time zone.
+    pub(super) fn draw_day(&self) -> Markup {
+        html! {
+            time datetime=(Shown(&self.written)) title=(Shown(&self.written)) data-day="alone" { (Shown(&date(&self.written))) }
         }
     }
 }
@@ -156,7 +174,7 @@ pub(super) fn duration(seconds: f64) -> String {
 mod tests {
     use maud::Render as _;
 
-    use super::{Body, Moment, Shown, date, duration, gap, line, percent, size};
+    use super::{Body, Moment, Shown, date, duration, gap, line, percent, short, size};
 
     #[test]
     fn markup_and_commands_are_shown() {
@@ -173,6 +191,7 @@ mod tests {
         assert_eq!((percent(9, 231), percent(23, 231), percent(1, 8)), ("3.9 %".into(), "10 %".into(), "13 %".into()));
         assert_eq!((size(12), size(34_000), size(1_250_000)), ("12 bytes".into(), "34 KB".into(), "1.2 MB".into()));
         assert_eq!(line("one\n  two three", 8), "one two…");
+        assert_eq!([812, 9_412, 137_499, 2_440_000].map(short), ["812", "9,412", "137k", "2.4M"]);
     }
 
     #[test]

@@ -20,8 +20,8 @@ use curtail_core::visible::one_line;
 use curtail_lab::replay::{
     Calibration, NamedTotal, Prices, Replay, SeenRequests, SessionGroup, SessionReport, TotalReport, percentile,
 };
-use curtail_view::{replayed_page, replayed_session};
-use verdict::{heading, verdict_lines};
+use curtail_view::{ReplayVerdict, ReplayVerdicts, replayed_page, replayed_session};
+use verdict::{GroupVerdict, heading, rule, verdict_lines, verdicts};
 
 /// `--output-format`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -226,9 +226,13 @@ impl<'r> ReplayReporter<'r> {
     }
 
     /// The verdicts, and a table for each outcome.
-    fn verdicts(&mut self) -> Vec<String> {
+    fn verdicts(&mut self) -> Vec<GroupVerdict> {
         self.groups.iter_mut().for_each(|group| group.decide(self.keep));
-        verdict_lines(&self.groups, self.replay, self.keep)
+        let share =
+            format!("{} % of the references", percent(self.keep).trim_end_matches([' ', '%']).trim_end_matches(".0"));
+        // In text, the line before says how many.
+        let enough = if matches!(self.format, ReplayFormat::Html) { &share } else { "that many" };
+        verdicts(&self.groups, self.replay, enough)
     }
 
     /// A table for each outcome, if the sessions have several.
@@ -258,9 +262,16 @@ impl<'r> ReplayReporter<'r> {
             ReplayFormat::Html => {
                 let notes = self.notes();
                 let notes = notes.lines().filter(|line| !line.is_empty()).skip(1);
-                let verdicts = verdicts.iter().map(|line| line.trim());
-                let lines: Vec<&str> = verdicts.chain(sweep_note(&self.total)).chain(notes).collect();
-                console::data(&replayed_page(&self.total, &lines, &self.sections, &shown(&[COLUMNS])))?;
+                let lines: Vec<&str> = sweep_note(&self.total).into_iter().chain(notes).collect();
+                let rule = format!("The verdict is {}.", rule(self.keep));
+                let verdicts = verdicts.into_iter();
+                let verdicts = verdicts.map(|GroupVerdict { heading, sentence, command }| ReplayVerdict {
+                    heading,
+                    sentence,
+                    command,
+                });
+                let verdicts = ReplayVerdicts { rule, groups: verdicts.collect() };
+                console::data(&replayed_page(&self.total, &verdicts, &lines, &self.sections, &shown(&[COLUMNS])))?;
             }
             ReplayFormat::Json => {
                 let total = serde_json::to_string(&self.total)?;
@@ -271,7 +282,9 @@ impl<'r> ReplayReporter<'r> {
             ReplayFormat::Text if self.total.sessions == 0 => {
                 console::out("no requests: no message of a model was found\n")?;
             }
-            ReplayFormat::Text => console::out(&self.page(&verdicts, Screen::of_stdout()))?,
+            ReplayFormat::Text => {
+                console::out(&self.page(&verdict_lines(&verdicts, self.keep), Screen::of_stdout()))?;
+            }
         }
         Ok(())
     }

@@ -9,19 +9,41 @@ use curtail_lab::replay::{NamedTotal, PolicyTotal, Replay, SessionGroup, Verdict
 /// With fewer needed references, a policy's losses are not reliable.
 const MIN_REFERENCES: usize = 20;
 
+/// What is said of a group of sessions.
+pub(crate) struct GroupVerdict {
+    /// What its sessions have in common.
+    pub(crate) heading: String,
+    pub(crate) sentence: String,
+    /// The command of the policy, if it is worth it.
+    pub(crate) command: Option<String>,
+}
+
+/// A verdict for each group; none without a policy to compare. `enough` is what a policy must keep, in words.
+pub(crate) fn verdicts(groups: &[SessionGroup], replay: &Replay, enough: &str) -> Vec<GroupVerdict> {
+    let verdict = |group: &SessionGroup| {
+        let (sentence, command) = verdict_line(group, replay, enough);
+        GroupVerdict { heading: heading(group), sentence, command }
+    };
+    if replay.policies.len() < 2 { Vec::new() } else { groups.iter().map(verdict).collect() }
+}
+
+/// What a verdict is.
+pub(crate) fn rule(keep: f64) -> String {
+    format!(
+        "the cheapest policy that keeps at least {} % of the references, and of those that calls used",
+        (keep * 1e4).round() / 100.0
+    )
+}
+
 /// A line for each group, and one with the command if a policy is worth it.
-pub(crate) fn verdict_lines(groups: &[SessionGroup], replay: &Replay, keep: f64) -> Vec<String> {
-    if groups.is_empty() || replay.policies.len() < 2 {
+pub(crate) fn verdict_lines(verdicts: &[GroupVerdict], keep: f64) -> Vec<String> {
+    if verdicts.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![format!(
-        "verdict: the cheapest policy that keeps at least {} % of the references, and of those that calls used",
-        (keep * 1e4).round() / 100.0
-    )];
-    for group in groups {
-        let (line, command) = verdict_line(group, replay);
-        lines.push(format!("  {}: {line}", heading(group)));
-        lines.extend(command.map(|command| format!("    {command}")));
+    let mut lines = vec![format!("verdict: {}", rule(keep))];
+    for verdict in verdicts {
+        lines.push(format!("  {}: {}", verdict.heading, verdict.sentence));
+        lines.extend(verdict.command.iter().map(|command| format!("    {command}")));
     }
     lines
 }
@@ -33,7 +55,7 @@ pub(crate) fn heading(group: &SessionGroup) -> String {
     format!("{}{} ({sessions})", group.dialect, outcome.unwrap_or_default())
 }
 
-fn verdict_line(group: &SessionGroup, replay: &Replay) -> (String, Option<String>) {
+fn verdict_line(group: &SessionGroup, replay: &Replay, enough: &str) -> (String, Option<String>) {
     let policies = &group.total.policies;
     let Some((verdict, recorded)) = group.verdict.as_ref().zip(policies.first()) else {
         return (String::from("nothing to compare"), None);
@@ -46,7 +68,7 @@ fn verdict_line(group: &SessionGroup, replay: &Replay) -> (String, Option<String
     }
     let Some(number) = verdict.number else {
         let line = format!(
-            "none of these is worth it: none that changes a request keeps that many{}",
+            "none of these is worth it: none that changes a request keeps {enough}{}",
             runner_up(verdict, policies)
         );
         return (line, None);

@@ -157,6 +157,145 @@ fn session(megabytes: usize) -> String {
     lines
 }
 
+const KEY: &str = "sk-ant-api03-Zk3vQ9xLr7Tn2WbY5uHd";
+
+/// A line of a log of Claude Code.
+fn claude_line(nth: usize, parent: Option<usize>, message: &Value, more: &Value) -> String {
+    let mut line = json!({
+        "type": message["role"], "uuid": format!("u{nth}"), "parentUuid": parent.map(|parent| format!("u{parent}")), "isSidechain": false,
+        "sessionId": "s", "cwd": "/home/ada/harbor", "timestamp": format!("2026-03-04T09:{:02}:00.000Z", nth % 60), "message": message,
+    });
+    for (key, value) in more.as_object().into_iter().flatten() {
+        line[key] = value.clone();
+    }
+    format!("{line}\n")
+}
+
+/// A call and its result.
+fn claude_call(nth: usize, name: &str, input: &Value, result: &Value, more: &Value) -> String {
+    let id = format!("t{nth}");
+    let call = json!({"role": "assistant", "id": format!("m{nth}"), "content": [{"type": "tool_use", "id": id, "name": name, "input": input}]});
+    let mut result =
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": result}]});
+    if more["failed"] == true {
+        result["content"][0]["is_error"] = json!(true);
+    }
+    claude_line(nth, nth.checked_sub(1), &call, more) + &claude_line(nth + 1, Some(nth), &result, more)
+}
+
+/// A session with everything that is drawn in its own way: looks in a row, edits that work and fail, a question, a key, and two
+/// sub-agents, one of them in a file of its own, which is the second text.
+fn work() -> (String, String) {
+    let none = json!({});
+    let read = |nth: usize, name: &str| {
+        claude_call(
+            nth,
+            "Read",
+            &json!({"file_path": format!("/home/ada/harbor/{name}")}),
+            &json!(format!("text of {name}")),
+            &none,
+        )
+    };
+    let question = json!({"questions": [{"question": "Which color?", "options": [{"label": "Blue", "description": "as the sea"}, {"label": "Green"}]}]});
+    let task = "Count every boat in the old harbor.";
+    let side = json!({"isSidechain": true, "agentId": "a1"});
+    let log = [
+        claude_line(0, None, &json!({"role": "user", "content": "Rename tide to level."}), &none),
+        read(1, "tide.ts"),
+        read(3, "moon.ts"),
+        read(5, "sea.ts"),
+        claude_call(7, "Bash", &json!({"command": "git status"}), &json!("clean quay"), &none),
+        claude_call(
+            9,
+            "Edit",
+            &json!({"file_path": "/home/ada/harbor/tide.ts", "old_string": "const tide = read(sensor);", "new_string": "const level = read(sensor);"}),
+            &json!("changed"),
+            &none,
+        ),
+        claude_call(11, "AskUserQuestion", &question, &json!("The user chose Blue"), &none),
+        claude_line(
+            13,
+            Some(12),
+            &json!({"role": "assistant", "content": [{"type": "text", "text": format!("Done, with {KEY}.")}]}),
+            &none,
+        ),
+        claude_line(14, Some(13), &json!({"role": "user", "content": "Now count the boats."}), &none),
+        claude_call(
+            15,
+            "Bash",
+            &json!({"command": "boats --count"}),
+            &json!("Exit code 2\nno such program"),
+            &json!({"failed": true}),
+        ),
+        claude_line(
+            17,
+            Some(16),
+            &json!({"role": "assistant", "id": "m17", "content": [{"type": "tool_use", "id": "t17", "name": "Task", "input": {"description": "count boats", "prompt": task}}]}),
+            &none,
+        ),
+        claude_line(30, None, &json!({"role": "user", "content": task}), &side),
+        claude_call(
+            31,
+            "Grep",
+            &json!({"pattern": "boat", "path": "/home/ada/harbor"}),
+            &json!("a dinghy in the mist"),
+            &side,
+        ),
+        claude_line(
+            33,
+            Some(32),
+            &json!({"role": "assistant", "content": [{"type": "text", "text": "Seven boats."}]}),
+            &side,
+        ),
+        claude_line(
+            18,
+            Some(17),
+            &json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t17", "content": "Seven boats."}]}),
+            &none,
+        ),
+        claude_call(
+            19,
+            "Agent",
+            &json!({"description": "ask the pilot", "prompt": "Ask the pilot about the fog."}),
+            &json!("The fog lifts at noon."),
+            &none,
+        ),
+        claude_line(
+            21,
+            Some(20),
+            &json!({"role": "assistant", "content": [{"type": "text", "text": "Seven, and the fog lifts."}]}),
+            &none,
+        ),
+    ];
+    let aside = json!({"isSidechain": true, "agentId": "b2"});
+    let pilot = [
+        claude_line(40, None, &json!({"role": "user", "content": "Say when it is clear."}), &aside),
+        claude_call(41, "Read", &json!({"file_path": "/home/ada/harbor/fog.log"}), &json!("a lantern at dawn"), &aside),
+        claude_line(
+            43,
+            Some(42),
+            &json!({"role": "assistant", "content": [{"type": "text", "text": "It lifts at noon."}]}),
+            &aside,
+        ),
+    ];
+    (log.concat(), pilot.concat())
+}
+
+/// The pages of [`work`], as it is and masked.
+fn write_work(place: &Place) -> Value {
+    let (log, pilot) = work();
+    place.write("work.jsonl", log.as_bytes());
+    place.write("work/subagents/agent-b2.jsonl", pilot.as_bytes());
+    place.write(
+        "work/subagents/agent-b2.meta.json",
+        br#"{"agentType":"Explore","description":"the pilot","toolUseId":"t19"}"#,
+    );
+    write(place, "work.jsonl", "work.html", &[]);
+    write(place, "work.jsonl", "masked.html", &["--mask"]);
+    let agents = json!([{"title": "count boats", "words": "dinghy in the mist"}, {"title": "the pilot", "words": "lantern at dawn"}]);
+    json!({"file": "work.html", "masked": "masked.html", "title": "Rename tide to level.", "key": KEY, "look": "clean quay", "agents": agents})
+}
+
 /// The page of a replay of two sessions.
 fn write_replay(place: &Place) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
@@ -184,7 +323,11 @@ fn write_cases(place: &Place) {
     assert!(two.status.success(), "{}", text(&two.stderr));
     place.write("chats.jsonl", crate::program::chats(4).as_bytes());
     write(place, "chats.jsonl", "list.html", &[]);
-    let done = place.curtail(&["view", "chats.jsonl", "trip.jsonl", "hostile.jsonl", "-O", "pages"]).output().unwrap();
+    let work = write_work(place);
+    let done = place
+        .curtail(&["view", "chats.jsonl", "trip.jsonl", "hostile.jsonl", "work.jsonl", "-O", "pages"])
+        .output()
+        .unwrap();
     assert!(done.status.success(), "{}", text(&done.stderr));
     write_replay(place);
     let big = session(12);
@@ -194,7 +337,7 @@ fn write_cases(place: &Place) {
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["content"].as_str().map(str::to_owned));
     let cases = json!({
-        "replay": "replay.html", "pages": pages, "chat": "trip.html", "words": "RJ 559", "all": contents.collect::<Vec<_>>(), "list": "list.html", "index": "pages/index.html",
+        "work": work, "replay": "replay.html", "pages": pages, "chat": "trip.html", "words": "RJ 559", "all": contents.collect::<Vec<_>>(), "list": "list.html", "index": "pages/index.html",
         "two": {"file": "two.html", "tokens": kept["tokens"], "dropped": dropped, "hostile": "hostile-two.html"}, "policy": {"file": "policy.html", "tokens": kept["tokens"], "dropped": dropped},
         "hostile": {"file": "hostile.html", "shown": HOSTILE.iter().map(|(_, shown)| shown).collect::<Vec<_>>()},
         "big": {"file": "big.html", "bytes": big.len(), "seconds": 20, "messages": big.lines().count(), "words": format!("cargo test {}", big.lines().count() / 3)},

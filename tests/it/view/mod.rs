@@ -378,13 +378,13 @@ fn an_index_has_a_row_for_each_session() {
     place.write("logs/<i>chat.jsonl", CHAT.replace("When does", "<b>When</b> does").as_bytes());
     assert!(place.curtail(&["view", "logs", "-O", "pages"]).output().unwrap().status.success());
     let index = text(&place.read("pages/index.html"));
-    let rows = bare(index.split("<tbody>").nth(1).unwrap());
+    let rows = bare(index.split("<tbody").nth(1).unwrap());
     for words in
-        ["Glaze the **cups**. All ten.", "pi", "kiln", "12 Mar 2026 10:00", "&lt;b&gt;When", "&lt;i&gt;chat.jsonl"]
+        ["Glaze the **cups**. All ten.", "pi", "kiln", "12 Mar 2026", "$0.30", "&lt;b&gt;When", "&lt;i&gt;chat.jsonl"]
     {
         assert!(rows.contains(words), "{words}: {rows}");
     }
-    assert!(index.contains("data-value=\"5\"") && !index.contains("<b>When"), "{index}");
+    assert!(index.contains("data-column=\"cost\" data-value=\"0.3") && !index.contains("<b>When"), "{index}");
 }
 
 #[test]

@@ -1,0 +1,143 @@
+//! Conversations of sub-agents: those inside a log, and those in files beside it, each with the call that started it.
+
+use std::collections::HashMap;
+
+use super::conversation::Conversation;
+use super::tools::words_of_name;
+use curtail_core::json::{Document, Text, Value};
+use curtail_core::transcript::{Content, Message, Pairs, PartRef, Role, main_thread};
+
+/// Longer arguments, in bytes, are no task of a sub-agent.
+const MAX_ARGUMENTS: usize = 200_000;
+
+/// A conversation of a sub-agent inside a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Side {
+    /// Its messages, in order.
+    pub(super) messages: Vec<usize>,
+    /// The call that started it, if the log tells.
+    pub(super) call: Option<PartRef>,
+}
+
+/// A conversation of a sub-agent in a file of its own.
+pub(super) struct Attached<'a> {
+    pub(super) conversation: Conversation<'a>,
+    /// The call that started it, if the log tells.
+    pub(super) call: Option<PartRef>,
+    /// What it is about, in the words of its program.
+    pub(super) description: Option<String>,
+}
+
+/// The side conversations of a log, in the order in which they begin.
+pub(super) fn sides(messages: &[Message<'_>], pairs: &Pairs) -> Vec<Side> {
+    let main = main_thread(messages);
+    let mut places: HashMap<u32, usize> = HashMap::new();
+    let mut sides: Vec<Side> = Vec::new();
+    for (at, message) in messages.iter().enumerate().filter(|(_, message)| message.thread != main) {
+        let place = *places.entry(message.thread).or_insert(sides.len());
+        match sides.get_mut(place) {
+            Some(side) => side.messages.push(at),
+            None => sides.push(Side { messages: vec![at], call: None }),
+        }
+    }
+    if !sides.is_empty() {
+        let starters = Starters::new(messages, pairs);
+        for side in &mut sides {
+            let first = &messages[side.messages[0]];
+            let is_before =
+                |call: &PartRef| call.message < side.messages[0] && messages[call.message].thread != first.thread;
+            side.call = starters.call_of(first, None).filter(is_before);
+        }
+        let mut taken: Vec<PartRef> = sides.iter().filter_map(|side| side.call).collect();
+        for side in sides.iter_mut().filter(|side| side.call.is_none()) {
+            let thread = messages[side.messages[0]].thread;
+            let is_before = |call: &PartRef| call.message < side.messages[0] && messages[call.message].thread != thread;
+            side.call = last_free(&starters.named, &taken, is_before);
+            taken.extend(side.call);
+        }
+    }
+    sides
+}
+
+/// What tells the calls that start sub-agents.
+pub(super) struct Starters {
+    /// By the id of the call.
+    ids: HashMap<String, PartRef>,
+    /// By the id of the sub-agent in its result.
+    agents: HashMap<String, PartRef>,
+    /// By a text of its arguments, which is the task.
+    tasks: HashMap<String, PartRef>,
+    /// The calls of tools whose name says that they start one.
+    pub(super) named: Vec<PartRef>,
+}
+
+impl Starters {
+    pub(super) fn new(messages: &[Message<'_>], pairs: &Pairs) -> Self {
+        let mut starters =
+            Self { ids: HashMap::new(), agents: HashMap::new(), tasks: HashMap::new(), named: Vec::new() };
+        for &at in pairs.calls() {
+            let Some(call) = messages[at.message].parts[at.part].content.call() else { continue };
+            if starts_agent(&call.name.decode()) {
+                starters.named.push(at);
+            }
+            if let Some(id) = &call.id {
+                starters.ids.insert(id.decode().into_owned(), at);
+            }
+            for task in texts(&call.arguments.decode()) {
+                starters.tasks.entry(task.trim().to_owned()).or_insert(at);
+            }
+            let result = pairs.counterpart(at).and_then(|result| messages[result.message].value());
+            if let Some(agent) = result.and_then(agent_of_result) {
+                starters.agents.insert(agent, at);
+            }
+        }
+        starters
+    }
+
+    /// The call that started the conversation that begins with `first`. `named` is the id of the call, if a file tells it.
+    pub(super) fn call_of(&self, first: &Message<'_>, named: Option<&str>) -> Option<PartRef> {
+        let value = first.value();
+        let get = |key: &str| value.and_then(|value| Some(value.get_text(key)?.decode().into_owned()));
+        let by_id = || self.ids.get(named.map(str::to_owned).or_else(|| get("parent_tool_use_id"))?.as_str());
+        let by_agent = || self.agents.get(&get("agentId")?);
+        let by_task =
+            || (first.role == Role::User).then(|| task_of(first)).and_then(|task| self.tasks.get(task.trim()));
+        by_id().or_else(by_agent).or_else(by_task).copied()
+    }
+}
+
+/// The last of the calls that start sub-agents in `named` that `is_before` a sub-agent and that no other one has.
+pub(super) fn last_free(named: &[PartRef], taken: &[PartRef], is_before: impl Fn(&PartRef) -> bool) -> Option<PartRef> {
+    named.iter().rev().find(|call| is_before(call) && !taken.contains(call)).copied()
+}
+
+/// Whether a tool starts a sub-agent, by its name.
+fn starts_agent(name: &str) -> bool {
+    let words = words_of_name(name);
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
+    has(&["task", "agent", "subagent", "delegate", "spawn", "subtask"])
+        && !has(&["create", "update", "list", "get", "stop", "output", "wait", "close", "complete", "done"])
+}
+
+/// The id of the sub-agent whose answer `item` contains.
+fn agent_of_result(item: Value<'_>) -> Option<String> {
+    Some(item.some("toolUseResult")?.get_text("agentId")?.decode().into_owned())
+}
+
+/// The texts in the arguments of a call that can be a task.
+fn texts(arguments: &str) -> Vec<String> {
+    if arguments.len() > MAX_ARGUMENTS {
+        return Vec::new();
+    }
+    let Ok(document) = Document::parse(arguments) else { return Vec::new() };
+    let members = document.roots().flat_map(Value::members).filter_map(|member| member.value.text());
+    members.map(|text| text.decode().into_owned()).filter(|text| text.trim().len() > 8).collect()
+}
+
+fn task_of(message: &Message<'_>) -> String {
+    let texts = message.parts.iter().filter_map(|part| match &part.content {
+        Content::Text(text) => Some(text),
+        _ => None,
+    });
+    texts.map(Text::decode).collect::<Vec<_>>().join("\n")
+}
