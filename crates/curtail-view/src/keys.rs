@@ -125,12 +125,12 @@ fn key(text: &str, captures: &Captures<'_>) -> Option<ExposedKey> {
         // A pattern with a group of its own has two.
         let inner = if has_group(pattern) { groups.next().flatten() } else { None };
         if let Some(whole) = whole {
-            found = Some((*name, whole.start(), inner.unwrap_or(whole).range()));
+            found = Some((*name, inner.unwrap_or(whole).range()));
             break;
         }
     }
-    let (kind, start, place) = found?;
-    (begins_word(text, start) && is_random(&text[place.clone()])).then_some(ExposedKey { kind, place })
+    let (kind, place) = found?;
+    (begins_word(text, place.start) && is_random(&text[place.clone()])).then_some(ExposedKey { kind, place })
 }
 
 /// Whether a pattern marks its secret part.

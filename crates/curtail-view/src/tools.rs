@@ -390,7 +390,10 @@ fn only_looks(command: &str) -> bool {
         let mut words = part.split_whitespace();
         match words.next() {
             None => true,
-            Some("git") => words.find(|word| !word.starts_with('-')).is_some_and(|word| GIT_VIEWERS.contains(&word)),
+            Some("git") => {
+                let words = words.skip_while(|word| word.starts_with('-') || *word == "." || word.contains('/'));
+                words.take(1).any(|word| GIT_VIEWERS.contains(&word))
+            }
             Some("sed") => words.next() == Some("-n"),
             Some("find") => !writes(part),
             Some(program) => VIEWERS.contains(&program),
