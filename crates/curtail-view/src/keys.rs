@@ -130,7 +130,9 @@ fn key(text: &str, captures: &Captures<'_>) -> Option<ExposedKey> {
         }
     }
     let (kind, place) = found?;
-    (begins_word(text, place.start) && is_random(&text[place.clone()])).then_some(ExposedKey { kind, place })
+    // A private key begins after the dashes of its header.
+    let is_whole = begins_word(text, place.start) || text[..place.start].ends_with("-----");
+    (is_whole && is_random(&text[place.clone()])).then_some(ExposedKey { kind, place })
 }
 
 /// Whether a pattern marks its secret part.
