@@ -5,7 +5,7 @@ use curtail_core::pipeline::calibrated;
 use curtail_core::processors::Counting;
 use curtail_io::{ErrorKind, FileError};
 use curtail_view::{
-    Conversation, Limits, Loss, Losses, Place, Rendered, Sources, comparison, losses, remaining, render,
+    Conversation, Exposure, Limits, Loss, Losses, Place, Rendered, Sources, comparison, losses, remaining, render,
 };
 
 use crate::options::verify::VerifyOptions;
@@ -84,11 +84,18 @@ impl VerifyPage<'_> {
         let levels = Levels::new(&Table::default(), &Table::default()).map_err(|error| failure(&error))?;
         let verdicts = levels.for_path(&file.name);
         let lines = LineIndex::new(file.text());
+        let exposure = Exposure::of_text(file.text());
         let mut drawn = Vec::new();
         for (nth, (dialect, transcript)) in file.transcripts(reading, &document)?.into_iter().enumerate() {
             let counting = calibrated(&self.counting, dialect, &transcript).map_err(|error| failure(&error.what))?;
-            let sources =
-                Sources { counting: &counting, verdicts: &verdicts, lines: &lines, policy: None, prices: None };
+            let sources = Sources {
+                counting: &counting,
+                verdicts: &verdicts,
+                lines: &lines,
+                policy: None,
+                prices: None,
+                exposure: &exposure,
+            };
             let place = Place { name: file.name.clone(), line: 1, offset: 0, anchor: format!("{anchor}{nth}-") };
             let conversation =
                 Conversation::from_transcript(place, dialect, transcript, &sources).map_err(|error| failure(&error))?;

@@ -258,7 +258,7 @@ impl Comparison<'_> {
             // Writing to a String cannot fail.
             let _ = write!(
                 style,
-                ":is({ids}){{box-shadow:-.5rem 0 0 -.3rem var(--{color})}}:is({ids})>:is(header,.label)::after{{content:\"{words}\";\
+                ":is({ids}){{box-shadow:-.5rem 0 0 -.3rem var(--{color})}}:is({ids})>:is(header,.label)::after,:is({ids})>.aside>summary::after{{content:\"{words}\";\
                  color:var(--{color});font-weight:600;font-size:.8125rem}}"
             );
         }

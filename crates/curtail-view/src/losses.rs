@@ -87,7 +87,7 @@ fn marks(lost: &[Loss], anchor: &str) -> String {
         // Writing to a String cannot fail.
         let _ = write!(
             style,
-            "{id}{{box-shadow:-.5rem 0 0 -.3rem var(--drop)}}{id}>:is(header,.label)::after{{content:\"lost: {}\";\
+            "{id}{{box-shadow:-.5rem 0 0 -.3rem var(--drop)}}{id}>:is(header,.label)::after,{id}>.aside>summary::after{{content:\"lost: {}\";\
              color:var(--drop);font-weight:600;font-size:.8125rem}}",
             kinds.join(", ")
         );
@@ -110,8 +110,7 @@ mod tests {
         let page = Losses { lost: vec![loss(Some(3)), loss(None)], ..Losses::default() };
         let html = losses(&page, "t0-");
         assert!(
-            html.contains("href=\"#t0-m3\"")
-                && html.contains("#t0-m3>:is(header,.label)::after{content:\"lost: rule\"")
+            html.contains("href=\"#t0-m3\"") && html.contains("#t0-m3>.aside>summary::after{content:\"lost: rule\"")
         );
         assert!(!html.contains("<b>"), "{html}");
         assert!(!losses(&Losses::default(), "").contains("<style>"));
